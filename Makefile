@@ -1,0 +1,36 @@
+.DEFAULT_GOAL := help
+
+# `make env ENV=conda` chooses the route; a shell variable that happens to be called ENV does not.
+ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
+IN_ENV := scripts/in-env.sh
+
+.PHONY: help env run test paper lint lock clean
+
+help: ## Print this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+env: ## Make the environment .venv (with conda, mamba or micromamba: make env ENV=conda)
+	@scripts/make-env.sh $(ROUTE)
+
+run: env ## Quick run: every stage on short chains, then where the report is
+	$(IN_ENV) snakemake --cores all --configfile config/quick.yaml
+	@echo "The report is $(CURDIR)/results/quick/report/index.html"
+
+paper: env ## Regenerate every result of the papers
+	$(IN_ENV) snakemake --cores all
+	@echo "The report is $(CURDIR)/results/paper/report/index.html"
+
+test: lint ## Run the whole test suite, linters first
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 2
+
+lint: env ## Run the linters and the type checker
+	$(IN_ENV) ruff check
+	$(IN_ENV) ruff format --check
+	$(IN_ENV) mypy
+
+lock: env ## Pin the newest versions that pyproject.toml allows in requirements.lock
+	$(IN_ENV) python scripts/lock.py
+
+clean: ## Remove the environment and the caches; data and results stay
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache src/rnshmc.egg-info
+	find src tests workflow scripts benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,45 @@
+"""Write requirements.lock: the newest versions that pyproject.toml allows, every one of them pinned."""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Debian 12's dolfinx is built against numpy 1.24 and does not work with numpy 2; Python 3.13 has no numpy 1.26.
+NUMPY = ('numpy==1.26.4; python_version < "3.13"', 'numpy==2.2.6; python_version >= "3.13"')
+# These share HDF5, MPI and PETSc with dolfinx, so they have to come from where dolfinx comes from.
+FROM_DEBIAN = {"fenics-dolfinx", "h5py", "mpi4py", "petsc4py"}
+
+HEADER = """\
+# Every Python package that rnshmc needs beside Debian's dolfinx. Written by `make lock`; not to be edited.
+# h5py, mpi4py, petsc4py and dolfinx itself are left out: they come from apt-packages.txt, because the HDF5 inside the
+# wheel of h5py clashes with the one that dolfinx is linked to.
+# setuptools builds rnshmc itself, which is installed in place.
+"""
+
+
+def resolve() -> dict[str, str]:
+    """Names and versions of a complete installation that owes nothing to what is installed."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
+        wanted = [*NUMPY, "setuptools>=77", f"{ROOT}[workflow,dev]"]
+        subprocess.run([*pip, "--report", str(report), *wanted], check=True)
+        chosen = [item["metadata"] for item in json.loads(report.read_text())["install"]]
+    return {re.sub(r"[-_.]+", "-", item["name"]).lower(): item["version"] for item in chosen}
+
+
+def main() -> None:
+    """Resolve and write."""
+    pins = resolve()
+    others = sorted(pins.keys() - FROM_DEBIAN - {"numpy", "rnshmc"})
+    lines = [*NUMPY, *(f"{name}=={pins[name]}" for name in others)]
+    (ROOT / "requirements.lock").write_text(HEADER + "\n".join(sorted(lines)) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""pyproject.toml is the one list of dependencies; environment.yml and requirements.lock follow it."""
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Where conda calls a package otherwise, mostly the part of it that is needed here.
+CONDA_NAMES = {"matplotlib": "matplotlib-base", "nbconvert": "nbconvert-core", "snakemake": "snakemake-minimal"}
+# What conda has to be told and pip need not: the interpreter, the installer, the form compiler's C compiler.
+CONDA_ONLY = {"python", "pip", "setuptools", "c-compiler"}
+# What comes from Debian, not from the lock: it shares HDF5, MPI and PETSc with dolfinx.
+FROM_DEBIAN = {"fenics-dolfinx", "h5py", "mpi4py", "petsc4py"}
+
+Requirements = dict[str, Requirement]
+
+
+def by_name(lines: Iterable[str]) -> Requirements:
+    requirements = [Requirement(line) for line in lines]
+    assert len({r.name for r in requirements if applies(r)}) == len([r for r in requirements if applies(r)])
+    return {canonicalize_name(r.name): r for r in requirements if applies(r)}
+
+
+def applies(requirement: Requirement) -> bool:
+    """Whether a requirement holds on this Python, without any extra."""
+    return requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+
+
+@pytest.fixture(scope="module")
+def declared() -> Requirements:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    return by_name([*project["dependencies"], *(line for extra in extras for line in extra)])
+
+
+@pytest.fixture(scope="module")
+def conda() -> Requirements:
+    return by_name(yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"])
+
+
+@pytest.fixture(scope="module")
+def lock_lines() -> list[str]:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    return [line for line in lines if not line.startswith("#")]
+
+
+@pytest.fixture(scope="module")
+def locked(lock_lines: list[str]) -> dict[str, str]:
+    """Pinned version by name, on this Python."""
+    return {name: str(r.specifier).removeprefix("==") for name, r in by_name(lock_lines).items()}
+
+
+def test_conda_environment_is_in_step_with_pyproject(declared: Requirements, conda: Requirements) -> None:
+    expected = {CONDA_NAMES.get(name, name): r.specifier for name, r in declared.items()}
+    assert {name: r.specifier for name, r in conda.items() if name not in CONDA_ONLY} == expected
+
+
+def test_conda_environment_has_what_builds_and_runs_the_package(conda: Requirements) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert conda.keys() >= CONDA_ONLY
+    assert str(conda["python"].specifier) == project["project"]["requires-python"]
+    assert f"setuptools{conda['setuptools'].specifier}" in project["build-system"]["requires"]
+
+
+def test_lock_satisfies_pyproject(declared: Requirements, locked: dict[str, str]) -> None:
+    build = Requirement(tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"][0])
+    wanted = {name: r for name, r in declared.items() if name not in FROM_DEBIAN} | {build.name: build}
+    assert wanted.keys() - locked.keys() == set()
+    assert [name for name, r in wanted.items() if not r.specifier.contains(locked[name], prereleases=True)] == []
+
+
+def test_lock_leaves_to_debian_what_is_debians(locked: dict[str, str]) -> None:
+    assert locked.keys() & FROM_DEBIAN == set()
+
+
+def test_lock_pins_everything_and_names_no_place(lock_lines: list[str]) -> None:
+    pin = re.compile(r"[a-z0-9-]+==[0-9][0-9a-z.+]*(; python_version (<|>=) \"3\.\d+\")?")
+    assert [line for line in lock_lines if not pin.fullmatch(line)] == []
+    assert "/" not in "".join(lock_lines)
+    assert lock_lines == sorted(lock_lines)
+
+
+@pytest.mark.skipif((Path(sys.prefix) / "conda-meta").exists(), reason="this environment is conda's, not the lock's")
+def test_lock_is_complete(locked: dict[str, str]) -> None:
+    """It is installed without looking at dependencies, so every dependency of a pinned package has to be pinned too."""
+    missing = {
+        f"{name} needs {needed.name}"
+        for name in locked
+        for needed in map(Requirement, metadata.requires(name) or [])
+        if applies(needed) and canonicalize_name(needed.name) not in locked.keys() | FROM_DEBIAN
+    }
+    assert missing == set()
+
+
+def test_system_packages_hold_what_the_lock_leaves_out() -> None:
+    lines = (ROOT / "apt-packages.txt").read_text().splitlines()
+    packages = {line for line in lines if not line.startswith("#")}
+    assert packages >= {"gcc", "libc6-dev", "openmpi-bin", "python3-dolfinx-real", "python3-h5py", "python3-venv"}
+    assert lines[1:] == sorted(packages)
