@@ -1,0 +1,42 @@
+"""The interfaces that the parts agree on: one potential decides, one drives.
+
+A *driver* moves a trajectory; all it needs is a gradient. A *potential* also has a value, so it can decide in the
+Metropolis step. The exact potential is both; a surrogate is a potential that is used as a driver only.
+"""
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+@runtime_checkable
+class Driver(Protocol):
+    """What moves a trajectory: a force field on R^dim."""
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the parameter space."""
+        ...
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient at ``q``, both of shape (dim,)."""
+        ...
+
+
+@runtime_checkable
+class Potential(Driver, Protocol):
+    """U(q) = -log density, up to a constant (paper A, eq. 2). Exact or surrogate; decides, and may drive.
+
+    Raises `rnshmc.errors.NumericalError` where it cannot be evaluated; a kernel then rejects the proposal.
+    """
+
+    def value(self, q: Array) -> float:
+        """U(q)."""
+        ...
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        """U(q) and its gradient, at the price of the gradient."""
+        ...

@@ -1,0 +1,65 @@
+"""A result is on disk whole or not at all."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rnshmc.errors import StoreError
+from rnshmc.files import atomic_path, write_json
+
+
+def files(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def write_half(path: Path, failure: type[BaseException]) -> None:
+    with atomic_path(path) as temporary:
+        temporary.write_text("half")
+        raise failure
+
+
+def test_nothing_stands_under_the_final_name_before_the_end(tmp_path: Path) -> None:
+    final = tmp_path / "new" / "result.txt"
+    with atomic_path(final) as temporary:
+        temporary.write_text("whole")
+        assert not final.exists()
+    assert final.read_text() == "whole"
+    assert files(final.parent) == {"result.txt"}
+
+
+@pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt])
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path, failure: type[BaseException]) -> None:
+    final = tmp_path / "result.txt"
+    final.write_text("old")
+    with pytest.raises(failure):
+        write_half(final, failure)
+    assert final.read_text() == "old"
+    assert files(tmp_path) == {"result.txt"}
+
+
+def test_writers_that_choose_a_format_by_suffix_are_served(tmp_path: Path) -> None:
+    with atomic_path(tmp_path / "a.npz") as temporary:
+        np.savez(temporary, x=np.arange(3.0))
+    with np.load(tmp_path / "a.npz") as archive:
+        np.testing.assert_array_equal(archive["x"], [0.0, 1.0, 2.0])
+
+
+def test_writing_nothing_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"result\.txt"), atomic_path(tmp_path / "result.txt"):
+        pass
+
+
+def test_json_is_read_back_and_equal_contents_are_equal_files(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"x": 1, "y": [0.1, None]})
+    write_json(tmp_path / "b.json", {"y": [0.1, None], "x": 1})
+    assert json.loads((tmp_path / "a.json").read_text()) == {"x": 1, "y": [0.1, None]}
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+@pytest.mark.parametrize("content", [{"x": float("nan")}, {"x": np.arange(2)}])
+def test_what_json_does_not_know_is_an_error_that_names_the_file(tmp_path: Path, content: object) -> None:
+    with pytest.raises(StoreError, match=r"bad\.json"):
+        write_json(tmp_path / "bad.json", content)
+    assert files(tmp_path) == set()
