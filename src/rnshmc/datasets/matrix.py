@@ -1,0 +1,128 @@
+"""The data of a logistic regression: design matrix, labels, and whether they are real."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+from rnshmc.errors import DataError
+from rnshmc.files import atomic_path
+from rnshmc.types import Array
+
+Origin = Literal["real", "simulated", "stand-in"]
+Labels = npt.NDArray[np.uint8]
+
+
+@contextmanager
+def naming_file(path: str | Path) -> Iterator[None]:
+    """Put the name of a file in front of the message of a `DataError` raised in the block."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticData:
+    """N observations of d covariates and a binary response.
+
+    Attributes
+    ----------
+    X
+        Design matrix, shape (N, d), float64 in C order.
+    y
+        Labels 0 and 1, shape (N,), uint8; both occur.
+    origin
+        "real", "simulated" (by design, as in paper A, section 5.1), or "stand-in" (simulated in place of real data).
+    columns
+        Names of the d columns.
+
+    Raises
+    ------
+    DataError
+        On construction, if the shapes disagree, an entry is not finite, a label is not 0 or 1 or only one occurs; the
+        message names row and column.
+    """
+
+    X: Array
+    y: Labels
+    origin: Origin
+    columns: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _check_labels(self.y)
+        if self.X.shape != (len(self.y), len(self.columns)):
+            raise DataError(f"X has shape {self.X.shape}, expected ({len(self.y)}, {len(self.columns)})")
+        if self.X.dtype != np.float64 or not self.X.flags.c_contiguous:
+            raise DataError(f"X is {self.X.dtype} and not C-ordered float64")
+        if not np.isfinite(self.X).all():
+            row, column = np.argwhere(~np.isfinite(self.X))[0]
+            raise DataError(f"row {row}, column {self.columns[column]!r}: {self.X[row, column]} is not finite")
+        if self.origin not in ("real", "simulated", "stand-in"):
+            raise DataError(f"origin is {self.origin!r}, expected real, simulated or stand-in")
+
+    def save(self, path: str | Path) -> None:
+        """Write an npz file with X, y, origin and columns; equal data give equal bytes."""
+        with atomic_path(Path(path)) as part, part.open("wb") as file:
+            np.savez(file, X=self.X, y=self.y, origin=self.origin, columns=np.array(self.columns))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "LogisticData":
+        """Read an npz file with X, y and origin; columns without names are numbered.
+
+        Raises
+        ------
+        DataError
+            If the file is damaged, lacks an array, or holds what the attributes forbid; the message names the file.
+        """
+        try:
+            with np.load(path) as archive, naming_file(path):
+                X, y, origin = np.ascontiguousarray(archive["X"]), archive["y"], str(archive["origin"])
+                names = archive["columns"] if "columns" in archive else np.arange(X.shape[1])
+                return cls(X, y, origin, tuple(str(name) for name in names))  # type: ignore[arg-type]
+        except DataError:
+            raise
+        except (ValueError, KeyError, IndexError, EOFError, BadZipFile) as error:
+            raise DataError(f"{path}: {error}") from error
+
+
+def standardise(data: LogisticData) -> LogisticData:
+    """Shift and scale every column to mean 0 and standard deviation 1 (divisor N - 1).
+
+    Raises
+    ------
+    DataError
+        If a column is constant; the message names it.
+    """
+    constant = np.flatnonzero(np.ptp(data.X, axis=0) == 0)
+    if constant.size:
+        column = constant[0]
+        raise DataError(
+            f"column {data.columns[column]!r} is constant ({data.X[0, column]:g} in all {len(data.y)} rows) "
+            "and cannot be standardised"
+        )
+    # Centred twice: a plain sum over many rows of a column far from zero loses digits.
+    centred = data.X - data.X.mean(axis=0)
+    centred -= centred.mean(axis=0)
+    return replace(data, X=centred / centred.std(axis=0, ddof=1))
+
+
+def with_intercept(data: LogisticData) -> LogisticData:
+    """Put a column of ones in front."""
+    X = np.column_stack((np.ones(len(data.y)), data.X))
+    return replace(data, X=X, columns=("intercept", *data.columns))
+
+
+def _check_labels(y: Labels) -> None:
+    if y.ndim != 1 or y.dtype != np.uint8:
+        raise DataError(f"y is {y.dtype} of shape {y.shape}, expected uint8 of shape (N,)")
+    if (y > 1).any():
+        row = int(np.argmax(y > 1))
+        raise DataError(f"row {row}: label {y[row]} is not 0 or 1")
+    if not (y.any() and (y == 0).any()):
+        raise DataError(f"only one of the labels 0 and 1 occurs in {len(y)} rows")

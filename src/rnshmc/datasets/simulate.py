@@ -1,0 +1,40 @@
+"""Simulated data for logistic regression (paper A, section 5.1)."""
+
+import numpy as np
+from scipy.special import expit
+
+from rnshmc.datasets.matrix import LogisticData
+from rnshmc.errors import ParameterError
+
+
+def simulate_logistic(n: int, d: int, rng: np.random.Generator) -> LogisticData:
+    """Draw covariates, coefficients and labels as paper A does, with n = 100000 and d = 50.
+
+    X = (1/10 · 1, X_1) with the entries of X_1 from N(0, 1/100), beta uniform on [0, 1]^d, y_i from
+    Bernoulli(1 / (1 + exp(-x_i' beta))).
+
+    Parameters
+    ----------
+    n, d
+        Observations, and columns with the constant one: at least 2 and 1.
+    rng
+        Draws everything.
+
+    Returns
+    -------
+    LogisticData
+        Shape (n, d), of origin "simulated".
+
+    Raises
+    ------
+    ParameterError
+        If a size is too small.
+    DataError
+        If all labels came out equal, as they may for tiny n.
+    """
+    if n < 2 or d < 1:
+        raise ParameterError(f"sizes are n = {n}, d = {d}, expected n >= 2 and d >= 1")
+    X = np.column_stack((np.full(n, 0.1), 0.1 * rng.standard_normal((n, d - 1))))
+    beta = rng.uniform(size=d)
+    y = (rng.uniform(size=n) < expit(X @ beta)).astype(np.uint8)
+    return LogisticData(X, y, "simulated", ("constant", *(f"x{k}" for k in range(1, d))))

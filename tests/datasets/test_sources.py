@@ -1,0 +1,61 @@
+"""The table of sources is complete, and a mistake in it is named."""
+
+from pathlib import Path
+
+import pytest
+
+from rnshmc.datasets.sources import SourceTable, load_sources
+from rnshmc.errors import ParameterError
+
+GOOD = """
+datasets: {data: [file.csv]}
+files:
+  file.csv:
+    sha256: ['0000000000000000000000000000000000000000000000000000000000000000']
+    urls: [{url: "https://example.org/file.csv"}]
+    licence: CC BY 4.0
+    citation: Someone (2000).
+"""
+ZEROS = f"['{'0' * 64}']"
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "sources.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_every_data_set_of_the_papers_has_a_source_with_hash_licence_and_citation(table: SourceTable) -> None:
+    assert {"bank", "adult"} <= set(table.datasets)
+    for dataset in table.datasets:
+        for file in table.alternatives(dataset):
+            assert file.sha256
+            assert file.urls
+            assert file.licence.startswith("CC BY 4.0")
+            assert file.citation
+
+
+def test_the_bank_data_are_known_with_both_line_ends(table: SourceTable) -> None:
+    (bank,) = table.alternatives("bank")
+    assert len(bank.sha256) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("licence:", "license:", r"files: file\.csv: missing key licence"),
+        ("    citation:", "    note: x\n    citation:", r"files: file\.csv: unknown key note"),
+        (ZEROS, "[0f1e]", r"sha256\[0\]: expected the 64 hexadecimal digits"),
+        (ZEROS, "[]", "sha256: expected a list with at least one entry"),
+        ("{url:", "{link:", r"urls\[0\]: missing key url"),
+        ("[file.csv]", "[data.csv]", r"datasets\.data: data\.csv not among the files"),
+        ("datasets: {data: [file.csv]}", "datasets: 3", "datasets: expected keys and values"),
+        ("files:", "files: [", "not valid YAML"),
+    ],
+)
+def test_a_mistake_is_an_error_that_names_file_and_key(old: str, new: str, message: str, tmp_path: Path) -> None:
+    load_sources(written(tmp_path, GOOD))
+    path = written(tmp_path, GOOD.replace(old, new))
+    with pytest.raises(ParameterError, match=message) as error:
+        load_sources(path)
+    assert str(path) in str(error.value)
