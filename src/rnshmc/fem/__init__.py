@@ -1,0 +1,1 @@
+"""Finite elements for the elliptic inverse problem: Karhunen-Loeve field, diffusion solver, observations."""

@@ -1,0 +1,1 @@
+"""Exact potentials: the posteriors that are sampled."""

@@ -1,0 +1,217 @@
+"""The elliptic inverse problem: a diffusion field inferred from the pressure at some points (paper A, section 5.2)."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnshmc.errors import DataError
+from rnshmc.fem.diffusion import DiffusionSolver
+from rnshmc.fem.random_field import karhunen_loeve
+from rnshmc.targets.elliptic_settings import EllipticSettings, check_positive, from_mapping
+from rnshmc.targets.forward_data import ForwardData
+from rnshmc.types import Array
+
+
+class EllipticForwardModel:
+    """The pressure at given points as a function of theta (paper A, eq. 13).
+
+    div(c grad u) = 0 on the unit square with u = x1 on x2 = 0, u = 1 - x1 on x2 = 1, no flux through the other sides,
+    and c = exp(sum_i theta_i sqrt(lambda_i) v_i), constant in each cell.
+
+    Parameters
+    ----------
+    points : (n, 2)
+        Where the pressure is observed.
+    settings
+        Mesh and random field.
+
+    Raises
+    ------
+    ParameterError
+        If a point lies outside the unit square, the cell type is unknown, or there are not so many modes.
+    """
+
+    def __init__(self, points: Array, settings: EllipticSettings) -> None:
+        field = karhunen_loeve(
+            settings.cell_type,
+            settings.cells,
+            settings.modes,
+            length_scale=settings.length_scale,
+            variance=settings.variance,
+        )
+        self._solver = DiffusionSolver(settings.cells, settings.cell_type, boundary_pressure)
+        self._modes = field.at(self._solver.centroids)
+        self._observe = self._solver.observation_matrix(points)
+        self._observe_transposed = self._observe.T.tocsr()
+
+    @property
+    def dim(self) -> int:
+        """Number of Karhunen-Loeve modes."""
+        return self._modes.shape[1]
+
+    def predict(self, theta: Array) -> Array:
+        """Pressure at the points, shape (n,), for theta of shape (dim,): one factorisation, one solve.
+
+        Raises
+        ------
+        NumericalError
+            If theta is not finite, the field overflows, or the solve fails.
+        """
+        self._solver.factorise(self._diffusion(theta))
+        pressure: Array = self._observe @ self._solver.forward()
+        return pressure
+
+    def vjp(self, theta: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """Prediction at theta, and the product of a vector with its Jacobian there.
+
+        Returns
+        -------
+        prediction : (n,)
+            As from `predict`.
+        pullback
+            Takes w, shape (n,), to J'w, shape (dim,), J = d prediction / d theta, by one adjoint solve with the
+            factorisation of the prediction: with K(c) lambda = -B'w,
+            (J'w)_k = sum over cells of c phi_k (lambda' K_cell u). To be used before this model is evaluated again.
+
+        Raises
+        ------
+        NumericalError
+            As `predict`; the pullback if its solve fails.
+        """
+        c = self._diffusion(theta)
+        self._solver.factorise(c)
+        u = self._solver.forward()
+
+        def pullback(w: Array) -> Array:
+            adjoint = self._solver.solve(-(self._observe_transposed @ w))
+            product: Array = np.einsum("c,ck->k", c * self._solver.cell_energies(adjoint, u), self._modes)
+            return product
+
+        prediction: Array = self._observe @ u
+        return prediction, pullback
+
+    def _diffusion(self, theta: Array) -> Array:
+        """c in each cell. Overflow and underflow are left to the solver's check."""
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            # Not a BLAS product: that adds up in an order which depends on the number of threads.
+            c: Array = np.exp(np.einsum("ck,k->c", self._modes, theta))
+        return c
+
+
+class EllipticInverseProblem:
+    """Posterior of the Karhunen-Loeve coefficients, as a potential.
+
+        U(theta) = |prediction(theta) - observations|^2 / (2 noise_sd^2) + |theta|^2 / (2 prior_sd^2)
+
+    Parameters
+    ----------
+    points : (n, 2)
+        Where the pressure was observed.
+    observations : (n,)
+        Observed pressure.
+    noise_sd, prior_sd
+        Standard deviations of the noise and of each coefficient under the prior.
+    settings
+        Mesh and random field.
+
+    Raises
+    ------
+    DataError
+        If points and observations do not fit together or are not finite.
+    ParameterError
+        If a standard deviation is not positive, or `EllipticForwardModel` refuses the settings or the points.
+    """
+
+    def __init__(
+        self,
+        points: Array,
+        observations: Array,
+        *,
+        noise_sd: float = 0.1,
+        prior_sd: float = 0.5,
+        settings: EllipticSettings | None = None,
+    ) -> None:
+        _check_observations(points, observations)
+        check_positive("noise_sd", noise_sd)
+        check_positive("prior_sd", prior_sd)
+        self._model = EllipticForwardModel(points, settings or EllipticSettings())
+        self._observations = observations
+        self._noise_precision = 1.0 / noise_sd**2
+        self._prior_precision = 1.0 / prior_sd**2
+
+    @property
+    def dim(self) -> int:
+        """Number of Karhunen-Loeve modes."""
+        return self._model.dim
+
+    def value(self, q: Array) -> float:
+        """U at q of shape (dim,), without an adjoint solve.
+
+        Raises
+        ------
+        NumericalError
+            If q is not finite, the field overflows, or the solve fails.
+        """
+        return self._potential(q, self._model.predict(q) - self._observations)
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of U at q, both of shape (dim,). Raises as `value`."""
+        return self.value_and_grad(q)[1]
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        """U and its gradient at q from one factorisation. Raises as `value`."""
+        prediction, pullback = self._model.vjp(q)
+        misfit = prediction - self._observations
+        gradient = pullback(self._noise_precision * misfit) + self._prior_precision * q
+        return self._potential(q, misfit), gradient
+
+    def _potential(self, q: Array, misfit: Array) -> float:
+        return float(0.5 * (self._noise_precision * (misfit @ misfit) + self._prior_precision * (q @ q)))
+
+
+def boundary_pressure(x1: Array, x2: Array) -> Array:
+    """Bilinear function with the values of paper A's boundary conditions: x1 on x2 = 0, 1 - x1 on x2 = 1."""
+    pressure: Array = x1 * (1.0 - x2) + (1.0 - x1) * x2
+    return pressure
+
+
+def from_file(path: str | Path, **settings: Any) -> EllipticInverseProblem:
+    """The posterior for the observations that the forward-model stage left.
+
+    Parameters
+    ----------
+    path
+        npz file of `rnshmc.targets.forward_data.ForwardData`.
+    **settings
+        Fields of `EllipticSettings`.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read or its contents do not fit together; the message names it.
+    ParameterError
+        If a setting is unknown or has a wrong value.
+    """
+    checked = from_mapping(EllipticSettings, settings)
+    data = ForwardData.load(path)
+    try:
+        return EllipticInverseProblem(
+            data.points,
+            data.observations,
+            noise_sd=data.noise_sd,
+            prior_sd=data.prior_sd,
+            settings=checked,
+        )
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def _check_observations(points: Array, observations: Array) -> None:
+    if points.ndim != 2 or points.shape[1] != 2 or observations.shape != points.shape[:1]:
+        raise DataError(f"observations of shape {observations.shape} do not fit points of shape {points.shape}")
+    for name, array in (("points", points), ("observations", observations)):
+        if not np.isfinite(array).all():
+            index = int(np.argwhere(~np.isfinite(array))[0][0])
+            raise DataError(f"{name}[{index}] = {array[index]} is not finite")

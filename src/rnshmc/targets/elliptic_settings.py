@@ -1,0 +1,120 @@
+"""Settings of the elliptic inverse problem and of its forward-model stage; the defaults are paper A's, section 5.2."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, TypeVar
+
+from rnshmc.errors import ParameterError
+
+Settings = TypeVar("Settings")
+
+
+@dataclass(frozen=True)
+class EllipticSettings:
+    """Mesh and random field.
+
+    Attributes
+    ----------
+    cells
+        Number of squares along a side of the unit square.
+    cell_type
+        ``"quadrilateral"`` (bilinear elements) or ``"triangle"`` (each square cut in two, linear elements).
+    modes
+        Number of Karhunen-Loeve modes, the dimension of theta.
+    length_scale, variance
+        l and sigma^2 of the squared exponential covariance of log c.
+
+    Raises
+    ------
+    ParameterError
+        If a number is out of range. The cell type, and how many modes there are, are checked where the model is made.
+    """
+
+    cells: int = 30
+    cell_type: str = "quadrilateral"
+    modes: int = 20
+    length_scale: float = 0.2
+    variance: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_count("cells", self.cells, least=1)
+        _check_count("modes", self.modes, least=1)
+        check_positive("length_scale", self.length_scale)
+        check_positive("variance", self.variance)
+
+
+@dataclass(frozen=True)
+class ForwardSettings:
+    """What the forward-model stage computes.
+
+    Attributes
+    ----------
+    seed
+        Root seed of the random streams.
+    members
+        Size of the prior predictive ensemble.
+    sensors
+        Number of simulated observations along a side of the unit square, evenly spaced from 0 to 1.
+    noise_sd, prior_sd
+        Standard deviations of the noise and of each coefficient under the prior.
+    observations
+        CSV file (`rnshmc.targets.forward_data.read_observations`) to take the observations from; None: simulate them.
+    model
+        Mesh and random field.
+
+    Raises
+    ------
+    ParameterError
+        If a number is out of range.
+    """
+
+    seed: int
+    members: int = 200
+    sensors: int = 11
+    noise_sd: float = 0.1
+    prior_sd: float = 0.5
+    observations: str | None = None
+    model: EllipticSettings = field(default_factory=EllipticSettings)
+
+    def __post_init__(self) -> None:
+        _check_count("seed", self.seed, least=0)
+        _check_count("members", self.members, least=1)
+        _check_count("sensors", self.sensors, least=2)
+        check_positive("noise_sd", self.noise_sd)
+        check_positive("prior_sd", self.prior_sd)
+
+
+def from_mapping(kind: type[Settings], mapping: Mapping[str, Any]) -> Settings:
+    """Settings of a ``kind`` from keys and values, as a configuration holds them.
+
+    Raises
+    ------
+    ParameterError
+        If a key is unknown or missing, or a value is refused; the message names the key.
+    """
+    known = {entry.name: entry for entry in fields(kind)}  # type: ignore[arg-type]
+    for key in mapping:
+        if key not in known:
+            raise ParameterError(f"{key}: no such setting; there are {', '.join(known)}")
+    for key, entry in known.items():
+        if key not in mapping and entry.default is MISSING and entry.default_factory is MISSING:
+            raise ParameterError(f"{key}: this setting is missing")
+    return kind(**mapping)
+
+
+def check_positive(key: str, number: object) -> None:
+    """Refuse what is not a positive, finite number.
+
+    Raises
+    ------
+    ParameterError
+        Naming ``key``.
+    """
+    if not (isinstance(number, int | float) and math.isfinite(number) and number > 0):
+        raise ParameterError(f"{key} must be a positive number, got {number!r}")
+
+
+def _check_count(key: str, count: object, *, least: int) -> None:
+    if not (isinstance(count, int) and count >= least):
+        raise ParameterError(f"{key} must be an integer of at least {least}, got {count!r}")

@@ -1,0 +1,122 @@
+"""The files of the forward-model stage: a user's observations in, observations and prior ensemble out."""
+
+import csv
+import zipfile
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from rnshmc.errors import DataError
+from rnshmc.files import atomic_path
+from rnshmc.types import Array
+
+COLUMNS = ("x1", "x2", "u")
+
+
+@dataclass(frozen=True)
+class ForwardData:
+    """What the forward model leaves for the chains and the report.
+
+    Attributes
+    ----------
+    points : (n, 2)
+        Where the pressure is observed.
+    observations : (n,)
+        What the posterior is conditioned on.
+    observations_clean : (n,)
+        Model output at ``theta_true``; NaN where the observations are a user's.
+    theta_true : (d,)
+        Parameters behind simulated observations; NaN where the observations are a user's.
+    prior_theta : (m, d)
+        Draws from the prior.
+    prior_predictive : (m, n)
+        Model output at these, without noise.
+    noise_sd, prior_sd
+        Standard deviations of the noise and of the prior.
+    origin
+        ``"simulated"`` or ``"user"``.
+    """
+
+    points: Array
+    observations: Array
+    observations_clean: Array
+    theta_true: Array
+    prior_theta: Array
+    prior_predictive: Array
+    noise_sd: float
+    prior_sd: float
+    origin: str
+
+    def save(self, path: str | Path) -> None:
+        """Write an npz file; equal data give equal bytes, and an interrupted write leaves no file of this name."""
+        with atomic_path(Path(path)) as temporary:
+            np.savez(temporary, **asdict(self))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "ForwardData":
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read or lacks an entry; the message names both.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                entries = {field.name: stored[field.name] for field in fields(cls)}
+        except KeyError as error:
+            raise DataError(f"{path}: {error.args[0]}") from error
+        except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+            raise DataError(f"{path}: {error}") from error
+        return cls(**{name: entry.item() if entry.ndim == 0 else entry for name, entry in entries.items()})
+
+
+def read_observations(path: str | Path) -> tuple[Array, Array]:
+    """Observations of a user: a CSV file with the columns x1, x2 and u, in any order.
+
+    Returns
+    -------
+    points : (n, 2)
+        Points of the closed unit square.
+    observations : (n,)
+        Pressure at the points.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, lacks a column, has no rows, holds something other than finite numbers, or a point
+        lies outside the unit square. The message names file, row (the header is row 1) and column.
+    """
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, skipinitialspace=True)
+            for column in COLUMNS:
+                if column not in (reader.fieldnames or ()):
+                    raise DataError(f"{path}: row 1: no column {column!r}")
+            table = np.array([_numbers(row, f"{path}: row {reader.line_num}") for row in reader])
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: {error}") from error
+    if table.size == 0:
+        raise DataError(f"{path}: no observations below the header")
+    return table[:, :2].copy(), table[:, 2].copy()
+
+
+def _numbers(row: dict[str, str | None], place: str) -> list[float]:
+    """x1, x2 and u of one row."""
+    numbers = [_number(row[column], f"{place}, column {column!r}") for column in COLUMNS]
+    for column, number in zip(COLUMNS[:2], numbers, strict=False):
+        if not 0.0 <= number <= 1.0:
+            raise DataError(f"{place}, column {column!r}: {number} lies outside the unit square")
+    return numbers
+
+
+def _number(text: str | None, place: str) -> float:
+    """A finite number."""
+    try:
+        number = float(text or "")
+    except ValueError:
+        raise DataError(f"{place}: {text!r} is not a number") from None
+    if not np.isfinite(number):
+        raise DataError(f"{place}: {text!r} is not finite")
+    return number

@@ -1,0 +1,188 @@
+"""Bayesian logistic regression with a Gaussian prior (paper A, section 5.1)."""
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from rnshmc.errors import DataError, NumericalError, ParameterError
+from rnshmc.types import Array
+
+# Small enough that a block is still in cache for the gradient's second product; large enough that calls do not count.
+_BLOCK_BYTES = 2 * 1024 * 1024
+_TEMPORARIES = 4
+# exp(-40) is below half a unit in the last place of 1: beyond 40, softplus(z) is z and sigmoid(z) is 1 in doubles.
+_SATURATION = 40.0
+# The product of this many factors 1 + exp(40) does not overflow, so that one logarithm serves them all.
+_FACTORS_PER_LOG = 16
+
+
+class LogisticRegression:
+    """Posterior of the coefficients q of a logistic regression, as a potential.
+
+    With signs s_i = 2 y_i - 1 and the prior q ~ N(0, prior_sd^2 I),
+
+        U(q) = sum_i softplus(-s_i x_i'q) + |q|^2 / (2 prior_sd^2).
+
+    The signs are folded into the rows once, and the rows are kept in transposed blocks that fit in cache, so that one
+    evaluation reads the data once. Blocks are summed in a fixed order: equal arguments give equal bytes.
+
+    Parameters
+    ----------
+    X
+        Design matrix, shape (N, d); an intercept is a column of ones.
+    y
+        Labels 0 or 1, shape (N,).
+    prior_sd
+        Standard deviation of the prior, the same for each coefficient.
+
+    Attributes
+    ----------
+    dim
+        Number of coefficients, d.
+
+    Raises
+    ------
+    DataError
+        If X or y has a wrong shape, X is not finite, or y holds another label.
+    ParameterError
+        If prior_sd is not a positive number.
+    """
+
+    def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, prior_sd: float) -> None:
+        rows = _checked_rows(X)
+        labels = _checked_labels(y, len(rows))
+        if not (np.isfinite(prior_sd) and prior_sd > 0):
+            raise ParameterError(f"prior_sd must be a positive number, got {prior_sd!r}")
+        self.dim: int = rows.shape[1]
+        self._prior_precision = 1.0 / prior_sd**2
+        self._blocks = tuple(_signed_blocks(rows, labels))
+
+    def value(self, q: Array) -> float:
+        """U(q) for q of shape (dim,).
+
+        Raises
+        ------
+        NumericalError
+            If U(q) is not finite.
+        """
+        with np.errstate(all="ignore"):
+            u = self._prior(q)
+            for block in self._blocks:
+                margins = q @ block
+                capped = np.minimum(margins, _SATURATION)
+                u += _sum_softplus(margins, capped, 1.0 + np.exp(capped))
+        return _finite_value(u)
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of U at q, both of shape (dim,).
+
+        Raises
+        ------
+        NumericalError
+            If the gradient is not finite.
+        """
+        with np.errstate(all="ignore"):
+            grad = self._prior_precision * q
+            for block in self._blocks:
+                odds = np.exp(np.minimum(q @ block, _SATURATION))
+                grad += block @ (odds / (1.0 + odds))
+        return _finite_gradient(grad)
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        """U(q) and its gradient, for one reading of the data.
+
+        Raises
+        ------
+        NumericalError
+            If U(q) or its gradient is not finite.
+        """
+        with np.errstate(all="ignore"):
+            u, grad = self._prior(q), self._prior_precision * q
+            for block in self._blocks:
+                margins = q @ block
+                capped = np.minimum(margins, _SATURATION)
+                odds = np.exp(capped)
+                one_plus_odds = 1.0 + odds
+                u += _sum_softplus(margins, capped, one_plus_odds)
+                grad += block @ (odds / one_plus_odds)
+        return _finite_value(u), _finite_gradient(grad)
+
+    def _prior(self, q: Array) -> float:
+        return 0.5 * self._prior_precision * float(q @ q)
+
+
+def from_file(path: str | Path, *, prior_sd: float) -> LogisticRegression:
+    """The posterior of a processed data set: an npz file with X (N, d), y (N,) and the origin of the data.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, lacks one of the three, or holds data that `LogisticRegression` refuses; the message
+        names the file.
+    ParameterError
+        If prior_sd is not a positive number.
+    """
+    try:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            X, y, _ = (stored[key] for key in ("X", "y", "origin"))
+    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path}: not a processed data set: {error}") from error
+    try:
+        return LogisticRegression(X, y, prior_sd)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def _checked_rows(X: npt.ArrayLike) -> Array:
+    rows = np.asarray(X, dtype=np.float64)
+    if rows.ndim != 2 or rows.size == 0:
+        raise DataError(f"X must have rows and columns, got shape {rows.shape}")
+    if not np.isfinite(rows).all():
+        row, column = np.argwhere(~np.isfinite(rows))[0]
+        raise DataError(f"X must be finite, got {rows[row, column]} in row {row}, column {column}")
+    return rows
+
+
+def _checked_labels(y: npt.ArrayLike, count: int) -> npt.NDArray[np.generic]:
+    labels = np.asarray(y)
+    if labels.shape != (count,):
+        raise DataError(f"y must have one label for each of the {count} rows of X, got shape {labels.shape}")
+    others = np.flatnonzero((labels != 0) & (labels != 1))
+    if others.size:
+        raise DataError(f"y must be 0 or 1, got {labels[others[0]]} in row {others[0]}")
+    return labels
+
+
+def _signed_blocks(rows: Array, labels: npt.NDArray[np.generic]) -> Iterator[Array]:
+    """Blocks of the columns -s_i x_i, each contiguous and of shape (d, block)."""
+    signs = np.where(labels == 1, -1.0, 1.0)
+    step = max(_FACTORS_PER_LOG, _BLOCK_BYTES // (8 * (rows.shape[1] + _TEMPORARIES)) // 16 * 16)
+    for start in range(0, len(rows), step):
+        block = slice(start, start + step)
+        yield np.ascontiguousarray(rows[block].T * signs[block])
+
+
+def _sum_softplus(margins: Array, capped: Array, one_plus_exp: Array) -> float:
+    """Sum of softplus(margins), given the margins capped at the saturation and 1 + exp of those.
+
+    The logarithms are taken of products of some factors at a time; products cost a fraction of logarithms.
+    """
+    grouped = len(one_plus_exp) // _FACTORS_PER_LOG * _FACTORS_PER_LOG
+    products = np.multiply.reduce(one_plus_exp[:grouped].reshape(_FACTORS_PER_LOG, -1), axis=0)
+    logs = np.log(products).sum() + np.log(one_plus_exp[grouped:]).sum()
+    return float((margins - capped).sum() + logs)
+
+
+def _finite_value(u: float) -> float:
+    if not np.isfinite(u):
+        raise NumericalError(f"the potential of the logistic regression is {u}")
+    return u
+
+
+def _finite_gradient(grad: Array) -> Array:
+    if not np.isfinite(grad).all():
+        raise NumericalError("the gradient of the logistic regression is not finite")
+    return grad
