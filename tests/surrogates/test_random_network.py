@@ -1,0 +1,267 @@
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rnshmc.errors import FitError, NumericalError, ParameterError, StoreError
+from rnshmc.random import stream
+from rnshmc.surrogates.random_network import RandomNetwork
+from rnshmc.types import Array, Potential
+
+EPS = np.finfo(np.float64).eps
+DIM, UNITS, RIDGE = 3, 40, 1e-3
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def training_set(n: int) -> tuple[Array, Array]:
+    """States from a normal distribution, and a potential with a skewed part."""
+    q = stream(3, "tests", "states").standard_normal((n, DIM))
+    return q, 7.0 + 0.5 * (q**2).sum(axis=1) + np.exp(0.3 * q[:, 0])
+
+
+def fit(q: Array, u: Array, *, hidden_units: int = UNITS, ridge: float = RIDGE) -> RandomNetwork:
+    return RandomNetwork.fit(q, u, rng=stream(3, "tests", "fit"), hidden_units=hidden_units, ridge=ridge)
+
+
+def hidden_layer(network: RandomNetwork, q: Array) -> Array:
+    """H of Algorithm 2, by another formula for softplus."""
+    return np.logaddexp(0.0, q @ network.weights + network.biases)
+
+
+@pytest.fixture(scope="module")
+def network() -> RandomNetwork:
+    return fit(*training_set(600))
+
+
+def test_it_is_a_potential(network: RandomNetwork) -> None:
+    assert isinstance(network, Potential)
+    assert network.dim == DIM
+
+
+@pytest.mark.parametrize("scale", [0.0, 1.0, 10.0])
+def test_gradient_is_the_slope_of_the_value(
+    network: RandomNetwork, scale: float, assert_slope: Callable[..., None]
+) -> None:
+    rng = stream(3, "tests", "slope")
+    q, direction = scale * rng.standard_normal(DIM), rng.standard_normal(DIM)
+    # Terms of size |v| |h| cancel in z, so its round-off is relative to them.
+    terms = np.abs(network.output_weights) @ np.abs(hidden_layer(network, q))
+    relative_error = float(10 * EPS * terms / abs(network.value(q)))
+    assert_slope(network.value, network.gradient(q) @ direction, q, direction, relative_error=relative_error)
+
+
+def test_value_is_equation_10_and_gradient_equation_12(network: RandomNetwork) -> None:
+    q = stream(3, "tests", "equations").standard_normal(DIM)
+    value, gradient = 0.0, np.zeros(DIM)
+    for w, d, v in zip(network.weights.T, network.biases, network.output_weights, strict=True):
+        value += v * np.log(1 + np.exp(w @ q + d))
+        gradient += v / (1 + np.exp(-(w @ q + d))) * w
+    rounding = 10 * EPS * UNITS * np.abs(network.output_weights).sum()
+    assert network.value(q) == pytest.approx(value, abs=rounding)
+    assert network.gradient(q) == pytest.approx(gradient, abs=rounding)
+
+
+def test_value_and_grad_and_predict_are_the_same_function(network: RandomNetwork) -> None:
+    states, _ = training_set(600)  # more than two blocks, the last one not full
+    for q in states[:5]:
+        value, gradient = network.value_and_grad(q)
+        assert value == network.value(q)
+        assert gradient.tobytes() == network.gradient(q).tobytes()
+    rounding = 10 * EPS * UNITS * np.abs(network.output_weights).sum()
+    assert network.predict(states) == pytest.approx([network.value(q) for q in states], abs=rounding)
+    assert network.predict(states[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e6, 1e300])
+def test_far_out_it_is_linear_and_does_not_overflow(network: RandomNetwork, scale: float) -> None:
+    q = scale * stream(3, "tests", "far").standard_normal(DIM)
+    active = q @ network.weights + network.biases > 0
+    slope = network.weights @ (network.output_weights * active)
+    size = np.abs(network.output_weights).sum()
+    # A unit within 40 of its kink is neither off nor on: up to log(2) of value, up to 1/2 of slope.
+    near = np.abs(q @ network.weights + network.biases) < 40
+    allowed = np.abs(network.output_weights[near]).sum() + 100 * EPS * size
+    assert network.gradient(q) == pytest.approx(slope, abs=allowed * np.abs(network.weights).max())
+    assert abs(network.value(q) - (slope @ q + (network.output_weights * active) @ network.biases)) <= (
+        allowed + 100 * EPS * size * scale
+    )
+
+
+def test_the_hidden_layer_has_the_stated_law() -> None:
+    dim = 30
+    network = fit(np.zeros((1, dim)), np.zeros(1), hidden_units=1000)
+    for sample in (network.weights.ravel() * np.sqrt(dim), network.biases):
+        # Four standard errors of the mean, the variance and the fourth moment of a standard normal sample.
+        root_n = np.sqrt(sample.size)
+        assert abs(sample.mean()) < 4 / root_n
+        assert abs((sample**2).mean() - 1) < 4 * np.sqrt(2) / root_n
+        assert abs((sample**4).mean() - 3) < 4 * np.sqrt(96) / root_n
+
+
+def test_output_weights_solve_the_normal_equations_and_the_stacked_least_squares_problem() -> None:
+    q, u = training_set(600)
+    network = fit(q, u)
+    assert network.solver == "cholesky"
+    H, t, v = hidden_layer(network, q), u - u.min(), network.output_weights
+    gram = H.T @ H + RIDGE * np.eye(UNITS)
+    # Cholesky is backward stable: the residual is of the size of rounding in the matrix, times |v|.
+    assert np.linalg.norm(gram @ v - H.T @ t) <= 10 * UNITS * EPS * np.linalg.norm(gram, 2) * np.linalg.norm(v)
+    stacked = np.vstack([H, np.sqrt(RIDGE) * np.eye(UNITS)])
+    exact = np.linalg.lstsq(stacked, np.concatenate([t, np.zeros(UNITS)]), rcond=None)[0]
+    assert np.linalg.norm(v - exact) <= 10 * EPS * np.linalg.cond(gram) * np.linalg.norm(exact)
+    assert network.train_residual_sd == pytest.approx(float(np.std(H @ exact - t)), rel=1e-6)
+
+
+def test_targets_are_potentials_above_the_smallest() -> None:
+    q, u = training_set(300)
+    # 2^10 is added without rounding error of its own beyond that of u, so the two training sets differ by round-off.
+    assert fit(q, u + 1024.0).predict(q) == pytest.approx(fit(q, u).predict(q), abs=1e-8)
+
+
+def test_a_repeated_state_counts_as_often() -> None:
+    q, u = training_set(100)
+    network = fit(np.vstack([q, q[:30]]), np.concatenate([u, u[:30]]))
+    root_counts = np.sqrt(np.where(np.arange(100) < 30, 2.0, 1.0))
+    weighted, t = root_counts[:, np.newaxis] * hidden_layer(network, q), root_counts * (u - u.min())
+    gram = weighted.T @ weighted + RIDGE * np.eye(UNITS)
+    expected = np.linalg.solve(gram, weighted.T @ t)
+    error = np.linalg.norm(network.output_weights - expected)
+    assert error <= 10 * EPS * np.linalg.cond(gram) * np.linalg.norm(expected)
+
+
+def test_a_function_in_the_span_of_the_units_is_reproduced() -> None:
+    q, _ = training_set(200)
+    q[0] = 0.0
+    units = 8
+    drawn = fit(q, np.arange(200.0), hidden_units=units)
+    H = hidden_layer(drawn, q)
+    # A combination of units that is a bowl with its smallest value, exactly 0, at the first state.
+    bowl = np.linalg.lstsq(H, (q**2).sum(axis=1), rcond=None)[0]
+    true = bowl - (H[0] @ bowl) / (H[0] @ H[0]) * H[0]
+    u = H @ true
+    u[0] = 0.0
+    assert u.min() == 0.0
+    network = fit(q, u, hidden_units=units, ridge=0.0)
+    assert network.output_weights == pytest.approx(true, rel=0, abs=10 * EPS * np.linalg.cond(H) * np.linalg.norm(true))
+    assert network.train_residual_sd <= 10 * EPS * np.linalg.norm(u)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-30])
+def test_singular_normal_equations_fall_back_on_the_smallest_least_squares_solution(ridge: float) -> None:
+    q, u = training_set(5)
+    # Repeats by the hundred leave rounding errors above eps in directions that the training set does not have.
+    network = fit(np.repeat(q, 200, axis=0), np.repeat(u, 200), hidden_units=400, ridge=ridge)
+    assert network.solver == "least_squares"
+    H, t = hidden_layer(network, q), u - u.min()
+    expected = np.linalg.pinv(H) @ t
+    error = np.linalg.norm(network.output_weights - expected)
+    assert error <= 100 * EPS * np.linalg.cond(H) * np.linalg.norm(expected)
+    assert network.predict(q) == pytest.approx(t, abs=100 * EPS * np.linalg.cond(H) * np.linalg.norm(t))
+
+
+def test_the_two_solvers_agree(network: RandomNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr("scipy.linalg.cho_factor", refuse)
+    other = fit(*training_set(600))
+    assert (network.solver, other.solver) == ("cholesky", "least_squares")
+    H = hidden_layer(network, training_set(600)[0])
+    allowed = 10 * EPS * np.linalg.cond(H.T @ H + RIDGE * np.eye(UNITS)) * np.linalg.norm(other.output_weights)
+    assert np.linalg.norm(network.output_weights - other.output_weights) <= allowed
+
+
+def test_the_same_stream_gives_the_same_bytes_and_another_does_not(network: RandomNetwork) -> None:
+    q, u = training_set(600)
+    again = fit(q, u)
+    other = RandomNetwork.fit(q, u, rng=stream(4, "tests", "fit"), hidden_units=UNITS, ridge=RIDGE)
+    for name in ("weights", "biases", "output_weights"):
+        assert getattr(again, name).tobytes() == getattr(network, name).tobytes()
+        assert getattr(other, name).tobytes() != getattr(network, name).tobytes()
+
+
+def test_fitting_leaves_its_arguments_alone() -> None:
+    q, u = training_set(50)
+    fit(q, u)
+    assert np.array_equal(q, training_set(50)[0])
+    assert np.array_equal(u, training_set(50)[1])
+
+
+def test_fitted_networks_do_not_change(network: RandomNetwork) -> None:
+    weights = np.array(network.weights)
+    copy = dataclasses.replace(network, weights=weights)
+    weights[:] = 0.0
+    assert np.array_equal(copy.weights, network.weights)
+    for array in (network.weights, network.biases, network.output_weights):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        network.solver = "guess"  # type: ignore[misc]
+
+
+def test_save_and_load_keep_every_byte(network: RandomNetwork, tmp_path: Path) -> None:
+    network.save(tmp_path / "network.npz")
+    loaded = RandomNetwork.load(tmp_path / "network.npz")
+    loaded.save(tmp_path / "again.npz")
+    assert (tmp_path / "network.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
+    assert (loaded.solver, loaded.train_residual_sd) == (network.solver, network.train_residual_sd)
+    q = stream(3, "tests", "load").standard_normal(DIM)
+    assert loaded.gradient(q).tobytes() == network.gradient(q).tobytes()
+
+
+def test_files_that_are_not_networks_are_named(network: RandomNetwork, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"absent\.npz"):
+        RandomNetwork.load(tmp_path / "absent.npz")
+    np.savez(tmp_path / "other.npz", weights=network.weights)
+    with pytest.raises(StoreError, match=r"other\.npz.*biases"):
+        RandomNetwork.load(tmp_path / "other.npz")
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "other.npz").read_bytes()[:50])
+    with pytest.raises(StoreError, match=r"cut\.npz"):
+        RandomNetwork.load(tmp_path / "cut.npz")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_training_sets_that_are_not_finite_are_refused_by_name(bad: float) -> None:
+    q, u = training_set(10)
+    q[4, 1] = bad
+    with pytest.raises(FitError, match=f"q must be finite, got {bad} for training state 4"):
+        fit(q, u)
+    q, u = training_set(10)
+    u[6] = bad
+    with pytest.raises(FitError, match=f"u must be finite, got {bad} for training state 6"):
+        fit(q, u)
+
+
+def test_training_sets_of_the_wrong_shape_are_refused_by_name() -> None:
+    q, u = training_set(10)
+    with pytest.raises(FitError, match=r"u .* 10 states, got shape \(9,\)"):
+        fit(q, u[:9])
+    for states in (q[:, 0], q[:0]):
+        with pytest.raises(FitError, match="q must have one row per training state"):
+            fit(states, u)
+
+
+def test_a_hidden_layer_that_overflows_is_a_fit_error() -> None:
+    q, u = training_set(10)
+    with pytest.raises(FitError, match=f"{UNITS} output weights and 10 training states"):
+        fit(1.7e308 * np.sign(q), u)
+
+
+def test_settings_out_of_range_are_refused_by_name() -> None:
+    q, u = training_set(10)
+    with pytest.raises(ParameterError, match="hidden_units must be at least 1, got 0"):
+        fit(q, u, hidden_units=0)
+    for ridge in (-1e-9, np.nan, np.inf):
+        with pytest.raises(ParameterError, match=f"ridge .* got {ridge}"):
+            fit(q, u, ridge=ridge)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_position_that_is_not_finite_is_a_numerical_error(network: RandomNetwork, bad: float) -> None:
+    q = np.full(DIM, bad)
+    for evaluate in (network.value, network.gradient, network.value_and_grad):
+        with pytest.raises(NumericalError, match="random network"):
+            evaluate(q)
