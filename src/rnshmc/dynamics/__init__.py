@@ -1,0 +1,1 @@
+"""Metrics of the kinetic energy and the integrators of Hamilton's equations."""

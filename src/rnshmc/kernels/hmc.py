@@ -1,0 +1,109 @@
+"""Hamiltonian Monte Carlo with any driver: HMC, RNS-HMC, GP-HMC and FITC-HMC are this one kernel."""
+
+import math
+
+import numpy as np
+
+from rnshmc.dynamics.leapfrog import leapfrog
+from rnshmc.dynamics.metrics import IdentityMetric, Metric
+from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.kernels.transition import State, TransitionInfo, metropolis, solver_failure
+from rnshmc.types import Array, Driver, Potential
+
+
+class HMC:
+    """One potential decides, one drives (paper A, Algorithms 1 and 3).
+
+    The leapfrog map is reversible and keeps volume whatever its force, so the Metropolis step with the exact
+    Hamiltonian leaves the exact posterior invariant for any driver (paper A, appendix 1). The driver only decides how
+    often a proposal is accepted.
+
+    Parameters
+    ----------
+    potential
+        Decides: the exact potential, used in the Metropolis step.
+    driver
+        Drives: its gradient moves the trajectory. ``potential`` itself gives standard HMC.
+    step_size
+        Leapfrog step, > 0.
+    n_steps
+        The number of steps is drawn uniformly from {low, ..., high} at each transition, so that no trajectory length
+        resonates with the target (Neal 2011). (L, L) keeps it fixed.
+    metric
+        Metric of the kinetic energy.
+
+    Raises
+    ------
+    ParameterError
+        If a setting is out of range, or driver and potential differ in dimension.
+    """
+
+    def __init__(
+        self,
+        potential: Potential,
+        driver: Driver,
+        *,
+        step_size: float,
+        n_steps: tuple[int, int],
+        metric: Metric | None = None,
+    ) -> None:
+        low, high = n_steps
+        if not (math.isfinite(step_size) and step_size > 0):
+            raise ParameterError(f"step_size: expected a positive number, got {step_size}")
+        if not 1 <= low <= high:
+            raise ParameterError(f"n_steps: expected 1 <= low <= high, got ({low}, {high})")
+        if driver.dim != potential.dim:
+            raise ParameterError(f"driver: dimension {driver.dim}, but the potential has {potential.dim}")
+        self._potential = potential
+        self._driver = driver
+        self._step_size = float(step_size)
+        self._n_steps = (int(low), int(high))
+        self._metric = metric or IdentityMetric()
+
+    def init(self, q: Array) -> State:
+        """The state at ``q``, shape (dim,).
+
+        Raises
+        ------
+        ParameterError
+            If ``q`` has the wrong shape or U(q) is not finite: a chain cannot start there.
+        """
+        q = np.array(q, dtype=float)
+        if q.shape != (self._potential.dim,):
+            raise ParameterError(f"start: expected shape ({self._potential.dim},), got {q.shape}")
+        potential, gradient = self._decide_and_drive(q)
+        if not (math.isfinite(potential) and np.all(np.isfinite(gradient))):
+            raise ParameterError(f"start: the potential or its driver is not finite there (U = {potential})")
+        return State(q, potential, gradient)
+
+    def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
+        """One transition. The same number of random draws is used whether it is accepted, rejected or fails."""
+        low, high = self._n_steps
+        n_steps = int(rng.integers(low, high, endpoint=True))
+        momentum = self._metric.sample_momentum(rng, state.q.size)
+        uniform = rng.uniform()
+        try:
+            # A trajectory that runs off to infinity is a divergence to be counted, not a warning to be read.
+            with np.errstate(over="ignore", invalid="ignore"):
+                end = leapfrog(
+                    state.q,
+                    momentum,
+                    state.gradient,
+                    step_size=self._step_size,
+                    n_steps=n_steps,
+                    metric=self._metric,
+                    force=self._driver.gradient,
+                    at_end=self._decide_and_drive,
+                )
+                kinetic = self._metric.kinetic_energy(end.p) - self._metric.kinetic_energy(momentum)
+        except NumericalError:
+            return state, solver_failure(n_steps)
+        delta_h = (end.potential - state.potential) + kinetic
+        info = metropolis(uniform, delta_h, n_steps)
+        return (State(end.q, end.potential, end.gradient) if info.accepted else state), info
+
+    def _decide_and_drive(self, q: Array) -> tuple[float, Array]:
+        """Exact potential and driving gradient at ``q``; one evaluation when they are the same function."""
+        if self._driver is self._potential:
+            return self._potential.value_and_grad(q)
+        return self._potential.value(q), self._driver.gradient(q)

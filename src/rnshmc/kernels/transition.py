@@ -1,0 +1,65 @@
+"""What every kernel hands back, and the one place where a proposal is accepted, rejected and flagged."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from rnshmc.types import Array
+
+DIVERGENCE_THRESHOLD = 1000.0
+"""A trajectory whose energy error exceeds this has left the level set for good (the convention of Stan and PyMC)."""
+
+
+class State(NamedTuple):
+    """A position with all that was evaluated there: nothing is evaluated twice."""
+
+    q: Array
+    potential: float
+    """U(q) of the potential that decides."""
+    gradient: Array
+    """Gradient of the potential that drives."""
+
+
+class TransitionInfo(NamedTuple):
+    """What one transition did. The fields and their dtypes are those of `INFO_DTYPES`."""
+
+    accepted: bool
+    accept_prob: float
+    delta_h: float
+    diverging: bool
+    solver_failed: bool
+    n_steps: int
+
+
+INFO_DTYPES: dict[str, type] = {
+    "accepted": np.bool_,
+    "accept_prob": np.float64,
+    "delta_h": np.float64,
+    "diverging": np.bool_,
+    "solver_failed": np.bool_,
+    "n_steps": np.int64,
+}
+
+
+def metropolis(uniform: float, delta_h: float, n_steps: int) -> TransitionInfo:
+    """Accept with probability min(1, exp(-delta_h)), ``delta_h`` the change of the *exact* Hamiltonian.
+
+    A change that is not finite rejects and counts as a divergence.
+    """
+    if not math.isfinite(delta_h):
+        return TransitionInfo(False, 0.0, delta_h, diverging=True, solver_failed=False, n_steps=n_steps)
+    accept_prob = math.exp(-max(delta_h, 0.0))
+    return TransitionInfo(
+        accepted=uniform < accept_prob,
+        accept_prob=accept_prob,
+        delta_h=delta_h,
+        diverging=delta_h > DIVERGENCE_THRESHOLD,
+        solver_failed=False,
+        n_steps=n_steps,
+    )
+
+
+def solver_failure(n_steps: int) -> TransitionInfo:
+    """The proposal could not be evaluated (`NumericalError`): rejected and flagged."""
+    return TransitionInfo(False, 0.0, math.inf, diverging=False, solver_failed=True, n_steps=n_steps)

@@ -1,0 +1,286 @@
+"""The HMC kernel leaves the exact law unchanged whatever drives it, and says what it did."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import rnshmc.kernels.hmc as hmc_module
+from rnshmc.dynamics.leapfrog import Endpoint, leapfrog
+from rnshmc.dynamics.metrics import DenseMetric
+from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.kernels.hmc import HMC
+from rnshmc.random import stream
+from rnshmc.types import Array, Potential
+
+N = 20000
+THRESHOLD = 4.5
+"""For the largest of ten z-scores: exceeded by chance with probability below 1e-4."""
+
+
+class ShearedLogGamma:
+    """Skewed and correlated: q = A z with z_i = log g_i, g_i ~ Gamma(shape_i, 1)."""
+
+    dim = 2
+    shape = np.array([1.0, 3.0])
+    A = np.array([[1.0, 0.0], [0.8, 0.6]])
+
+    def value(self, q: Array) -> float:
+        z = np.linalg.solve(self.A, q)
+        return float(np.sum(np.exp(z) - self.shape * z))
+
+    def gradient(self, q: Array) -> Array:
+        z = np.linalg.solve(self.A, q)
+        return np.asarray(np.linalg.solve(self.A.T, np.exp(z) - self.shape))
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        return self.value(q), self.gradient(q)
+
+    def draws(self, rng: np.random.Generator, n: int) -> Array:
+        return np.asarray(np.log(rng.gamma(self.shape, size=(n, 2))) @ self.A.T)
+
+
+class Gaussian:
+    """Correlated Gaussian with mean zero."""
+
+    dim = 2
+
+    def __init__(self, covariance: Array) -> None:
+        self.covariance = covariance
+        self.precision = np.linalg.inv(covariance)
+
+    def value(self, q: Array) -> float:
+        return 0.5 * float(q @ self.precision @ q)
+
+    def gradient(self, q: Array) -> Array:
+        return np.asarray(self.precision @ q)
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        return self.value(q), self.gradient(q)
+
+    def draws(self, rng: np.random.Generator, n: int) -> Array:
+        return rng.multivariate_normal(np.zeros(2), self.covariance, size=n)
+
+
+SKEWED = ShearedLogGamma()
+CORRELATED = Gaussian(np.array([[1.0, 0.9], [0.9, 1.5]]))
+WRONG = Gaussian(np.array([[1.6, 0.5], [0.5, 1.2]]))
+"""A driver with a force that belongs to neither target."""
+
+
+def invariance_z(target: ShearedLogGamma | Gaussian, kernel: HMC, *names: str) -> float:
+    """Largest |z| of the change of first to third moments when exact draws go through one transition.
+
+    Differences are paired, draw by draw, so their Monte Carlo error is that of the change alone.
+    """
+    rng = stream(11, *names)
+    before = target.draws(rng, N)
+    after = np.stack([kernel.step(rng, kernel.init(q))[0].q for q in before])
+    changes = moment_features(after) - moment_features(before)
+    return float(np.max(np.abs(changes.mean(axis=0)) / (changes.std(axis=0, ddof=1) / math.sqrt(N))))
+
+
+def moment_features(q: Array) -> Array:
+    x, y = q.T
+    return np.stack([x, y, x**2, y**2, x * y, x**3, y**3, x**2 * y, x * y**2, np.cos(x + y)], axis=1)
+
+
+@pytest.mark.parametrize("target", [SKEWED, CORRELATED], ids=["skewed", "correlated"])
+@pytest.mark.parametrize("driver", ["exact", "wrong"])
+@pytest.mark.parametrize("n_steps", [(3, 3), (1, 4)])
+def test_leaves_the_target_invariant(target: ShearedLogGamma | Gaussian, driver: str, n_steps: tuple[int, int]) -> None:
+    kernel = HMC(target, target if driver == "exact" else WRONG, step_size=0.45, n_steps=n_steps)
+    assert invariance_z(target, kernel, driver) < THRESHOLD
+
+
+def test_leaves_the_target_invariant_with_a_mass_matrix() -> None:
+    metric = DenseMetric(np.array([[2.0, -1.0], [-1.0, 1.5]]))
+    kernel = HMC(SKEWED, SKEWED, step_size=0.6, n_steps=(1, 3), metric=metric)
+    assert invariance_z(SKEWED, kernel, "mass") < THRESHOLD
+
+
+def test_mutant_that_lets_the_surrogate_decide_is_caught() -> None:
+    mutant = HMC(WRONG, WRONG, step_size=0.45, n_steps=(3, 3))
+    assert invariance_z(SKEWED, mutant, "mutant surrogate") > 2 * THRESHOLD
+
+
+def _last_half_kick_reversed(q: Array, p: Array, gradient: Array, **settings: object) -> Endpoint:
+    end = leapfrog(q, p, gradient, **settings)  # type: ignore[arg-type]
+    return end._replace(p=end.p + settings["step_size"] * end.gradient)  # type: ignore[operator]
+
+
+def _first_half_kick_missing(q: Array, p: Array, gradient: Array, **settings: object) -> Endpoint:
+    return leapfrog(q, p, np.zeros_like(gradient), **settings)  # type: ignore[arg-type]
+
+
+def _potential_of_the_start(q: Array, p: Array, gradient: Array, **settings: object) -> Endpoint:
+    end = leapfrog(q, p, gradient, **settings)  # type: ignore[arg-type]
+    return end._replace(potential=settings["at_end"](q)[0])  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("mutant", [_last_half_kick_reversed, _first_half_kick_missing, _potential_of_the_start])
+def test_mutant_integrators_are_caught(monkeypatch: pytest.MonkeyPatch, mutant: Callable[..., Endpoint]) -> None:
+    monkeypatch.setattr(hmc_module, "leapfrog", mutant)
+    kernel = HMC(SKEWED, SKEWED, step_size=0.45, n_steps=(3, 3))
+    assert invariance_z(SKEWED, kernel, "mutant integrator") > THRESHOLD
+
+
+class Calls:
+    """A potential that writes down what it is asked for."""
+
+    dim = 2
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def value(self, q: Array) -> float:
+        self.asked.append("value")
+        return CORRELATED.value(q)
+
+    def gradient(self, q: Array) -> Array:
+        self.asked.append("gradient")
+        return CORRELATED.gradient(q)
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        self.asked.append("value_and_grad")
+        return CORRELATED.value_and_grad(q)
+
+
+def test_exact_hmc_evaluates_once_per_step_and_nothing_twice() -> None:
+    potential = Calls()
+    kernel = HMC(potential, potential, step_size=0.3, n_steps=(4, 4))
+    state = kernel.init(np.ones(2))
+    potential.asked.clear()
+    kernel.step(stream(1, "calls"), state)
+    assert potential.asked == ["gradient"] * 3 + ["value_and_grad"]
+
+
+def test_a_driven_transition_takes_one_exact_value() -> None:
+    potential, driver = Calls(), Calls()
+    kernel = HMC(potential, driver, step_size=0.3, n_steps=(4, 4))
+    state = kernel.init(np.ones(2))
+    potential.asked.clear()
+    driver.asked.clear()
+    kernel.step(stream(1, "calls"), state)
+    assert potential.asked == ["value"]
+    assert driver.asked == ["gradient"] * 4
+
+
+def test_number_of_steps_is_uniform() -> None:
+    kernel = HMC(CORRELATED, CORRELATED, step_size=0.1, n_steps=(2, 5))
+    rng = stream(5, "steps")
+    state = kernel.init(np.zeros(2))
+    n = 4000
+    steps = [kernel.step(rng, state)[1].n_steps for _ in range(n)]
+    counts = np.bincount(steps, minlength=6)[2:]
+    assert counts.sum() == n
+    assert np.all(np.abs(counts - n / 4) < 4 * math.sqrt(n * 0.25 * 0.75))
+
+
+class FailsOutside(Gaussian):
+    """A solve that fails outside a disc."""
+
+    def value(self, q: Array) -> float:
+        if q @ q > 1.0:
+            raise NumericalError("no solution there")
+        return super().value(q)
+
+
+def test_a_failed_evaluation_rejects_and_is_flagged() -> None:
+    potential = FailsOutside(np.eye(2))
+    kernel = HMC(potential, potential, step_size=3.0, n_steps=(1, 1))
+    state = kernel.init(np.zeros(2))
+    after, info = kernel.step(stream(2, "fails"), state)
+    assert after is state
+    assert info.solver_failed
+    assert not info.accepted
+    assert info.accept_prob == 0.0
+
+
+def test_a_failed_evaluation_is_a_proposal_outside_the_support() -> None:
+    potential = FailsOutside(np.eye(2))
+    kernel = HMC(potential, CORRELATED, step_size=0.5, n_steps=(1, 3))
+    rng = stream(2, "disc")
+    normal = rng.normal(size=(3 * N, 2))
+    before = normal[np.sum(normal**2, axis=1) <= 1.0][: N // 2]
+    after = np.stack([kernel.step(rng, kernel.init(q))[0].q for q in before])
+    change = np.sum(after**2, axis=1) - np.sum(before**2, axis=1)
+    assert abs(change.mean()) < 4 * change.std() / math.sqrt(len(before))
+
+
+class NotFinite(Gaussian):
+    """NaN outside a disc."""
+
+    def value(self, q: Array) -> float:
+        return math.nan if q @ q > 1.0 else super().value(q)
+
+
+def test_a_potential_that_is_not_finite_rejects_and_diverges() -> None:
+    potential = NotFinite(np.eye(2))
+    kernel = HMC(potential, potential, step_size=3.0, n_steps=(1, 1))
+    state = kernel.init(np.zeros(2))
+    after, info = kernel.step(stream(2, "nan"), state)
+    assert after is state
+    assert info.diverging
+    assert not info.accepted
+
+
+def test_an_energy_error_over_a_thousand_is_a_divergence() -> None:
+    kernel = HMC(CORRELATED, CORRELATED, step_size=60.0, n_steps=(3, 3))
+    info = kernel.step(stream(2, "far"), kernel.init(np.zeros(2)))[1]
+    assert info.diverging
+    assert not info.accepted
+
+
+class Broken(Gaussian):
+    """A defect that is nobody's numerical trouble."""
+
+    def value(self, q: Array) -> float:
+        raise ZeroDivisionError
+
+
+def test_other_errors_are_not_swallowed() -> None:
+    kernel = HMC(Broken(np.eye(2)), CORRELATED, step_size=0.1, n_steps=(1, 1))
+    start = HMC(CORRELATED, CORRELATED, step_size=0.1, n_steps=(1, 1)).init(np.zeros(2))
+    with pytest.raises(ZeroDivisionError):
+        kernel.step(stream(1, "broken"), start)
+
+
+class Plane:
+    """A driver of another dimension."""
+
+    dim = 3
+
+    def gradient(self, q: Array) -> Array:
+        return q
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"step_size": 0.0, "n_steps": (1, 1)}, "step_size.*0.0"),
+        ({"step_size": math.nan, "n_steps": (1, 1)}, "step_size.*nan"),
+        ({"step_size": 0.1, "n_steps": (0, 3)}, r"n_steps.*\(0, 3\)"),
+        ({"step_size": 0.1, "n_steps": (4, 3)}, r"n_steps.*\(4, 3\)"),
+    ],
+)
+def test_settings_out_of_range_are_named(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        HMC(CORRELATED, CORRELATED, **settings)  # type: ignore[arg-type]
+
+
+def test_a_driver_of_another_dimension_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"driver: dimension 3.*2"):
+        HMC(CORRELATED, Plane(), step_size=0.1, n_steps=(1, 1))
+
+
+@pytest.mark.parametrize("potential", [CORRELATED, NotFinite(np.eye(2))])
+@pytest.mark.parametrize("start", [np.zeros(3), np.full(2, math.nan), np.full(2, 2.0)])
+def test_a_start_that_cannot_be_used_is_refused(potential: Potential, start: Array) -> None:
+    kernel = HMC(potential, potential, step_size=0.1, n_steps=(1, 1))
+    if potential is CORRELATED and start.shape == (2,) and np.all(np.isfinite(start)):
+        assert kernel.init(start).potential == CORRELATED.value(start)
+    else:
+        with pytest.raises(ParameterError, match="start"):
+            kernel.init(start)
