@@ -1,0 +1,95 @@
+"""The chain loop: apply a kernel n times and keep every draw, statistic and count."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rnshmc.kernels.transition import INFO_DTYPES, State, TransitionInfo
+from rnshmc.run.counting import Counter, Counts
+from rnshmc.types import Array
+
+Progress = Callable[[int, int, float], None]
+"""Told (iterations done, iterations in all, acceptance rate so far) after each iteration."""
+
+STATS_DTYPES: dict[str, type] = {**INFO_DTYPES, **dict.fromkeys(Counts._fields, np.int64), "potential": np.float64}
+"""Statistics kept for each draw: the transition's, the counts of evaluations it took, and U at the draw."""
+
+
+class Kernel(Protocol):
+    """What the loop needs of a kernel."""
+
+    def init(self, q: Array) -> State:
+        """The state at ``q``."""
+        ...
+
+    def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
+        """One transition."""
+        ...
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A finished stretch of a chain."""
+
+    draws: Array
+    """Positions after each iteration, shape (n, dim)."""
+    stats: dict[str, npt.NDArray[Any]]
+    """One array of shape (n,) for each name in `STATS_DTYPES`."""
+    wall_s: float
+    """Elapsed seconds."""
+    cpu_s: float
+    """Seconds of processor time of this process, all threads together."""
+
+    @property
+    def timing(self) -> dict[str, float]:
+        """What the phase took, as it is stored with the draws."""
+        return {"iterations": len(self.draws), "wall_s": self.wall_s, "cpu_s": self.cpu_s}
+
+
+def run_phase(
+    kernel: Kernel,
+    state: State,
+    *,
+    iterations: int,
+    rng: np.random.Generator,
+    counter: Counter,
+    progress: Progress | None = None,
+) -> tuple[State, Phase]:
+    """Apply ``kernel`` to ``state`` ``iterations`` times.
+
+    Parameters
+    ----------
+    counter
+        The counter that the kernel's potential and driver report to.
+    progress
+        Called after each iteration; a progress bar and a log line are two consumers of it.
+
+    Returns
+    -------
+    The last state, and all that happened on the way.
+    """
+    draws = np.empty((iterations, state.q.size))
+    stats: dict[str, npt.NDArray[Any]] = {
+        name: np.empty(iterations, dtype=dtype) for name, dtype in STATS_DTYPES.items()
+    }
+    accepted = 0
+    before = counter.total()
+    wall, cpu = time.perf_counter(), time.process_time()
+    for i in range(iterations):
+        state, info = kernel.step(rng, state)
+        after = counter.total()
+        draws[i] = state.q
+        for name, value in zip(info._fields, info, strict=True):
+            stats[name][i] = value
+        for name, new, old in zip(after._fields, after, before, strict=True):
+            stats[name][i] = new - old
+        stats["potential"][i] = state.potential
+        before = after
+        accepted += info.accepted
+        if progress is not None:
+            progress(i + 1, iterations, accepted / (i + 1))
+    return state, Phase(draws, stats, time.perf_counter() - wall, time.process_time() - cpu)

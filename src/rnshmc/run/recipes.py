@@ -1,0 +1,38 @@
+"""The samplers of the papers by name. A sampler is a recipe: a kernel, what drives it, and a schedule.
+
+Every recipe explores with exact HMC first. Then the exact potential goes on driving, or a surrogate fitted to the
+exploration takes over; the exact potential always decides.
+"""
+
+from dataclasses import dataclass
+
+from rnshmc.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A named sampler."""
+
+    kernel: str
+    """Name in `rnshmc.run.registry.KERNELS`."""
+    surrogate: str | None
+    """Name in `rnshmc.run.registry.SURROGATES` of what drives after the exploration; None: the exact potential."""
+
+
+RECIPES = {
+    "hmc": Recipe(kernel="hmc", surrogate=None),
+    "rns_hmc": Recipe(kernel="hmc", surrogate="random_network"),
+}
+
+
+def recipe(sampler: str) -> Recipe:
+    """The recipe of a sampler.
+
+    Raises
+    ------
+    ParameterError
+        If no recipe has that name.
+    """
+    if sampler not in RECIPES:
+        raise ParameterError(f"sampler: no recipe named {sampler!r}; there are {', '.join(sorted(RECIPES))}")
+    return RECIPES[sampler]

@@ -1,0 +1,46 @@
+"""Where kernels, surrogates and targets are found by name.
+
+Modules are named by strings and imported when used, so that a stage depends on the code it runs and on no other.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from rnshmc.errors import ParameterError
+from rnshmc.types import Driver, Potential
+
+KERNELS = {"hmc": "rnshmc.kernels.hmc:HMC"}
+SURROGATES = {"random_network": "rnshmc.surrogates.random_network:RandomNetwork"}
+TARGETS = {
+    "logistic": "rnshmc.targets.logistic:from_file",
+    "elliptic": "rnshmc.targets.elliptic:from_file",
+}
+
+
+def load(registry: Mapping[str, str], name: str) -> Any:
+    """The object that ``name`` stands for in one of the registries above.
+
+    Raises
+    ------
+    ParameterError
+        If the registry has no such name.
+    """
+    if name not in registry:
+        raise ParameterError(f"no entry named {name!r}; there are {', '.join(sorted(registry))}")
+    module, attribute = registry[name].split(":")
+    return getattr(import_module(module), attribute)
+
+
+def load_target(target: Mapping[str, Any], data: Path) -> Potential:
+    """The exact potential that a config's ``target`` entry describes: its ``kind``, and settings of that kind."""
+    settings = {key: value for key, value in target.items() if key != "kind"}
+    potential: Potential = load(TARGETS, target["kind"])(data, **settings)
+    return potential
+
+
+def load_surrogate(surrogate: Mapping[str, Any], path: Path) -> Driver:
+    """The fitted surrogate in ``path``, of the ``type`` that a config's ``surrogates`` entry names."""
+    driver: Driver = load(SURROGATES, surrogate["type"]).load(path)
+    return driver

@@ -1,0 +1,51 @@
+"""Seconds per iteration of a sampler that has the machine to itself."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import psutil
+
+from rnshmc.kernels.transition import State
+from rnshmc.run.chain import Kernel, run_phase
+from rnshmc.run.counting import Counter
+from rnshmc.types import Array
+
+LOADED_CORES = 0.25
+"""Above this many cores in use by other processes, a measurement is marked as made under load."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds per iteration, measured in blocks."""
+
+    s_per_iter_blocks: Array
+    """Wall-clock seconds per iteration of each block."""
+    other_cores: float
+    """Mean number of cores that other processes used meanwhile."""
+
+    @property
+    def loaded(self) -> bool:
+        """Whether other processes were busy enough to disturb the measurement."""
+        return self.other_cores > LOADED_CORES
+
+
+def time_kernel(
+    kernel: Kernel, state: State, *, blocks: int, block_iterations: int, rng: np.random.Generator, counter: Counter
+) -> Timing:
+    """Continue a chain for ``blocks`` x ``block_iterations`` iterations, after one block that only warms the caches."""
+    state, _ = run_phase(kernel, state, iterations=block_iterations, rng=rng, counter=counter)
+    seconds = np.empty(blocks)
+    start, machine, own = time.perf_counter(), _busy_s(), time.process_time()
+    for b in range(blocks):
+        state, phase = run_phase(kernel, state, iterations=block_iterations, rng=rng, counter=counter)
+        seconds[b] = phase.wall_s / block_iterations
+    elapsed = time.perf_counter() - start
+    others = (_busy_s() - machine) - (time.process_time() - own)
+    return Timing(seconds, other_cores=max(0.0, others / elapsed))
+
+
+def _busy_s() -> float:
+    """Seconds that all cores of the machine have spent working since it was started."""
+    times = psutil.cpu_times()
+    return float(sum(times) - times.idle - getattr(times, "iowait", 0.0) - getattr(times, "guest", 0.0))

@@ -1,0 +1,49 @@
+"""Keys of a configuration that contradict each other are named."""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rnshmc.errors import ParameterError
+from rnshmc.run.config import check_config
+
+ROOT = Path(__file__).parents[2]
+PAPER: dict[str, Any] = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
+
+
+def changed(value: Any, *keys: str) -> dict[str, Any]:
+    config = deepcopy(PAPER)
+    inner = config
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = value
+    return config
+
+
+def test_the_paper_is_consistent() -> None:
+    check_config(PAPER)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (changed(5000, "iterations", "discard"), r"iterations.discard is 5000.*iterations.explore \(5000\)"),
+        (changed([5, 2], "reference", "n_steps"), r"reference.n_steps is \[5, 2\]"),
+        (changed([5, 2], "problems", "bank", "samplers", "hmc", "n_steps"), r"problems.bank.samplers.hmc.n_steps"),
+        (changed("probit", "problems", "bank", "target", "kind"), r"problems.bank.target.kind is 'probit'"),
+        (
+            changed("gp", "problems", "bank", "samplers", "rns_hmc", "surrogate"),
+            r"problems.bank.samplers.rns_hmc.surrogate is 'gp'",
+        ),
+        (
+            changed("gp", "problems", "bank", "surrogates", "random_network", "type"),
+            r"of type 'gp', but rns_hmc is driven by a 'random_network'",
+        ),
+    ],
+)
+def test_a_contradiction_is_named(config: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        check_config(config)

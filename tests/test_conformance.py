@@ -1,0 +1,215 @@
+"""What every registered target, surrogate and sampler has to satisfy. A new one without a case here fails."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnshmc.diagnostics.summary import summarise
+from rnshmc.errors import NumericalError
+from rnshmc.random import stream
+from rnshmc.run.recipes import RECIPES
+from rnshmc.run.registry import KERNELS, SURROGATES, TARGETS, load, load_surrogate, load_target
+from rnshmc.run.sample import Chain, sample
+from rnshmc.types import Array, Driver, Potential
+
+
+def logistic(folder: Path) -> Potential:
+    rng = stream(1, "conformance", "logistic")
+    X = rng.normal(size=(40, 3))
+    y = (rng.random(40) < 0.4).astype(np.uint8)
+    np.savez(folder / "logistic.npz", X=X, y=y, origin="simulated")
+    return load_target({"kind": "logistic", "prior_sd": 2.0}, folder / "logistic.npz")
+
+
+def elliptic(folder: Path) -> Potential:
+    pytest.importorskip("dolfinx")
+    from rnshmc.targets.forward_data import ForwardData
+
+    rng = stream(1, "conformance", "elliptic")
+    points = np.array([[0.2, 0.3], [0.5, 0.5], [0.9, 0.4], [0.4, 0.8]])
+    nothing = np.full((1, 4), np.nan)
+    ForwardData(
+        points=points,
+        observations=points[:, 0] + 0.1 * rng.normal(size=4),
+        observations_clean=nothing[0],
+        theta_true=nothing[0, :3],
+        prior_theta=nothing[:, :3],
+        prior_predictive=nothing,
+        noise_sd=0.1,
+        prior_sd=0.5,
+        origin="user",
+    ).save(folder / "elliptic.npz")
+    return load_target({"kind": "elliptic", "cells": 6, "modes": 3}, folder / "elliptic.npz")
+
+
+TARGET_CASES: dict[str, Callable[[Path], Potential]] = {"logistic": logistic, "elliptic": elliptic}
+SURROGATE_CASES: dict[str, dict[str, Any]] = {"random_network": {"hidden_units": 30, "ridge": 1e-8}}
+"""Settings that fit a smooth function of two variables well from 200 points."""
+SAMPLER_CASES: dict[str, dict[str, Any] | None] = {"hmc": None, "rns_hmc": {"hidden_units": 30, "ridge": 1e-6}}
+"""Settings of the surrogate's fit, for a target in two dimensions."""
+
+
+def test_nothing_registered_is_left_out() -> None:
+    assert set(TARGET_CASES) == set(TARGETS)
+    assert set(SURROGATE_CASES) == set(SURROGATES)
+    assert set(SAMPLER_CASES) == set(RECIPES)
+    assert {recipe.kernel for recipe in RECIPES.values()} == set(KERNELS)
+
+
+@pytest.mark.parametrize("name", TARGET_CASES)
+class TestTarget:
+    @pytest.fixture
+    def target(self, name: str, tmp_path: Path) -> Potential:
+        return TARGET_CASES[name](tmp_path)
+
+    def test_is_a_potential(self, target: Potential) -> None:
+        assert isinstance(target, Potential)
+
+    def test_gradient_is_that_of_the_value(
+        self, target: Potential, name: str, assert_slope: Callable[..., None]
+    ) -> None:
+        rng = stream(2, name)
+        q, direction = 0.5 * rng.normal(size=(2, target.dim))
+        assert_slope(target.value, target.gradient(q) @ direction, q, direction)
+
+    def test_value_and_grad_are_value_and_gradient(self, target: Potential, name: str) -> None:
+        q = stream(3, name).normal(size=target.dim)
+        value, gradient = target.value_and_grad(q)
+        assert value == pytest.approx(target.value(q), rel=1e-13)
+        np.testing.assert_allclose(gradient, target.gradient(q), rtol=1e-12)
+
+    def test_is_a_function(self, target: Potential, name: str) -> None:
+        """An evaluation depends on q alone, and leaves q as it was."""
+        rng = stream(4, name)
+        q, other = rng.normal(size=(2, target.dim))
+        before = q.copy()
+        first = target.value_and_grad(q)
+        target.value_and_grad(other)
+        second = target.value_and_grad(q)
+        assert first[0] == second[0]
+        np.testing.assert_array_equal(first[1], second[1])
+        np.testing.assert_array_equal(q, before)
+
+    @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+    def test_a_position_that_is_not_finite_is_a_numerical_error(self, target: Potential, bad: float) -> None:
+        q = np.zeros(target.dim)
+        q[-1] = bad
+        for evaluate in (target.value, target.gradient, target.value_and_grad):
+            with pytest.raises(NumericalError):
+                evaluate(q)
+
+
+@pytest.mark.parametrize("name", SURROGATE_CASES)
+class TestSurrogate:
+    @pytest.fixture
+    def training(self, name: str) -> tuple[Array, Array]:
+        q = stream(5, name).normal(size=(200, 2))
+        return q, np.sum(np.cosh(0.5 * q), axis=1) + 0.3 * q[:, 0] * q[:, 1] + 7.0
+
+    @pytest.fixture
+    def surrogate(self, name: str, training: tuple[Array, Array]) -> Any:
+        return load(SURROGATES, name).fit(*training, rng=stream(6, name), **SURROGATE_CASES[name])
+
+    def test_is_a_potential(self, surrogate: Any) -> None:
+        assert isinstance(surrogate, Potential)
+
+    def test_predicts_what_it_was_fitted_to_up_to_a_constant(
+        self, surrogate: Any, training: tuple[Array, Array]
+    ) -> None:
+        q, u = training
+        residual = surrogate.predict(q) - u
+        assert np.std(residual) < 0.05 * np.std(u)
+        assert np.std(residual) == pytest.approx(surrogate.train_residual_sd, rel=1e-6)
+
+    def test_prediction_is_the_value(self, surrogate: Any, training: tuple[Array, Array]) -> None:
+        q = training[0][:5]
+        np.testing.assert_allclose(surrogate.predict(q), [surrogate.value(x) for x in q], rtol=1e-9)
+
+    def test_gradient_is_that_of_the_value(self, surrogate: Any, assert_slope: Callable[..., None]) -> None:
+        q, direction = np.array([0.3, -0.4]), np.array([0.6, 0.8])
+        # A surrogate's terms cancel: its round-off is that of terms a thousand times larger than their sum.
+        assert_slope(surrogate.value, surrogate.gradient(q) @ direction, q, direction, relative_error=1e-11)
+
+    def test_value_and_grad_are_value_and_gradient(self, surrogate: Any) -> None:
+        q = np.array([0.3, -0.4])
+        value, gradient = surrogate.value_and_grad(q)
+        assert value == pytest.approx(surrogate.value(q), rel=1e-13)
+        np.testing.assert_allclose(gradient, surrogate.gradient(q), rtol=1e-12)
+
+    def test_comes_back_from_disk_as_it_was(self, surrogate: Any, name: str, tmp_path: Path) -> None:
+        surrogate.save(tmp_path / "surrogate.npz")
+        back: Driver = load_surrogate({"type": name}, tmp_path / "surrogate.npz")
+        q = np.array([0.3, -0.4])
+        np.testing.assert_array_equal(back.gradient(q), surrogate.gradient(q))
+
+
+class LogGamma:
+    """Skewed and correlated: q = (z_1, z_2 + z_1 / 2), z_i = log of a Gamma(3, 1) variable."""
+
+    dim = 2
+    shape = 3.0
+
+    def value(self, q: Array) -> float:
+        z = np.array([q[0], q[1] - 0.5 * q[0]])
+        return float(np.sum(np.exp(z) - self.shape * z))
+
+    def gradient(self, q: Array) -> Array:
+        z = np.array([q[0], q[1] - 0.5 * q[0]])
+        slope = np.exp(z) - self.shape
+        return np.array([slope[0] - 0.5 * slope[1], slope[1]])
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        return self.value(q), self.gradient(q)
+
+
+MEAN = 0.9227843350984671
+"""digamma(3)."""
+VARIANCE = 0.39493406684822646
+"""trigamma(3)."""
+
+
+@pytest.mark.parametrize("name", SAMPLER_CASES)
+class TestSampler:
+    def run(self, name: str, chain: int = 1, iterations: int = 6000) -> Chain:
+        return sample(
+            LogGamma(),
+            sampler=name,
+            start=np.zeros(2),
+            step_size=0.35,
+            n_steps=(1, 6),
+            iterations=iterations,
+            explore_iterations=600,
+            discard=100,
+            surrogate=SAMPLER_CASES[name],
+            seed=8,
+            chain=chain,
+        )
+
+    def test_samples_the_posterior(self, name: str) -> None:
+        chains = np.stack([self.run(name, chain).sampling.draws for chain in (1, 2)])
+        z = np.stack([chains[..., 0], chains[..., 1] - 0.5 * chains[..., 0]], axis=-1)
+        features = np.concatenate([z, (z - MEAN) ** 2], axis=-1)
+        error = summarise(features).mcse_mean
+        exact = np.array([MEAN, MEAN, VARIANCE, VARIANCE])
+        assert np.all(np.abs(features.mean(axis=(0, 1)) - exact) < 4 * error)
+        assert np.all(error < 0.05 * math.sqrt(VARIANCE)), "too few draws for the test to fail"
+
+    def test_the_same_seed_gives_the_same_bytes(self, name: str) -> None:
+        first, second, other = self.run(name, iterations=50), self.run(name, iterations=50), self.run(name, 2, 50)
+        assert first.sampling.draws.tobytes() == second.sampling.draws.tobytes()
+        assert first.sampling.draws.tobytes() != other.sampling.draws.tobytes()
+
+    def test_samplers_share_an_exploration(self, name: str) -> None:
+        mine, hmcs = self.run(name, iterations=1).exploration, self.run("hmc", iterations=1).exploration
+        assert mine.draws.tobytes() == hmcs.draws.tobytes()
+
+    def test_the_exact_potential_decides_and_the_surrogate_drives(self, name: str) -> None:
+        stats = self.run(name, iterations=50).sampling.stats
+        np.testing.assert_array_equal(stats["values"], 1)
+        driven = RECIPES[name].surrogate is not None
+        np.testing.assert_array_equal(stats["surrogate_gradients" if driven else "gradients"], stats["n_steps"])
+        np.testing.assert_array_equal(stats["gradients" if driven else "surrogate_gradients"], 0)
