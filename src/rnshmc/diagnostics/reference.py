@@ -1,0 +1,133 @@
+"""Reference posterior moments from a long exact run by a sampler that is not under test."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.optimize
+
+from rnshmc.diagnostics.summary import summarise
+from rnshmc.dynamics.metrics import DenseMetric
+from rnshmc.errors import ParameterError
+from rnshmc.kernels.hmc import HMC
+from rnshmc.kernels.transition import State
+from rnshmc.random import stream
+from rnshmc.run.chain import run_phase
+from rnshmc.run.counting import CountedPotential, Counter
+from rnshmc.types import Array, Potential
+
+WARMUP = 200
+"""Iterations from a draw of the Laplace approximation until a reference chain is taken to be stationary."""
+
+
+@dataclass(frozen=True)
+class ReferenceSettings:
+    """How long and how a reference is run."""
+
+    tolerance: float
+    """Largest Monte Carlo error of a mean or standard deviation, in posterior standard deviations."""
+    chains: int
+    batch: int
+    """Draws per chain between two looks at the error."""
+    max_batches: int
+    step_size: float
+    n_steps: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Posterior moments with their Monte Carlo errors, arrays of shape (dim,)."""
+
+    mean: Array
+    sd: Array
+    mcse_mean: Array
+    mcse_sd: Array
+    ess_bulk: Array
+    draws: int
+    """Draws of each chain."""
+    chains: int
+
+    @property
+    def error(self) -> float:
+        """Largest Monte Carlo error of a mean or standard deviation, in posterior standard deviations."""
+        return float(np.max(np.maximum(self.mcse_mean, self.mcse_sd) / self.sd))
+
+
+def find_mode(potential: Potential, start: Array) -> Array:
+    """The mode downhill from ``start``, by L-BFGS on U and its gradient."""
+    found = scipy.optimize.minimize(
+        potential.value_and_grad, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-14}
+    )
+    return np.asarray(found.x)
+
+
+def hessian(potential: Potential, q: Array, step: float = 1e-5) -> Array:
+    """Hessian of U at ``q``, shape (dim, dim), by central differences of the gradient, symmetrised."""
+    columns = [(potential.gradient(q + e) - potential.gradient(q - e)) / (2 * step) for e in step * np.eye(q.size)]
+    matrix: Array = np.stack(columns)
+    return 0.5 * (matrix + matrix.T)
+
+
+def run_reference(
+    potential: Potential,
+    settings: ReferenceSettings,
+    *,
+    seed: int,
+    problem: str,
+    progress: Callable[[int, float], None] | None = None,
+) -> Reference:
+    """Posterior moments by HMC with the Hessian at the mode as mass matrix, run until their error is small enough.
+
+    Parameters
+    ----------
+    progress
+        Told the draws per chain so far and the largest Monte Carlo error, in standard deviations, after each batch.
+
+    Raises
+    ------
+    ParameterError
+        If the tolerance is not met after ``settings.max_batches`` batches.
+    """
+    mode = find_mode(potential, np.zeros(potential.dim))
+    metric = DenseMetric(hessian(potential, mode))
+    counter = Counter()
+    counted = CountedPotential(potential, counter)
+    kernel = HMC(counted, counted, step_size=settings.step_size, n_steps=settings.n_steps, metric=metric)
+    streams = [stream(seed, problem, "reference", f"chain{k}") for k in range(1, settings.chains + 1)]
+
+    def advance(state: State, rng: np.random.Generator, iterations: int) -> tuple[State, Array]:
+        state, phase = run_phase(kernel, state, iterations=iterations, rng=rng, counter=counter)
+        return state, phase.draws
+
+    # A momentum p ~ N(0, M) has velocity M^-1 p ~ N(0, M^-1): the Laplace approximation around the mode.
+    starts = [mode + metric.velocity(metric.sample_momentum(rng, mode.size)) for rng in streams]
+    states = [advance(kernel.init(q), rng, WARMUP)[0] for q, rng in zip(starts, streams, strict=True)]
+    draws = np.empty((settings.chains, 0, potential.dim))
+    for _ in range(settings.max_batches):
+        batches = [advance(state, rng, settings.batch) for state, rng in zip(states, streams, strict=True)]
+        states = [state for state, _ in batches]
+        draws = np.concatenate([draws, np.stack([batch for _, batch in batches])], axis=1)
+        found = _estimate(draws)
+        if progress is not None:
+            progress(found.draws, found.error)
+        if found.error <= settings.tolerance:
+            return found
+    raise ParameterError(
+        f"reference of {problem}: Monte Carlo error {found.error:.3f} posterior sd after {found.draws} draws of each "
+        f"chain, tolerance {settings.tolerance}; raise reference.max_batches or reference.batch"
+    )
+
+
+def _estimate(draws: Array) -> Reference:
+    """Moments of ``draws``, shape (chains, n, dim)."""
+    summary = summarise(draws)
+    pooled = draws.reshape(-1, draws.shape[2])
+    return Reference(
+        mean=pooled.mean(axis=0),
+        sd=pooled.std(axis=0, ddof=1),
+        mcse_mean=summary.mcse_mean,
+        mcse_sd=summary.mcse_sd,
+        ess_bulk=summary.ess_bulk,
+        draws=draws.shape[1],
+        chains=draws.shape[0],
+    )

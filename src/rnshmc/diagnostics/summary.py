@@ -1,0 +1,70 @@
+"""Rank-normalised diagnostics of Vehtari et al. (2021). The only file that knows arviz."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import arviz as az
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from rnshmc.diagnostics.ess import MIN_DRAWS
+from rnshmc.errors import ParameterError
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Diagnostics of each coordinate over one or more chains, each of shape (d,).
+
+    Attributes
+    ----------
+    ess_bulk, ess_tail
+        Rank-normalised effective sample sizes of the bulk and of the 5% and 95% quantiles; 1 for a coordinate that
+        never moves, as in `rnshmc.diagnostics.ess`.
+    rhat
+        Rank-normalised split R-hat; NaN for a single chain, infinite for a coordinate that moves in no chain.
+    mcse_mean, mcse_sd
+        Monte Carlo standard errors of the mean and of the standard deviation; 0 for a coordinate that never moves.
+    """
+
+    ess_bulk: Array
+    ess_tail: Array
+    rhat: Array
+    mcse_mean: Array
+    mcse_sd: Array
+
+
+def summarise(chains: Array) -> Summary:
+    """Diagnostics of `chains`, of shape (chains, n, d).
+
+    Raises
+    ------
+    ParameterError
+        If `chains` has another number of axes, or fewer than four draws.
+    """
+    if chains.ndim != 3 or chains.shape[1] < MIN_DRAWS:
+        raise ParameterError(f"chains: expected shape (chains, n, d) with n >= {MIN_DRAWS}, got {chains.shape}")
+    still = (np.ptp(chains, axis=1) == 0).all(axis=0)
+    return Summary(
+        ess_bulk=np.where(still, 1.0, _per_coordinate(az.ess, chains, method="bulk")),
+        ess_tail=np.where(still, 1.0, _per_coordinate(az.ess, chains, method="tail")),
+        rhat=_rhat(chains, still),
+        mcse_mean=np.where(still, 0.0, _per_coordinate(az.mcse, chains, method="mean")),
+        mcse_sd=np.where(still, 0.0, _per_coordinate(az.mcse, chains, method="sd")),
+    )
+
+
+def _rhat(chains: Array, still: npt.NDArray[np.bool_]) -> Array:
+    if len(chains) < 2:
+        return np.full(chains.shape[2], np.nan)
+    rhat = np.full(chains.shape[2], np.inf)
+    if not still.all():
+        rhat[~still] = _per_coordinate(az.rhat, chains[:, :, ~still])
+    return rhat
+
+
+def _per_coordinate(function: Callable[..., xr.Dataset], chains: Array, **options: str) -> Array:
+    dataset = xr.Dataset({"q": (("chain", "draw", "dim"), chains)})
+    with np.errstate(invalid="ignore"):  # arviz divides zero by zero where a coordinate never moves
+        return np.asarray(function(dataset, **options)["q"].to_numpy())

@@ -1,0 +1,1 @@
+"""Results on disk: chains, what is measured on them, and the tables made of that."""

@@ -1,0 +1,181 @@
+"""What is measured on one chain: the JSON that every table is made of."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from rnshmc.diagnostics.ess import geyer_ess
+from rnshmc.diagnostics.rem import iteration_grid, relative_error_of_mean
+from rnshmc.diagnostics.summary import summarise
+from rnshmc.errors import StoreError
+from rnshmc.files import write_json
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True)
+class ChainMetrics:
+    """Measurements on the kept draws of one chain. Every field is what `json` writes and reads.
+
+    Attributes
+    ----------
+    problem, sampler, chain, origin
+        What was run, and whether its data are real, simulated, a user's or a stand-in.
+    hidden_units
+        Size of the random network; None for a sampler without one.
+    draws
+        Number of kept draws.
+    ap
+        Share of accepted moves. A rejected proposal repeats the state, so this is paper A's share of distinct states.
+    ess, ess_min, ess_median, ess_max
+        Geyer's effective sample size of each coordinate, as paper A counts it, and its range.
+    ess_bulk_min, ess_tail_min
+        The smallest rank-normalised bulk and tail effective sample sizes of this chain.
+    values_per_iter, gradients_per_iter, metrics_per_iter, surrogate_gradients_per_iter
+        Mean evaluations per kept iteration: exact potentials (whether or not the gradient came along), exact
+        gradients, exact metrics, gradients of the surrogate.
+    divergences, solver_failures
+        Kept iterations that were flagged so.
+    phases
+        Iterations, wall and processor seconds of each phase of the chain.
+    surrogate
+        What is known of the fit (`hidden_units`, `train_residual_sd`, ...); None for a sampler without a surrogate.
+    rem_iteration, rem
+        Relative error of the mean of the first so many kept draws.
+    mean, sd, mcse_mean
+        Posterior means, standard deviations and Monte Carlo errors of the means, one per coordinate.
+    """
+
+    problem: str
+    sampler: str
+    chain: int
+    origin: str
+    hidden_units: int | None
+    draws: int
+    ap: float
+    ess: list[float]
+    ess_min: float
+    ess_median: float
+    ess_max: float
+    ess_bulk_min: float
+    ess_tail_min: float
+    values_per_iter: float
+    gradients_per_iter: float
+    metrics_per_iter: float
+    surrogate_gradients_per_iter: float
+    divergences: int
+    solver_failures: int
+    phases: dict[str, dict[str, Any]]
+    surrogate: dict[str, Any] | None
+    rem_iteration: list[int]
+    rem: list[float]
+    mean: list[float]
+    sd: list[float]
+    mcse_mean: list[float]
+
+    @property
+    def evaluations_per_iter(self) -> float:
+        """Exact evaluations per kept iteration: values, gradients and metrics, each counted as one.
+
+        Each of them goes once through the data, or solves the partial differential equation once. A value that comes
+        along with a gradient is counted beside it.
+        """
+        return self.values_per_iter + self.gradients_per_iter + self.metrics_per_iter
+
+    def write(self, path: Path) -> None:
+        """Write as JSON."""
+        write_json(path, asdict(self))
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read what `write` wrote.
+
+        Raises
+        ------
+        StoreError
+            If the file is missing, is not JSON, or has other keys.
+        """
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{path}: cannot read metrics: {error}") from error
+        odd = {field.name for field in fields(cls)} ^ set(content)
+        if odd:
+            raise StoreError(f"{path}: missing or unknown keys: {', '.join(sorted(odd))}")
+        return cls(**content)
+
+
+def chain_metrics(
+    draws: Array,
+    stats: Mapping[str, npt.NDArray[Any]],
+    *,
+    settings: Mapping[str, Any],
+    phases: Mapping[str, Mapping[str, Any]],
+    origin: str,
+    surrogate: Mapping[str, Any] | None,
+    reference_mean: Array,
+) -> ChainMetrics:
+    """Measure the kept draws of one chain.
+
+    Parameters
+    ----------
+    draws
+        Kept draws, shape (n, d).
+    stats
+        Per kept draw: accepted, diverging, solver_failed, values, gradients, metrics, surrogate_gradients.
+    settings
+        With the keys problem, sampler and chain.
+    phases
+        Iterations and seconds of each phase, as stored with the chain.
+    origin
+        Where the data come from: "real", "simulated", "user" or "stand-in".
+    surrogate
+        What the fit reports; `hidden_units` is looked up there.
+    reference_mean
+        Posterior mean of the reference run, shape (d,).
+    """
+    ess = geyer_ess(draws)
+    summary = summarise(draws[np.newaxis])
+    grid = iteration_grid(len(draws))
+    return ChainMetrics(
+        problem=settings["problem"],
+        sampler=settings["sampler"],
+        chain=int(settings["chain"]),
+        origin=origin,
+        hidden_units=None if surrogate is None else surrogate.get("hidden_units"),
+        draws=len(draws),
+        ap=float(stats["accepted"].mean()),
+        ess=ess.tolist(),
+        ess_min=float(ess.min()),
+        ess_median=float(np.median(ess)),
+        ess_max=float(ess.max()),
+        ess_bulk_min=float(summary.ess_bulk.min()),
+        ess_tail_min=float(summary.ess_tail.min()),
+        values_per_iter=float(stats["values"].mean()),
+        gradients_per_iter=float(stats["gradients"].mean()),
+        metrics_per_iter=float(stats["metrics"].mean()),
+        surrogate_gradients_per_iter=float(stats["surrogate_gradients"].mean()),
+        divergences=int(stats["diverging"].sum()),
+        solver_failures=int(stats["solver_failed"].sum()),
+        phases={name: dict(phase) for name, phase in phases.items()},
+        surrogate=None if surrogate is None else dict(surrogate),
+        rem_iteration=grid.tolist(),
+        rem=relative_error_of_mean(draws, reference_mean, grid).tolist(),
+        mean=draws.mean(axis=0).tolist(),
+        sd=draws.std(axis=0, ddof=1).tolist(),
+        mcse_mean=summary.mcse_mean.tolist(),
+    )
+
+
+def metrics_frame(metrics: Iterable[ChainMetrics]) -> pd.DataFrame:
+    """The numbers of each chain that are not lists, one row per chain; `data` is the origin of the data."""
+    rows = [
+        {name: value for name, value in vars(chain).items() if isinstance(value, int | float | str)}
+        for chain in metrics
+    ]
+    return pd.DataFrame(rows).rename(columns={"origin": "data"})

@@ -1,0 +1,81 @@
+"""Table 1 as people read it: Markdown for a page, LaTeX (booktabs) for a paper."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from rnshmc.store.names import sampler_label
+
+_ESCAPES = str.maketrans({"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#"})
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """`value` with so many significant digits, without an exponent; a dash where it is missing."""
+    if pd.isna(value):
+        return "–"
+    if value == 0:
+        return "0"
+    exponent = int(f"{value:.{digits - 1}e}".split("e")[1])
+    return f"{value:.{max(digits - 1 - exponent, 0)}f}"
+
+
+def fixed(decimals: int) -> Callable[[float], str]:
+    """A format with so many decimals; a dash where the value is missing."""
+    return lambda value: "–" if pd.isna(value) else f"{value:.{decimals}f}"
+
+
+def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Table 1 as text, in the layout of paper A: one column for the three ESS.
+
+    Parameters
+    ----------
+    table
+        From `rnshmc.store.tables.table1`.
+    titles
+        Title of each problem.
+    """
+    count = fixed(0)
+    ess = [", ".join(map(count, row)) for row in table[["ess_min", "ess_median", "ess_max"]].to_numpy()]
+    return pd.DataFrame(
+        {
+            "problem": table["problem"].map(titles),
+            "sampler": table["sampler"].map(sampler_label),
+            "s": table["hidden_units"].map(count),
+            "chains": table["chains"].map(str),
+            "AP": table["ap"].map(fixed(2)),
+            "ESS (min, med, max)": ess,
+            "s/iter": table["s_per_iter"].map(significant),
+            "min ESS/s": table["min_ess_per_s"].map(significant),
+            "speed-up": table["speedup"].map(significant),
+            "values/iter": table["values_per_iter"].map(significant),
+            "gradients/iter": table["gradients_per_iter"].map(significant),
+            "metrics/iter": table["metrics_per_iter"].map(significant),
+            "min ESS/eval.": table["min_ess_per_value"].map(significant),
+            "data": table["data"],
+        }
+    )
+
+
+def to_markdown(table: pd.DataFrame) -> str:
+    """A table of texts as GitHub Markdown; what looks like a number is aligned to the right."""
+    columns = [str(column) for column in table.columns]
+    aligned = ["---" if kind else "---:" for kind in _is_text(table)]
+    rows = [columns, aligned, *table.to_numpy().tolist()]
+    return "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows)
+
+
+def to_latex(table: pd.DataFrame) -> str:
+    """A table of texts as a LaTeX tabular with the rules of booktabs."""
+    alignment = "".join("l" if kind else "r" for kind in _is_text(table))
+    body = [_latex_row(row) for row in table.to_numpy().tolist()]
+    lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", _latex_row(table.columns.tolist()), r"\midrule", *body]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _latex_row(row: Sequence[Any]) -> str:
+    return " & ".join(str(text).translate(_ESCAPES).replace("–", "--") for text in row) + r" \\"
+
+
+def _is_text(table: pd.DataFrame) -> list[bool]:
+    return [any(text[:1].isalpha() for text in table[column].map(str)) for column in table]

@@ -1,0 +1,50 @@
+"""Seconds per iteration, as the timing stage left them."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from rnshmc.errors import StoreError
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds per kept iteration of one sampler on one problem, from blocks of iterations timed one after another."""
+
+    problem: str
+    sampler: str
+    s_per_iter: float
+    """Median over the blocks."""
+    s_per_iter_blocks: tuple[float, ...]
+    loaded: bool
+    """Whether other work kept the machine busy meanwhile."""
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read what the timing stage wrote.
+
+        Raises
+        ------
+        StoreError
+            If the file is missing, is not JSON, or a key is missing.
+        """
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            return cls(
+                problem=content["problem"],
+                sampler=content["sampler"],
+                s_per_iter=content["s_per_iter"],
+                s_per_iter_blocks=tuple(content["s_per_iter_blocks"]),
+                loaded=content["loaded"],
+            )
+        except (OSError, ValueError, KeyError) as error:
+            raise StoreError(f"{path}: cannot read timing: {error!r}") from error
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean over the blocks; NaN for a single block."""
+        blocks = np.array(self.s_per_iter_blocks)
+        return float(blocks.std(ddof=1) / np.sqrt(blocks.size)) if blocks.size > 1 else float("nan")

@@ -1,0 +1,99 @@
+"""What is measured on one chain."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from rnshmc.errors import StoreError
+from rnshmc.random import stream
+from rnshmc.store.metrics import ChainMetrics, chain_metrics
+
+N, D = 400, 3
+
+
+def stats() -> dict[str, np.ndarray[Any, Any]]:
+    alternate = np.arange(N) % 4 != 0
+    return {
+        "accepted": alternate,
+        "diverging": np.arange(N) < 2,
+        "solver_failed": np.arange(N) < 3,
+        "values": np.ones(N, dtype=int),
+        "gradients": np.tile([1, 2, 3, 4], N // 4),
+        "metrics": np.zeros(N, dtype=int),
+        "surrogate_gradients": np.full(N, 5),
+    }
+
+
+def measure(surrogate: dict[str, Any] | None = None) -> ChainMetrics:
+    draws = 1.0 + stream(1, "metrics").normal(size=(N, D))
+    return chain_metrics(
+        draws,
+        stats(),
+        settings={"problem": "bank", "sampler": "hmc", "chain": 2, "seed": 1},
+        phases={"sample": {"iterations": N, "wall_s": 2.0, "cpu_s": 1.0}},
+        origin="real",
+        surrogate=surrogate,
+        reference_mean=np.ones(D),
+    )
+
+
+def test_counts_are_means_over_the_kept_iterations() -> None:
+    metrics = measure()
+    assert (metrics.values_per_iter, metrics.gradients_per_iter, metrics.metrics_per_iter) == (1.0, 2.5, 0.0)
+    assert metrics.surrogate_gradients_per_iter == 5.0
+    assert (metrics.divergences, metrics.solver_failures) == (2, 3)
+    assert metrics.ap == 0.75
+
+
+def test_exact_evaluations_are_values_gradients_and_metrics() -> None:
+    assert measure().evaluations_per_iter == 3.5
+
+
+def test_ranges_are_those_of_the_coordinates() -> None:
+    metrics = measure()
+    assert len(metrics.ess) == D
+    assert (metrics.ess_min, metrics.ess_median, metrics.ess_max) == tuple(sorted(metrics.ess))
+    assert metrics.ess_max <= N
+
+
+def test_mean_sd_and_error_are_those_of_independent_draws() -> None:
+    metrics = measure()
+    assert_allclose(metrics.mean, 1.0, atol=5 / np.sqrt(N))
+    assert_allclose(metrics.sd, 1.0, atol=5 / np.sqrt(2 * N))
+    assert_allclose(metrics.mcse_mean, 1 / np.sqrt(N), rtol=0.3)
+
+
+def test_rem_ends_with_the_error_of_the_mean() -> None:
+    metrics = measure()
+    assert metrics.rem_iteration[-1] == N
+    error = np.linalg.norm(np.array(metrics.mean) - 1.0) / np.sqrt(D)
+    assert_allclose(metrics.rem[-1], error, rtol=1e-12)
+
+
+def test_hidden_units_are_those_of_the_surrogate() -> None:
+    assert measure().hidden_units is None
+    assert measure({"hidden_units": 1000, "train_residual_sd": 0.1}).hidden_units == 1000
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+    metrics = measure({"hidden_units": 10, "train_residual_sd": 0.2})
+    metrics.write(tmp_path / "chain2.json")
+    assert ChainMetrics.read(tmp_path / "chain2.json") == metrics
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [("{", "cannot read"), ('{"problem": "bank", "tempo": 1}', r"keys: .*ap, .*tempo")]
+)
+def test_a_broken_file_is_named(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "chain1.json"
+    path.write_text(content)
+    with pytest.raises(StoreError, match=rf"chain1\.json.*{message}"):
+        ChainMetrics.read(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"chain9\.json"):
+        ChainMetrics.read(tmp_path / "chain9.json")

@@ -1,0 +1,197 @@
+"""The shape of the code: imports flow one way, and what is said in one place is said nowhere else."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Left to right; a stage may import the stages before it. Stages of one rank stay apart from each other.
+STAGES = (
+    ("types", "errors"),
+    ("files", "random"),
+    ("datasets", "fem"),
+    ("targets",),
+    ("surrogates",),
+    ("dynamics",),
+    ("kernels",),
+    ("run",),
+    ("diagnostics",),
+    ("store",),
+    ("plots",),
+)
+RANK = {stage: rank for rank, stages in enumerate(STAGES) for stage in stages}
+FOUNDATION = frozenset(STAGES[0] + STAGES[1])
+FINITE_ELEMENTS = frozenset({"dolfinx", "ufl", "ffcx", "basix", "petsc4py"})
+
+
+def modules(root: Path) -> Iterator[tuple[Path, ast.Module]]:
+    """Every file of the package, by its path inside it, with its syntax tree."""
+    package = root / "src/rnshmc"
+    for file in sorted(package.rglob("*.py")):
+        yield file.relative_to(package), ast.parse(file.read_text(encoding="utf-8"), filename=str(file))
+
+
+def imports(file: Path, tree: ast.Module) -> Iterator[str]:
+    """Dotted names of all that a file imports, including what only a type checker sees."""
+    here = ("rnshmc", *file.parent.parts)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            anchor = here[: len(here) - node.level + 1] if node.level else ()
+            module = ".".join((*anchor, *([node.module] if node.module else [])))
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def stage_of(file: Path) -> str:
+    return file.parts[0].removesuffix(".py")
+
+
+def backward_arrows(root: Path) -> list[str]:
+    """Imports that run against the order of the stages, or between stages of one rank, or of or by an unknown stage."""
+    found = []
+    for file, tree in modules(root):
+        if file == Path("__init__.py"):
+            continue
+        importer = stage_of(file)
+        for name in imports(file, tree):
+            package, _, rest = name.partition(".")
+            imported = rest.partition(".")[0]
+            if package != "rnshmc" or imported == importer or {imported, importer} <= FOUNDATION:
+                continue
+            if not RANK.get(imported, len(STAGES)) < RANK.get(importer, -1):
+                found.append(f"{file}: {name}")
+    return found
+
+
+def importers(root: Path, packages: frozenset[str]) -> set[Path]:
+    """Files that import one of some outside packages."""
+    return {file for file, tree in modules(root) if {name.partition(".")[0] for name in imports(file, tree)} & packages}
+
+
+def version_checks(root: Path) -> set[Path]:
+    """Files of the finite-element stage that ask what dolfinx can do, or which one it is."""
+
+    def asks(node: ast.AST) -> bool:
+        if isinstance(node, ast.Attribute):
+            return node.attr == "__version__"
+        return isinstance(node, ast.Name) and node.id in {"hasattr", "signature"}
+
+    return {file for file, tree in modules(root) if stage_of(file) == "fem" and any(map(asks, ast.walk(tree)))}
+
+
+def code_in_init_files(root: Path) -> list[str]:
+    """Package files with anything but a docstring in them, or without one."""
+    return [
+        str(file)
+        for file, tree in modules(root)
+        if file.name == "__init__.py" and not (len(tree.body) == 1 and ast.get_docstring(tree))
+    ]
+
+
+def long_files(folder: Path, limit: int) -> list[str]:
+    """Python files with ``limit`` lines or more."""
+    return [str(file) for file in folder.rglob("*.py") if len(file.read_text(encoding="utf-8").splitlines()) >= limit]
+
+
+# --- This tree -------------------------------------------------------------------------------------------------------
+
+
+def test_imports_flow_one_way() -> None:
+    assert backward_arrows(ROOT) == []
+
+
+def test_every_stage_has_its_place_in_the_order() -> None:
+    assert {stage_of(file) for file, _ in modules(ROOT)} - {"__init__"} <= RANK.keys()
+
+
+def test_init_files_tie_nothing_together() -> None:
+    assert code_in_init_files(ROOT) == []
+
+
+def test_one_file_imports_arviz() -> None:
+    assert importers(ROOT, frozenset({"arviz"})) <= {Path("diagnostics/summary.py")}
+
+
+def test_the_finite_element_stage_alone_imports_finite_elements() -> None:
+    assert {file.parts[0] for file in importers(ROOT, FINITE_ELEMENTS)} <= {"fem"}
+
+
+def test_one_file_knows_dolfinx_versions() -> None:
+    assert version_checks(ROOT) <= {Path("fem/compat.py")}
+
+
+def test_files_stay_small() -> None:
+    assert long_files(ROOT / "src", 300) == []
+    assert long_files(ROOT / "workflow/scripts", 60) == []
+
+
+# --- The checks themselves, on trees that break a rule ---------------------------------------------------------------
+
+
+def write(root: Path, name: str, text: str) -> None:
+    path = root / "src/rnshmc" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kernels/hmc.py", "from rnshmc.run.chain import run\n"),
+        ("kernels/hmc.py", "import rnshmc.plots.style\n"),
+        ("kernels/hmc.py", "from rnshmc import run\n"),
+        ("targets/logistic.py", "def build():\n    from ..surrogates import random_network\n"),
+        ("targets/logistic.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import rnshmc.run\n"),
+        ("datasets/fetch.py", "from rnshmc.fem import compat\n"),
+        ("errors.py", "import rnshmc.store.names\n"),
+        ("helpers/misc.py", "import rnshmc.errors\n"),
+        ("plots/style.py", "import rnshmc.helpers\n"),
+    ],
+)
+def test_an_arrow_that_runs_back_is_found(tmp_path: Path, name: str, text: str) -> None:
+    write(tmp_path, name, text)
+    assert len(backward_arrows(tmp_path)) == 1
+    assert backward_arrows(tmp_path)[0].startswith(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("plots/trace.py", "from rnshmc.store.chains import read\nfrom . import style\nimport matplotlib\n"),
+        ("store/chains.py", "from rnshmc.errors import StoreError\nfrom rnshmc.run import chain\n"),
+        ("random.py", "from rnshmc.errors import ParameterError\n"),
+    ],
+)
+def test_an_arrow_that_runs_forward_is_not(tmp_path: Path, name: str, text: str) -> None:
+    write(tmp_path, name, text)
+    assert backward_arrows(tmp_path) == []
+
+
+def test_code_in_an_init_file_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "run/__init__.py", '"""Runs."""\n')
+    write(tmp_path, "fem/__init__.py", '"""Elements."""\nfrom rnshmc.fem import compat\n')
+    write(tmp_path, "store/__init__.py", "")
+    assert code_in_init_files(tmp_path) == ["fem/__init__.py", "store/__init__.py"]
+
+
+def test_a_forbidden_import_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "targets/elliptic.py", "def f():\n    from dolfinx.fem import petsc\n")
+    assert importers(tmp_path, FINITE_ELEMENTS) == {Path("targets/elliptic.py")}
+
+
+@pytest.mark.parametrize(
+    "text", ["import dolfinx\nold = dolfinx.__version__ < '0.8'\n", "new = hasattr(fem, 'form')\n"]
+)
+def test_a_version_check_is_found(tmp_path: Path, text: str) -> None:
+    write(tmp_path, "fem/diffusion.py", text)
+    assert version_checks(tmp_path) == {Path("fem/diffusion.py")}
+
+
+def test_a_long_file_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "long.py", "x = 1\n" * 300)
+    write(tmp_path, "short.py", "x = 1\n" * 299)
+    assert [Path(file).name for file in long_files(tmp_path, 300)] == ["long.py"]
