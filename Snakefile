@@ -1,0 +1,28 @@
+"""Regenerates every table and figure: `snakemake --cores 16`."""
+
+from snakemake.utils import min_version, validate
+
+min_version("9.17")
+
+configfile: "config/config.yaml"
+validate(config, "workflow/schemas/config.schema.yaml")
+
+report: "workflow/report/workflow.rst"
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/pde.smk"
+include: "workflow/rules/sample.smk"
+include: "workflow/rules/surrogate.smk"
+include: "workflow/rules/aggregate.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    """Tables, figures, notebooks and the report of a run."""
+    default_target: True
+    input:
+        rules.report.output,
+        rules.provenance.output,
+        rules.figures.output,
+        expand(rules.problem_figures.output, problem=PROBLEMS),

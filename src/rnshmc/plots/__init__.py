@@ -1,0 +1,1 @@
+"""Figures and the report. Every figure function takes tidy data and returns a matplotlib figure."""

@@ -1,0 +1,227 @@
+"""Figures that compare samplers over all problems: error against time, efficiency, acceptance, evaluations."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from rnshmc.plots.style import (
+    INK,
+    MARK,
+    PAPER,
+    STAND_IN,
+    WIDTH,
+    log_axis,
+    mark_stand_in,
+    sampler_legend,
+    sampler_style,
+    theme,
+)
+from rnshmc.store.names import in_order
+
+Titles = Mapping[str, str]
+"""Title of each problem."""
+
+EVALUATIONS = {
+    "values_per_iter": ("exact potential", INK, ""),
+    "gradients_per_iter": ("exact gradient", "#7b8794", "////"),
+    "metrics_per_iter": ("exact metric", "#c9ced3", "...."),
+    "surrogate_gradients_per_iter": ("surrogate gradient", "#f2b38a", "\\\\\\\\"),
+}
+
+
+def error_of_mean(rem: pd.DataFrame, titles: Titles) -> Figure:
+    """Relative error of the mean against running time (paper A, Fig. 8), one panel per problem.
+
+    Thin lines are chains, bold ones their medians. The clock starts when the exploration ends, the fit counts.
+
+    Parameters
+    ----------
+    rem
+        Columns problem, sampler, chain, iteration, seconds, rem, data (`rnshmc.store.tables.rem_table`).
+    titles
+        Title of each problem.
+    """
+    origins = _origins(rem)
+    with theme():
+        figure = Figure(figsize=(WIDTH, 0.7 + 2.4 * _rows(origins)), layout="constrained")
+        for ax, problem in _problem_panels(figure, origins, titles, "seconds after the exploration, fit included"):
+            part = rem[rem["problem"] == problem]
+            ax.set(xscale="log", yscale="log")
+            for sampler in in_order(part["sampler"]):
+                _error_lines(ax, part[part["sampler"] == sampler], sampler)
+            log_axis(ax.xaxis)
+            log_axis(ax.yaxis)
+        figure.supylabel("relative error of the mean", size="medium")
+        sampler_legend(figure, rem["sampler"])
+        return figure
+
+
+def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Figure:
+    """Smallest ESS per second and per exact evaluation, with standard errors; numbers are ratios to HMC.
+
+    Parameters
+    ----------
+    table, errors
+        `rnshmc.store.tables.table1` and its standard errors, in the same rows.
+    titles
+        Title of each problem.
+    """
+    with theme():
+        figure = Figure(figsize=(WIDTH, 0.9 + 0.34 * (len(table) + table["problem"].nunique())), layout="constrained")
+        axes = figure.subplots(1, 2, sharey=True)
+        places, ticks = _places(table)
+        panels = {"min_ess_per_s": "min ESS per second", "min_ess_per_value": "min ESS per exact evaluation"}
+        for ax, (column, label) in zip(axes, panels.items(), strict=True):
+            _efficiency_panel(ax, table, errors, column, places)
+            ax.set(xscale="log", xlabel=label)
+            ax.margins(x=0.18)
+            log_axis(ax.xaxis)
+            ax.grid(visible=False, axis="y")
+        _problem_ticks(axes[0], ticks, _origins(table), titles)
+        sampler_legend(figure, table["sampler"], marker=True)
+        return figure
+
+
+def acceptance(chains: pd.DataFrame, paper: pd.DataFrame, titles: Titles) -> Figure:
+    """Acceptance probability of every chain, beside the value of the paper.
+
+    Parameters
+    ----------
+    chains
+        One row per chain: problem, sampler, ap, data (`rnshmc.store.metrics.metrics_frame`).
+    paper
+        Columns problem, sampler, ap: the published Table 1.
+    titles
+        Title of each problem.
+    """
+    cells = chains.groupby(["problem", "sampler"], sort=False)["data"].first().reset_index()
+    published = paper.set_index(["problem", "sampler"])["ap"]
+    with theme():
+        figure = Figure(figsize=(WIDTH, 0.9 + 0.34 * (len(cells) + cells["problem"].nunique())), layout="constrained")
+        ax = figure.subplots()
+        places, ticks = _places(cells)
+        for place, (problem, sampler) in zip(places, cells[["problem", "sampler"]].to_numpy(), strict=True):
+            style = sampler_style(sampler)
+            values = chains.loc[(chains["problem"] == problem) & (chains["sampler"] == sampler), "ap"]
+            ax.plot(values, np.full(len(values), place), style.marker, color=style.colour, alpha=0.7, markersize=5)
+            if (problem, sampler) in published.index:
+                ax.plot(
+                    published[problem, sampler], place, "|", color=PAPER, markersize=15, markeredgewidth=2.5, zorder=1
+                )
+        _problem_ticks(ax, ticks, _origins(cells), titles)
+        ax.set_xlabel("acceptance probability of the kept iterations, one mark per chain")
+        mark = Line2D([], [], color=PAPER, linestyle="", marker="|", markersize=12, markeredgewidth=2.5, label="paper")
+        sampler_legend(figure, cells["sampler"], marker=True, extra=[mark])
+        return figure
+
+
+def evaluations(chains: pd.DataFrame, titles: Titles) -> Figure:
+    """Evaluations per kept iteration, means over chains: costs that do not depend on the machine.
+
+    Parameters
+    ----------
+    chains
+        One row per chain: problem, sampler, the counts per iteration, data (`rnshmc.store.metrics.metrics_frame`).
+    titles
+        Title of each problem.
+    """
+    origins = _origins(chains)
+    kinds = [kind for kind in EVALUATIONS if (chains[kind] > 0).any()]
+    with theme():
+        figure = Figure(figsize=(WIDTH, 0.8 + 1.7 * _rows(origins)), layout="constrained")
+        for ax, problem in _problem_panels(figure, origins, titles, "evaluations per kept iteration"):
+            counts = chains[chains["problem"] == problem].groupby("sampler")[kinds].mean()
+            _evaluation_bars(ax, counts.loc[in_order(counts.index)[::-1]])
+        patches = [
+            Patch(facecolor=colour, hatch=hatch, edgecolor="white", label=label)
+            for label, colour, hatch in map(EVALUATIONS.__getitem__, kinds)
+        ]
+        figure.legend(handles=patches, loc="outside lower center", ncols=len(patches))
+        return figure
+
+
+def _origins(table: pd.DataFrame) -> dict[str, str]:
+    """Origin of the data of each problem, in the order of the table."""
+    return {
+        str(problem): str(origin) for problem, origin in table.groupby("problem", sort=False)["data"].first().items()
+    }
+
+
+def _rows(problems: Collection[str]) -> int:
+    """Rows of a grid with two columns."""
+    return -(-len(problems) // 2)
+
+
+def _problem_panels(
+    figure: Figure, origins: Mapping[str, str], titles: Titles, xlabel: str
+) -> Iterator[tuple[Axes, str]]:
+    """A panel for each problem, two in a row, titled, marked and labelled below."""
+    axes = figure.subplots(_rows(origins), 2, squeeze=False).ravel()
+    for ax in axes[len(origins) :]:
+        ax.set_axis_off()
+    for place, (problem, origin) in enumerate(origins.items()):
+        axes[place].set_title(titles[problem])
+        mark_stand_in(axes[place], origin)
+        if place + 2 >= len(origins):
+            axes[place].set_xlabel(xlabel)
+        yield axes[place], problem
+
+
+def _error_lines(ax: Axes, chains: pd.DataFrame, sampler: str) -> None:
+    style = sampler_style(sampler)
+    for _, chain in chains.groupby("chain"):
+        ax.plot(chain["seconds"], chain["rem"], color=style.colour, linewidth=0.5, alpha=0.35)
+    median = chains.groupby("iteration")[["seconds", "rem"]].median()
+    ax.plot(median["seconds"], median["rem"], **style.drawing, linewidth=1.8)
+
+
+def _evaluation_bars(ax: Axes, counts: pd.DataFrame) -> None:
+    start = np.zeros(len(counts))
+    for kind in counts.columns.astype(str):
+        _, colour, hatch = EVALUATIONS[kind]
+        ax.barh(range(len(counts)), counts[kind], left=start, color=colour, hatch=hatch, edgecolor="white", height=0.6)
+        start += counts[kind].to_numpy()
+    ax.set_yticks(range(len(counts)), [sampler_style(sampler).label for sampler in counts.index])
+    ax.set_ylim(-0.6, len(counts) - 0.1)
+    ax.grid(visible=False, axis="y")
+
+
+def _efficiency_panel(ax: Axes, table: pd.DataFrame, errors: pd.DataFrame, column: str, places: list[float]) -> None:
+    baseline = table[table["sampler"] == "hmc"].set_index("problem")[column]
+    for place, (_, row), error in zip(places, table.iterrows(), errors[column], strict=True):
+        style = sampler_style(row["sampler"])
+        ax.errorbar(row[column], place, xerr=error, fmt=style.marker, color=style.colour, capsize=2, markersize=6)
+        if row["sampler"] != "hmc" and row["problem"] in baseline.index:
+            ratio = row[column] / baseline[row["problem"]]
+            ax.annotate(
+                f"× {ratio:.3g}",
+                (row[column], place),
+                xytext=(9, 0),
+                textcoords="offset points",
+                va="center",
+                color=INK,
+                size="small",
+            )
+
+
+def _places(table: pd.DataFrame) -> tuple[list[float], dict[str, float]]:
+    """Height of each row, with a gap between problems, and the height of each problem's label."""
+    problems = table["problem"].tolist()
+    order = list(dict.fromkeys(problems))
+    places = [float(row + order.index(problem)) for row, problem in enumerate(problems)]
+    heights = pd.Series(places).groupby(problems, sort=False).mean()
+    return places, {str(problem): float(height) for problem, height in heights.items()}
+
+
+def _problem_ticks(ax: Axes, ticks: Mapping[str, float], origins: Mapping[str, str], titles: Titles) -> None:
+    labels = [titles[problem].replace(", ", ",\n") for problem in ticks]
+    marks = [f"\n[{MARK}]" if origins[problem] == STAND_IN else "" for problem in ticks]
+    ax.set_yticks(list(ticks.values()), [label + mark for label, mark in zip(labels, marks, strict=True)])
+    low, high = ax.dataLim.intervaly
+    ax.set_ylim(high + 0.7, low - 0.7)
+    ax.grid(visible=False, axis="y")

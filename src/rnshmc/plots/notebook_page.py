@@ -1,0 +1,36 @@
+"""An executed notebook as a page of the report: self-contained, without scripts, readable offline."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import HTMLExporter
+from traitlets.config import Config
+
+_CONFIG = Config(TagRemovePreprocessor={"enabled": True, "remove_cell_tags": ["parameters", "injected-parameters"]})
+
+
+def notebook_page(notebook: Path, template_folder: Path, *, title: str, index_title: str, index_href: str) -> str:
+    """The HTML of an executed notebook, its figures embedded, its code folded and its parameters left out.
+
+    Parameters
+    ----------
+    notebook
+        An executed notebook.
+    template_folder
+        Holds `style.css` and the nbconvert template `notebook`.
+    title
+        Title of the page.
+    index_title, index_href
+        Text and target of the link back.
+    """
+    make_exporter: Callable[..., Any] = HTMLExporter
+    exporter = make_exporter(template_name="notebook", extra_template_basedirs=[str(template_folder)], config=_CONFIG)
+    resources = {
+        "page_title": title,
+        "page_css": (template_folder / "style.css").read_text(encoding="utf-8"),
+        "index_title": index_title,
+        "index_href": index_href,
+    }
+    page, _ = exporter.from_filename(str(notebook), resources=resources)
+    return str(page)

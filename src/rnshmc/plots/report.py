@@ -1,0 +1,247 @@
+"""The report of a run: one page that tells what was run and what came out, and opens without a network."""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from rnshmc.plots.style import STAND_IN
+from rnshmc.store.metrics import ChainMetrics
+from rnshmc.store.names import sampler_label
+from rnshmc.store.table_text import fixed, significant
+from rnshmc.store.timing import Timing
+
+PAPER_DRAWS = 5000
+"""Kept draws of the published chains."""
+_ESS_COLUMNS = ("ess_min", "ess_median", "ess_max")
+_COLUMNS = {
+    "ap": fixed(3),
+    **dict.fromkeys(_ESS_COLUMNS, fixed(0)),
+    "s_per_iter": significant,
+    "min_ess_per_s": significant,
+    "speedup": significant,
+}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of Table 1 as text: ours, its standard error (empty if unknown), the paper's (empty if it has none)."""
+
+    ours: str
+    error: str
+    paper: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A sampler's row in the report."""
+
+    sampler: str
+    hidden_units: str
+    numbers: Mapping[str, Number]
+    counts: tuple[str, ...]
+    """Exact values, gradients and metrics and surrogate gradients per iteration."""
+    ess_per_evaluation: str
+    z: str
+    threshold: str
+    agrees: bool
+    rhat: str
+    ess_bulk: str
+    ess_tail: str
+    divergences: int
+    solver_failures: int
+    fit: str
+    loaded: bool
+
+
+@dataclass(frozen=True)
+class Section:
+    """A problem in the report."""
+
+    problem: str
+    title: str
+    story: str
+    origin: str
+    chains: int
+    explored: int
+    draws: int
+    rows: tuple[Row, ...]
+
+    @property
+    def stand_in(self) -> bool:
+        """Whether the data are a stand-in."""
+        return self.origin == STAND_IN
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything that the report is made of.
+
+    Attributes
+    ----------
+    table, errors, diagnostics, agreement
+        From `rnshmc.store.tables`.
+    paper
+        The published Table 1, in the columns of ours.
+    metrics, timings
+        Of every chain, and of every sampler.
+    """
+
+    table: pd.DataFrame
+    errors: pd.DataFrame
+    diagnostics: pd.DataFrame
+    agreement: pd.DataFrame
+    paper: pd.DataFrame
+    metrics: Sequence[ChainMetrics]
+    timings: Sequence[Timing]
+
+
+def sections(results: Results, titles: Mapping[str, str], stories: Mapping[str, str]) -> list[Section]:
+    """The problems of a run with all their numbers as text, in the order of the tables."""
+    found = []
+    for problem in dict.fromkeys(results.table["problem"]):
+        chains = [chain for chain in results.metrics if chain.problem == problem]
+        first = chains[0]
+        samplers = results.table.loc[results.table["problem"] == problem, "sampler"]
+        found.append(
+            Section(
+                problem=problem,
+                title=titles[problem],
+                story=stories.get(problem, ""),
+                origin=first.origin,
+                chains=len({chain.chain for chain in chains}),
+                explored=int(first.phases["explore"]["iterations"]),
+                draws=first.draws,
+                rows=tuple(_row(results, problem, sampler) for sampler in samplers),
+            )
+        )
+    return found
+
+
+def report_page(
+    template: Path,
+    *,
+    run: str,
+    problems: Sequence[Section],
+    figures: Mapping[str, Path],
+    notebooks: Mapping[str, str],
+    provenance: Mapping[str, Any],
+) -> str:
+    """The HTML of the report, with its styles and figures inside.
+
+    Parameters
+    ----------
+    template
+        The jinja2 template; what it includes lies beside it.
+    run
+        Name of the run.
+    problems
+        From `sections`.
+    figures
+        PNG files: efficiency, error_of_mean, acceptance, evaluations, and <problem>_marginals of each problem; a
+        <problem>_field is shown if there is one.
+    notebooks
+        Link to the notebook of each problem, relative to the report.
+    provenance
+        From `rnshmc.store.provenance`.
+    """
+    environment = Environment(loader=FileSystemLoader(template.parent), undefined=StrictUndefined, autoescape=True)
+    environment.filters["image"] = _image_uri
+    environment.filters["pretty_json"] = lambda content: json.dumps(content, indent=2, sort_keys=True)
+    return environment.get_template(template.name).render(
+        run=run,
+        sections=problems,
+        samplers=list(dict.fromkeys(row.sampler for section in problems for row in section.rows)),
+        loaded=[f"{row.sampler} on {section.title}" for section in problems for row in section.rows if row.loaded],
+        figures=figures,
+        notebooks=notebooks,
+        provenance=provenance,
+    )
+
+
+def _image_uri(path: Path) -> str:
+    """A PNG file as a data URI, so that a page carries it along."""
+    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def _row(results: Results, problem: str, sampler: str) -> Row:
+    ours, errors, diagnostics, agreement = (
+        _only(table, problem, sampler)
+        for table in (results.table, results.errors, results.diagnostics, results.agreement)
+    )
+    chains = [chain for chain in results.metrics if (chain.problem, chain.sampler) == (problem, sampler)]
+    paper = _published(results.paper, problem, sampler, chains[0].draws)
+    timing = next(timing for timing in results.timings if (timing.problem, timing.sampler) == (problem, sampler))
+    return Row(
+        sampler=sampler_label(sampler),
+        hidden_units=fixed(0)(ours["hidden_units"]),
+        numbers={column: _number(column, ours, errors, paper) for column in _COLUMNS},
+        counts=tuple(
+            significant(count)
+            for count in (
+                ours["values_per_iter"],
+                ours["gradients_per_iter"],
+                ours["metrics_per_iter"],
+                sum(chain.surrogate_gradients_per_iter for chain in chains) / len(chains),
+            )
+        ),
+        ess_per_evaluation=significant(ours["min_ess_per_value"]),
+        z=fixed(2)(agreement["max_abs_z"]),
+        threshold=fixed(2)(agreement["threshold"]),
+        agrees=bool(agreement["agrees"]),
+        rhat=fixed(3)(diagnostics["rhat_max"]),
+        ess_bulk=fixed(0)(diagnostics["ess_bulk_min"]),
+        ess_tail=fixed(0)(diagnostics["ess_tail_min"]),
+        divergences=int(diagnostics["divergences"]),
+        solver_failures=int(diagnostics["solver_failures"]),
+        fit=_fit(chains),
+        loaded=timing.loaded,
+    )
+
+
+def _only(table: pd.DataFrame, problem: str, sampler: str) -> dict[str, Any]:
+    row = table[(table["problem"] == problem) & (table["sampler"] == sampler)]
+    return {str(column): value for column, value in row.iloc[0].items()}
+
+
+def _published(paper: pd.DataFrame, problem: str, sampler: str, draws: int) -> dict[str, float]:
+    """The published row with its ESS scaled to as many draws as ours; empty if there is none."""
+    row = paper[(paper["problem"] == problem) & (paper["sampler"] == sampler)]
+    if row.empty:
+        return {}
+    scale = dict.fromkeys(_ESS_COLUMNS, draws / PAPER_DRAWS)
+    return {column: float(row[column].iloc[0]) * scale.get(column, 1.0) for column in _COLUMNS}
+
+
+def _number(column: str, ours: Mapping[str, Any], errors: Mapping[str, Any], paper: Mapping[str, float]) -> Number:
+    text = _COLUMNS[column]
+    error = "" if pd.isna(errors[column]) or errors[column] == 0 else f"± {significant(errors[column], 2)}"
+    return Number(text(ours[column]), error, _as_printed(column, paper[column]) if column in paper else "")
+
+
+def _as_printed(column: str, value: float) -> str:
+    """A published number with the digits that were published."""
+    if column in _ESS_COLUMNS:
+        return f"{value:.0f}"
+    if column == "s_per_iter":
+        return f"{value:.3f}"
+    return f"{value:.2f}" if value >= 0.01 else f"{value:g}"
+
+
+def _fit(chains: Sequence[ChainMetrics]) -> str:
+    """A sentence about the surrogates of these chains; empty where the exact potential drives."""
+    fits = [(chain.surrogate, chain.phases["fit"]) for chain in chains if chain.surrogate is not None]
+    if not fits:
+        return ""
+    residuals = [surrogate["train_residual_sd"] for surrogate, _ in fits]
+    seconds = [phase["cpu_s"] for _, phase in fits]
+    units = fits[0][0].get("hidden_units")
+    return (
+        f"{units} hidden units, fitted in {significant(min(seconds), 2)}–{significant(max(seconds), 2)} s, "
+        f"training residual sd {significant(min(residuals), 2)}–{significant(max(residuals), 2)}"
+    )

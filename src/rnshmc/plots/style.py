@@ -1,0 +1,131 @@
+"""One look for every figure: a colour, a line and a marker for each sampler, told apart in grey as well."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import seaborn as sns
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from rnshmc.store.names import in_order, sampler_label
+
+STAND_IN = "stand-in"
+MARK = "stand-in data"
+ALARM = "#b2182b"
+PAPER = "#8a8a8a"
+INK = "#222222"
+WIDTH = 7.2
+"""Width of a full-page figure in inches."""
+
+_PNG = {"metadata": {"Software": None}, "dpi": 170}
+_PDF = {"metadata": {"CreationDate": None, "Producer": None, "Creator": None}}
+_RC = {
+    "axes.edgecolor": "#777777",
+    "axes.labelcolor": INK,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.grid": True,
+    "figure.titlesize": 11,
+    "figure.titleweight": "bold",
+    "font.family": ["DejaVu Sans"],
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.7,
+    "legend.frameon": False,
+    "pdf.fonttype": 42,
+}
+
+
+@dataclass(frozen=True)
+class SamplerStyle:
+    """How a sampler is drawn."""
+
+    label: str
+    colour: str
+    line: Any
+    """A matplotlib line style."""
+    marker: str
+
+    @property
+    def drawing(self) -> dict[str, Any]:
+        """Keyword arguments of a line without markers."""
+        return {"color": self.colour, "linestyle": self.line}
+
+
+# Colours of Okabe and Ito, dark for the first of each family; dashes and markers carry the difference in grey.
+_LOOKS: Mapping[str, tuple[str, Any, str]] = {
+    "hmc": ("#1f2933", "-", "o"),
+    "rmhmc": ("#5b6770", (0, (1, 1)), "^"),
+    "rns_hmc": ("#d55e00", (0, (4, 1.5)), "s"),
+    "rns_rmhmc": ("#e69f00", (0, (4, 1.5, 1, 1.5)), "D"),
+    "arns_hmc": ("#0072b2", (0, (6, 1.5, 1, 1.5, 1, 1.5)), "v"),
+    "rns_hmc_rbf": ("#cc79a7", (0, (2, 1)), "P"),
+    "gp_hmc": ("#009e73", (0, (7, 2)), "X"),
+    "fitc_hmc": ("#56b4e9", (0, (3, 1, 1, 1, 1, 1)), "<"),
+    "nng_hmc": ("#6a3d9a", (0, (5, 1)), ">"),
+    "sghmc": ("#8c6d31", (0, (1, 2)), "h"),
+    "sghmc_mh": ("#b2182b", (0, (2, 2)), "*"),
+}
+_OTHER = ("#4d4d4d", (0, (1, 1)), "d")
+
+
+def sampler_style(sampler: str) -> SamplerStyle:
+    """How a sampler is drawn; those that the papers do not have share one look and go by their names."""
+    return SamplerStyle(sampler_label(sampler), *_LOOKS.get(sampler, _OTHER))
+
+
+@contextmanager
+def theme() -> Iterator[None]:
+    """Draw in the look of the project; matplotlib's settings are as before afterwards."""
+    settings: Any = {**sns.axes_style("ticks"), **sns.plotting_context("paper"), **_RC}
+    with mpl.rc_context(settings):
+        yield
+
+
+def mark_stand_in(place: Axes | Figure, origin: str) -> None:
+    """Write "stand-in data" into the upper right corner of a panel or figure if that is what the data are."""
+    if origin == STAND_IN:
+        transform = place.transAxes if isinstance(place, Axes) else place.transFigure
+        place.text(0.99, 0.99, MARK, color=ALARM, size=8, weight="bold", ha="right", va="top", transform=transform)
+
+
+def coordinate_label(index: int) -> str:
+    """Name of a coordinate on an axis, counted from 1 as in the papers."""
+    return f"$q_{{{index + 1}}}$"
+
+
+def sampler_legend(
+    figure: Figure, samplers: Iterable[str], *, marker: bool = False, extra: Iterable[Artist] = ()
+) -> None:
+    """A legend of samplers in one row under the figure."""
+    handles: list[Artist] = []
+    for style in map(sampler_style, in_order(samplers)):
+        drawing: dict[str, Any] = {"linestyle": "", "marker": style.marker} if marker else {"linestyle": style.line}
+        handles.append(Line2D([], [], color=style.colour, label=style.label, **drawing))
+    handles.extend(extra)
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+
+
+def log_axis(axis: Axis) -> None:
+    """Plain numbers on a logarithmic axis: at 1, 2 and 5 of each decade, at the decades alone if there are many."""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 50 * low else (1.0,)))
+    axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def save(figure: Figure, *paths: Path) -> None:
+    """Write a figure to each path, PNG or PDF by its suffix; equal figures give equal bytes, without dates."""
+    for path in paths:
+        with theme():
+            figure.savefig(path, **(_PDF if path.suffix == ".pdf" else _PNG))

@@ -1,0 +1,92 @@
+"""What the figures of one problem show."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose
+
+from rnshmc.plots.chains import autocorrelations, marginals, selected_coordinates, traces
+from rnshmc.plots.field import diffusion_fields
+from rnshmc.plots.style import MARK
+from rnshmc.store.chains import StoredChain
+from rnshmc.store.posterior import ProblemChains
+from rnshmc.targets.elliptic_settings import EllipticSettings
+from rnshmc.targets.forward_data import ForwardData
+from rnshmc.types import Array
+
+MakeChain = Callable[..., StoredChain]
+
+
+@pytest.fixture(scope="module")
+def chains(make_chain: MakeChain) -> ProblemChains:
+    return ProblemChains.of([make_chain("bank", sampler, k) for sampler in ("hmc", "rns_hmc") for k in (1, 2)])
+
+
+def marks(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.texts if text.get_text() == MARK]
+
+
+def test_coordinates_of_fifty_are_those_of_the_paper() -> None:
+    assert selected_coordinates(50) == [0, 10, 20, 30, 40]
+    assert selected_coordinates(2) == [0, 1]
+
+
+def test_traces_show_the_exploration_and_then_the_kept_draws(chains: ProblemChains) -> None:
+    figure = traces(chains, [0, 3], "Bank")
+    explored, kept = figure.axes[0].lines[:2]
+    first = chains.chains["hmc"][0]
+    assert first.warmup is not None
+    assert_allclose(np.asarray(explored.get_ydata(), dtype=float), first.warmup[:, 0])
+    assert_allclose(np.asarray(kept.get_ydata(), dtype=float), first.draws[:, 0])
+    assert np.asarray(kept.get_xdata())[0] == len(first.warmup)
+    assert figure.axes[2].get_ylabel() == "$q_{4}$"
+
+
+def test_marginals_lay_the_samplers_over_one_another(chains: ProblemChains) -> None:
+    figure = marginals(chains, [0, 1, 2], "Bank")
+    grid = np.array(figure.axes[:9]).reshape(3, 3)
+    assert [len(grid[i, i].lines) for i in range(3)] == [2, 2, 2]
+    assert [len(grid[2, j].collections) for j in range(2)] == [2, 2]
+    assert not grid[0, 2].axison
+
+
+def test_autocorrelations_start_at_one(chains: ProblemChains) -> None:
+    figure = autocorrelations(chains, "Bank")
+    for ax in figure.axes:
+        assert np.asarray(ax.lines[0].get_ydata())[0] == 1.0
+        assert ax.get_xlabel() == "lag (iterations)"
+
+
+def test_figures_of_stand_in_data_say_so(make_chain: MakeChain, chains: ProblemChains) -> None:
+    stand_in = ProblemChains.of([make_chain("bank", "hmc", 1, origin="stand-in")])
+    for draw in (partial(traces, coordinates=[0]), partial(marginals, coordinates=[0]), autocorrelations):
+        assert marks(draw(stand_in, title="Bank")) == [MARK]
+        assert marks(draw(chains, title="Bank")) == []
+
+
+def test_chains_that_never_moved_can_be_drawn(make_chain: MakeChain) -> None:
+    moved = make_chain("bank", "hmc", 1)
+    still = ProblemChains.of([replace(moved, draws=np.ones_like(moved.draws))])
+    for draw in (partial(traces, coordinates=[0, 1]), partial(marginals, coordinates=[0, 1]), autocorrelations):
+        draw(still, title="Bank").draw_without_rendering()
+
+
+def forward_data(theta_true: Array) -> ForwardData:
+    points = np.array([[0.5, 0.5], [0.25, 0.75]])
+    two, empty = np.zeros(2), np.zeros((1, 2))
+    return ForwardData(points, two, two, theta_true, np.zeros((1, len(theta_true))), empty, 0.1, 0.5, "simulated")
+
+
+def test_fields_show_the_truth_where_it_is_known(make_chain: MakeChain) -> None:
+    chains = ProblemChains.of([make_chain("pde", sampler, 1, dim=4) for sampler in ("hmc", "rns_hmc")])
+    settings = EllipticSettings(cells=8, modes=4)
+    for truth, titles in (
+        (np.ones(4), ["truth", "mean, HMC", "mean, RNS-HMC", "sd, HMC", "sd, RNS-HMC"]),
+        (np.full(4, np.nan), ["mean, HMC", "mean, RNS-HMC", "sd, HMC", "sd, RNS-HMC"]),
+    ):
+        figure = diffusion_fields(chains, forward_data(truth), settings, "Elliptic")
+        assert [ax.get_title() or ax.get_title(loc="left") for ax in figure.axes if ax.axison and ax.lines] == titles

@@ -1,0 +1,103 @@
+"""What the figures over all problems show."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose
+
+from rnshmc.plots.comparison import acceptance, efficiency, error_of_mean, evaluations
+from rnshmc.plots.style import MARK
+
+TITLES = {"bank": "Bank", "a9a": "Adult, a9a", "mine": "My own"}
+CELLS = [(problem, sampler) for problem in TITLES for sampler in ("hmc", "rns_hmc")]
+
+
+def origin(problem: str) -> str:
+    return "stand-in" if problem == "a9a" else "real"
+
+
+@pytest.fixture
+def table() -> pd.DataFrame:
+    rows = [
+        {
+            "problem": problem,
+            "sampler": sampler,
+            "min_ess_per_s": 10.0 if sampler == "hmc" else 85.0,
+            "min_ess_per_value": 0.1 if sampler == "hmc" else 0.4,
+            "data": origin(problem),
+        }
+        for problem, sampler in CELLS
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def chains() -> pd.DataFrame:
+    rows = [
+        {
+            "problem": problem,
+            "sampler": sampler,
+            "chain": chain,
+            "ap": 0.7 + 0.01 * chain,
+            "values_per_iter": 1.0,
+            "gradients_per_iter": 5.0 if sampler == "hmc" else 0.0,
+            "metrics_per_iter": 0.0,
+            "surrogate_gradients_per_iter": 0.0 if sampler == "hmc" else 5.0,
+            "data": origin(problem),
+        }
+        for problem, sampler in CELLS
+        for chain in (1, 2)
+    ]
+    return pd.DataFrame(rows)
+
+
+def marked(figure: Figure) -> list[str]:
+    titles = {ax.get_title(loc="left"): [text.get_text() for text in ax.texts] for ax in figure.axes}
+    return [title for title, texts in titles.items() if MARK in texts]
+
+
+def tick_labels(figure: Figure) -> list[str]:
+    return [label.get_text() for label in figure.axes[0].get_yticklabels()]
+
+
+def test_error_of_mean_draws_each_chain_and_their_median() -> None:
+    rows = [
+        {"problem": p, "sampler": s, "chain": k, "iteration": t, "seconds": 0.1 * t, "rem": k / t, "data": origin(p)}
+        for p, s in CELLS
+        for k in (1, 2, 3)
+        for t in (1, 10, 100)
+    ]
+    figure = error_of_mean(pd.DataFrame(rows), TITLES)
+    lines = figure.axes[0].lines
+    assert len(lines) == 2 * (3 + 1)
+    assert_allclose(np.asarray(lines[3].get_xydata(), dtype=float), [[0.1, 2.0], [1.0, 0.2], [10.0, 0.02]])
+    assert marked(figure) == ["Adult, a9a"]
+    assert not figure.axes[3].axison
+
+
+def test_efficiency_writes_the_ratio_to_hmc(table: pd.DataFrame) -> None:
+    errors = table.assign(min_ess_per_s=0.5, min_ess_per_value=np.nan)
+    figure = efficiency(table, errors, TITLES)
+    assert [text.get_text() for text in figure.axes[0].texts] == ["× 8.5"] * 3
+    assert [text.get_text() for text in figure.axes[1].texts] == ["× 4"] * 3
+    assert tick_labels(figure) == ["Bank", f"Adult,\na9a\n[{MARK}]", "My own"]
+
+
+def test_acceptance_shows_each_chain_beside_the_paper(chains: pd.DataFrame) -> None:
+    paper = pd.DataFrame({"problem": ["bank"], "sampler": ["hmc"], "ap": [0.7]})
+    figure = acceptance(chains, paper, TITLES)
+    lines = figure.axes[0].lines
+    assert len(lines) == len(CELLS) + 1
+    assert_allclose(np.asarray(lines[0].get_xdata(), dtype=float), [0.71, 0.72])
+    assert_allclose(np.asarray(lines[1].get_xdata(), dtype=float), 0.7)
+    assert MARK in tick_labels(figure)[1]
+
+
+def test_evaluations_leave_out_what_nobody_evaluated(chains: pd.DataFrame) -> None:
+    figure = evaluations(chains, TITLES)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["exact potential", "exact gradient", "surrogate gradient"]
+    widths = [patch.get_width() for patch in figure.axes[0].patches]  # type: ignore[attr-defined]
+    assert_allclose(widths, [1, 1, 0, 5, 5, 0])
+    assert marked(figure) == ["Adult, a9a"]

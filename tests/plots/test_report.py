@@ -1,0 +1,193 @@
+"""The report tells what came out, marks stand-ins, and needs nothing but itself."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from rnshmc.plots.notebook_page import notebook_page
+from rnshmc.plots.report import Results, Section, report_page, sections
+from rnshmc.plots.style import save
+from rnshmc.store.chains import StoredChain
+from rnshmc.store.metrics import chain_metrics
+from rnshmc.store.posterior import ProblemChains
+from rnshmc.store.tables import agreement_table, diagnostics_table, read_table1, table1, table1_standard_errors
+from rnshmc.store.timing import Timing
+
+TEMPLATES = Path(__file__).parents[2] / "workflow/report"
+NOTEBOOK = Path(__file__).parents[2] / "workflow/notebooks/problem.ipynb"
+ORIGINS = {"bank": "real", "a9a": "stand-in", "mine": "user"}
+TITLES = {"bank": "Bank Marketing", "a9a": "Adult", "mine": "My <own>"}
+DIM = 6
+
+
+@pytest.fixture(scope="module")
+def problems(make_chain: Callable[..., StoredChain]) -> list[Section]:
+    chains = {
+        problem: ProblemChains.of(
+            [make_chain(problem, sampler, k, origin=origin, dim=DIM) for sampler in ("hmc", "rns_hmc") for k in (1, 2)]
+        )
+        for problem, origin in ORIGINS.items()
+    }
+    mean = np.arange(1.0, DIM + 1)
+    metrics = [
+        chain_metrics(
+            chain.draws,
+            chain.stats,
+            settings=chain.settings,
+            phases=chain.phases,
+            origin=chain.origin,
+            surrogate=chain.phases.get("fit"),
+            reference_mean=mean,
+        )
+        for found in chains.values()
+        for members in found.chains.values()
+        for chain in members
+    ]
+    seconds = {"hmc": 0.02, "rns_hmc": 0.004}
+    timings = [
+        Timing(problem, sampler, s, (s, 1.1 * s), loaded=(problem, sampler) == ("bank", "hmc"))
+        for problem in ORIGINS
+        for sampler, s in seconds.items()
+    ]
+    wrong = {"mean": mean + 1.0, "mcse_mean": np.full(DIM, 0.01)}
+    right = {"mean": mean, "mcse_mean": np.full(DIM, 0.1)}
+    draws = {(problem, sampler): found.draws(sampler) for problem, found in chains.items() for sampler in found.chains}
+    results = Results(
+        table=table1(metrics, timings),
+        errors=table1_standard_errors(metrics, timings),
+        diagnostics=diagnostics_table(metrics, draws),
+        agreement=agreement_table(metrics, {"bank": right, "a9a": right, "mine": wrong}),
+        paper=read_table1(TEMPLATES / "paper_table1.csv"),
+        metrics=metrics,
+        timings=timings,
+    )
+    return sections(results, TITLES, {"bank": "A story of a bank."})
+
+
+@dataclass(frozen=True)
+class Page:
+    html: str
+
+    @property
+    def text(self) -> str:
+        return " ".join(re.sub(r"<[^>]+>", " ", self.html).split())
+
+
+@pytest.fixture(scope="module")
+def page(problems: list[Section], tmp_path_factory: pytest.TempPathFactory) -> Page:
+    image = tmp_path_factory.mktemp("figures") / "figure.png"
+    save(Figure(figsize=(1, 1)), image)
+    names = ["efficiency", "error_of_mean", "acceptance", "evaluations", *(f"{name}_marginals" for name in ORIGINS)]
+    provenance: dict[str, Any] = {
+        "python": "3.11",
+        "packages": {"numpy": "1.26.4", "scipy": "1.17", "fenics-dolfinx": None, "arviz": "0.23", "snakemake": "9.27"},
+        "git": {"commit": "0123456789abcdef", "dirty": True},
+        "machine": {"cpu": "A processor", "cores": 4, "usable_cores": 2},
+        "config": {"seed": 7},
+    }
+    html = report_page(
+        TEMPLATES / "index.html.j2",
+        run="tiny",
+        problems=problems,
+        figures=dict.fromkeys(names, image),
+        notebooks={name: f"{name}.html" for name in ORIGINS},
+        provenance=provenance,
+    )
+    return Page(html)
+
+
+def test_the_page_needs_nothing_but_itself(page: Page) -> None:
+    assert "<script" not in page.html
+    assert "<link" not in page.html
+    assert "http" not in page.html
+    assert "url(" not in page.html
+    sources = re.findall(r'src="([^"]*)"', page.html)
+    assert len(sources) == 7
+    assert all(source.startswith("data:image/png;base64,") for source in sources)
+
+
+def test_links_are_relative_and_lead_to_the_notebooks(page: Page) -> None:
+    links = [link for link in re.findall(r'href="([^"]*)"', page.html) if not link.startswith("#")]
+    assert links == ["bank.html", "a9a.html", "mine.html"]
+
+
+def test_stand_in_data_are_announced_and_marked_in_every_place(page: Page) -> None:
+    assert "Stand-in data: Adult." in page.text
+    assert "Stand-in data: Bank" not in page.text
+    # A card, three tables, the section.
+    assert page.text.count("stand-in data") == 5
+
+
+def test_a_busy_machine_is_announced(page: Page) -> None:
+    assert "the timing of HMC on Bank Marketing." in page.text
+    assert page.html.count("HMC †") == 1
+
+
+def test_means_that_differ_are_said_to_differ(page: Page) -> None:
+    assert page.text.count("Means differ") == 1
+    assert page.text.count("Means agree") == 2
+
+
+def test_our_numbers_stand_above_the_paper_s(problems: list[Section]) -> None:
+    hmc, rns = problems[0].rows
+    assert (hmc.numbers["ap"].paper, hmc.numbers["s_per_iter"].paper) == ("0.70", "0.061")
+    assert rns.numbers["speedup"].paper == "8.01"
+    # 1761 of 5000 draws are 70 of 200.
+    assert rns.numbers["ess_min"].paper == "70"
+    assert hmc.numbers["s_per_iter"].error == "± 0.0010"
+    assert (hmc.hidden_units, rns.hidden_units) == ("–", "1000")
+    assert hmc.numbers["speedup"].error == ""
+
+
+def test_a_problem_that_the_paper_does_not_have_has_no_published_numbers(problems: list[Section]) -> None:
+    assert {number.paper for row in problems[2].rows for number in row.numbers.values()} == {""}
+
+
+def test_text_is_escaped(page: Page) -> None:
+    assert "My &lt;own&gt;" in page.html
+    assert "My <own>" not in page.html
+
+
+def test_provenance_and_story_are_told(page: Page) -> None:
+    assert "0123456789ab , with uncommitted changes" in page.text
+    assert "A processor, 2 of 4 cores; Python 3.11, numpy 1.26.4" in page.text
+    assert "A story of a bank." in page.text
+
+
+def test_the_published_table_has_all_sixteen_rows() -> None:
+    paper = read_table1(TEMPLATES / "paper_table1.csv")
+    assert len(paper) == 16
+    efficiency = paper["ess_min"] / (5000 * paper["s_per_iter"])
+    # The published seconds have few digits: half a unit in the last place, and up to 15% where rows do not quite fit.
+    assert (abs(efficiency / paper["min_ess_per_s"] - 1) < 0.15 + 0.0005 / paper["s_per_iter"]).all()
+    baseline = paper["problem"].map(paper[paper["sampler"] == "hmc"].set_index("problem")["min_ess_per_s"])
+    assert (abs(paper["min_ess_per_s"] / baseline - paper["speedup"]) < 0.01 + 0.01 * paper["speedup"]).all()
+
+
+def test_the_notebook_is_stored_without_output() -> None:
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert not any(cell.outputs or cell.execution_count for cell in code)
+    assert code[0].metadata.tags == ["parameters"]
+
+
+def test_a_notebook_page_needs_nothing_but_itself(tmp_path: Path) -> None:
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    first = next(cell for cell in notebook.cells if cell.source.startswith("traces("))
+    first.outputs = [nbformat.v4.new_output("display_data", {"image/png": pixel})]
+    path = tmp_path / "bank.ipynb"
+    nbformat.write(notebook, path)
+    html = notebook_page(path, TEMPLATES, title="Bank & co", index_title="Report", index_href="index.html")
+    assert "<script" not in html
+    assert "<link" not in html
+    assert re.findall(r'(?:src|href)="(?!#)([^"]{0,20})', html) == ["index.html", "data:image/png;base6"]
+    assert "paper_table = " not in html  # the parameters are not for readers
+    assert "<title>Bank &amp; co</title>" in html

@@ -1,0 +1,87 @@
+"""A copy of the project in a temporary folder, and the run "test" made there."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("Snakefile", "config", "data", "environment.yml", "profiles", "pyproject.toml", "src", "workflow")
+LEFT_OUT = shutil.ignore_patterns("raw", "processed", "__pycache__", "*.egg-info")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with the project's workflow in it."""
+
+    folder: Path
+
+    def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run snakemake there and hand back what it said, standard output and error together."""
+        command = [sys.executable, "-m", "snakemake", *arguments]
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
+        )
+
+    def jobs(self, *arguments: str) -> dict[str, int]:
+        """How many jobs of each rule a dry run would run; nothing if there is nothing to do."""
+        done = self.snakemake("--dry-run", *arguments)
+        assert done.returncode == 0, done.stdout
+        stats = re.search(r"^Job stats:\n.*\n-.*\n((?:.+\n)+)", done.stdout, re.MULTILINE)
+        lines = stats.group(1).splitlines() if stats else []
+        counts = {rule: int(count) for rule, count in (line.split() for line in lines)}
+        counts.pop("total", None)
+        return counts
+
+
+def copy_project(folder: Path) -> Project:
+    """The project without data and results; what is tested is what a fresh clone holds."""
+    folder.mkdir(parents=True)
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, folder / part, ignore=LEFT_OUT)
+        else:
+            shutil.copy(source, folder / part)
+    return Project(folder)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A fresh copy of the project."""
+    return copy_project(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy in which the run "test" is finished, on two cores. Tests leave it as it is."""
+    project = copy_project(tmp_path_factory.mktemp("finished") / "project")
+    done = project.snakemake("--cores", "2", "--configfile", "config/test.yaml")
+    assert done.returncode == 0, done.stdout[-20000:]
+    return project
+
+
+@pytest.fixture
+def edited(finished: Project, tmp_path: Path) -> Callable[[str, str], Project]:
+    """A finished copy in which one file has another text."""
+
+    def edit(path: str, addition: str) -> Project:
+        folder = tmp_path / "edited"
+        shutil.copytree(finished.folder, folder, symlinks=True)
+        file = folder / path
+        file.write_text(file.read_text(encoding="utf-8") + addition, encoding="utf-8")
+        return Project(folder)
+
+    return edit

@@ -1,0 +1,126 @@
+"""What all rules share: wildcards, paths, and how a rule's parameters follow from the config."""
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(workflow.basedir)
+
+# The workflow and its jobs run the very files that `code` inputs name, whichever copy of the package is installed.
+sys.path.insert(0, str(ROOT / "src"))
+os.environ.update(PYTHONPATH=os.pathsep.join([str(ROOT / "src"), os.getenv("PYTHONPATH", "")]).strip(os.pathsep))
+
+# Open MPI refuses to run as root, or with more ranks than cores, unless told otherwise: both are usual in a container.
+os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
+os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+
+from rnshmc.run.config import check_config
+from rnshmc.run.recipes import recipe
+from rnshmc.run.registry import KERNELS, SURROGATES, TARGETS
+from rnshmc.store.closure import import_closure, script_imports
+
+check_config(config)
+
+RESULTS = f"results/{config['run']}"
+LOGS = f"logs/{config['run']}"
+PROBLEMS = list(config["problems"])
+CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
+TITLES = {name: problem["title"] for name, problem in config["problems"].items()}
+
+
+wildcard_constraints:
+    problem="|".join(PROBLEMS),
+    sampler="|".join(sorted({s for p in config["problems"].values() for s in p["samplers"]})),
+    surrogate="|".join(sorted({s for p in config["problems"].values() for s in p["surrogates"]})),
+    chain=r"chain\d+",
+
+
+def problem(wildcards):
+    """The config of a job's problem."""
+    return config["problems"][wildcards.problem]
+
+
+def samplers(problem):
+    """The samplers of a problem, in the order of the config."""
+    return list(config["problems"][problem]["samplers"])
+
+
+def of_every_sampler(pattern, problems=PROBLEMS):
+    """A file of each sampler of the problems."""
+    return [
+        path for name in problems for path in expand(pattern, problem=name, sampler=samplers(name), allow_missing=True)
+    ]
+
+
+def of_every_chain(pattern, problems=PROBLEMS):
+    """A file of each chain of each sampler of the problems."""
+    return expand(of_every_sampler(pattern, problems), chain=CHAINS)
+
+
+def data_file(name):
+    """The file that a problem's target is built from."""
+    return config["problems"][name]["data"].format(run=config["run"])
+
+
+def data_of(wildcards):
+    """The file that a job's target is built from."""
+    return data_file(wildcards.problem)
+
+
+def surrogate_of(wildcards):
+    """Name of the surrogate that drives a sampler, or None where the exact potential does."""
+    return problem(wildcards)["samplers"][wildcards.sampler].get("surrogate")
+
+
+def chain_number(wildcards):
+    """1 for chain1."""
+    return int(wildcards.chain.removeprefix("chain"))
+
+
+def code(script, *entries):
+    """The files that a job runs besides its script: what the script and the named registry entries import.
+
+    Listing them as inputs makes an edit rerun exactly the stages that use the module; Snakemake compares small inputs by
+    checksum, so touching a file reruns nothing.
+    """
+    modules = script_imports(ROOT / "workflow/scripts" / script)
+    return [str(path) for path in import_closure((*modules, *entries), ROOT)]
+
+
+def target_code(wildcards):
+    """Registry entry of a problem's target."""
+    return TARGETS[problem(wildcards)["target"]["kind"]]
+
+
+def sampler_code(wildcards):
+    """Registry entries of a problem's target and of a sampler's kernel and surrogate."""
+    name = surrogate_of(wildcards)
+    surrogate = [SURROGATES[problem(wildcards)["surrogates"][name]["type"]]] if name else []
+    return [target_code(wildcards), KERNELS[recipe(wildcards.sampler).kernel], *surrogate]
+
+
+def target_inputs(wildcards):
+    """What a target needs besides its data: the elliptic one, its compiled forms."""
+    return [rules.warm_forms.output.stamp] if problem(wildcards)["target"]["kind"] == "elliptic" else []
+
+
+def sampler_spec(wildcards, **more):
+    """All that shapes a sampler's draws, as one dictionary: Snakemake compares parameters without their names."""
+    settings = dict(problem(wildcards)["samplers"][wildcards.sampler])
+    name = settings.pop("surrogate", None)
+    spec = {
+        "problem": wildcards.problem,
+        "sampler": wildcards.sampler,
+        "seed": config["seed"],
+        "target": problem(wildcards)["target"],
+        "settings": settings,
+        **more,
+    }
+    return {**spec, "surrogate": problem(wildcards)["surrogates"][name]} if name else spec
+
+
+def fitted_surrogate(wildcards, chain, suffix="npz"):
+    """The file of the surrogate that drives a sampler's chain; nothing where the exact potential does."""
+    name = surrogate_of(wildcards)
+    return f"{RESULTS}/surrogates/{wildcards.problem}/{name}/{chain}.{suffix}" if name else []

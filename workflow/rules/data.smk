@@ -1,0 +1,119 @@
+"""Data: downloaded, normalised, projected, simulated."""
+
+RAW = "data/raw"
+PROCESSED = "data/processed"
+STANDINS = "data/standin"
+RECEIPTS = {f"{PROCESSED}/bank.npz": f"{RAW}/bank.json", f"{PROCESSED}/a9a.npz": f"{RAW}/adult.json"}
+
+# Where data are read from is not what they are: the mirror is no parameter, so that another one reruns nothing.
+if config["data"]["mirror"]:
+    os.environ.setdefault("RNSHMC_DATA_MIRROR", config["data"]["mirror"])
+
+
+rule download:
+    """Fetch a data set's raw file from the first source that has it."""
+    input:
+        sources="data/sources.yaml",
+        code=code("download.py"),
+    output:
+        receipt=f"{RAW}/{{dataset}}.json",
+    params:
+        spec={"policy": config["data"]["policy"]},
+    wildcard_constraints:
+        dataset="bank|adult",
+    log:
+        "logs/data/download_{dataset}.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    script:
+        "../scripts/download.py"
+
+
+rule normalize_bank:
+    """Encode and standardise Bank Marketing: 40197 x 25."""
+    input:
+        receipt=f"{RAW}/bank.json",
+        summary=f"{STANDINS}/bank.csv",
+        code=code("normalize_bank.py"),
+    output:
+        data=f"{PROCESSED}/bank.npz",
+    params:
+        spec={"seed": config["seed"]},
+    log:
+        "logs/data/normalize_bank.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    script:
+        "../scripts/normalize_bank.py"
+
+
+rule encode_a9a:
+    """Encode Adult as the 123 binary columns of a9a: 32561 x 123."""
+    input:
+        receipt=f"{RAW}/adult.json",
+        summary=f"{STANDINS}/a9a.csv",
+        code=code("encode_a9a.py"),
+    output:
+        data=f"{PROCESSED}/a9a_encoded.npz",
+    params:
+        spec={"seed": config["seed"]},
+    log:
+        "logs/data/encode_a9a.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    script:
+        "../scripts/encode_a9a.py"
+
+
+rule project_a9a:
+    """Project a9a to 60 columns, the intercept among them (paper A, section 5.1)."""
+    input:
+        encoded=rules.encode_a9a.output.data,
+        code=code("project_a9a.py"),
+    output:
+        data=f"{PROCESSED}/a9a.npz",
+    params:
+        spec={"seed": config["seed"], "dimension": 60},
+    log:
+        "logs/data/project_a9a.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    script:
+        "../scripts/project_a9a.py"
+
+
+rule simulate_logistic:
+    """Simulate a logistic regression with 100000 observations and 50 parameters (paper A, section 5.1)."""
+    input:
+        code=code("simulate_logistic.py"),
+    output:
+        data=f"{PROCESSED}/lr_simulated.npz",
+    params:
+        spec={"seed": config["seed"], "observations": 100000, "dimension": 50},
+    log:
+        "logs/data/simulate_logistic.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    script:
+        "../scripts/simulate_logistic.py"

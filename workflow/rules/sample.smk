@@ -1,0 +1,107 @@
+"""Chains: exploration, sampling, the reference run, and timing."""
+
+
+rule explore:
+    """Run exact HMC from the origin."""
+    input:
+        data=data_of,
+        forms=target_inputs,
+        code=lambda wc: code("explore.py", target_code(wc), KERNELS["hmc"]),
+    output:
+        chain=f"{RESULTS}/explore/{{problem}}/{{chain}}.nc",
+    params:
+        spec=lambda wc: {
+            "problem": wc.problem,
+            "chain": chain_number(wc),
+            "seed": config["seed"],
+            "target": problem(wc)["target"],
+            "hmc": problem(wc)["samplers"]["hmc"],
+            "iterations": config["iterations"]["explore"],
+        },
+    log:
+        f"{LOGS}/explore/{{problem}}/{{chain}}.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    script:
+        "../scripts/explore.py"
+
+
+rule sample:
+    """Continue an exploration with a sampler and keep the draws."""
+    input:
+        data=data_of,
+        forms=target_inputs,
+        exploration=rules.explore.output.chain,
+        surrogate=lambda wc: fitted_surrogate(wc, wc.chain),
+        fit_report=lambda wc: fitted_surrogate(wc, wc.chain, "json"),
+        code=lambda wc: code("sample.py", *sampler_code(wc)),
+    output:
+        chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
+    params:
+        spec=lambda wc: sampler_spec(wc, chain=chain_number(wc), iterations=config["iterations"]["keep"]),
+    log:
+        f"{LOGS}/chains/{{problem}}/{{sampler}}/{{chain}}.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    script:
+        "../scripts/sample.py"
+
+
+rule reference:
+    """Estimate a problem's posterior moments by a long exact run of another sampler."""
+    input:
+        data=data_of,
+        forms=target_inputs,
+        code=lambda wc: code("reference.py", target_code(wc)),
+    output:
+        reference=f"{RESULTS}/reference/{{problem}}.npz",
+    params:
+        spec=lambda wc: {
+            "problem": wc.problem,
+            "seed": config["seed"],
+            "target": problem(wc)["target"],
+            "reference": config["reference"],
+        },
+    log:
+        f"{LOGS}/reference/{{problem}}.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    script:
+        "../scripts/reference.py"
+
+
+rule timing:
+    """Measure a sampler's seconds per iteration with the machine to itself."""
+    input:
+        data=data_of,
+        forms=target_inputs,
+        chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{CHAINS[0]}.nc",
+        surrogate=lambda wc: fitted_surrogate(wc, CHAINS[0]),
+        code=lambda wc: code("timing.py", *sampler_code(wc)),
+    output:
+        timing=f"{RESULTS}/timing/{{problem}}/{{sampler}}.json",
+    params:
+        spec=lambda wc: sampler_spec(wc, **config["timing"]),
+    log:
+        f"{LOGS}/timing/{{problem}}/{{sampler}}.log",
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores
+    resources:
+        timing=1,
+        mem_mb=2000,
+        runtime=60,
+    script:
+        "../scripts/timing.py"

@@ -1,0 +1,44 @@
+"""Exact HMC from the origin: the burn-in of every sampler and the training set of every surrogate."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rnshmc.random import stream
+from rnshmc.run.job import job
+from rnshmc.run.progress import report_progress
+from rnshmc.run.registry import load_target
+from rnshmc.run.sample import explore
+from rnshmc.store.chains import StoredChain, write_chain
+from rnshmc.store.origin import read_origin
+from rnshmc.store.provenance import provenance
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+spec = snakemake.params.spec
+data = Path(snakemake.input.data)
+chain = f"chain{spec['chain']}"
+
+with job(snakemake.log[0]):
+    target = load_target(spec["target"], data)
+    with report_progress(f"{spec['problem']}, exploration, {chain}") as progress:
+        phase = explore(
+            target,
+            start=np.zeros(target.dim),
+            step_size=spec["hmc"]["step_size"],
+            n_steps=tuple(spec["hmc"]["n_steps"]),
+            iterations=spec["iterations"],
+            rng=stream(spec["seed"], spec["problem"], "explore", chain),
+            progress=progress,
+        )
+    stored = StoredChain(
+        draws=phase.draws,
+        stats=phase.stats,
+        settings=spec,
+        phases={"explore": phase.timing},
+        origin=read_origin(data),
+        provenance=provenance(),
+    )
+    write_chain(Path(snakemake.output.chain), stored)

@@ -1,0 +1,29 @@
+"""The figures that compare samplers over all problems of a run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from rnshmc.plots.comparison import acceptance, efficiency, error_of_mean, evaluations
+from rnshmc.plots.style import save
+from rnshmc.run.job import job
+from rnshmc.store.metrics import ChainMetrics, metrics_frame
+from rnshmc.store.tables import read_table1
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+titles = snakemake.params.spec["titles"]
+
+with job(snakemake.log[0]):
+    chains = metrics_frame(ChainMetrics.read(Path(path)) for path in snakemake.input.metrics)
+    table, errors = read_table1(Path(snakemake.input.table1)), read_table1(Path(snakemake.input.table1_se))
+    figures = {
+        "error_of_mean": error_of_mean(pd.read_csv(snakemake.input.rem), titles),
+        "efficiency": efficiency(table, errors, titles),
+        "acceptance": acceptance(chains, read_table1(Path(snakemake.input.paper)), titles),
+        "evaluations": evaluations(chains, titles),
+    }
+    for name, figure in figures.items():
+        save(figure, Path(snakemake.output[name]), Path(snakemake.output[f"{name}_pdf"]))

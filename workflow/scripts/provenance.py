@@ -1,0 +1,17 @@
+"""What a run rests on: versions, commit, machine, settings, and the hashes and sources of its data."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rnshmc.files import sha256, write_json
+from rnshmc.run.job import job
+from rnshmc.store.provenance import provenance
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+with job(snakemake.log[0]):
+    content = provenance(snakemake.params.spec, {path: sha256(Path(path)) for path in snakemake.input.data})
+    content["sources"] = {path: json.loads(Path(path).read_text(encoding="utf-8")) for path in snakemake.input.receipts}
+    write_json(Path(snakemake.output.provenance), content)

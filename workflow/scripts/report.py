@@ -1,0 +1,39 @@
+"""The page that tells what a run was and what came out."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from rnshmc.plots.report import Results, report_page, sections
+from rnshmc.run.job import job
+from rnshmc.store.metrics import ChainMetrics
+from rnshmc.store.tables import read_table1
+from rnshmc.store.timing import Timing
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+spec = snakemake.params.spec
+
+with job(snakemake.log[0]):
+    results = Results(
+        table=read_table1(Path(snakemake.input.table1)),
+        errors=read_table1(Path(snakemake.input.table1_se)),
+        diagnostics=pd.read_csv(snakemake.input.diagnostics),
+        agreement=pd.read_csv(snakemake.input.agreement),
+        paper=read_table1(Path(snakemake.input.paper)),
+        metrics=[ChainMetrics.read(Path(path)) for path in snakemake.input.metrics],
+        timings=[Timing.read(Path(path)) for path in snakemake.input.timing],
+    )
+    stories = {Path(path).stem: Path(path).read_text(encoding="utf-8").strip() for path in snakemake.input.stories}
+    html = report_page(
+        Path(snakemake.input.template),
+        run=spec["run"],
+        problems=sections(results, spec["titles"], stories),
+        figures={Path(path).stem: Path(path) for path in snakemake.input.figures},
+        notebooks={Path(path).stem: Path(path).name for path in snakemake.input.pages},
+        provenance=json.loads(Path(snakemake.input.provenance).read_text(encoding="utf-8")),
+    )
+    Path(snakemake.output.page).write_text(html, encoding="utf-8")

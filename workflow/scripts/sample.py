@@ -1,0 +1,50 @@
+"""Continue an exploration with a named sampler and keep the draws."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rnshmc.random import stream
+from rnshmc.run.job import job
+from rnshmc.run.progress import report_progress
+from rnshmc.run.registry import load_surrogate, load_target
+from rnshmc.run.sample import exploit
+from rnshmc.store.chains import StoredChain, read_chain, write_chain
+from rnshmc.store.provenance import provenance
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+spec = snakemake.params.spec
+chain = f"chain{spec['chain']}"
+
+with job(snakemake.log[0]):
+    exploration = read_chain(Path(snakemake.input.exploration))
+    phases = dict(exploration.phases)
+    driver = None
+    if "surrogate" in spec:
+        driver = load_surrogate(spec["surrogate"], Path(snakemake.input.surrogate))
+        phases["fit"] = json.loads(Path(snakemake.input.fit_report).read_text(encoding="utf-8"))
+    with report_progress(f"{spec['problem']}, {spec['sampler']}, {chain}") as progress:
+        phase = exploit(
+            load_target(spec["target"], Path(snakemake.input.data)),
+            driver,
+            sampler=spec["sampler"],
+            start=exploration.draws[-1],
+            step_size=spec["settings"]["step_size"],
+            n_steps=tuple(spec["settings"]["n_steps"]),
+            iterations=spec["iterations"],
+            rng=stream(spec["seed"], spec["problem"], spec["sampler"], chain),
+            progress=progress,
+        )
+    stored = StoredChain(
+        draws=phase.draws,
+        stats=phase.stats,
+        settings=spec,
+        phases={**phases, "sample": phase.timing},
+        origin=exploration.origin,
+        provenance=provenance(),
+        warmup=exploration.draws,
+        warmup_stats=exploration.stats,
+    )
+    write_chain(Path(snakemake.output.chain), stored)

@@ -1,0 +1,38 @@
+"""The tables of a run, from the metrics and draws of its chains, the timings and the reference runs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rnshmc.run.job import job
+from rnshmc.store.metrics import ChainMetrics
+from rnshmc.store.posterior import ProblemChains
+from rnshmc.store.table_text import readable_table1, to_latex, to_markdown
+from rnshmc.store.tables import agreement_table, diagnostics_table, rem_table, table1, table1_standard_errors
+from rnshmc.store.timing import Timing
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+titles = snakemake.params.spec["titles"]
+
+with job(snakemake.log[0]):
+    metrics = [ChainMetrics.read(Path(path)) for path in snakemake.input.metrics]
+    timings = [Timing.read(Path(path)) for path in snakemake.input.timing]
+    references = {Path(path).stem: dict(np.load(path, allow_pickle=False)) for path in snakemake.input.reference}
+    draws = {}
+    for problem in titles:
+        paths = [path for path in map(Path, snakemake.input.chains) if path.parts[-3] == problem]
+        chains = ProblemChains.read(paths)
+        draws.update({(problem, sampler): chains.draws(sampler) for sampler in chains.chains})
+
+    table = table1(metrics, timings)
+    readable = readable_table1(table, titles)
+    table.to_csv(snakemake.output.table1, index=False)
+    Path(snakemake.output.table1_md).write_text(to_markdown(readable), encoding="utf-8")
+    Path(snakemake.output.table1_tex).write_text(to_latex(readable), encoding="utf-8")
+    table1_standard_errors(metrics, timings).to_csv(snakemake.output.table1_se, index=False)
+    diagnostics_table(metrics, draws).to_csv(snakemake.output.diagnostics, index=False)
+    rem_table(metrics, timings).to_csv(snakemake.output.rem, index=False)
+    agreement_table(metrics, references).to_csv(snakemake.output.agreement, index=False)
