@@ -63,6 +63,7 @@ def _stats(rng: np.random.Generator, n: int, *, surrogate: bool) -> dict[str, np
         "diverging": none.astype(bool),
         "solver_failed": none.astype(bool),
         "n_steps": steps,
+        "evaluations": np.ones(n, dtype=np.int64) if surrogate else steps,
         "values": np.ones(n, dtype=np.int64),
         "gradients": none if surrogate else steps,
         "metrics": none,

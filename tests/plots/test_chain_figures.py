@@ -52,6 +52,8 @@ def test_marginals_lay_the_samplers_over_one_another(chains: ProblemChains) -> N
     assert [len(grid[i, i].lines) for i in range(3)] == [2, 2, 2]
     assert [len(grid[2, j].collections) for j in range(2)] == [2, 2]
     assert not grid[0, 2].axison
+    assert grid[2, 0].get_ylim() == grid[2, 1].get_ylim() == grid[2, 2].get_xlim()
+    assert grid[1, 0].get_xlim() == grid[0, 0].get_xlim()
 
 
 def test_autocorrelations_start_at_one(chains: ProblemChains) -> None:

@@ -45,6 +45,7 @@ def test_declared_statistics_are_those_of_the_transition_and_the_counter() -> No
 def test_exact_hmc_costs_one_gradient_per_step() -> None:
     stats = run(driven=False).stats
     np.testing.assert_array_equal(stats["gradients"], stats["n_steps"])
+    np.testing.assert_array_equal(stats["evaluations"], stats["n_steps"])
     np.testing.assert_array_equal(stats["values"], 1)
     np.testing.assert_array_equal(stats["surrogate_gradients"], 0)
 
@@ -52,6 +53,7 @@ def test_exact_hmc_costs_one_gradient_per_step() -> None:
 def test_a_driven_chain_costs_one_exact_value_per_iteration() -> None:
     stats = run(driven=True).stats
     np.testing.assert_array_equal(stats["surrogate_gradients"], stats["n_steps"])
+    np.testing.assert_array_equal(stats["evaluations"], 1)
     np.testing.assert_array_equal(stats["values"], 1)
     np.testing.assert_array_equal(stats["gradients"], 0)
 

@@ -1,5 +1,6 @@
 """The closure holds the files that an import reads, and no others."""
 
+import json
 import os
 import subprocess
 import sys
@@ -107,6 +108,19 @@ def test_a_script_lends_its_imports_of_the_package_only(tree: Path) -> None:
     script.write_text("import numpy as np\nfrom snakemake.script import snakemake\nfrom rnshmc.b import thing\n")
     assert script_imports(script) == ("rnshmc.b:thing",)
     assert closure(tree, *script_imports(script)) == {"__init__.py", "b.py", "c.py"}
+
+
+def test_a_notebook_lends_the_imports_of_its_code_cells(tree: Path) -> None:
+    notebook = {
+        "cells": [
+            {"cell_type": "markdown", "source": ["from rnshmc.a import no code\n"]},
+            {"cell_type": "code", "source": ["%matplotlib inline\n", "from rnshmc.b import thing"]},
+            {"cell_type": "code", "source": ["thing()"]},
+        ]
+    }
+    path = tree / "notebook.ipynb"
+    path.write_text(json.dumps(notebook))
+    assert script_imports(path) == ("rnshmc.b:thing",)
 
 
 @pytest.mark.parametrize("module", ["rnshmc.store.closure", "rnshmc.store.provenance", "rnshmc.store.chains"])

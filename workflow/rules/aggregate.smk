@@ -6,7 +6,7 @@ rule metrics:
     input:
         chain=rules.sample.output.chain,
         reference=rules.reference.output.reference,
-        code=code("metrics.py"),
+        code=code("scripts/metrics.py"),
     output:
         metrics=f"{RESULTS}/metrics/{{problem}}/{{sampler}}/{{chain}}.json",
     log:
@@ -28,7 +28,7 @@ rule tables:
         timing=of_every_sampler(rules.timing.output.timing),
         reference=expand(rules.reference.output.reference, problem=PROBLEMS),
         chains=of_every_chain(rules.sample.output.chain),
-        code=code("tables.py"),
+        code=code("scripts/tables.py"),
     output:
         table1=report(
             f"{RESULTS}/tables/table1.csv", caption="../report/table1.rst", category="Tables", labels={"table": "1"}
@@ -59,7 +59,7 @@ rule provenance:
         table1=rules.tables.output.table1,
         data=[data_file(name) for name in PROBLEMS],
         receipts=[RECEIPTS[data_file(name)] for name in PROBLEMS if data_file(name) in RECEIPTS],
-        code=code("provenance.py"),
+        code=code("scripts/provenance.py"),
     output:
         provenance=f"{RESULTS}/provenance.json",
     params:

@@ -8,7 +8,11 @@ ROOT = Path(workflow.basedir)
 
 # The workflow and its jobs run the very files that `code` inputs name, whichever copy of the package is installed.
 sys.path.insert(0, str(ROOT / "src"))
-os.environ.update(PYTHONPATH=os.pathsep.join([str(ROOT / "src"), os.getenv("PYTHONPATH", "")]).strip(os.pathsep))
+os.environ.update(
+    PYTHONPATH=os.pathsep.join([str(ROOT / "src"), os.getenv("PYTHONPATH", "")]).strip(os.pathsep),
+    # Shell rules call the python that runs snakemake, with the environment activated or not.
+    PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]),
+)
 
 # Open MPI refuses to run as root, or with more ranks than cores, unless told otherwise: both are usual in a container.
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
@@ -22,6 +26,7 @@ from rnshmc.store.closure import import_closure, script_imports
 
 check_config(config)
 
+REGISTRIES = {"recipes.py", "registry.py"}
 RESULTS = f"results/{config['run']}"
 LOGS = f"logs/{config['run']}"
 PROBLEMS = list(config["problems"])
@@ -81,11 +86,12 @@ def chain_number(wildcards):
 def code(script, *entries):
     """The files that a job runs besides its script: what the script and the named registry entries import.
 
-    Listing them as inputs makes an edit rerun exactly the stages that use the module; Snakemake compares small inputs by
-    checksum, so touching a file reruns nothing.
+    Listing them as inputs makes an edit rerun exactly the stages that use the module; Snakemake compares inputs by
+    checksum, so touching a file reruns nothing. The registries are left out: what a stage takes from them is among the
+    entries, and a new sampler changes nothing for the others.
     """
-    modules = script_imports(ROOT / "workflow/scripts" / script)
-    return [str(path) for path in import_closure((*modules, *entries), ROOT)]
+    modules = script_imports(ROOT / "workflow" / script)
+    return [str(path) for path in import_closure((*modules, *entries), ROOT) if path.name not in REGISTRIES]
 
 
 def target_code(wildcards):
@@ -115,6 +121,7 @@ def sampler_spec(wildcards, **more):
         "seed": config["seed"],
         "target": problem(wildcards)["target"],
         "settings": settings,
+        "entries": sampler_code(wildcards),
         **more,
     }
     return {**spec, "surrogate": problem(wildcards)["surrogates"][name]} if name else spec
@@ -124,3 +131,9 @@ def fitted_surrogate(wildcards, chain, suffix="npz"):
     """The file of the surrogate that drives a sampler's chain; nothing where the exact potential does."""
     name = surrogate_of(wildcards)
     return f"{RESULTS}/surrogates/{wildcards.problem}/{name}/{chain}.{suffix}" if name else []
+
+
+def stories(problems):
+    """What the report says of problems; nothing of one that has no text."""
+    paths = [f"workflow/report/problems/{name}.txt" for name in problems]
+    return [path for path in paths if (ROOT / path).exists()]

@@ -14,7 +14,7 @@ rule download:
     """Fetch a data set's raw file from the first source that has it."""
     input:
         sources="data/sources.yaml",
-        code=code("download.py"),
+        code=code("scripts/download.py"),
     output:
         receipt=f"{RAW}/{{dataset}}.json",
     params:
@@ -39,7 +39,7 @@ rule normalize_bank:
     input:
         receipt=f"{RAW}/bank.json",
         summary=f"{STANDINS}/bank.csv",
-        code=code("normalize_bank.py"),
+        code=code("scripts/normalize_bank.py"),
     output:
         data=f"{PROCESSED}/bank.npz",
     params:
@@ -61,7 +61,7 @@ rule encode_a9a:
     input:
         receipt=f"{RAW}/adult.json",
         summary=f"{STANDINS}/a9a.csv",
-        code=code("encode_a9a.py"),
+        code=code("scripts/encode_a9a.py"),
     output:
         data=f"{PROCESSED}/a9a_encoded.npz",
     params:
@@ -82,7 +82,7 @@ rule project_a9a:
     """Project a9a to 60 columns, the intercept among them (paper A, section 5.1)."""
     input:
         encoded=rules.encode_a9a.output.data,
-        code=code("project_a9a.py"),
+        code=code("scripts/project_a9a.py"),
     output:
         data=f"{PROCESSED}/a9a.npz",
     params:
@@ -102,7 +102,7 @@ rule project_a9a:
 rule simulate_logistic:
     """Simulate a logistic regression with 100000 observations and 50 parameters (paper A, section 5.1)."""
     input:
-        code=code("simulate_logistic.py"),
+        code=code("scripts/simulate_logistic.py"),
     output:
         data=f"{PROCESSED}/lr_simulated.npz",
     params:

@@ -7,7 +7,7 @@ rule warm_forms:
     """Compile dolfinx's forms once: parallel jobs would wait for each other behind the compiler's lock."""
     input:
         script="workflow/scripts/warm_forms.py",
-        code=code("warm_forms.py"),
+        code=code("scripts/warm_forms.py"),
     output:
         stamp=f"{RESULTS}/forward/forms.json",
     log:
@@ -28,19 +28,19 @@ rule forward_model:
         script="workflow/scripts/forward_model.py",
         forms=rules.warm_forms.output.stamp,
         observations=config["forward"]["observations"] or [],
-        code=code("forward_model.py"),
+        code=code("scripts/forward_model.py"),
     output:
-        data=f"{RESULTS}/forward/pde.npz",
+        data=f"{RESULTS}/forward/{{problem}}.npz",
     params:
-        spec=json.dumps(
+        spec=lambda wc: json.dumps(
             {
                 **config["forward"],
                 "seed": config["seed"],
-                "model": {key: value for key, value in config["problems"]["pde"]["target"].items() if key != "kind"},
+                "model": {key: value for key, value in problem(wc)["target"].items() if key != "kind"},
             }
         ),
     log:
-        f"{LOGS}/forward/forward_model.log",
+        f"{LOGS}/forward/{{problem}}.log",
     conda:
         "../../environment.yml"
     threads: config["mpi"]["ranks"]

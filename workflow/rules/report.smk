@@ -5,12 +5,6 @@ RUN_FIGURES = ["error_of_mean", "efficiency", "acceptance", "evaluations"]
 PROBLEM_FIGURES = ["traces", "marginals", "autocorrelation"]
 
 
-def stories(problems):
-    """What the report says of problems; nothing of one that has no text."""
-    paths = [f"workflow/report/problems/{name}.txt" for name in problems]
-    return [path for path in paths if (ROOT / path).exists()]
-
-
 rule figures:
     """Draw the figures that compare samplers over all problems."""
     input:
@@ -19,7 +13,7 @@ rule figures:
         table1_se=rules.tables.output.table1_se,
         rem=rules.tables.output.rem,
         paper=PAPER_TABLE,
-        code=code("figures.py"),
+        code=code("scripts/figures.py"),
     output:
         **{
             name: report(
@@ -49,7 +43,7 @@ rule problem_figures:
     """Draw the figures of one problem's draws."""
     input:
         chains=lambda wc: of_every_chain(rules.sample.output.chain, [wc.problem]),
-        code=code("problem_figures.py"),
+        code=code("scripts/problem_figures.py"),
     output:
         **{
             name: report(
@@ -87,7 +81,7 @@ rule notebook:
         chains=lambda wc: of_every_chain(rules.sample.output.chain, [wc.problem]),
         metrics=lambda wc: of_every_chain(rules.metrics.output.metrics, [wc.problem]),
         table1=rules.tables.output.table1,
-        code=code("notebook.py"),
+        code=code("scripts/notebook.py") + code("notebooks/problem.ipynb"),
     output:
         notebook=f"{RESULTS}/report/{{problem}}.ipynb",
         page=f"{RESULTS}/report/{{problem}}.html",
@@ -128,7 +122,7 @@ rule report:
         ],
         pages=expand(rules.notebook.output.page, problem=PROBLEMS),
         provenance=rules.provenance.output.provenance,
-        code=code("report.py"),
+        code=code("scripts/report.py"),
     output:
         page=f"{RESULTS}/report/index.html",
     params:

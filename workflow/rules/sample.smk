@@ -6,7 +6,7 @@ rule explore:
     input:
         data=data_of,
         forms=target_inputs,
-        code=lambda wc: code("explore.py", target_code(wc), KERNELS["hmc"]),
+        code=lambda wc: code("scripts/explore.py", target_code(wc), KERNELS["hmc"]),
     output:
         chain=f"{RESULTS}/explore/{{problem}}/{{chain}}.nc",
     params:
@@ -16,6 +16,7 @@ rule explore:
             "seed": config["seed"],
             "target": problem(wc)["target"],
             "hmc": problem(wc)["samplers"]["hmc"],
+            "entries": [target_code(wc), KERNELS["hmc"]],
             "iterations": config["iterations"]["explore"],
         },
     log:
@@ -38,7 +39,7 @@ rule sample:
         exploration=rules.explore.output.chain,
         surrogate=lambda wc: fitted_surrogate(wc, wc.chain),
         fit_report=lambda wc: fitted_surrogate(wc, wc.chain, "json"),
-        code=lambda wc: code("sample.py", *sampler_code(wc)),
+        code=lambda wc: code("scripts/sample.py", *sampler_code(wc)),
     output:
         chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
     params:
@@ -60,7 +61,7 @@ rule reference:
     input:
         data=data_of,
         forms=target_inputs,
-        code=lambda wc: code("reference.py", target_code(wc)),
+        code=lambda wc: code("scripts/reference.py", target_code(wc)),
     output:
         reference=f"{RESULTS}/reference/{{problem}}.npz",
     params:
@@ -69,6 +70,7 @@ rule reference:
             "seed": config["seed"],
             "target": problem(wc)["target"],
             "reference": config["reference"],
+            "entry": target_code(wc),
         },
     log:
         f"{LOGS}/reference/{{problem}}.log",
@@ -89,7 +91,7 @@ rule timing:
         forms=target_inputs,
         chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{CHAINS[0]}.nc",
         surrogate=lambda wc: fitted_surrogate(wc, CHAINS[0]),
-        code=lambda wc: code("timing.py", *sampler_code(wc)),
+        code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
     output:
         timing=f"{RESULTS}/timing/{{problem}}/{{sampler}}.json",
     params:

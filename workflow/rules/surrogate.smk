@@ -5,7 +5,7 @@ rule fit:
     """Fit a surrogate to the states of an exploration."""
     input:
         exploration=rules.explore.output.chain,
-        code=lambda wc: code("fit.py", SURROGATES[problem(wc)["surrogates"][wc.surrogate]["type"]]),
+        code=lambda wc: code("scripts/fit.py", SURROGATES[problem(wc)["surrogates"][wc.surrogate]["type"]]),
     output:
         surrogate=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.npz",
         report=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.json",
@@ -17,6 +17,7 @@ rule fit:
             "seed": config["seed"],
             "discard": config["iterations"]["discard"],
             "surrogate": problem(wc)["surrogates"][wc.surrogate],
+            "entry": SURROGATES[problem(wc)["surrogates"][wc.surrogate]["type"]],
         },
     log:
         f"{LOGS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.log",

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rnshmc.files import sha256
 from rnshmc.random import stream
 from rnshmc.run.job import job
+from rnshmc.run.phases import explore
 from rnshmc.run.progress import report_progress
 from rnshmc.run.registry import load_target
-from rnshmc.run.sample import explore
 from rnshmc.store.chains import StoredChain, write_chain
 from rnshmc.store.origin import read_origin
 from rnshmc.store.provenance import provenance
@@ -39,6 +40,6 @@ with job(snakemake.log[0]):
         settings=spec,
         phases={"explore": phase.timing},
         origin=read_origin(data),
-        provenance=provenance(),
+        provenance=provenance(data_hashes={str(data): sha256(data)}),
     )
     write_chain(Path(snakemake.output.chain), stored)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from rnshmc.files import write_json
 from rnshmc.random import stream
+from rnshmc.run.fit import fit
 from rnshmc.run.job import job
-from rnshmc.run.sample import fit
 from rnshmc.store.chains import read_chain
 
 if TYPE_CHECKING:
@@ -26,8 +26,14 @@ with job(snakemake.log[0]):
         settings={key: value for key, value in spec["surrogate"].items() if key != "type"},
         rng=stream(spec["seed"], spec["problem"], "surrogate", spec["name"], f"chain{spec['chain']}"),
     )
-    seconds = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
+    report = {
+        **spec["surrogate"],
+        "origin": exploration.origin,
+        "training_states": len(exploration.draws) - spec["discard"],
+        "train_residual_sd": surrogate.train_residual_sd,
+        "solver": surrogate.solver,
+        "wall_s": time.perf_counter() - wall,
+        "cpu_s": time.process_time() - cpu,
+    }
     surrogate.save(Path(snakemake.output.surrogate))
-    quality = {"train_residual_sd": surrogate.train_residual_sd, "solver": surrogate.solver}
-    report = {**spec["surrogate"], **quality, **seconds}
     write_json(Path(snakemake.output.report), report)

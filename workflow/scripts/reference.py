@@ -1,16 +1,16 @@
 """Reference posterior moments of a problem from a long exact run."""
 
 import logging
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rnshmc.diagnostics.reference import ReferenceSettings, run_reference
+from rnshmc.files import sha256
 from rnshmc.run.job import job
 from rnshmc.run.registry import load_target
 from rnshmc.store.origin import read_origin
+from rnshmc.store.provenance import provenance
+from rnshmc.store.reference import write_reference
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
@@ -29,4 +29,10 @@ with job(snakemake.log[0]):
     found = run_reference(
         load_target(spec["target"], data), settings, seed=spec["seed"], problem=spec["problem"], progress=report
     )
-    np.savez(snakemake.output.reference, origin=read_origin(data), **asdict(found))
+    write_reference(
+        Path(snakemake.output.reference),
+        found,
+        origin=read_origin(data),
+        settings=spec,
+        provenance=provenance(data_hashes={str(data): sha256(data)}),
+    )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from rnshmc.random import stream
 from rnshmc.run.job import job
+from rnshmc.run.phases import exploit
 from rnshmc.run.progress import report_progress
 from rnshmc.run.registry import load_surrogate, load_target
-from rnshmc.run.sample import exploit
 from rnshmc.store.chains import StoredChain, read_chain, write_chain
 from rnshmc.store.provenance import provenance
 
@@ -40,10 +40,10 @@ with job(snakemake.log[0]):
     stored = StoredChain(
         draws=phase.draws,
         stats=phase.stats,
-        settings=spec,
+        settings={**spec, "explore": exploration.settings},
         phases={**phases, "sample": phase.timing},
         origin=exploration.origin,
-        provenance=provenance(),
+        provenance=provenance(data_hashes=exploration.provenance["data"]),
         warmup=exploration.draws,
         warmup_stats=exploration.stats,
     )

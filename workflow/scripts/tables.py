@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rnshmc.run.job import job
 from rnshmc.store.metrics import ChainMetrics
 from rnshmc.store.posterior import ProblemChains
+from rnshmc.store.reference import read_reference
 from rnshmc.store.table_text import readable_table1, to_latex, to_markdown
 from rnshmc.store.tables import agreement_table, diagnostics_table, rem_table, table1, table1_standard_errors
 from rnshmc.store.timing import Timing
@@ -20,7 +19,7 @@ titles = snakemake.params.spec["titles"]
 with job(snakemake.log[0]):
     metrics = [ChainMetrics.read(Path(path)) for path in snakemake.input.metrics]
     timings = [Timing.read(Path(path)) for path in snakemake.input.timing]
-    references = {Path(path).stem: dict(np.load(path, allow_pickle=False)) for path in snakemake.input.reference}
+    references = {Path(path).stem: read_reference(Path(path)) for path in snakemake.input.reference}
     draws = {}
     for problem in titles:
         paths = [path for path in map(Path, snakemake.input.chains) if path.parts[-3] == problem]

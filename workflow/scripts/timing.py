@@ -8,10 +8,12 @@ import numpy as np
 from rnshmc.files import write_json
 from rnshmc.random import stream
 from rnshmc.run.job import job
+from rnshmc.run.phases import make_kernel
 from rnshmc.run.registry import load_surrogate, load_target
-from rnshmc.run.sample import make_kernel
 from rnshmc.run.timing import time_kernel
 from rnshmc.store.chains import read_chain
+from rnshmc.store.origin import read_origin
+from rnshmc.store.provenance import provenance
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
@@ -34,11 +36,14 @@ with job(snakemake.log[0], blas_threads=spec["blas_threads"]):
         kernel.init(read_chain(Path(snakemake.input.chain)).draws[-1]),
         blocks=spec["blocks"],
         block_iterations=spec["block_iterations"],
-        rng=stream(spec["seed"], spec["problem"], spec["sampler"], "timing"),
+        # The same stream for every sampler: the same trajectory lengths, so that their noise cancels in speed-ups.
+        rng=stream(spec["seed"], spec["problem"], "timing"),
         counter=counter,
     )
     p10, median, p90 = np.quantile(timing.s_per_iter_blocks, [0.1, 0.5, 0.9])
     content = {
+        "origin": read_origin(Path(snakemake.input.data)),
+        "provenance": provenance(),
         "problem": spec["problem"],
         "sampler": spec["sampler"],
         "iterations": spec["blocks"] * spec["block_iterations"],

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from rnshmc.diagnostics.ess import MIN_DRAWS
 from rnshmc.errors import ParameterError
 from rnshmc.types import Array
+
+MIN_DRAWS = 4
+"""arviz splits each chain in two and needs two draws of each half."""
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,9 @@ class DiffusionSolver:
         weakref.finalize(self, _destroy, owned).atexit = False
 
     def factorise(self, c: Array) -> None:
-        """Take ``c``, shape (n_cells,) in the order of ``centroids``, for the solves that follow.
+        """Assemble the system for ``c``, shape (n_cells,) in the order of ``centroids``.
+
+        The first solve after it factorises, the others use that factorisation; a failed one raises there.
 
         Raises
         ------

@@ -1,13 +1,14 @@
 """Figures of the draws of one problem: traces, marginals, autocorrelation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnshmc.diagnostics.ess import autocorrelation
-from rnshmc.plots.density import content_levels, density, density2
+from rnshmc.plots.density import Interval, content_levels, density, density2, support
 from rnshmc.plots.style import WIDTH, coordinate_label, mark_stand_in, sampler_legend, sampler_style, theme
 from rnshmc.store.posterior import ProblemChains
 from rnshmc.types import Array
@@ -51,15 +52,19 @@ def marginals(chains: ProblemChains, coordinates: Sequence[int], title: str) -> 
     Contours hold 50% and 90% of the posterior. Densities are histograms smoothed by a Gaussian of Scott's width.
     """
     pooled = {sampler: chains.draws(sampler).reshape(-1, chains.dim) for sampler in chains.chains}
+    intervals = [support(draws[:, coordinate] for draws in pooled.values()) for coordinate in coordinates]
     count = len(coordinates)
     with theme():
         figure = Figure(figsize=(WIDTH, 0.9 * WIDTH + 0.6), layout="constrained")
         axes = figure.subplots(count, count, squeeze=False, sharex="col")
         for i, row in enumerate(coordinates):
-            for j, column in enumerate(coordinates):
-                _marginal_panel(axes[i, j], pooled, row, column, place=i - j)
+            for j, column in enumerate(coordinates[:i]):
+                _joint_panel(axes[i, j], pooled, (column, row), (intervals[j], intervals[i]), labelled=j == 0)
+            _marginal_panel(axes[i, i], pooled, row, intervals[i])
+            for ax in axes[i, i + 1 :]:
+                ax.set_axis_off()
             axes[i, 0].set_ylabel(coordinate_label(row) if i else "density")
-            axes[-1, i].set_xlabel(coordinate_label(coordinates[i]))
+            axes[-1, i].set_xlabel(coordinate_label(row))
         figure.align_ylabels(axes[:, 0])
         sampler_legend(figure, chains.chains)
         figure.suptitle(title)
@@ -87,22 +92,33 @@ def autocorrelations(chains: ProblemChains, title: str) -> Figure:
         return figure
 
 
-def _marginal_panel(ax: Axes, pooled: dict[str, Array], row: int, column: int, place: int) -> None:
-    """Two dimensions below the diagonal (`place` > 0), one on it, nothing above."""
-    if place < 0:
-        ax.set_axis_off()
-        return
+def _marginal_panel(ax: Axes, pooled: Mapping[str, Array], coordinate: int, interval: Interval) -> None:
+    for sampler, draws in pooled.items():
+        ax.plot(*density(draws[:, coordinate], interval), **sampler_style(sampler).drawing, linewidth=1.3)
+    ax.set(xlim=interval, yticks=[])
+    _plain(ax, axis="x")
+
+
+def _joint_panel(
+    ax: Axes,
+    pooled: Mapping[str, Array],
+    coordinates: tuple[int, int],
+    intervals: tuple[Interval, Interval],
+    *,
+    labelled: bool,
+) -> None:
     for sampler, draws in pooled.items():
         style = sampler_style(sampler)
-        if place == 0:
-            ax.plot(*density(draws[:, row]), **style.drawing, linewidth=1.3)
-        else:
-            x, y, heights = density2(draws[:, column], draws[:, row])
-            levels = np.unique(content_levels(heights))
-            ax.contour(x, y, heights.T, levels=levels, colors=style.colour, linestyles=[style.line], linewidths=1.1)
+        x, y, heights = density2(draws[:, coordinates[0]], draws[:, coordinates[1]], *intervals)
+        levels = np.unique(content_levels(heights))
+        ax.contour(x, y, heights.T, levels=levels, colors=style.colour, linestyles=[style.line], linewidths=1.1)
+    ax.set(xlim=intervals[0], ylim=intervals[1])
+    _plain(ax, axis="both")
+    ax.tick_params(labelleft=labelled)
+
+
+def _plain(ax: Axes, axis: Literal["x", "both"]) -> None:
+    """A small panel: few ticks, small labels, no grid."""
     ax.grid(visible=False)
-    ax.locator_params(nbins=3)
+    ax.locator_params(axis=axis, nbins=3)
     ax.tick_params(labelsize=7)
-    if place == 0:
-        ax.set_yticks([])
-    ax.tick_params(labelleft=place > 0 and column == 0)

@@ -1,5 +1,7 @@
 """Densities of draws for pictures: histograms smoothed by a Gaussian of Scott's width."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from scipy.ndimage import gaussian_filter, gaussian_filter1d
 
@@ -10,16 +12,26 @@ CONTENT = (0.9, 0.5)
 """Posterior content of the contours of two-dimensional marginals, outermost first."""
 
 
-def density(sample: Array) -> tuple[Array, Array]:
-    """Places and heights of the density of a sample of shape (n,)."""
-    edges = _edges(sample)
+Interval = tuple[float, float]
+
+
+def support(samples: Iterable[Array]) -> Interval:
+    """An interval that holds all the samples, with some room on either side."""
+    pooled = np.concatenate(list(samples))
+    margin = float(0.1 * np.ptp(pooled)) or 0.5
+    return float(pooled.min()) - margin, float(pooled.max()) + margin
+
+
+def density(sample: Array, interval: Interval) -> tuple[Array, Array]:
+    """Places in an interval and the heights of the density of a sample of shape (n,) there."""
+    edges = _edges(interval)
     histogram, _ = np.histogram(sample, edges, density=True)
     return _centres(edges), np.asarray(gaussian_filter1d(histogram, _scott_bins(sample, edges, 1), mode="constant"))
 
 
-def density2(x: Array, y: Array) -> tuple[Array, Array, Array]:
-    """Places along both axes and heights, shape (`BINS`, `BINS`), of the joint density of two samples of shape (n,)."""
-    x_edges, y_edges = _edges(x), _edges(y)
+def density2(x: Array, y: Array, x_interval: Interval, y_interval: Interval) -> tuple[Array, Array, Array]:
+    """Places along both axes and the heights, shape (`BINS`, `BINS`), of the joint density of two samples."""
+    x_edges, y_edges = _edges(x_interval), _edges(y_interval)
     histogram, _ = np.histogramdd(np.column_stack([x, y]), [x_edges, y_edges], density=True)
     widths = (_scott_bins(x, x_edges, 2), _scott_bins(y, y_edges, 2))
     return _centres(x_edges), _centres(y_edges), np.asarray(gaussian_filter(histogram, widths, mode="constant"))
@@ -38,10 +50,8 @@ def _scott_bins(sample: Array, edges: Array, dimensions: int) -> float:
     return max(float(bandwidth / (edges[1] - edges[0])), 0.5)
 
 
-def _edges(sample: Array) -> Array:
-    """Edges of equal bins with some room on either side; a sample that never moves is given room of its own."""
-    margin = 0.1 * np.ptp(sample) or 0.5
-    return np.asarray(np.linspace(sample.min() - margin, sample.max() + margin, BINS + 1))
+def _edges(interval: Interval) -> Array:
+    return np.asarray(np.linspace(*interval, BINS + 1))
 
 
 def _centres(edges: Array) -> Array:

@@ -9,6 +9,8 @@ from rnshmc.types import Array, Driver, Potential
 class Counts(NamedTuple):
     """How often each thing was evaluated."""
 
+    evaluations: int
+    """Calls of the exact potential, whatever was asked for: each goes through the data, or factorises, once."""
     values: int
     """Exact potentials, whether or not the gradient came along."""
     gradients: int
@@ -23,6 +25,7 @@ class Counts(NamedTuple):
 class Counter:
     """A running total that the counting wrappers of one chain share."""
 
+    evaluations: int = 0
     values: int = 0
     gradients: int = 0
     metrics: int = 0
@@ -47,16 +50,19 @@ class CountedPotential:
 
     def value(self, q: Array) -> float:
         """U(q)."""
+        self._counter.evaluations += 1
         self._counter.values += 1
         return self._potential.value(q)
 
     def gradient(self, q: Array) -> Array:
         """Gradient of U at ``q``."""
+        self._counter.evaluations += 1
         self._counter.gradients += 1
         return self._potential.gradient(q)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """U(q) and its gradient; counts as one of each."""
+        """U(q) and its gradient: one of each, in one evaluation."""
+        self._counter.evaluations += 1
         self._counter.values += 1
         self._counter.gradients += 1
         return self._potential.value_and_grad(q)

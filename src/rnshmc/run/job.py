@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import scipy.linalg  # noqa: F401  # loads SciPy's BLAS, so that threadpool_limits finds it
 from threadpoolctl import threadpool_limits
 
 from rnshmc.errors import RnshmcError

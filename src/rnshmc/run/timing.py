@@ -22,7 +22,7 @@ class Timing:
     s_per_iter_blocks: Array
     """Wall-clock seconds per iteration of each block."""
     other_cores: float
-    """Mean number of cores that other processes used meanwhile."""
+    """Mean number of cores that other processes used meanwhile; in a container, those of its host are among them."""
 
     @property
     def loaded(self) -> bool:

@@ -29,7 +29,7 @@ class StoredChain:
     settings: Mapping[str, Any]
     """Problem, sampler, chain, seed and every setting that shaped the draws."""
     phases: Mapping[str, Any]
-    """Iterations, wall-clock and CPU seconds of each phase."""
+    """What each phase took (iterations, wall-clock and CPU seconds), and of a fit, its settings and its quality."""
     origin: str
     """Where the data came from: "real", "simulated", "user" or "stand-in"."""
     provenance: Mapping[str, Any]

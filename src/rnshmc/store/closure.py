@@ -6,9 +6,11 @@ that is how registries keep a stage from depending on every entry, and why a rul
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from rnshmc.errors import ParameterError
 
@@ -62,21 +64,30 @@ def import_closure(modules: Iterable[str], root: Path) -> tuple[Path, ...]:
 
 
 def script_imports(script: Path) -> tuple[str, ...]:
-    """What a script imports of this package, as entries for `import_closure`.
+    """What a script or notebook imports of this package, as entries for `import_closure`.
 
     Parameters
     ----------
     script
-        A Python file outside the package, such as a workflow script.
+        A Python file or a Jupyter notebook outside the package, such as a workflow script.
 
     Returns
     -------
     tuple of str
         Sorted entries: ``"rnshmc.random:stream"`` for ``from rnshmc.random import stream``.
     """
-    statements = _import_statements(ast.parse(script.read_text(encoding="utf-8"), filename=str(script)).body)
+    text = script.read_text(encoding="utf-8")
+    if script.suffix == ".ipynb":
+        text = _code_cells(json.loads(text))
+    statements = _import_statements(ast.parse(text, filename=str(script)).body)
     entries = {entry for statement in statements for entry in _entries(statement, package="")}
     return tuple(sorted(entry for entry in entries if entry.replace(":", ".").split(".")[0] == _PACKAGE))
+
+
+def _code_cells(notebook: Mapping[str, Any]) -> str:
+    """The Python in a notebook, without IPython's magic lines."""
+    sources = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code")
+    return "".join(line.rstrip("\n") + "\n" for source in sources for line in source if not line.startswith("%"))
 
 
 def _file_of(module: str, sources: Path) -> Path | None:

@@ -36,9 +36,12 @@ class ChainMetrics:
         Geyer's effective sample size of each coordinate, as paper A counts it, and its range.
     ess_bulk_min, ess_tail_min
         The smallest rank-normalised bulk and tail effective sample sizes of this chain.
+    evaluations_per_iter
+        Mean number of calls of the exact potential per kept iteration, whatever was asked for. Each goes once through
+        the data, or factorises the system of the partial differential equation once.
     values_per_iter, gradients_per_iter, metrics_per_iter, surrogate_gradients_per_iter
-        Mean evaluations per kept iteration: exact potentials (whether or not the gradient came along), exact
-        gradients, exact metrics, gradients of the surrogate.
+        Means per kept iteration: exact potentials (whether or not the gradient came along), exact gradients, exact
+        metrics, gradients of the surrogate.
     divergences, solver_failures
         Kept iterations that were flagged so.
     phases
@@ -64,6 +67,7 @@ class ChainMetrics:
     ess_max: float
     ess_bulk_min: float
     ess_tail_min: float
+    evaluations_per_iter: float
     values_per_iter: float
     gradients_per_iter: float
     metrics_per_iter: float
@@ -77,15 +81,6 @@ class ChainMetrics:
     mean: list[float]
     sd: list[float]
     mcse_mean: list[float]
-
-    @property
-    def evaluations_per_iter(self) -> float:
-        """Exact evaluations per kept iteration: values, gradients and metrics, each counted as one.
-
-        Each of them goes once through the data, or solves the partial differential equation once. A value that comes
-        along with a gradient is counted beside it.
-        """
-        return self.values_per_iter + self.gradients_per_iter + self.metrics_per_iter
 
     def write(self, path: Path) -> None:
         """Write as JSON."""
@@ -127,7 +122,7 @@ def chain_metrics(
     draws
         Kept draws, shape (n, d).
     stats
-        Per kept draw: accepted, diverging, solver_failed, values, gradients, metrics, surrogate_gradients.
+        Per kept draw: accepted, diverging, solver_failed, evaluations, values, gradients, metrics, surrogate_gradients.
     settings
         With the keys problem, sampler and chain.
     phases
@@ -156,6 +151,7 @@ def chain_metrics(
         ess_max=float(ess.max()),
         ess_bulk_min=float(summary.ess_bulk.min()),
         ess_tail_min=float(summary.ess_tail.min()),
+        evaluations_per_iter=float(stats["evaluations"].mean()),
         values_per_iter=float(stats["values"].mean()),
         gradients_per_iter=float(stats["gradients"].mean()),
         metrics_per_iter=float(stats["metrics"].mean()),

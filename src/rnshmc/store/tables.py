@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.diagnostics.agreement import compare_means, pool_means
+from rnshmc.diagnostics.reference import Reference
 from rnshmc.diagnostics.summary import summarise
 from rnshmc.errors import StoreError
 from rnshmc.store.estimates import Cell, cells, estimates
@@ -43,8 +44,8 @@ def table1(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> pd.Dat
     """Paper A's Table 1 with counts of evaluations beside the seconds: one row per problem and sampler.
 
     Columns are means over chains. `min_ess_per_s` is ess_min / (draws * s_per_iter); `speedup` is that relative to HMC
-    on the same problem; `min_ess_per_value` is ess_min per exact evaluation, where values, gradients and metrics count
-    one each (`ChainMetrics.evaluations_per_iter`); `data` is the origin of the data.
+    on the same problem; `min_ess_per_value` is ess_min per call of the exact potential
+    (`ChainMetrics.evaluations_per_iter`; a gradient brings its value along); `data` is the origin of the data.
 
     Raises
     ------
@@ -142,7 +143,7 @@ def rem_table(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> pd.
 
 
 def agreement_table(
-    metrics: Sequence[ChainMetrics], references: Mapping[str, Mapping[str, Array]], *, level: float = 0.01
+    metrics: Sequence[ChainMetrics], references: Mapping[str, Reference], *, level: float = 0.01
 ) -> pd.DataFrame:
     """Whether the means of each sampler agree with the reference run of its problem, within Monte Carlo error.
 
@@ -151,7 +152,7 @@ def agreement_table(
     metrics
         Of every chain.
     references
-        For each problem, `mean` and `mcse_mean` of the reference run, shape (d,).
+        The reference run of each problem.
     level
         Probability of a false alarm in one row at most (`rnshmc.diagnostics.agreement.compare_means`).
 
@@ -168,7 +169,7 @@ def agreement_table(
             np.array([chain.mean for chain in chains]), np.array([chain.mcse_mean for chain in chains])
         )
         reference = references[problem]
-        result = compare_means(mean, mcse, reference["mean"], reference["mcse_mean"], level=level)
+        result = compare_means(mean, mcse, reference.mean, reference.mcse_mean, level=level)
         rows.append(
             {
                 "problem": problem,

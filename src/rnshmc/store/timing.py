@@ -45,6 +45,8 @@ class Timing:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the mean over the blocks; NaN for a single block."""
+        """Standard error of the median over the blocks, as for normal ones; NaN for a single block."""
         blocks = np.array(self.s_per_iter_blocks)
-        return float(blocks.std(ddof=1) / np.sqrt(blocks.size)) if blocks.size > 1 else float("nan")
+        if blocks.size < 2:
+            return float("nan")
+        return float(np.sqrt(np.pi / 2) * blocks.std(ddof=1) / np.sqrt(blocks.size))

@@ -13,6 +13,7 @@ from scipy import linalg
 from scipy.linalg.blas import dsyrk
 
 from rnshmc.errors import FitError, NumericalError, ParameterError, StoreError
+from rnshmc.files import atomic_path
 from rnshmc.types import Array
 
 # exp(-40) is below half a unit in the last place of 1: beyond 40, sigmoid(z) is 1 in doubles.
@@ -122,8 +123,8 @@ class RandomNetwork:
 
     def save(self, path: str | Path) -> None:
         """Write the network to an npz file; equal networks give equal bytes."""
-        with Path(path).open("wb") as file:
-            np.savez(file, **asdict(self))
+        with atomic_path(Path(path)) as temporary:
+            np.savez(temporary, **asdict(self))
 
     @property
     def dim(self) -> int:
