@@ -1,14 +1,10 @@
 """What every test may ask for."""
 
-import os
 from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-
-# PETSc would end the whole test process over a signal that Python knows to ignore, such as a broken pipe.
-os.environ.setdefault("PETSC_OPTIONS", "-no_signal_handler")
 
 Array = npt.NDArray[np.float64]
 

@@ -4,6 +4,8 @@ The only file that knows of versions; it asks for attributes and signatures, not
 """
 
 import inspect
+import signal
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +13,19 @@ import dolfinx
 import numpy as np
 import numpy.typing as npt
 from dolfinx import fem, geometry
+from petsc4py import PETSc
 
 from rnshmc.types import Array
+
+
+def _give_signals_back_to_python() -> None:
+    """Undo PETSc's signal handlers: they end the process over what Python raises or ignores, such as a broken pipe."""
+    PETSc.Sys.popSignalHandler()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGPIPE, signal.getsignal(signal.SIGPIPE))
+
+
+_give_signals_back_to_python()
 
 VERSION: str = dolfinx.__version__
 
