@@ -26,3 +26,4 @@ rule all:
         rules.provenance.output,
         rules.figures.output,
         expand(rules.problem_figures.output, problem=PROBLEMS),
+        expand(rules.field_figure.output, problem=ELLIPTIC),

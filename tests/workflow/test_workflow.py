@@ -97,7 +97,7 @@ def test_one_core_gives_the_same_bytes_as_two(finished: Project, project: Projec
             assert one.stats[name].tobytes() == values.tobytes(), (path, name)
 
 
-AFTER_CHAINS = {"metrics", "tables", "figures", "notebook", "report", "all"}
+AFTER_CHAINS = {"metrics", "tables", "figures", "problem_figures", "notebook", "provenance", "report", "all"}
 
 
 @pytest.mark.parametrize(

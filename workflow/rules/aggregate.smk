@@ -36,9 +36,19 @@ rule tables:
         table1_md=f"{RESULTS}/tables/table1.md",
         table1_tex=f"{RESULTS}/tables/table1.tex",
         table1_se=f"{RESULTS}/tables/table1_se.csv",
-        diagnostics=f"{RESULTS}/tables/diagnostics.csv",
+        diagnostics=report(
+            f"{RESULTS}/tables/diagnostics.csv",
+            caption="../report/diagnostics.rst",
+            category="Tables",
+            labels={"table": "diagnostics"},
+        ),
         rem=f"{RESULTS}/tables/rem.csv",
-        agreement=f"{RESULTS}/tables/agreement.csv",
+        agreement=report(
+            f"{RESULTS}/tables/agreement.csv",
+            caption="../report/agreement.rst",
+            category="Tables",
+            labels={"table": "agreement"},
+        ),
     params:
         spec={"titles": TITLES},
     log:

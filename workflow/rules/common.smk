@@ -31,6 +31,7 @@ RESULTS = f"results/{config['run']}"
 LOGS = f"logs/{config['run']}"
 PROBLEMS = list(config["problems"])
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
+ELLIPTIC = [name for name, problem in config["problems"].items() if problem["target"]["kind"] == "elliptic"]
 TITLES = {name: problem["title"] for name, problem in config["problems"].items()}
 
 
@@ -108,7 +109,7 @@ def sampler_code(wildcards):
 
 def target_inputs(wildcards):
     """What a target needs besides its data: the elliptic one, its compiled forms."""
-    return [rules.warm_forms.output.stamp] if problem(wildcards)["target"]["kind"] == "elliptic" else []
+    return [rules.warm_forms.output.stamp] if wildcards.problem in ELLIPTIC else []
 
 
 def sampler_spec(wildcards, **more):

@@ -3,6 +3,7 @@
 PAPER_TABLE = "workflow/report/paper_table1.csv"
 RUN_FIGURES = ["error_of_mean", "efficiency", "acceptance", "evaluations"]
 PROBLEM_FIGURES = ["traces", "marginals", "autocorrelation"]
+STYLE = "workflow/report/style.css"
 
 
 rule figures:
@@ -70,21 +71,58 @@ rule problem_figures:
         "../scripts/problem_figures.py"
 
 
+rule field_figure:
+    """Draw the diffusion field that the chains of an elliptic problem found."""
+    input:
+        forward=data_of,
+        chains=lambda wc: of_every_chain(rules.sample.output.chain, [wc.problem]),
+        code=code("scripts/field_figure.py"),
+    output:
+        field=report(
+            f"{RESULTS}/figures/{{problem}}_field.png",
+            caption="../report/field.rst",
+            category="Problems",
+            subcategory="{problem}",
+            labels={"figure": "field"},
+        ),
+        field_pdf=f"{RESULTS}/figures/{{problem}}_field.pdf",
+    params:
+        spec=lambda wc: {"title": TITLES[wc.problem], "target": problem(wc)["target"]},
+    log:
+        f"{LOGS}/figures/{{problem}}_field.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    script:
+        "../scripts/field_figure.py"
+
+
 rule notebook:
     """Execute the notebook of a problem and make a page of the report of it."""
     input:
         notebook="workflow/notebooks/problem.ipynb",
         template="workflow/report/notebook/index.html.j2",
+        template_settings="workflow/report/notebook/conf.json",
+        style=STYLE,
         paper=PAPER_TABLE,
         story=lambda wc: stories([wc.problem]),
-        forward=lambda wc: data_of(wc) if problem(wc)["target"]["kind"] == "elliptic" else [],
+        forward=lambda wc: data_of(wc) if wc.problem in ELLIPTIC else [],
         chains=lambda wc: of_every_chain(rules.sample.output.chain, [wc.problem]),
         metrics=lambda wc: of_every_chain(rules.metrics.output.metrics, [wc.problem]),
         table1=rules.tables.output.table1,
         code=code("scripts/notebook.py") + code("notebooks/problem.ipynb"),
     output:
         notebook=f"{RESULTS}/report/{{problem}}.ipynb",
-        page=f"{RESULTS}/report/{{problem}}.html",
+        page=report(
+            f"{RESULTS}/report/{{problem}}.html",
+            caption="../report/notebook.rst",
+            category="Problems",
+            subcategory="{problem}",
+            labels={"figure": "notebook"},
+        ),
     params:
         spec=lambda wc: {
             "run": config["run"],
@@ -108,6 +146,7 @@ rule report:
     """Make the page that tells what the run was and what came out."""
     input:
         template="workflow/report/index.html.j2",
+        style=STYLE,
         table1=rules.tables.output.table1,
         table1_se=rules.tables.output.table1_se,
         diagnostics=rules.tables.output.diagnostics,
@@ -118,7 +157,8 @@ rule report:
         stories=stories(PROBLEMS),
         figures=[
             *(f"{RESULTS}/figures/{name}.png" for name in RUN_FIGURES),
-            *expand(f"{RESULTS}/figures/{{problem}}_marginals.png", problem=PROBLEMS),
+            *expand(rules.problem_figures.output.marginals, problem=PROBLEMS),
+            *expand(rules.field_figure.output.field, problem=ELLIPTIC),
         ],
         pages=expand(rules.notebook.output.page, problem=PROBLEMS),
         provenance=rules.provenance.output.provenance,
