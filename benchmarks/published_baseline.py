@@ -1,0 +1,122 @@
+"""Why speed-ups differ from paper A's: seconds per iteration of HMC over those of RNS-HMC, two ways.
+
+Lean, as here: one gradient per leapfrog step, and the adjoint for the PDE. Published, as the original implementation
+worked: two gradients per leapfrog step, a value of their own for the Metropolis step, and for the PDE the full Jacobian
+by 20 tangent solves at every evaluation, a value too. Data are random: they set the cost by their size alone.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from harness import compare
+
+from rnshmc.fem.diffusion import DiffusionSolver
+from rnshmc.kernels.hmc import HMC
+from rnshmc.random import stream
+from rnshmc.surrogates.random_network import RandomNetwork
+from rnshmc.targets.elliptic import EllipticInverseProblem, boundary_pressure
+from rnshmc.targets.logistic import LogisticRegression
+from rnshmc.types import Array, Driver, Potential
+
+ITERATIONS = 20
+"""Timed together, with the same numbers of leapfrog steps for both sides."""
+
+
+@dataclass(frozen=True)
+class TwoGradients:
+    """A driver evaluated at the start and at the end of each leapfrog step, its value apart."""
+
+    potential: Potential
+
+    @property
+    def dim(self) -> int:
+        return self.potential.dim
+
+    def value(self, q: Array) -> float:
+        return self.potential.value(q)
+
+    def gradient(self, q: Array) -> Array:
+        self.potential.gradient(q)
+        return self.potential.gradient(q)
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        return self.value(q), self.gradient(q)
+
+
+class FullJacobian:
+    """The elliptic problem with 20 tangent solves at every evaluation."""
+
+    def __init__(self) -> None:
+        self.dim = 20
+        self._solver = DiffusionSolver(30, "quadrilateral", boundary_pressure)
+
+    def value(self, q: Array) -> float:
+        self._solver.factorise(np.exp(0.01 * q.sum() + np.zeros(len(self._solver.centroids))))
+        u = self._solver.forward()
+        tangents = [self._solver.solve(u) for _ in range(self.dim)]
+        return float(u.sum() + tangents[-1].sum()) * 1e-9
+
+    def gradient(self, q: Array) -> Array:
+        return self.value(q) * np.ones(self.dim)
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        return self.value(q), self.gradient(q)
+
+
+def logistic(n: int, dim: int) -> LogisticRegression:
+    rng = stream(1, "published baseline", str(n))
+    return LogisticRegression(rng.standard_normal((n, dim)), rng.integers(0, 2, n), prior_sd=10.0)
+
+
+def elliptic() -> EllipticInverseProblem:
+    x1, x2 = (axis.ravel() for axis in np.meshgrid(np.linspace(0, 1, 11), np.linspace(0, 1, 11)))
+    return EllipticInverseProblem(np.column_stack([x1, x2]), boundary_pressure(x1, x2))
+
+
+def network(dim: int, units: int) -> RandomNetwork:
+    rng = stream(1, "published baseline", "network")
+    hidden = rng.standard_normal((dim, units)) / np.sqrt(dim)
+    return RandomNetwork(hidden, rng.standard_normal(units), 1e-9 * rng.standard_normal(units), 0.0, "none")
+
+
+def iterations(potential: Potential, driver: Driver, steps: int) -> Callable[[], None]:
+    """Twenty iterations that stay where they are, so that each costs what any other does."""
+    kernel = HMC(potential, driver, step_size=1e-9, n_steps=(1, steps))
+    state = kernel.init(np.zeros(potential.dim))
+
+    def run() -> None:
+        rng = stream(1, "published baseline", "iterations")
+        for _ in range(ITERATIONS):
+            kernel.step(rng, state)
+
+    return run
+
+
+def rows() -> Iterator[tuple[str, Potential, Potential, RandomNetwork, int, float]]:
+    """Problem, its lean and its published potential, its surrogate, L, and the paper's ratio of s/iter (Table 1)."""
+    for name, n, dim, units, steps, paper in (
+        ("lr_simulated", 100_000, 50, 2000, 6, 0.061 / 0.007),
+        ("bank", 40_197, 25, 1000, 45, 0.061 / 0.007),
+        ("a9a", 32_561, 60, 2500, 10, 0.033 / 0.005),
+    ):
+        target = logistic(n, dim)
+        yield name, target, TwoGradients(target), network(dim, units), steps, paper
+    yield "pde", elliptic(), TwoGradients(FullJacobian()), network(20, 1000), 10, 0.775 / 0.066
+
+
+def main() -> None:
+    print("seconds per iteration of HMC over those of RNS-HMC")
+    print(f"{'problem':14}{'lean':>8}{'published':>11}{'paper':>8}")
+    for name, lean, published, surrogate, steps, paper in rows():
+        ratios = [
+            compare(
+                name, iterations(exact, exact, steps), iterations(exact, driver, steps), bound=np.inf, repeats=7
+            ).ratio
+            for exact, driver in ((lean, surrogate), (published, TwoGradients(surrogate)))
+        ]
+        print(f"{name:14}{ratios[0]:8.1f}{ratios[1]:11.1f}{paper:8.1f}")
+
+
+if __name__ == "__main__":
+    main()
