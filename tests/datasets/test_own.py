@@ -20,7 +20,7 @@ def test_features_are_standardised_with_an_intercept_in_front(tmp_path: Path) ->
     np.testing.assert_allclose(data.X, [[1, -1, -1], [1, 0, 1], [1, 1, 0]], atol=1e-15)
     assert data.y.tolist() == [0, 1, 0]
     assert data.columns == ("intercept", "age", "dose")
-    assert data.origin == "real"
+    assert data.origin == "user"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ import yaml
 
 from rnshmc.errors import ParameterError
 from rnshmc.run.config import check_config
+from rnshmc.run.recipes import RECIPES
+from rnshmc.run.registry import SURROGATES, TARGETS
 
 ROOT = Path(__file__).parents[2]
 PAPER: dict[str, Any] = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
@@ -47,3 +49,29 @@ def test_the_paper_is_consistent() -> None:
 def test_a_contradiction_is_named(config: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         check_config(config)
+
+
+SCHEMA: dict[str, Any] = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8"))
+
+
+def test_the_schema_knows_what_is_registered_and_no_more() -> None:
+    definitions = SCHEMA["$defs"]
+    assert set(definitions["problem"]["properties"]["samplers"]["properties"]) == set(RECIPES)
+    assert set(definitions["target"]["properties"]["kind"]["enum"]) == set(TARGETS)
+    assert {definitions["surrogate"]["properties"]["type"]["const"]} == set(SURROGATES)
+
+
+def property_names(schema: Any) -> set[str]:
+    """Names of all keys that a schema, or a part of one, speaks of."""
+    if isinstance(schema, list):
+        return set().union(*map(property_names, schema))
+    if not isinstance(schema, dict):
+        return set()
+    return set(schema.get("properties", {})).union(*map(property_names, schema.values()))
+
+
+def test_every_key_is_explained() -> None:
+    words = (
+        (ROOT / "config/README.md").read_text(encoding="utf-8").replace("`", " ").replace(".", " ").replace(",", " ")
+    )
+    assert property_names(SCHEMA) - set(RECIPES) - set(words.split()) == set()

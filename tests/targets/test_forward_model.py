@@ -95,7 +95,7 @@ def test_bad_observations_of_a_user_are_an_error(tmp_path: Path) -> None:
         ({"seed": 1, "sensors": 1}, "sensors must be an integer of at least 2, got 1"),
         ({"seed": 1, "noise_sd": 0.0}, "noise_sd must be a positive number, got 0.0"),
         ({"seed": 1, "prior_sd": float("inf")}, "prior_sd must be a positive number, got inf"),
-        ({"seed": 1, "noise": 0.1}, "noise: no such setting; there are seed, members"),
+        ({"seed": 1, "noise": 0.1}, "noise: no such setting; there are seed, problem, members"),
         ({"members": 3}, "seed: this setting is missing"),
     ],
 )

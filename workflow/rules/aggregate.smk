@@ -73,7 +73,8 @@ rule provenance:
     output:
         provenance=f"{RESULTS}/provenance.json",
     params:
-        spec=config,
+        # Without the mirror: where data were read from is not what they are.
+        spec={**config, "data": {"policy": config["data"]["policy"]}},
     log:
         f"{LOGS}/provenance.log",
     conda:

@@ -6,8 +6,8 @@ STANDINS = "data/standin"
 RECEIPTS = {f"{PROCESSED}/bank.npz": f"{RAW}/bank.json", f"{PROCESSED}/a9a.npz": f"{RAW}/adult.json"}
 
 # Where data are read from is not what they are: the mirror is no parameter, so that another one reruns nothing.
-if config["data"]["mirror"]:
-    os.environ.setdefault("RNSHMC_DATA_MIRROR", config["data"]["mirror"])
+if config["data"]["mirror"] and not os.getenv("RNSHMC_DATA_MIRROR"):
+    os.environ.update(RNSHMC_DATA_MIRROR=config["data"]["mirror"])
 
 
 rule download:

@@ -128,7 +128,6 @@ rule notebook:
             "run": config["run"],
             "problem": wc.problem,
             "title": TITLES[wc.problem],
-            "results": RESULTS,
         },
     log:
         f"{LOGS}/report/{{problem}}.log",

@@ -102,7 +102,6 @@ rule timing:
         "../../environment.yml"
     threads: workflow.cores
     resources:
-        timing=1,
         mem_mb=2000,
         runtime=60,
     script:

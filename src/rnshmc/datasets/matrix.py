@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 from zipfile import BadZipFile
 
 import numpy as np
@@ -14,7 +14,7 @@ from rnshmc.errors import DataError
 from rnshmc.files import atomic_path
 from rnshmc.types import Array
 
-Origin = Literal["real", "simulated", "stand-in"]
+Origin = Literal["real", "simulated", "user", "stand-in"]
 Labels = npt.NDArray[np.uint8]
 
 
@@ -38,7 +38,8 @@ class LogisticData:
     y
         Labels 0 and 1, shape (N,), uint8; both occur.
     origin
-        "real", "simulated" (by design, as in paper A, section 5.1), or "stand-in" (simulated in place of real data).
+        "real", "simulated" (by design, as in paper A, section 5.1), "user" (a user's own), or "stand-in" (simulated in
+        place of real data).
     columns
         Names of the d columns.
 
@@ -63,8 +64,8 @@ class LogisticData:
         if not np.isfinite(self.X).all():
             row, column = np.argwhere(~np.isfinite(self.X))[0]
             raise DataError(f"row {row}, column {self.columns[column]!r}: {self.X[row, column]} is not finite")
-        if self.origin not in ("real", "simulated", "stand-in"):
-            raise DataError(f"origin is {self.origin!r}, expected real, simulated or stand-in")
+        if self.origin not in get_args(Origin):
+            raise DataError(f"origin is {self.origin!r}, expected one of {', '.join(get_args(Origin))}")
 
     def save(self, path: str | Path) -> None:
         """Write an npz file with X, y, origin and columns; equal data give equal bytes."""

@@ -38,4 +38,4 @@ def load_csv(path: str | Path, label_column: str) -> LogisticData:
     X = np.column_stack([table.numbers(name) for name in columns])
     labels = table.labels(label_column, {"0": 0, "1": 1})
     with naming_file(path):
-        return with_intercept(standardise(LogisticData(X, labels, "real", columns)))
+        return with_intercept(standardise(LogisticData(X, labels, "user", columns)))

@@ -86,8 +86,8 @@ def script_imports(script: Path) -> tuple[str, ...]:
 
 def _code_cells(notebook: Mapping[str, Any]) -> str:
     """The Python in a notebook, without IPython's magic lines."""
-    sources = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code")
-    return "".join(line.rstrip("\n") + "\n" for source in sources for line in source if not line.startswith("%"))
+    sources = ("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
+    return "\n".join(line for source in sources for line in source.splitlines() if not line.startswith("%"))
 
 
 def _file_of(module: str, sources: Path) -> Path | None:

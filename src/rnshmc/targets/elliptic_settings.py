@@ -52,6 +52,8 @@ class ForwardSettings:
     ----------
     seed
         Root seed of the random streams.
+    problem
+        Name of the problem, which its random streams are named after.
     members
         Size of the prior predictive ensemble.
     sensors
@@ -70,6 +72,7 @@ class ForwardSettings:
     """
 
     seed: int
+    problem: str = "pde"
     members: int = 200
     sensors: int = 11
     noise_sd: float = 0.1

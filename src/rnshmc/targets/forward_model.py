@@ -23,8 +23,8 @@ T = TypeVar("T")
 def run_forward_model(comm: Any, settings: ForwardSettings) -> ForwardData | None:
     """Simulate observations, or read a user's, and solve the model for an ensemble from the prior. Collective.
 
-    The true parameters are drawn from the prior with ``stream(seed, "pde", "truth")``, the noise with
-    ``stream(seed, "pde", "noise")``, member i of the ensemble with ``stream(seed, "pde", "prior", str(i))``.
+    The true parameters are drawn from the prior with ``stream(seed, problem, "truth")``, the noise with
+    ``stream(seed, problem, "noise")``, member i of the ensemble with ``stream(seed, problem, "prior", str(i))``.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def _share(settings: ForwardSettings, rank: int, size: int) -> ForwardData:
     if user_observations is None:
         truth = _prior_draw(settings, "truth")
         clean = model.predict(truth)
-        noise = settings.noise_sd * stream(settings.seed, "pde", "noise").standard_normal(len(points))
+        noise = settings.noise_sd * stream(settings.seed, settings.problem, "noise").standard_normal(len(points))
         observations, origin = clean + noise, "simulated"
     else:
         truth, clean = np.full(model.dim, np.nan), np.full(len(points), np.nan)
@@ -99,7 +99,7 @@ def _observed(settings: ForwardSettings) -> tuple[Array, Array | None]:
 
 
 def _prior_draw(settings: ForwardSettings, *purpose: str) -> Array:
-    return settings.prior_sd * stream(settings.seed, "pde", *purpose).standard_normal(settings.model.modes)
+    return settings.prior_sd * stream(settings.seed, settings.problem, *purpose).standard_normal(settings.model.modes)
 
 
 def _merged(shares: list[ForwardData]) -> ForwardData:
