@@ -1,5 +1,6 @@
 """Keys of a configuration that contradict each other are named."""
 
+import re
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,5 @@ def property_names(schema: Any) -> set[str]:
 
 
 def test_every_key_is_explained() -> None:
-    words = (
-        (ROOT / "config/README.md").read_text(encoding="utf-8").replace("`", " ").replace(".", " ").replace(",", " ")
-    )
-    assert property_names(SCHEMA) - set(RECIPES) - set(words.split()) == set()
+    words = set(re.findall(r"\w+", (ROOT / "config/README.md").read_text(encoding="utf-8")))
+    assert property_names(SCHEMA) - set(RECIPES) - words == set()

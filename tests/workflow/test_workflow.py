@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -64,12 +66,19 @@ class TestFinishedRun:
         assert set(table.loc[["bank", "a9a"], "data"]) <= real
 
     def test_the_report_opens_offline(self, finished: Project) -> None:
-        report = (finished.folder / "results/test/report/index.html").read_text(encoding="utf-8")
-        assert "Table 1" in report
+        folder = finished.folder / "results/test/report"
+        assert "Table 1" in (folder / "index.html").read_text(encoding="utf-8")
+        for name in ("index", *PROBLEMS):
+            page = (folder / f"{name}.html").read_text(encoding="utf-8")
+            links = re.findall(r'(?:src|href)="([^"]*)"', page)
+            elsewhere = [link for link in links if not link.startswith(("data:", "#"))]
+            assert all((folder / link.partition("#")[0]).exists() for link in elsewhere), elsewhere
 
-        assert "<link" not in report
-
-    def test_there_is_a_log_of_every_job(self, finished: Project) -> None:
+    def test_every_job_leaves_a_log(self, finished: Project) -> None:
+        for stage in ("explore", "chains", "metrics", "timing"):
+            made = [path for path in (finished.folder / "results/test" / stage).rglob("*") if path.is_file()]
+            kept = list((finished.folder / "logs/test" / stage).rglob("*.log"))
+            assert len(made) == len(kept) > 0
         log = (finished.folder / "logs/test/explore/bank/chain1.log").read_text(encoding="utf-8")
         assert "60 of 60 iterations" in log
 
@@ -79,7 +88,10 @@ class TestFinishedRun:
     def test_snakemake_report_works(self, finished: Project, tmp_path: Path) -> None:
         done = finished.snakemake(*TEST, "--report", str(tmp_path / "report.zip"))
         assert done.returncode == 0, done.stdout[-5000:]
-        assert (tmp_path / "report.zip").stat().st_size > 0
+        with zipfile.ZipFile(tmp_path / "report.zip") as report:
+            text = "".join(report.read(name).decode(errors="replace") for name in report.namelist())
+        for caption in ("effective sample size", "diffusion field"):
+            assert caption in text
 
 
 def test_one_core_gives_the_same_bytes_as_two(finished: Project, project: Project) -> None:

@@ -43,10 +43,10 @@ TABLE1_COLUMNS = (
 def table1(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> pd.DataFrame:
     """Paper A's Table 1 with counts of evaluations beside the seconds: one row per problem and sampler.
 
-    Columns are means over chains, but `s_per_iter` is the median over the blocks of the timing stage. `min_ess_per_s` is
-    ess_min / (draws * s_per_iter); `speedup` is that relative to HMC on the same problem; `min_ess_per_value` is ess_min
-    per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient brings its value along); `data` is
-    the origin of the data.
+    Columns are means over chains, but `s_per_iter` is the median over the blocks of the timing stage. `min_ess_per_s`
+    is ess_min / (draws * s_per_iter); `speedup` is that relative to HMC on the same problem; `min_ess_per_value` is
+    ess_min per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient brings its value along);
+    `data` is the origin of the data.
 
     Raises
     ------
