@@ -51,7 +51,7 @@ def load_summary(path: str | Path) -> Summary:
         table = pd.read_csv(path, index_col="column")
         moments = table[["count", "mean", "sd"]].to_numpy(dtype=np.float64)
         triangle = np.tril(table.drop(columns=["count", "mean", "sd"]).to_numpy(dtype=np.float64), -1)
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise DataError(f"{path}: not a table of summary statistics: {error}") from error
     names = [str(name) for name in table.index]
     if names[-1:] != ["y"] or list(table.columns[3:]) != names:
