@@ -8,7 +8,7 @@ import numpy as np
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_example_samples_its_posterior(capsys: object) -> None:
+def test_the_example_samples_its_posterior() -> None:
     (block,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names: dict[str, object] = {}
     exec(compile(block, "README.md", "exec"), names)

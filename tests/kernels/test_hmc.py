@@ -275,12 +275,16 @@ def test_a_driver_of_another_dimension_is_refused() -> None:
         HMC(CORRELATED, Plane(), step_size=0.1, n_steps=(1, 1))
 
 
-@pytest.mark.parametrize("potential", [CORRELATED, NotFinite(np.eye(2))])
-@pytest.mark.parametrize("start", [np.zeros(3), np.full(2, math.nan), np.full(2, 2.0)])
+@pytest.mark.parametrize(
+    ("potential", "start"),
+    [
+        (CORRELATED, np.zeros(3)),
+        (CORRELATED, np.full(2, math.nan)),
+        (NotFinite(np.eye(2)), np.full(2, 2.0)),
+    ],
+    ids=["wrong shape", "not finite", "potential not finite"],
+)
 def test_a_start_that_cannot_be_used_is_refused(potential: Potential, start: Array) -> None:
     kernel = HMC(potential, potential, step_size=0.1, n_steps=(1, 1))
-    if potential is CORRELATED and start.shape == (2,) and np.all(np.isfinite(start)):
-        assert kernel.init(start).potential == CORRELATED.value(start)
-    else:
-        with pytest.raises(ParameterError, match="start"):
-            kernel.init(start)
+    with pytest.raises(ParameterError, match="start"):
+        kernel.init(start)
