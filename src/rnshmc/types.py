@@ -4,12 +4,15 @@ A *driver* moves a trajectory; all it needs is a gradient. A *potential* also ha
 Metropolis step. The exact potential is both; a surrogate is a potential that is used as a driver only.
 """
 
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+
+Origin = Literal["real", "simulated", "user", "stand-in"]
+"""Where data came from: a public source, a simulation by design, a user, or a simulation in place of real data."""
 
 
 @runtime_checkable

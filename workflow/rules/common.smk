@@ -21,7 +21,7 @@ os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
 
 from rnshmc.run.config import check_config
 from rnshmc.run.recipes import recipe
-from rnshmc.run.registry import KERNELS, SURROGATES, TARGETS
+from rnshmc.run.registry import KERNELS, SURROGATES, TARGETS, target_settings
 from rnshmc.store.closure import import_closure, script_imports
 
 check_config(config)

@@ -37,7 +37,7 @@ rule forward_model:
                 **config["forward"],
                 "seed": config["seed"],
                 "problem": wc.problem,
-                "model": {key: value for key, value in problem(wc)["target"].items() if key != "kind"},
+                "model": target_settings(problem(wc)["target"]),
             }
         ),
     log:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rnshmc.plots.field import diffusion_fields
 from rnshmc.plots.style import save
 from rnshmc.run.job import job
+from rnshmc.run.registry import target_settings
 from rnshmc.store.posterior import ProblemChains
 from rnshmc.targets.elliptic_settings import EllipticSettings, from_mapping
 from rnshmc.targets.forward_data import ForwardData
@@ -16,11 +17,10 @@ if TYPE_CHECKING:
 spec = snakemake.params.spec
 
 with job(snakemake.log[0]):
-    settings = {key: value for key, value in spec["target"].items() if key != "kind"}
     figure = diffusion_fields(
         ProblemChains.read(map(Path, snakemake.input.chains)),
         ForwardData.load(snakemake.input.forward),
-        from_mapping(EllipticSettings, settings),
+        from_mapping(EllipticSettings, target_settings(spec["target"])),
         spec["title"],
     )
     save(figure, Path(snakemake.output.field), Path(snakemake.output.field_pdf))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 from zipfile import BadZipFile
 
 import numpy as np
@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from rnshmc.errors import DataError
 from rnshmc.files import atomic_path
-from rnshmc.types import Array
+from rnshmc.types import Array, Origin
 
-Origin = Literal["real", "simulated", "user", "stand-in"]
 Labels = npt.NDArray[np.uint8]
 
 
@@ -38,8 +37,7 @@ class LogisticData:
     y
         Labels 0 and 1, shape (N,), uint8; both occur.
     origin
-        "real", "simulated" (by design, as in paper A, section 5.1), "user" (a user's own), or "stand-in" (simulated in
-        place of real data).
+        Where the data came from; see `rnshmc.types.Origin`.
     columns
         Names of the d columns.
 

@@ -21,6 +21,7 @@ from rnshmc.plots.style import (
     sampler_style,
     theme,
 )
+from rnshmc.store.estimates import BASELINE
 from rnshmc.store.names import in_order
 
 Titles = Mapping[str, str]
@@ -192,11 +193,11 @@ def _evaluation_bars(ax: Axes, counts: pd.DataFrame) -> None:
 
 
 def _efficiency_panel(ax: Axes, table: pd.DataFrame, errors: pd.DataFrame, column: str, places: list[float]) -> None:
-    baseline = table[table["sampler"] == "hmc"].set_index("problem")[column]
+    baseline = table[table["sampler"] == BASELINE].set_index("problem")[column]
     for place, (_, row), error in zip(places, table.iterrows(), errors[column], strict=True):
         style = sampler_style(row["sampler"])
         ax.errorbar(row[column], place, xerr=error, fmt=style.marker, color=style.colour, capsize=2, markersize=6)
-        if row["sampler"] != "hmc" and row["problem"] in baseline.index:
+        if row["sampler"] != BASELINE and row["problem"] in baseline.index:
             ratio = row[column] / baseline[row["problem"]]
             ax.annotate(
                 f"× {ratio:.3g}",

@@ -64,12 +64,12 @@ def diffusion_fields(chains: ProblemChains, forward: ForwardData, settings: Elli
 
 
 def _field_row(
-    figure: Figure, axes: list[Axes], centroids: Array, fields: dict[str, Array], observed: Array, label: str
+    figure: Figure, axes: list[Axes], points: Array, fields: dict[str, Array], observed: Array, label: str
 ) -> None:
     """Fields side by side on one colour scale."""
     everything = np.concatenate(list(fields.values()))
     scale = Normalize(float(everything.min()), float(everything.max()))
-    cells = Triangulation(centroids[:, 0], centroids[:, 1])
+    cells = Triangulation(points[:, 0], points[:, 1])
     for ax, (name, values) in zip(axes, fields.items(), strict=True):
         ax.tripcolor(cells, values, norm=scale, cmap=COLOURS, shading="gouraud", rasterized=True)
         ax.plot(*observed.T, ".", color="white", markersize=1.2, alpha=0.7)

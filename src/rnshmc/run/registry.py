@@ -33,10 +33,14 @@ def load(registry: Mapping[str, str], name: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
+def target_settings(target: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings in a config's ``target`` entry: all but its ``kind``."""
+    return {key: value for key, value in target.items() if key != "kind"}
+
+
 def load_target(target: Mapping[str, Any], data: Path) -> Potential:
     """The exact potential that a config's ``target`` entry describes: its ``kind``, and settings of that kind."""
-    settings = {key: value for key, value in target.items() if key != "kind"}
-    potential: Potential = load(TARGETS, target["kind"])(data, **settings)
+    potential: Potential = load(TARGETS, target["kind"])(data, **target_settings(target))
     return potential
 
 

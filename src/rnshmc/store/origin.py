@@ -2,12 +2,14 @@
 
 import zipfile
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from rnshmc.errors import DataError
+from rnshmc.types import Origin
 
-ORIGINS = ("real", "simulated", "user", "stand-in")
+ORIGINS = get_args(Origin)
 
 
 def read_origin(path: Path) -> str:
