@@ -19,6 +19,7 @@ STAGES = (
     ("kernels",),
     ("run",),
     ("diagnostics",),
+    ("experiments",),
     ("store",),
     ("plots",),
 )

@@ -30,6 +30,19 @@ class Driver(Protocol):
 
 
 @runtime_checkable
+class AdaptiveDriver(Driver, Protocol):
+    """A driver that learns from the chain that it drives (paper A, Algorithm 4)."""
+
+    def update(self, q: Array, u: float) -> None:
+        """Learn that U(q) = ``u``, in place. The gradient stays what it was until `adopt`."""
+        ...
+
+    def adopt(self) -> None:
+        """Drive by all that was learnt, from now on."""
+        ...
+
+
+@runtime_checkable
 class Potential(Driver, Protocol):
     """U(q) = -log density, up to a constant (paper A, eq. 2). Exact or surrogate; decides, and may drive.
 
@@ -43,3 +56,25 @@ class Potential(Driver, Protocol):
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U(q) and its gradient, at the price of the gradient."""
         ...
+
+
+@runtime_checkable
+class RiemannianDriver(Driver, Protocol):
+    """A driver that also bends the space it moves through: a metric G(q) and its derivative (paper A, section 2.2)."""
+
+    def metric(self, q: Array) -> Array:
+        """G(q), symmetric positive definite: shape (dim, dim), or (dim,) where it is diagonal."""
+        ...
+
+    def metric_vjp(self, q: Array, factor: Array) -> Array:
+        """sum_jk m_jk dG_jk/dq_i for m = factor factor', as an array of shape (dim,).
+
+        ``factor`` has shape (dim, r), and the price is proportional to r: the trace term of the dynamics takes
+        r = dim (m = G^-1), the quadratic term r = 1 (m = v v'). No (dim, dim, dim) array is ever formed.
+        """
+        ...
+
+
+@runtime_checkable
+class RiemannianPotential(Potential, RiemannianDriver, Protocol):
+    """A potential with a metric: what RMHMC runs on."""

@@ -21,7 +21,7 @@ os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
 
 from rnshmc.run.config import check_config
 from rnshmc.run.recipes import recipe
-from rnshmc.run.registry import KERNELS, SURROGATES, TARGETS, target_settings
+from rnshmc.run.registry import KERNELS, SURROGATES, TARGETS, VIEWS, target_settings
 from rnshmc.store.closure import import_closure, script_imports
 
 check_config(config)
@@ -31,6 +31,8 @@ RESULTS = f"results/{config['run']}"
 LOGS = f"logs/{config['run']}"
 PROBLEMS = list(config["problems"])
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
+# What a sampler's entry may say of its runs; the rest of the entry shapes its transitions.
+RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
 ELLIPTIC = [name for name, problem in config["problems"].items() if problem["target"]["kind"] == "elliptic"]
 TITLES = {name: problem["title"] for name, problem in config["problems"].items()}
 
@@ -59,9 +61,24 @@ def of_every_sampler(pattern, problems=PROBLEMS):
     ]
 
 
+def sampler_setting(problem, sampler, key, default):
+    """What a sampler's entry says of its runs, or else what holds for all."""
+    return config["problems"][problem]["samplers"][sampler].get(key, default)
+
+
+def chains_of(problem, sampler):
+    """The chains of a sampler: the first few where its entry asks for fewer."""
+    return CHAINS[: sampler_setting(problem, sampler, "chains", len(CHAINS))]
+
+
+def of_chains(pattern, problem, sampler):
+    """A file of each chain of one sampler."""
+    return expand(pattern, problem=problem, sampler=sampler, chain=chains_of(problem, sampler))
+
+
 def of_every_chain(pattern, problems=PROBLEMS):
     """A file of each chain of each sampler of the problems."""
-    return expand(of_every_sampler(pattern, problems), chain=CHAINS)
+    return [path for name in problems for sampler in samplers(name) for path in of_chains(pattern, name, sampler)]
 
 
 def data_file(name):
@@ -101,10 +118,11 @@ def target_code(wildcards):
 
 
 def sampler_code(wildcards):
-    """Registry entries of a problem's target and of a sampler's kernel and surrogate."""
-    name = surrogate_of(wildcards)
-    surrogate = [SURROGATES[problem(wildcards)["surrogates"][name]["type"]]] if name else []
-    return [target_code(wildcards), KERNELS[recipe(wildcards.sampler).kernel], *surrogate]
+    """Registry entries of a problem's target and of a sampler's kernel, surrogate and view of it."""
+    chosen = recipe(wildcards.sampler)
+    surrogate = [SURROGATES[chosen.surrogate]] if chosen.surrogate else []
+    view = [VIEWS[chosen.view]] if chosen.view else []
+    return [target_code(wildcards), KERNELS[chosen.kernel], *surrogate, *view]
 
 
 def target_inputs(wildcards):
@@ -112,17 +130,24 @@ def target_inputs(wildcards):
     return [rules.warm_forms.output.stamp] if wildcards.problem in ELLIPTIC else []
 
 
+def training_end(problem, surrogate):
+    """The iteration of the exploration at which a surrogate's training set ends, and its chains begin."""
+    explore, discard = config["iterations"]["explore"], config["iterations"]["discard"]
+    return min(explore, discard + config["problems"][problem]["surrogates"][surrogate].get("states", explore))
+
+
 def sampler_spec(wildcards, **more):
     """All that shapes a sampler's draws, as one dictionary: Snakemake compares parameters without their names."""
-    settings = dict(problem(wildcards)["samplers"][wildcards.sampler])
-    name = settings.pop("surrogate", None)
+    entry = problem(wildcards)["samplers"][wildcards.sampler]
+    name = surrogate_of(wildcards)
     spec = {
         "problem": wildcards.problem,
         "sampler": wildcards.sampler,
         "seed": config["seed"],
         "target": problem(wildcards)["target"],
-        "settings": settings,
+        "settings": {key: value for key, value in entry.items() if key not in RUN_SETTINGS},
         "entries": sampler_code(wildcards),
+        "explored": training_end(wildcards.problem, name) if name else config["iterations"]["explore"],
         **more,
     }
     return {**spec, "surrogate": problem(wildcards)["surrogates"][name]} if name else spec

@@ -15,7 +15,7 @@ rule explore:
             "chain": chain_number(wc),
             "seed": config["seed"],
             "target": problem(wc)["target"],
-            "hmc": problem(wc)["samplers"]["hmc"],
+            "hmc": {key: problem(wc)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
             "entries": [target_code(wc), KERNELS["hmc"]],
             "iterations": config["iterations"]["explore"],
         },
@@ -43,7 +43,11 @@ rule sample:
     output:
         chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
     params:
-        spec=lambda wc: sampler_spec(wc, chain=chain_number(wc), iterations=config["iterations"]["keep"]),
+        spec=lambda wc: sampler_spec(
+            wc,
+            chain=chain_number(wc),
+            iterations=sampler_setting(wc.problem, wc.sampler, "keep", config["iterations"]["keep"]),
+        ),
     log:
         f"{LOGS}/chains/{{problem}}/{{sampler}}/{{chain}}.log",
     conda:
@@ -51,7 +55,7 @@ rule sample:
     threads: 1
     resources:
         mem_mb=2000,
-        runtime=120,
+        runtime=240,
     script:
         "../scripts/sample.py"
 
@@ -95,7 +99,14 @@ rule timing:
     output:
         timing=f"{RESULTS}/timing/{{problem}}/{{sampler}}.json",
     params:
-        spec=lambda wc: sampler_spec(wc, **config["timing"]),
+        spec=lambda wc: sampler_spec(
+            wc,
+            blocks=config["timing"]["blocks"],
+            blas_threads=config["timing"]["blas_threads"],
+            block_iterations=sampler_setting(
+                wc.problem, wc.sampler, "block_iterations", config["timing"]["block_iterations"]
+            ),
+        ),
     log:
         f"{LOGS}/timing/{{problem}}/{{sampler}}.log",
     conda:

@@ -8,7 +8,7 @@ import numpy as np
 from rnshmc.files import sha256
 from rnshmc.random import stream
 from rnshmc.run.job import job
-from rnshmc.run.phases import explore
+from rnshmc.run.phases import dynamics, explore
 from rnshmc.run.progress import report_progress
 from rnshmc.run.registry import load_target
 from rnshmc.store.chains import StoredChain, write_chain
@@ -28,10 +28,9 @@ with job(snakemake.log[0]):
         phase = explore(
             target,
             start=np.zeros(target.dim),
-            step_size=spec["hmc"]["step_size"],
-            n_steps=tuple(spec["hmc"]["n_steps"]),
             iterations=spec["iterations"],
             rng=stream(spec["seed"], spec["problem"], "explore", chain),
+            **dynamics(spec["hmc"]),
             progress=progress,
         )
     stored = StoredChain(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rnshmc.random import stream
 from rnshmc.run.job import job
-from rnshmc.run.phases import exploit
+from rnshmc.run.phases import dynamics, exploit
 from rnshmc.run.progress import report_progress
 from rnshmc.run.registry import load_surrogate, load_target
 from rnshmc.store.chains import StoredChain, read_chain, write_chain
@@ -20,7 +20,8 @@ chain = f"chain{spec['chain']}"
 
 with job(snakemake.log[0]):
     exploration = read_chain(Path(snakemake.input.exploration))
-    phases = dict(exploration.phases)
+    phases, explored = dict(exploration.phases), spec["explored"]
+    warmup = exploration.draws[:explored]
     driver = None
     if "surrogate" in spec:
         driver = load_surrogate(spec["surrogate"], Path(snakemake.input.surrogate))
@@ -30,11 +31,10 @@ with job(snakemake.log[0]):
             load_target(spec["target"], Path(snakemake.input.data)),
             driver,
             sampler=spec["sampler"],
-            start=exploration.draws[-1],
-            step_size=spec["settings"]["step_size"],
-            n_steps=tuple(spec["settings"]["n_steps"]),
+            start=warmup[-1],
             iterations=spec["iterations"],
             rng=stream(spec["seed"], spec["problem"], spec["sampler"], chain),
+            **dynamics(spec["settings"]),
             progress=progress,
         )
     stored = StoredChain(
@@ -44,7 +44,7 @@ with job(snakemake.log[0]):
         phases={**phases, "sample": phase.timing},
         origin=exploration.origin,
         provenance=provenance(data_hashes=exploration.provenance["data"]),
-        warmup=exploration.draws,
-        warmup_stats=exploration.stats,
+        warmup=warmup,
+        warmup_stats={name: values[:explored] for name, values in exploration.stats.items()},
     )
     write_chain(Path(snakemake.output.chain), stored)

@@ -8,7 +8,7 @@ import numpy as np
 from rnshmc.files import write_json
 from rnshmc.random import stream
 from rnshmc.run.job import job
-from rnshmc.run.phases import make_kernel
+from rnshmc.run.phases import dynamics, make_kernel
 from rnshmc.run.registry import load_surrogate, load_target
 from rnshmc.run.timing import time_kernel
 from rnshmc.store.chains import read_chain
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
-settings = spec["settings"]
 
 with job(snakemake.log[0], blas_threads=spec["blas_threads"]):
     target = load_target(spec["target"], Path(snakemake.input.data))
@@ -28,8 +27,7 @@ with job(snakemake.log[0], blas_threads=spec["blas_threads"]):
         target,
         driver,
         sampler=spec["sampler"],
-        step_size=settings["step_size"],
-        n_steps=tuple(settings["n_steps"]),
+        **dynamics(spec["settings"]),
     )
     timing = time_kernel(
         kernel,

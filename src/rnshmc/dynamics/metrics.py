@@ -6,12 +6,12 @@ from typing import Protocol
 import numpy as np
 import scipy.linalg
 
-from rnshmc.errors import ParameterError
+from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.types import Array
 
 
 class Metric(Protocol):
-    """A constant mass matrix M."""
+    """A mass matrix M."""
 
     def sample_momentum(self, rng: np.random.Generator, dim: int) -> Array:
         """Draw p ~ N(0, M), shape (dim,)."""
@@ -23,6 +23,24 @@ class Metric(Protocol):
 
     def kinetic_energy(self, p: Array) -> float:
         """p' M^-1 p / 2."""
+        ...
+
+
+class LocalMetric(Metric, Protocol):
+    """The mass matrix M = G(q) at one point of a Riemannian manifold (paper A, section 2.2)."""
+
+    @property
+    def log_det(self) -> float:
+        """log det M."""
+        ...
+
+    @property
+    def inverse_factor(self) -> Array:
+        """F with F F' = M^-1, shape (dim, r), as `rnshmc.types.RiemannianDriver.metric_vjp` takes it."""
+        ...
+
+    def length(self, displacement: Array) -> float:
+        """sqrt(v' M v) of a displacement v: its length in local units."""
         ...
 
 
@@ -84,3 +102,83 @@ class DenseMetric:
     def kinetic_energy(self, p: Array) -> float:
         """p' M^-1 p / 2."""
         return 0.5 * float(p @ self.velocity(p))
+
+    @property
+    def log_det(self) -> float:
+        """log det M."""
+        return 2.0 * float(np.sum(np.log(np.diag(self._chol))))
+
+    @property
+    def inverse_factor(self) -> Array:
+        """L^-T, shape (dim, dim), for M = L L'."""
+        identity = np.eye(len(self._chol))
+        return np.asarray(scipy.linalg.solve_triangular(self._chol, identity, lower=True, trans="T"))
+
+    def length(self, displacement: Array) -> float:
+        """sqrt(v' M v) = |L'v|."""
+        return float(np.linalg.norm(displacement @ self._chol))
+
+
+@dataclass(frozen=True)
+class DiagonalMetric:
+    """M as a diagonal matrix with positive entries.
+
+    Parameters
+    ----------
+    diagonal
+        Diagonal of the mass matrix, shape (dim,).
+
+    Raises
+    ------
+    ParameterError
+        If ``diagonal`` is not a vector of positive numbers.
+    """
+
+    diagonal: Array
+    _sd: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        diagonal = np.asarray(self.diagonal, dtype=float)
+        if diagonal.ndim != 1 or not (np.isfinite(diagonal).all() and (diagonal > 0).all()):
+            raise ParameterError("mass: the diagonal is not a vector of positive numbers")
+        object.__setattr__(self, "_sd", np.sqrt(diagonal))
+
+    def sample_momentum(self, rng: np.random.Generator, dim: int) -> Array:
+        """Draw p ~ N(0, M), shape (dim,)."""
+        return self._sd * rng.standard_normal(dim)
+
+    def velocity(self, p: Array) -> Array:
+        """M^-1 p."""
+        return p / self.diagonal
+
+    def kinetic_energy(self, p: Array) -> float:
+        """p' M^-1 p / 2."""
+        return 0.5 * float(p @ self.velocity(p))
+
+    @property
+    def log_det(self) -> float:
+        """log det M."""
+        return float(np.sum(np.log(self.diagonal)))
+
+    @property
+    def inverse_factor(self) -> Array:
+        """The column 1 / sd, shape (dim, 1): of F F' a diagonal metric uses the diagonal alone."""
+        return (1.0 / self._sd)[:, None]
+
+    def length(self, displacement: Array) -> float:
+        """sqrt(v' M v)."""
+        return float(np.linalg.norm(self._sd * displacement))
+
+
+def local_metric(mass: Array) -> LocalMetric:
+    """The metric with mass matrix ``mass``, (dim, dim) or the diagonal (dim,), found on a trajectory.
+
+    Raises
+    ------
+    NumericalError
+        If it is not positive definite: the proposal is to be rejected.
+    """
+    try:
+        return DenseMetric(mass) if mass.ndim == 2 else DiagonalMetric(mass)
+    except ParameterError as error:
+        raise NumericalError(str(error)) from error

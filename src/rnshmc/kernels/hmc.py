@@ -7,7 +7,14 @@ import numpy as np
 from rnshmc.dynamics.leapfrog import leapfrog
 from rnshmc.dynamics.metrics import IdentityMetric, Metric
 from rnshmc.errors import NumericalError, ParameterError
-from rnshmc.kernels.transition import State, TransitionInfo, metropolis, solver_failure
+from rnshmc.kernels.transition import (
+    State,
+    TransitionInfo,
+    check_dynamics,
+    checked_start,
+    metropolis,
+    solver_failure,
+)
 from rnshmc.types import Array, Driver, Potential
 
 
@@ -47,17 +54,11 @@ class HMC:
         n_steps: tuple[int, int],
         metric: Metric | None = None,
     ) -> None:
-        low, high = n_steps
-        if not (math.isfinite(step_size) and step_size > 0):
-            raise ParameterError(f"step_size: expected a positive number, got {step_size}")
-        if not 1 <= low <= high:
-            raise ParameterError(f"n_steps: expected 1 <= low <= high, got ({low}, {high})")
-        if driver.dim != potential.dim:
-            raise ParameterError(f"driver: dimension {driver.dim}, but the potential has {potential.dim}")
+        check_dynamics(potential, driver, step_size=step_size, n_steps=n_steps)
         self._potential = potential
         self._driver = driver
         self._step_size = float(step_size)
-        self._n_steps = (int(low), int(high))
+        self._n_steps = n_steps
         self._metric = metric or IdentityMetric()
 
     def init(self, q: Array) -> State:
@@ -68,9 +69,7 @@ class HMC:
         ParameterError
             If ``q`` has the wrong shape or U(q) is not finite: a chain cannot start there.
         """
-        q = np.array(q, dtype=float)
-        if q.shape != (self._potential.dim,):
-            raise ParameterError(f"start: expected shape ({self._potential.dim},), got {q.shape}")
+        q = checked_start(q, self._potential.dim)
         potential, gradient = self._decide_and_drive(q)
         if not (math.isfinite(potential) and np.all(np.isfinite(gradient))):
             raise ParameterError(f"start: the potential or its driver is not finite there (U = {potential})")

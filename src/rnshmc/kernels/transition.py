@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnshmc.types import Array
+from rnshmc.errors import ParameterError
+from rnshmc.types import Array, Driver, Potential
 
 DIVERGENCE_THRESHOLD = 1000.0
 """A trajectory whose energy error exceeds this has left the level set for good (the convention of Stan and PyMC)."""
@@ -63,3 +64,34 @@ def metropolis(uniform: float, delta_h: float, n_steps: int) -> TransitionInfo:
 def solver_failure(n_steps: int) -> TransitionInfo:
     """The proposal could not be evaluated (`NumericalError`): rejected and flagged."""
     return TransitionInfo(False, 0.0, math.inf, diverging=False, solver_failed=True, n_steps=n_steps)
+
+
+def check_dynamics(potential: Potential, driver: Driver, *, step_size: float, n_steps: tuple[int, int]) -> None:
+    """Check the settings that all kernels share.
+
+    Raises
+    ------
+    ParameterError
+        If one is out of range, or driver and potential differ in dimension.
+    """
+    low, high = n_steps
+    if not (math.isfinite(step_size) and step_size > 0):
+        raise ParameterError(f"step_size: expected a positive number, got {step_size}")
+    if not 1 <= low <= high:
+        raise ParameterError(f"n_steps: expected 1 <= low <= high, got ({low}, {high})")
+    if driver.dim != potential.dim:
+        raise ParameterError(f"driver: dimension {driver.dim}, but the potential has {potential.dim}")
+
+
+def checked_start(q: Array, dim: int) -> Array:
+    """A copy of the position that a chain is to start from.
+
+    Raises
+    ------
+    ParameterError
+        If it does not have the shape (dim,).
+    """
+    q = np.array(q, dtype=float)
+    if q.shape != (dim,):
+        raise ParameterError(f"start: expected shape ({dim},), got {q.shape}")
+    return q

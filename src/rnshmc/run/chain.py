@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.kernels.transition import INFO_DTYPES, State, TransitionInfo
+from rnshmc.kernels.transition import INFO_DTYPES, TransitionInfo
 from rnshmc.run.counting import Counter, Counts
 from rnshmc.types import Array
 
@@ -19,14 +19,31 @@ STATS_DTYPES: dict[str, type] = {**INFO_DTYPES, **dict.fromkeys(Counts._fields, 
 """Statistics kept for each draw: the transition's, the counts of evaluations it took, and U at the draw."""
 
 
-class Kernel(Protocol):
+class ChainState(Protocol):
+    """What the loop needs of a kernel's state, which holds whatever else was evaluated there."""
+
+    @property
+    def q(self) -> Array:
+        """Position."""
+        ...
+
+    @property
+    def potential(self) -> float:
+        """U(q)."""
+        ...
+
+
+S = TypeVar("S", bound=ChainState)
+
+
+class Kernel(Protocol[S]):
     """What the loop needs of a kernel."""
 
-    def init(self, q: Array) -> State:
+    def init(self, q: Array) -> S:
         """The state at ``q``."""
         ...
 
-    def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
+    def step(self, rng: np.random.Generator, state: S) -> tuple[S, TransitionInfo]:
         """One transition."""
         ...
 
@@ -51,14 +68,14 @@ class Phase:
 
 
 def run_phase(
-    kernel: Kernel,
-    state: State,
+    kernel: Kernel[S],
+    state: S,
     *,
     iterations: int,
     rng: np.random.Generator,
     counter: Counter,
     progress: Progress | None = None,
-) -> tuple[State, Phase]:
+) -> tuple[S, Phase]:
     """Apply ``kernel`` to ``state`` ``iterations`` times.
 
     Parameters

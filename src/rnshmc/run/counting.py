@@ -1,16 +1,17 @@
 """Counts of evaluations: the costs of a sampler that do not depend on the machine."""
 
 from dataclasses import astuple, dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from rnshmc.types import Array, Driver, Potential
+from rnshmc.types import AdaptiveDriver, Array, Driver, Potential, RiemannianDriver, RiemannianPotential
 
 
 class Counts(NamedTuple):
     """How often each thing was evaluated."""
 
     evaluations: int
-    """Calls of the exact potential, whatever was asked for: each goes through the data, or factorises, once."""
+    """Calls of the exact potential, whatever was asked for, its metric and the contraction of that included: each goes
+    through the data once, or solves the equation with one factorisation."""
     values: int
     """Exact potentials, whether or not the gradient came along."""
     gradients: int
@@ -19,6 +20,10 @@ class Counts(NamedTuple):
     """Exact metrics."""
     surrogate_gradients: int
     """Gradients of a surrogate."""
+    surrogate_metrics: int
+    """Metrics of a surrogate."""
+    softened_metrics: int
+    """Those among them that are not the surrogate's Hessian, because that is not safely positive definite."""
 
 
 @dataclass
@@ -30,6 +35,8 @@ class Counter:
     gradients: int = 0
     metrics: int = 0
     surrogate_gradients: int = 0
+    surrogate_metrics: int = 0
+    softened_metrics: int = 0
 
     def total(self) -> Counts:
         """The counts so far."""
@@ -68,6 +75,26 @@ class CountedPotential:
         return self._potential.value_and_grad(q)
 
 
+class CountedRiemannianPotential(CountedPotential):
+    """An exact potential with a metric, whose evaluations are counted."""
+
+    _potential: RiemannianPotential
+
+    def __init__(self, potential: RiemannianPotential, counter: Counter) -> None:
+        super().__init__(potential, counter)
+
+    def metric(self, q: Array) -> Array:
+        """G(q)."""
+        self._counter.evaluations += 1
+        self._counter.metrics += 1
+        return self._potential.metric(q)
+
+    def metric_vjp(self, q: Array, factor: Array) -> Array:
+        """Contraction of the metric's derivative."""
+        self._counter.evaluations += 1
+        return self._potential.metric_vjp(q, factor)
+
+
 class CountedDriver:
     """A surrogate driver whose gradients are counted."""
 
@@ -84,3 +111,47 @@ class CountedDriver:
         """Gradient of the surrogate at ``q``."""
         self._counter.surrogate_gradients += 1
         return self._driver.gradient(q)
+
+
+class CountedAdaptiveDriver(CountedDriver):
+    """A surrogate driver that learns, whose gradients are counted."""
+
+    _driver: AdaptiveDriver
+
+    def __init__(self, driver: AdaptiveDriver, counter: Counter) -> None:
+        super().__init__(driver, counter)
+
+    def update(self, q: Array, u: float) -> None:
+        """Learn that U(q) = ``u``."""
+        self._driver.update(q, u)
+
+    def adopt(self) -> None:
+        """Drive by all that was learnt, from now on."""
+        self._driver.adopt()
+
+
+class SoftenedDriver(RiemannianDriver, Protocol):
+    """The Riemannian view of a surrogate, whose metric is its Hessian where that is safely positive definite."""
+
+    def softened(self, q: Array) -> bool:
+        """Whether the metric at ``q`` is another."""
+        ...
+
+
+class CountedRiemannianDriver(CountedDriver):
+    """The Riemannian view of a surrogate, whose evaluations are counted."""
+
+    _driver: SoftenedDriver
+
+    def __init__(self, driver: SoftenedDriver, counter: Counter) -> None:
+        super().__init__(driver, counter)
+
+    def metric(self, q: Array) -> Array:
+        """G(q)."""
+        self._counter.surrogate_metrics += 1
+        self._counter.softened_metrics += self._driver.softened(q)
+        return self._driver.metric(q)
+
+    def metric_vjp(self, q: Array, factor: Array) -> Array:
+        """Contraction of the metric's derivative."""
+        return self._driver.metric_vjp(q, factor)

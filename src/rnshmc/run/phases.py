@@ -1,27 +1,84 @@
 """The two phases that move a chain: explore with exact HMC, exploit with whatever drives (paper A, Algorithm 3)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from rnshmc.errors import ParameterError
 from rnshmc.run.chain import Kernel, Phase, Progress, run_phase
-from rnshmc.run.counting import CountedDriver, CountedPotential, Counter
+from rnshmc.run.counting import (
+    CountedAdaptiveDriver,
+    CountedDriver,
+    CountedPotential,
+    CountedRiemannianDriver,
+    CountedRiemannianPotential,
+    Counter,
+)
 from rnshmc.run.recipes import recipe
-from rnshmc.run.registry import KERNELS, load
-from rnshmc.types import Array, Driver, Potential
+from rnshmc.run.registry import KERNELS, VIEWS, load
+from rnshmc.types import AdaptiveDriver, Array, Driver, Potential, RiemannianPotential
 
 StepRange = tuple[int, int]
 """Lowest and highest number of leapfrog steps of a trajectory."""
 
 
+def dynamics(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A sampler's settings in a config, as the keywords of the functions below.
+
+    ``step_size`` and ``n_steps`` are every sampler's own; the others, if there are any, are ``options``.
+    """
+    options = {key: value for key, value in settings.items() if key not in ("step_size", "n_steps")}
+    shared: dict[str, Any] = {"step_size": settings["step_size"], "n_steps": tuple(settings["n_steps"])}
+    return {**shared, "options": options} if options else shared
+
+
 def make_kernel(
-    potential: Potential, driver: Driver | None, *, sampler: str, step_size: float, n_steps: StepRange
-) -> tuple[Kernel, Counter]:
-    """The kernel of a recipe on counted evaluations, and the counter; ``driver`` None lets the potential drive."""
-    counter = Counter()
-    decides = CountedPotential(potential, counter)
-    drives = decides if driver is None else CountedDriver(driver, counter)
-    kernel: Kernel = load(KERNELS, recipe(sampler).kernel)(decides, drives, step_size=step_size, n_steps=n_steps)
+    potential: Potential,
+    driver: Driver | None,
+    *,
+    sampler: str,
+    step_size: float,
+    n_steps: StepRange,
+    options: Mapping[str, Any] | None = None,
+) -> tuple[Kernel[Any], Counter]:
+    """The kernel of a recipe on counted evaluations, and the counter.
+
+    Parameters
+    ----------
+    driver
+        The fitted surrogate of the recipe; None lets the exact potential drive.
+    options
+        Further settings of the recipe: keywords of its kernel, and under ``metric`` those of the view through which
+        its surrogate is a metric.
+
+    Raises
+    ------
+    ParameterError
+        If a setting is out of range, or the recipe needs a metric that the potential does not have.
+    """
+    chosen, counter = recipe(sampler), Counter()
+    more = dict(options or {})
+    decides = _counted_potential(potential, counter)
+    drives: Driver = decides
+    if driver is not None and chosen.view is not None:
+        drives = CountedRiemannianDriver(load(VIEWS, chosen.view)(driver, **more.pop("metric", {})), counter)
+    elif driver is not None:
+        drives = _counted_driver(driver, counter)
+    kernel = load(KERNELS, chosen.kernel)(decides, drives, step_size=step_size, n_steps=n_steps, **more)
     return kernel, counter
+
+
+def _counted_potential(potential: Potential, counter: Counter) -> CountedPotential:
+    if isinstance(potential, RiemannianPotential):
+        return CountedRiemannianPotential(potential, counter)
+    return CountedPotential(potential, counter)
+
+
+def _counted_driver(driver: Driver, counter: Counter) -> CountedDriver:
+    if isinstance(driver, AdaptiveDriver):
+        return CountedAdaptiveDriver(driver, counter)
+    return CountedDriver(driver, counter)
 
 
 def explore(
@@ -58,11 +115,20 @@ def exploit(
     n_steps: StepRange,
     iterations: int,
     rng: np.random.Generator,
+    options: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Phase:
-    """Run a recipe's kernel from ``start``, driven by ``driver`` (None: by the exact potential)."""
+    """Run a recipe's kernel from ``start``, driven by ``driver``. Parameters as in `make_kernel`.
+
+    Raises
+    ------
+    ParameterError
+        If a setting is out of range, or the chain cannot start at ``start``.
+    """
     if iterations < 1:
         raise ParameterError(f"iterations: expected at least 1, got {iterations}")
-    kernel, counter = make_kernel(potential, driver, sampler=sampler, step_size=step_size, n_steps=n_steps)
+    kernel, counter = make_kernel(
+        potential, driver, sampler=sampler, step_size=step_size, n_steps=n_steps, options=options
+    )
     _, phase = run_phase(kernel, kernel.init(start), iterations=iterations, rng=rng, counter=counter, progress=progress)
     return phase

@@ -17,10 +17,13 @@ class Recipe:
     """Name in `rnshmc.run.registry.KERNELS`."""
     surrogate: str | None
     """Name in `rnshmc.run.registry.SURROGATES` of what drives after the exploration; None: the exact potential."""
+    view: str | None = None
+    """Name in `rnshmc.run.registry.VIEWS` of how the surrogate serves as a metric, where the kernel needs one."""
 
 
 RECIPES = {
     "hmc": Recipe(kernel="hmc", surrogate=None),
+    "rmhmc": Recipe(kernel="rmhmc", surrogate=None),
     "rns_hmc": Recipe(kernel="hmc", surrogate="random_network"),
 }
 

@@ -1,4 +1,4 @@
-"""Where kernels, surrogates and targets are found by name.
+"""Where kernels, surrogates, their views and targets are found by name.
 
 Modules are named by strings and imported when used, so that a stage depends on the code it runs and on no other.
 """
@@ -11,8 +11,14 @@ from typing import Any
 from rnshmc.errors import ParameterError
 from rnshmc.types import Driver, Potential
 
-KERNELS = {"hmc": "rnshmc.kernels.hmc:HMC"}
-SURROGATES = {"random_network": "rnshmc.surrogates.random_network:RandomNetwork"}
+KERNELS = {
+    "hmc": "rnshmc.kernels.hmc:HMC",
+    "rmhmc": "rnshmc.kernels.rmhmc:RMHMC",
+}
+SURROGATES = {
+    "random_network": "rnshmc.surrogates.random_network:RandomNetwork",
+}
+VIEWS: dict[str, str] = {}
 TARGETS = {
     "logistic": "rnshmc.targets.logistic:from_file",
     "elliptic": "rnshmc.targets.elliptic:from_file",

@@ -32,7 +32,9 @@ def sample(
     iterations: int,
     explore_iterations: int,
     discard: int = 0,
+    explore_with: Mapping[str, Any] | None = None,
     surrogate: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
     seed: int = 0,
     chain: int = 1,
     progress: Progress | None = None,
@@ -42,7 +44,8 @@ def sample(
     Parameters
     ----------
     potential
-        U = -log density up to a constant, with `value`, `gradient`, `value_and_grad` and `dim`.
+        U = -log density up to a constant, with `value`, `gradient`, `value_and_grad` and `dim`; with `metric` and
+        `metric_vjp` too for ``"rmhmc"``.
     sampler
         A name in `rnshmc.run.recipes.RECIPES`, such as ``"rns_hmc"``.
     start
@@ -53,8 +56,14 @@ def sample(
         Draws to keep, and draws of the exploration before them.
     discard
         First iterations of the exploration that stay out of the training set.
+    explore_with
+        Step size and range of steps of the exploration, which is HMC, where they are not the sampler's: a mapping with
+        ``step_size`` and ``n_steps``.
     surrogate
         Settings of the surrogate's fit, such as ``{"hidden_units": 1000, "ridge": 1e-7}``.
+    options
+        Further settings of the sampler: keywords of its kernel, such as ``{"tolerance": 1e-6}`` for RMHMC, and under
+        ``metric`` those of the surrogate's metric for ``"rns_rmhmc"``.
     seed, chain
         Root seed and number of the chain; each phase has a stream of its own.
 
@@ -69,8 +78,7 @@ def sample(
     exploration = explore(
         potential,
         start=start,
-        step_size=step_size,
-        n_steps=n_steps,
+        **(explore_with or {"step_size": step_size, "n_steps": n_steps}),
         iterations=explore_iterations,
         rng=stream(seed, "explore", name),
         progress=progress,
@@ -95,6 +103,7 @@ def sample(
         n_steps=n_steps,
         iterations=iterations,
         rng=stream(seed, sampler, name),
+        options=options,
         progress=progress,
     )
     return Chain(exploration, driver, sampling)

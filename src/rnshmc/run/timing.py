@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import psutil
 
-from rnshmc.kernels.transition import State
-from rnshmc.run.chain import Kernel, run_phase
+from rnshmc.run.chain import Kernel, S, run_phase
 from rnshmc.run.counting import Counter
 from rnshmc.types import Array
 
@@ -31,7 +30,7 @@ class Timing:
 
 
 def time_kernel(
-    kernel: Kernel, state: State, *, blocks: int, block_iterations: int, rng: np.random.Generator, counter: Counter
+    kernel: Kernel[S], state: S, *, blocks: int, block_iterations: int, rng: np.random.Generator, counter: Counter
 ) -> Timing:
     """Continue a chain for ``blocks`` x ``block_iterations`` iterations, after one block that only warms the caches."""
     state, _ = run_phase(kernel, state, iterations=block_iterations, rng=rng, counter=counter)

@@ -110,6 +110,44 @@ class LogisticRegression:
                 grad += block @ (odds / one_plus_odds)
         return _finite_value(u), _finite_gradient(grad)
 
+    def metric(self, q: Array) -> Array:
+        """Fisher information plus prior precision, (dim, dim): the expected Hessian, which here is the Hessian.
+
+            G(q) = sum_i p_i (1 - p_i) x_i x_i' + I / prior_sd^2,  p_i = 1 / (1 + exp(-x_i'q))
+
+        Raises
+        ------
+        NumericalError
+            If the metric is not finite.
+        """
+        metric = self._prior_precision * np.eye(self.dim)
+        with np.errstate(all="ignore"):
+            for block in self._blocks:
+                weighted = block * np.sqrt(_information(q @ block)[0])
+                # A product with its own transpose, which NumPy hands to BLAS as half a product.
+                metric += weighted @ weighted.T
+        if not np.isfinite(metric).all():
+            raise NumericalError("the metric of the logistic regression is not finite")
+        return metric
+
+    def metric_vjp(self, q: Array, factor: Array) -> Array:
+        """sum_jk m_jk dG_jk/dq_i for m = factor factor', shape (dim,), in O(N dim r) for a factor of shape (dim, r).
+
+        With the third derivatives written as a sum over the rows of the data, each row needs |factor' x_i|^2 alone.
+
+        Raises
+        ------
+        NumericalError
+            If the result is not finite.
+        """
+        product = np.zeros(self.dim)
+        with np.errstate(all="ignore"):
+            for block in self._blocks:
+                slopes = _information(q @ block)[1]
+                projected = factor.T @ block
+                product += block @ (slopes * np.einsum("rn,rn->n", projected, projected))
+        return _finite_gradient(product)
+
     def _prior(self, q: Array) -> float:
         return 0.5 * self._prior_precision * float(q @ q)
 
@@ -174,6 +212,14 @@ def _sum_softplus(margins: Array, capped: Array, one_plus_exp: Array) -> float:
     products = np.multiply.reduce(one_plus_exp[:grouped].reshape(_FACTORS_PER_LOG, -1), axis=0)
     logs = np.log(products).sum() + np.log(one_plus_exp[grouped:]).sum()
     return float((margins - capped).sum() + logs)
+
+
+def _information(margins: Array) -> tuple[Array, Array]:
+    """p (1 - p) with p = sigmoid(margins), and its derivative by the margins."""
+    odds = np.exp(np.minimum(margins, _SATURATION))
+    one_plus_odds = 1.0 + odds
+    information = odds / (one_plus_odds * one_plus_odds)
+    return information, information * ((1.0 - odds) / one_plus_odds)
 
 
 def _finite_value(u: float) -> float:

@@ -1,0 +1,179 @@
+"""The generalised leapfrog integrator of a Hamiltonian that is not separable (paper A, eqs. 7 to 9)."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rnshmc.dynamics.metrics import LocalMetric, local_metric
+from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.types import Array, RiemannianDriver
+
+REVERSED = 0.01
+"""How near a step back must come to where the step started, in units of the local metric. The solution of the implicit
+equations is known to its tolerance; this tells it from another solution, which is what the step back is run for."""
+
+
+class Point(NamedTuple):
+    """A position with the geometry that was evaluated there."""
+
+    q: Array
+    force: Array
+    """Gradient of phi(q) = U(q) + log det G(q) / 2, U the driver's potential (paper A, eq. 5)."""
+    metric: LocalMetric
+    """G(q), factorised."""
+
+
+def point(driver: RiemannianDriver, q: Array) -> Point:
+    """Evaluate the driver's force and metric at ``q``.
+
+    Raises
+    ------
+    NumericalError
+        If they cannot be evaluated, or the metric is not positive definite.
+    """
+    metric = local_metric(driver.metric(q))
+    # tr(G^-1 dG/dq_i), by one contraction of the metric's derivative with G^-1.
+    trace = driver.metric_vjp(q, metric.inverse_factor)
+    return Point(q, driver.gradient(q) + 0.5 * trace, metric)
+
+
+@dataclass(frozen=True)
+class FixedPoint:
+    """How the implicit equations (7) and (8) are solved: x <- g(x) until x moves by less than a tolerance.
+
+    Parameters
+    ----------
+    max_iterations
+        A solution that takes more is a failure. Paper A iterated 5 times whatever came out.
+    tolerance
+        In units of the local metric: lengths in standard deviations of a Gaussian with that metric as its precision.
+
+    Raises
+    ------
+    ParameterError
+        If one of them is not positive.
+    """
+
+    max_iterations: int
+    tolerance: float
+
+    def __post_init__(self) -> None:
+        if self.max_iterations < 1:
+            raise ParameterError(f"max_iterations: expected at least 1, got {self.max_iterations}")
+        if not (math.isfinite(self.tolerance) and self.tolerance > 0):
+            raise ParameterError(f"tolerance: expected a positive number, got {self.tolerance}")
+
+    def solve(self, g: Callable[[Array], Array], x: Array, length: Callable[[Array], float]) -> Array:
+        """The solution of x = g(x) that is found from ``x``.
+
+        Raises
+        ------
+        NumericalError
+            If the iteration has not settled after ``max_iterations``.
+        """
+        for _ in range(self.max_iterations):
+            previous, x = x, g(x)
+            change = length(x - previous)
+            if change <= self.tolerance:
+                return x
+            if not math.isfinite(change):
+                break
+        raise NumericalError(f"fixed point: still moving by {change:.3g} after {self.max_iterations} iterations")
+
+    def check(self, g: Callable[[Array], Array], x: Array, solution: Array, length: Callable[[Array], float]) -> None:
+        """Iterate from ``x`` until it is clear that ``solution`` is what `solve` would find from there.
+
+        Raises
+        ------
+        NumericalError
+            If the iteration does not come within `REVERSED` of ``solution``.
+        """
+        for _ in range(self.max_iterations):
+            if length(x - solution) <= REVERSED:
+                return
+            x = g(x)
+        raise NumericalError("fixed point: the step back leads elsewhere")
+
+
+def generalised_leapfrog(
+    start: Point, p: Array, *, driver: RiemannianDriver, step_size: float, n_steps: int, fixed_point: FixedPoint
+) -> tuple[Point, Array]:
+    """Integrate dq/dt = G^-1 p, dp/dt = -grad phi + v(q, p) / 2 (paper A, eq. 6).
+
+    Each step is also run back from where it ended. One that does not return is a failure, so that the map, where it
+    does not fail, is reversible and keeps volume.
+
+    Parameters
+    ----------
+    start, p
+        Where the trajectory starts, and the momentum there, shape (dim,).
+    driver
+        Its gradient and metric move the trajectory.
+    step_size, n_steps
+        The paper's epsilon and L.
+    fixed_point
+        How the implicit equations are solved.
+
+    Returns
+    -------
+    The end of the trajectory, and the momentum there.
+
+    Raises
+    ------
+    NumericalError
+        If an implicit equation has no solution that is found, a step does not reverse, or the driver fails.
+    """
+    for _ in range(n_steps):
+        there = _Step(start, p, driver, step_size)
+        half = fixed_point.solve(there.kick, p, there.momentum_length)
+        q = fixed_point.solve(there.drift(half), there.euler(half), start.metric.length)
+        end = point(driver, q)
+        p = half - 0.5 * step_size * _momentum_force(end, half, driver)
+
+        back = _Step(end, -p, driver, step_size)
+        fixed_point.check(back.kick, -p, -half, back.momentum_length)
+        fixed_point.check(back.drift(-half), back.euler(-half), start.q, start.metric.length)
+        start = end
+    return start, p
+
+
+@dataclass(frozen=True)
+class _Step:
+    """The implicit equations of one step."""
+
+    start: Point
+    p: Array
+    driver: RiemannianDriver
+    step_size: float
+
+    def kick(self, half: Array) -> Array:
+        """Right side of eq. (7): momentum after half a step, as a function of itself."""
+        return self.p - 0.5 * self.step_size * _momentum_force(self.start, half, self.driver)
+
+    def drift(self, half: Array) -> Callable[[Array], Array]:
+        """Right side of eq. (8): position after the step, as a function of itself."""
+        velocity = self.start.metric.velocity(half)
+
+        def equation(q: Array) -> Array:
+            there = local_metric(self.driver.metric(q)).velocity(half)
+            return self.start.q + 0.5 * self.step_size * (velocity + there)
+
+        return equation
+
+    def euler(self, half: Array) -> Array:
+        """The first iterate of `drift` from where the step starts, which needs no metric but the one that is there."""
+        return self.start.q + self.step_size * self.start.metric.velocity(half)
+
+    def momentum_length(self, p: Array) -> float:
+        """Length of a momentum in units of the metric where the step starts."""
+        return math.sqrt(2.0 * self.start.metric.kinetic_energy(p))
+
+
+def _momentum_force(at: Point, p: Array, driver: RiemannianDriver) -> Array:
+    """grad phi - v(q, p) / 2 with v_i = (G^-1 p)' dG/dq_i (G^-1 p)."""
+    velocity = at.metric.velocity(p)
+    force: Array = at.force - 0.5 * driver.metric_vjp(at.q, velocity[:, np.newaxis])
+    return force

@@ -1,0 +1,115 @@
+"""Riemannian manifold Hamiltonian Monte Carlo with any driver: RMHMC and RNS-RMHMC are this one kernel."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rnshmc.dynamics.generalised_leapfrog import FixedPoint, Point, generalised_leapfrog, point
+from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.kernels.transition import TransitionInfo, check_dynamics, checked_start, metropolis, solver_failure
+from rnshmc.types import Array, Potential, RiemannianDriver
+
+
+class RiemannianState(NamedTuple):
+    """A position with all that was evaluated there: nothing is evaluated twice."""
+
+    q: Array
+    potential: float
+    """U(q) of the potential that decides."""
+    point: Point
+    """Force and metric of the driver."""
+
+
+class RMHMC:
+    """One potential decides, one drives and bends the space (paper A, section 2.2 and the end of 3.4).
+
+    The driver's metric G draws the momentum, p ~ N(0, G(q)), moves the trajectory, and enters the Hamiltonian of the
+    Metropolis step with log|G|; the potential there is the exact one:
+
+        H(q, p) = U(q) + log|G(q)| / 2 + p' G(q)^-1 p / 2
+
+    So the exact posterior is invariant whatever metric and force the driver has.
+
+    Parameters
+    ----------
+    potential
+        Decides: the exact potential, used in the Metropolis step.
+    driver
+        Drives: its gradient and metric move the trajectory. ``potential`` itself gives RMHMC, the Riemannian view of a
+        surrogate RNS-RMHMC.
+    step_size
+        Step of the generalised leapfrog, > 0.
+    n_steps
+        The number of steps is drawn uniformly from {low, ..., high} at each transition; (L, L) keeps it fixed, as
+        paper A did.
+    max_iterations, tolerance
+        How the implicit equations are solved: `rnshmc.dynamics.generalised_leapfrog.FixedPoint`. The default tolerance,
+        a ten thousandth of a local standard deviation, is far below the Monte Carlo error of any chain.
+
+    Raises
+    ------
+    ParameterError
+        If a setting is out of range, driver and potential differ in dimension, or the driver has no metric.
+    """
+
+    def __init__(
+        self,
+        potential: Potential,
+        driver: RiemannianDriver,
+        *,
+        step_size: float,
+        n_steps: tuple[int, int],
+        max_iterations: int = 30,
+        tolerance: float = 1e-4,
+    ) -> None:
+        check_dynamics(potential, driver, step_size=step_size, n_steps=n_steps)
+        if not isinstance(driver, RiemannianDriver):
+            raise ParameterError(f"driver: {type(driver).__name__} has no metric, which RMHMC needs")
+        self._potential = potential
+        self._driver = driver
+        self._step_size = float(step_size)
+        self._n_steps = n_steps
+        self._fixed_point = FixedPoint(max_iterations, tolerance)
+
+    def init(self, q: Array) -> RiemannianState:
+        """The state at ``q``, shape (dim,).
+
+        Raises
+        ------
+        ParameterError
+            If ``q`` has the wrong shape, or potential, force or metric cannot be evaluated: a chain cannot start there.
+        """
+        q = checked_start(q, self._potential.dim)
+        try:
+            return RiemannianState(q, self._potential.value(q), point(self._driver, q))
+        except NumericalError as error:
+            raise ParameterError(f"start: {error}") from error
+
+    def step(self, rng: np.random.Generator, state: RiemannianState) -> tuple[RiemannianState, TransitionInfo]:
+        """One transition. The same number of random draws is used whether it is accepted, rejected or fails."""
+        low, high = self._n_steps
+        n_steps = int(rng.integers(low, high, endpoint=True))
+        momentum = state.point.metric.sample_momentum(rng, state.q.size)
+        uniform = rng.uniform()
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                end, p = generalised_leapfrog(
+                    state.point,
+                    momentum,
+                    driver=self._driver,
+                    step_size=self._step_size,
+                    n_steps=n_steps,
+                    fixed_point=self._fixed_point,
+                )
+                potential = self._potential.value(end.q)
+                delta_h = (potential - state.potential) + _kinetic_energy(end, p)
+                delta_h -= _kinetic_energy(state.point, momentum)
+        except NumericalError:
+            return state, solver_failure(n_steps)
+        info = metropolis(uniform, delta_h, n_steps)
+        return (RiemannianState(end.q, potential, end) if info.accepted else state), info
+
+
+def _kinetic_energy(at: Point, p: Array) -> float:
+    """-log of the density of p ~ N(0, G(q)), up to a constant: log|G| / 2 + p' G^-1 p / 2."""
+    return 0.5 * at.metric.log_det + at.metric.kinetic_energy(p)
