@@ -1,0 +1,64 @@
+"""Potential matching: how well a surrogate's potential follows the exact one (paper A, appendix 2)."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.types import Array
+
+
+class Predictor(Protocol):
+    """What is matched: a potential over many states at once."""
+
+    def predict(self, q: Array) -> Array:
+        """V at each row of ``q``, shape (n,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class PotentialMatch:
+    """The squared distance of potential matching, estimated over states of the posterior."""
+
+    variance: float
+    """Var(V - U) over the states (eq. 15): 0 if and only if V = U + constant there."""
+    potential_variance: float
+    """Var(U) over the same states: the distance of a constant V."""
+    states: int
+    """Number of states."""
+
+    @property
+    def share(self) -> float:
+        """Var(V - U) / Var(U): the share of the potential's variation that the surrogate misses."""
+        return self.variance / self.potential_variance
+
+
+def potential_matching(surrogate: Predictor, q: Array, u: Array) -> PotentialMatch:
+    """Compare a surrogate V with exact potentials at states that it was not fitted to (paper A, eqs. 14 and 15).
+
+    Parameters
+    ----------
+    surrogate
+        V, compared up to a constant.
+    q
+        Held-out states from the posterior, shape (n, dim).
+    u
+        Exact potentials U at the states, shape (n,).
+
+    Raises
+    ------
+    ParameterError
+        If the shapes do not fit, or the potentials do not vary: no share can then be stated.
+    NumericalError
+        If the variance of V - U is not finite.
+    """
+    if q.ndim != 2 or u.shape != (len(q),):
+        raise ParameterError(f"u: expected one potential for each row of q, got shapes {u.shape} and {q.shape}")
+    potential_variance = float(np.var(u)) if u.size else 0.0
+    if not potential_variance > 0:
+        raise ParameterError(f"u: the potentials of the {len(q)} held-out states do not vary")
+    variance = float(np.var(surrogate.predict(q) - u))
+    if not np.isfinite(variance):
+        raise NumericalError(f"the variance of the surrogate's error over {len(q)} held-out states is {variance}")
+    return PotentialMatch(variance, potential_variance, len(q))

@@ -1,0 +1,190 @@
+"""The random network with radial basis function (RBF) nodes, a local alternative (paper A, section 3.2)."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from rnshmc.errors import FitError, NumericalError, ParameterError
+from rnshmc.surrogates import storage
+from rnshmc.surrogates.ridge import check_settings, output_matrix, ridge_regression, row_blocks
+from rnshmc.surrogates.training import training_set
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class RBFNetwork:
+    """A single hidden layer of Gaussian bumps with random centres and widths, as a potential (paper A, section 3.2).
+
+        z(q) = sum_i v_i exp(-|q - c_i|^2 / (2 l_i^2))
+
+    Only the output weights v are fitted. Far from the training states z is flat, so it cannot follow a potential that
+    grows without bound: trajectories that leave them are not called back. The arrays are private copies and read-only.
+
+    Attributes
+    ----------
+    mean
+        Mean of the training states, shape (dim,).
+    centres
+        Centres relative to that mean, shape (dim, s): column i is c_i - mean.
+    squared_widths
+        l_i^2, shape (s,).
+    output_weights
+        Output weights v_i, shape (s,).
+    train_residual_sd
+        Standard deviation of z(q) - U(q) over the training set: the square root of what potential matching minimises
+        (paper A, eq. 15).
+    solver
+        How v was found: "cholesky" or "least_squares", see `rnshmc.surrogates.ridge.ridge_regression`.
+    """
+
+    mean: Array
+    centres: Array
+    squared_widths: Array
+    output_weights: Array
+    train_residual_sd: float
+    solver: str
+
+    def __post_init__(self) -> None:
+        storage.freeze_arrays(self)
+
+    @classmethod
+    def fit(
+        cls,
+        q: npt.ArrayLike,
+        u: npt.ArrayLike,
+        *,
+        rng: np.random.Generator,
+        hidden_units: int,
+        ridge: float,
+        scale: float = 3.0,
+    ) -> Self:
+        """Draw a hidden layer that covers the training states and fit its output weights by ridge regression.
+
+        The centres are drawn from N(mean, Sigma), mean and Sigma those of the training states, and the squared widths
+        are l_i^2 = scale D / chi_i with chi_i from the chi-square law with one degree of freedom and D = 2 tr(Sigma),
+        the mean squared distance of two training states. ``scale`` has no units; its default makes most bumps wider
+        than the posterior, for potentials that are smooth on its scale. The targets are t = u - min(u), and v minimises
+        |H v - t|^2 + ridge |v|^2 with H_ji the i-th bump at q_j.
+
+        Distances are Euclidean, as in the paper. Distances in the metric of Sigma^-1 were tried on the paper's Gaussian
+        in 32 dimensions (Fig. 3) and needed more training states: Sigma has to be estimated well before they help.
+
+        Parameters
+        ----------
+        q
+            Training states, shape (n, dim). A state that is repeated counts as often.
+        u
+            Exact potentials at the states, shape (n,).
+        rng
+            Source of the hidden layer.
+        hidden_units
+            Number s of hidden units.
+        ridge
+            Penalty on the squared norm of v; not negative.
+        scale
+            Squared width, in mean squared distances, of a bump whose draw is 1; positive.
+
+        Raises
+        ------
+        FitError
+            If the training set has the wrong shape, is not finite or is a single point, or no finite solution is found.
+        ParameterError
+            If hidden_units, ridge or scale is out of range.
+        """
+        check_settings(hidden_units, ridge)
+        if not (np.isfinite(scale) and scale > 0):
+            raise ParameterError(f"scale must be a positive number, got {scale!r}")
+        states, targets = training_set(q, u)
+        mean = states.mean(axis=0)
+        deviations = states - mean
+        squared_distance = 2.0 * float(np.mean(np.sum(deviations**2, axis=1)))
+        if not (np.isfinite(squared_distance) and squared_distance > 0):
+            raise FitError(f"the mean squared distance of the {len(states)} training states is {squared_distance}")
+        # A normal mixture of the deviations has exactly their covariance, even where that is singular.
+        centres = deviations.T @ rng.standard_normal((len(states), hidden_units)) / np.sqrt(len(states))
+        squared_widths = scale * squared_distance / rng.chisquare(1.0, hidden_units)
+        hidden = output_matrix(lambda rows: _bumps(rows, centres, squared_widths), deviations, hidden_units)
+        output_weights, solver = ridge_regression(hidden, targets, ridge)
+        residual_sd = float(np.std(hidden @ output_weights - targets))
+        return cls(mean, centres, squared_widths, output_weights, residual_sd, solver)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The network that `save` wrote.
+
+        Raises
+        ------
+        StoreError
+            If the file cannot be read or lacks an entry; the message names both.
+        """
+        return storage.load(cls, path)
+
+    def save(self, path: str | Path) -> None:
+        """Write the network to an npz file; equal networks give equal bytes."""
+        storage.save(self, path)
+
+    def report(self) -> dict[str, float | str]:
+        """What is known of the fit: its residual, its solver and the norm of the output weights."""
+        return {
+            "train_residual_sd": self.train_residual_sd,
+            "solver": self.solver,
+            "output_weights_norm": float(np.linalg.norm(self.output_weights)),
+        }
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the parameter space."""
+        return len(self.mean)
+
+    def value(self, q: Array) -> float:
+        """z(q) for q of shape (dim,).
+
+        Raises
+        ------
+        NumericalError
+            If q is not finite; so do the other evaluations at a position.
+        """
+        return float(self._bumps_at(q) @ self.output_weights)
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of z at q, sum_i v_i exp(-|q - c_i|^2 / (2 l_i^2)) (c_i - q) / l_i^2, both of shape (dim,)."""
+        return self._pulled(q, self._bumps_at(q))
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        """z(q) and its gradient, for one pass through the hidden layer."""
+        bumps = self._bumps_at(q)
+        return float(bumps @ self.output_weights), self._pulled(q, bumps)
+
+    def predict(self, q: Array) -> Array:
+        """z at each row of q of shape (m, dim), as an array of shape (m,)."""
+        values = np.empty(len(q))
+        for rows in row_blocks(q):
+            values[rows] = _bumps(q[rows] - self.mean, self.centres, self.squared_widths) @ self.output_weights
+        return values
+
+    def _bumps_at(self, q: Array) -> Array:
+        with np.errstate(all="ignore"):
+            bumps = _bumps(q - self.mean, self.centres, self.squared_widths)
+        if not (np.isfinite(q).all() and np.isfinite(bumps).all()):
+            raise NumericalError("a distance to a centre of the RBF network is not finite")
+        return bumps
+
+    def _pulled(self, q: Array, bumps: Array) -> Array:
+        pulls = self.output_weights * bumps / self.squared_widths
+        gradient: Array = self.centres @ pulls - pulls.sum() * (q - self.mean)
+        return gradient
+
+
+def _bumps(deviations: Array, centres: Array, squared_widths: Array) -> Array:
+    """The hidden layer, shape (..., s), at deviations of shape (..., dim) from the mean.
+
+    The squared distances are expanded, which makes one matrix product of them; relative to the mean nothing large
+    cancels, wherever the posterior lies.
+    """
+    squared_norms = np.sum(deviations**2, axis=-1, keepdims=True)
+    squared_distances = squared_norms - 2.0 * (deviations @ centres) + np.sum(centres**2, axis=0)
+    bumps: Array = np.exp(np.minimum(-0.5 * squared_distances / squared_widths, 0.0))
+    return bumps
