@@ -11,7 +11,7 @@ from rnshmc.errors import DataError, NumericalError, ParameterError
 from rnshmc.random import stream
 from rnshmc.targets import logistic
 from rnshmc.targets.logistic import LogisticRegression, from_file
-from rnshmc.types import Array, Potential
+from rnshmc.types import Array, RiemannianPotential
 
 # A prime number of rows: no block size divides it, and there are several blocks.
 N, DIM, PRIOR_SD = 6007, 50, 10.0
@@ -46,7 +46,7 @@ def reference(X: Array, y: Array, q: Array, prior_sd: float) -> tuple[float, Arr
 
 
 def test_it_is_a_potential(target: LogisticRegression) -> None:
-    assert isinstance(target, Potential)
+    assert isinstance(target, RiemannianPotential)
     assert target.dim == DIM
 
 
@@ -100,6 +100,36 @@ def test_the_three_evaluations_give_the_same_bytes(data: tuple[Array, Array], ta
     value, grad = target.value_and_grad(q)
     assert value == target.value(q) == again.value(q)
     assert grad.tobytes() == target.gradient(q).tobytes() == again.gradient(q).tobytes()
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.1, 3.0])
+def test_the_metric_is_the_slope_of_the_gradient(
+    target: LogisticRegression, scale: float, assert_slope: Callable[..., None]
+) -> None:
+    q, direction = point(scale), point(0.1, "direction")
+    assert_slope(target.gradient, target.metric(q) @ direction, q, direction)
+
+
+@pytest.mark.parametrize("rank", [1, 3, DIM])
+def test_metric_vjp_is_the_slope_of_the_contracted_metric(
+    target: LogisticRegression, rank: int, assert_slope: Callable[..., None]
+) -> None:
+    q, direction = point(0.1), point(0.1, "direction")
+    factor = stream(2, "tests", "factor", str(rank)).standard_normal((DIM, rank))
+
+    def contracted(q: Array) -> float:
+        return float(np.sum(target.metric(q) * (factor @ factor.T)))
+
+    assert_slope(contracted, target.metric_vjp(q, factor) @ direction, q, direction)
+
+
+@pytest.mark.parametrize("scale", [0.1, 1e3, 1e6])
+def test_the_metric_is_positive_definite_however_large_the_margins(target: LogisticRegression, scale: float) -> None:
+    metric = target.metric(point(scale))
+    np.testing.assert_array_equal(metric, metric.T)
+    # No less than the prior precision, but for rounding of the largest eigenvalue.
+    eigenvalues = np.linalg.eigvalsh(metric)
+    assert eigenvalues[0] > 0.99 / PRIOR_SD**2 - 1e-13 * eigenvalues[-1]
 
 
 def test_exchanging_the_labels_turns_the_coefficients_round(

@@ -1,0 +1,204 @@
+"""Adaptive HMC follows its schedule, drives with what it adopted, and samples the exact posterior."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import digamma, polygamma
+
+from rnshmc.diagnostics.ess import geyer_ess
+from rnshmc.errors import ParameterError
+from rnshmc.kernels.adaptive_hmc import AdaptiveHMC, VanishingAdaptation
+from rnshmc.kernels.hmc import HMC
+from rnshmc.random import stream
+from rnshmc.surrogates.online import OnlineNetwork
+from rnshmc.types import Array, Potential
+
+
+class ShearedLogGamma:
+    """Skewed and correlated: q = A z with z_i = log g_i, g_i ~ Gamma(shape_i, 1)."""
+
+    dim = 2
+    shape = np.array([1.0, 3.0])
+    A = np.array([[1.0, 0.0], [0.8, 0.6]])
+
+    def value(self, q: Array) -> float:
+        z = np.linalg.solve(self.A, q)
+        return float(np.sum(np.exp(z) - self.shape * z))
+
+    def gradient(self, q: Array) -> Array:
+        z = np.linalg.solve(self.A, q)
+        return np.asarray(np.linalg.solve(self.A.T, np.exp(z) - self.shape))
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        return self.value(q), self.gradient(q)
+
+    def draws(self, rng: np.random.Generator, n: int) -> Array:
+        return np.asarray(np.log(rng.gamma(self.shape, size=(n, 2))) @ self.A.T)
+
+    @property
+    def mean(self) -> Array:
+        return np.asarray(self.A @ digamma(self.shape))
+
+    @property
+    def sd(self) -> Array:
+        return np.asarray(np.sqrt(self.A**2 @ polygamma(1, self.shape)))
+
+
+SKEWED = ShearedLogGamma()
+START = np.array([-0.5, 0.2])
+
+
+class Never(VanishingAdaptation):
+    """No adoption at all."""
+
+    def probability(self, t: int) -> float:
+        return 0.0
+
+
+class Pupil:
+    """A driver that writes down what it is taught, and scales its force by the number of adoptions."""
+
+    dim = 2
+
+    def __init__(self) -> None:
+        self.taught: list[tuple[Array, float]] = []
+        self.adopted_after: list[int] = []
+
+    def gradient(self, q: Array) -> Array:
+        return q * (1.0 + len(self.adopted_after))
+
+    def update(self, q: Array, u: float) -> None:
+        self.taught.append((q.copy(), u))
+
+    def adopt(self) -> None:
+        self.adopted_after.append(len(self.taught))
+
+
+def few_states(n: int = 12) -> OnlineNetwork:
+    q = SKEWED.draws(stream(51, "few states"), n)
+    u = np.array([SKEWED.value(x) for x in q])
+    return OnlineNetwork.fit(q, u, rng=stream(51, "hidden layer"), hidden_units=40, ridge=1e-6)
+
+
+def kernel(
+    driver: OnlineNetwork | Pupil, adaptation: VanishingAdaptation, potential: Potential = SKEWED
+) -> AdaptiveHMC:
+    return AdaptiveHMC(potential, driver, adaptation=adaptation, step_size=0.45, n_steps=(1, 5))
+
+
+def chain(sampler: AdaptiveHMC, iterations: int, name: str) -> tuple[Array, Array]:
+    """Positions and acceptance probabilities."""
+    rng, state = stream(51, name), sampler.init(START)
+    draws, accept_prob = np.empty((iterations, 2)), np.empty(iterations)
+    for i in range(iterations):
+        state, info = sampler.step(rng, state)
+        draws[i], accept_prob[i] = state.q, info.accept_prob
+    return draws, accept_prob
+
+
+@pytest.mark.parametrize(("offset", "exponent"), [(50.0, 1.0), (200.0, 0.5)])
+def test_it_adopts_as_often_as_the_schedule_says(offset: float, exponent: float) -> None:
+    pupil, n = Pupil(), 4000
+    adaptation = VanishingAdaptation(offset=offset, exponent=exponent)
+    chain(kernel(pupil, adaptation), n, "frequency")
+    probabilities = np.array([adaptation.probability(t) for t in range(n)])
+    assert probabilities[0] == 1.0
+    assert probabilities[-1] == pytest.approx((1 + (n - 1) / offset) ** -exponent)
+    adopted = np.zeros(n)
+    adopted[np.array(pupil.adopted_after) - 1] = 1.0
+    for half in (slice(0, n // 4), slice(n // 4, n)):
+        variance = np.sum(probabilities[half] * (1 - probabilities[half]))
+        assert abs(adopted[half].sum() - probabilities[half].sum()) < 4 * math.sqrt(variance)
+
+
+@pytest.mark.parametrize(
+    ("offset", "exponent", "message"),
+    [
+        (100.0, 1.1, r"exponent: a_t must not be summable.*1\.1"),
+        (100.0, 0.0, r"exponent: a_t must tend to 0.*0\.0"),
+        (100.0, -0.5, r"exponent: a_t must tend to 0.*-0\.5"),
+        (100.0, math.nan, r"exponent.*nan"),
+        (0.0, 1.0, r"offset.*0\.0"),
+        (math.inf, 1.0, r"offset.*inf"),
+        (math.nan, 1.0, r"offset.*nan"),
+    ],
+)
+def test_schedules_against_the_published_conditions_are_refused(offset: float, exponent: float, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        VanishingAdaptation(offset=offset, exponent=exponent)
+
+
+def test_it_learns_the_state_after_each_transition_repeats_included() -> None:
+    pupil = Pupil()
+    draws, _ = chain(kernel(pupil, VanishingAdaptation(offset=10.0, exponent=1.0)), 300, "taught")
+    assert np.array_equal(np.array([q for q, _ in pupil.taught]), draws)
+    assert [u for _, u in pupil.taught] == [SKEWED.value(q) for q in draws]
+    assert np.any(np.all(draws[1:] == draws[:-1], axis=1))
+
+
+def test_the_cached_gradient_is_that_of_the_driver_in_use() -> None:
+    pupil = Pupil()
+    sampler = kernel(pupil, VanishingAdaptation(offset=10.0, exponent=1.0))
+    rng, state = stream(51, "cache"), sampler.init(START)
+    for _ in range(200):
+        state, _ = sampler.step(rng, state)
+        assert np.array_equal(state.gradient, pupil.gradient(state.q))
+    assert 10 < len(pupil.adopted_after) < 100
+
+
+def test_without_adoption_it_is_hmc_with_the_first_network() -> None:
+    online = few_states()
+    draws, _ = chain(kernel(online, Never(offset=1.0, exponent=1.0)), 300, "frozen")
+    hmc = HMC(SKEWED, few_states().network(), step_size=0.45, n_steps=(1, 5))
+    rng, state = stream(51, "frozen"), hmc.init(START)
+    for draw in draws:
+        state, _ = hmc.step(rng, state)
+        rng.uniform()  # whether to adopt
+        assert state.q.tobytes() == draw.tobytes()
+    assert len(online.training_states[0]) == 12 + 300
+
+
+class Nowhere(ShearedLogGamma):
+    """Every proposal is worse than impossible."""
+
+    def value(self, q: Array) -> float:
+        return 0.0 if np.array_equal(q, START) else math.inf
+
+
+def test_the_number_of_random_draws_does_not_depend_on_what_happens() -> None:
+    after = []
+    for potential, adaptation in (
+        (SKEWED, VanishingAdaptation(offset=1.0, exponent=1.0)),
+        (Nowhere(), Never(offset=1.0, exponent=1.0)),
+    ):
+        rng, sampler = stream(51, "draws"), kernel(Pupil(), adaptation, potential)
+        state = sampler.init(START)
+        for _ in range(20):
+            state, _ = sampler.step(rng, state)
+        after.append(rng.bit_generator.state)
+    assert after[0] == after[1]
+
+
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    runs = [chain(kernel(few_states(), VanishingAdaptation(offset=50.0, exponent=1.0)), 300, "same")[0] for _ in "ab"]
+    assert runs[0].tobytes() == runs[1].tobytes()
+
+
+@pytest.fixture(scope="module")
+def adaptive_run() -> tuple[Array, Array]:
+    return chain(kernel(few_states(), VanishingAdaptation(offset=100.0, exponent=1.0)), 8000, "posterior")
+
+
+def test_it_samples_the_exact_posterior_from_a_poor_start(adaptive_run: tuple[Array, Array]) -> None:
+    draws = adaptive_run[0][500:]
+    deviations = draws - SKEWED.mean
+    expected = np.concatenate([np.zeros(2), SKEWED.sd**2])
+    moments = np.hstack([deviations, deviations**2])
+    errors = moments.mean(axis=0) - expected
+    assert np.all(np.abs(errors) < 4 * moments.std(axis=0) / np.sqrt(geyer_ess(moments)))
+
+
+def test_it_accepts_more_than_its_first_network_would(adaptive_run: tuple[Array, Array]) -> None:
+    _, frozen = chain(kernel(few_states(), Never(offset=1.0, exponent=1.0)), 2000, "frozen acceptance")
+    assert adaptive_run[1][-2000:].mean() > frozen.mean() + 0.1
