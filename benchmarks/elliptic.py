@@ -1,4 +1,5 @@
-"""Elliptic inverse problem against one bare dolfinx assembly and LU solve of its system: 30 x 30, bilinear."""
+"""Elliptic inverse problem, 30 x 30 bilinear: its gradient against one bare dolfinx assembly and LU solve, its metric
+against one forward solve of its own."""
 
 import sys
 from collections.abc import Callable
@@ -54,12 +55,29 @@ def main() -> int:
     side = np.linspace(0.0, 1.0, 11)
     points = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
     rng = stream(1, "benchmark", "elliptic")
-    target = EllipticInverseProblem(points, rng.standard_normal(len(points)))
+    observations = rng.standard_normal(len(points))
+    target, resting = (EllipticInverseProblem(points, observations) for _ in range(2))
     # A new position for each call, as in a chain.
     positions = iter(0.5 * rng.standard_normal((10_000, DIM)))
     bare = bare_solve()
+    factor, q = rng.standard_normal((DIM, DIM)), next(positions)
+
+    def forward() -> object:
+        return target.value(next(positions))
+
+    def metric_and_slope() -> object:
+        q = next(positions)
+        return target.metric(q), target.metric_vjp(q, factor)
+
+    def slope_again() -> object:
+        return resting.metric_vjp(q, factor[:, :1])
+
     return report(
-        [compare("value_and_grad / assemble + LU", lambda: target.value_and_grad(next(positions)), bare, bound=2.5)]
+        [
+            compare("value_and_grad / assemble + LU", lambda: target.value_and_grad(next(positions)), bare, bound=2.5),
+            compare("metric and metric_vjp, r = 20 / forward solve", metric_and_slope, forward, bound=60),
+            compare("metric_vjp again, r = 1 / forward solve", slope_again, forward, bound=1),
+        ]
     )
 
 

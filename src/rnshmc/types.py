@@ -4,6 +4,7 @@ A *driver* moves a trajectory; all it needs is a gradient. A *potential* also ha
 Metropolis step. The exact potential is both; a surrogate is a potential that is used as a driver only.
 """
 
+from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -55,6 +56,23 @@ class Potential(Driver, Protocol):
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U(q) and its gradient, at the price of the gradient."""
+        ...
+
+
+@runtime_checkable
+class Surrogate(Potential, Protocol):
+    """A potential that was fitted to values of another one."""
+
+    def predict(self, q: Array) -> Array:
+        """Potentials at the rows of ``q`` of shape (m, dim), as an array of shape (m,)."""
+        ...
+
+    def report(self) -> dict[str, int | float | str]:
+        """What is known of the fit, ready for JSON: ``train_residual_sd`` and whatever else describes it."""
+        ...
+
+    def save(self, path: str | Path) -> None:
+        """Write to an npz file; the class's ``load`` reads it."""
         ...
 
 

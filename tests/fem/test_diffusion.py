@@ -116,6 +116,37 @@ def test_solve_is_symmetric_and_inverts_the_stiffness(system: DiffusionSolver) -
     assert c @ system.cell_energies(x, y) == pytest.approx(a @ y, rel=1e-12)
 
 
+def test_energy_matrix_takes_test_functions_to_energies_and_coefficients_to_loads(system: DiffusionSolver) -> None:
+    c = random_coefficient(system, "energy matrix")
+    system.factorise(c)
+    u, v = system.solve(stream(1, "load").standard_normal(len(system.nodes))), system.forward()
+    matrix = system.energy_matrix(u)
+    np.testing.assert_allclose(matrix @ v, system.cell_energies(u, v), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(system.solve(matrix.T @ c), u, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_columns_are_summed(system: DiffusionSolver, columns: int) -> None:
+    rng = stream(1, "columns")
+    u, v = rng.standard_normal((2, len(system.nodes), columns))
+    c = rng.standard_normal((len(system.centroids), columns))
+    energies = sum(system.cell_energies(a, b) for a, b in zip(u.T, v.T, strict=True))
+    product = sum(system.energy_matrix(a).T @ b for a, b in zip(u.T, c.T, strict=True))
+    np.testing.assert_allclose(system.cell_energies(u, v), energies, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(system.stiffness_product(c, u), product, rtol=1e-12, atol=1e-13)
+
+
+def test_the_same_coefficient_is_assembled_once(system: DiffusionSolver) -> None:
+    c = random_coefficient(system, "again")
+    system.factorise(c)
+    before, solution = system._matrix.stateGet(), system.forward()
+    system.factorise(c.copy())
+    assert system._matrix.stateGet() == before
+    np.testing.assert_array_equal(system.forward(), solution)
+    system.factorise(2.0 * c)
+    assert system._matrix.stateGet() != before
+
+
 def test_a_new_coefficient_replaces_the_old_factorisation(system: DiffusionSolver) -> None:
     c = random_coefficient(system, "scaling")
     load = stream(1, "load").standard_normal(len(system.nodes))
@@ -123,6 +154,12 @@ def test_a_new_coefficient_replaces_the_old_factorisation(system: DiffusionSolve
     once = system.solve(load)
     system.factorise(4.0 * c)
     np.testing.assert_allclose(system.solve(load), once / 4.0, rtol=1e-12, atol=1e-15)
+
+
+def test_no_coefficient_passes_for_that_of_a_new_solver(system: DiffusionSolver) -> None:
+    for bad in (np.nan, 0.0):
+        with pytest.raises(NumericalError, match="diffusion coefficient"):
+            system.factorise(np.full(len(system.centroids), bad))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0, -1.0])
@@ -155,9 +192,10 @@ def test_failed_solve_is_a_numerical_error_and_leaves_the_solver_usable(
     c = random_coefficient(system, "failure")
     system.factorise(c)
     before = system.forward()
-    system.factorise(np.full(len(c), coefficient))
-    with pytest.raises(NumericalError, match=f"diffusion solve: {message}"):
-        system.forward()
+    for _ in range(2):
+        system.factorise(np.full(len(c), coefficient))
+        with pytest.raises(NumericalError, match=f"diffusion solve: {message}"):
+            system.forward()
     system.factorise(c)
     np.testing.assert_array_equal(system.forward(), before)
 

@@ -84,7 +84,10 @@ def few_states(n: int = 12) -> OnlineNetwork:
 def kernel(
     driver: OnlineNetwork | Pupil, adaptation: VanishingAdaptation, potential: Potential = SKEWED
 ) -> AdaptiveHMC:
-    return AdaptiveHMC(potential, driver, adaptation=adaptation, step_size=0.45, n_steps=(1, 5))
+    offset, exponent = adaptation.offset, adaptation.exponent
+    made = AdaptiveHMC(potential, driver, step_size=0.45, n_steps=(1, 5), offset=offset, exponent=exponent)
+    made._adaptation = adaptation  # a schedule that the settings do not offer, such as `Never`
+    return made
 
 
 def chain(sampler: AdaptiveHMC, iterations: int, name: str) -> tuple[Array, Array]:

@@ -18,7 +18,7 @@ from rnshmc.targets.elliptic import (  # noqa: E402
 )
 from rnshmc.targets.elliptic_settings import EllipticSettings  # noqa: E402
 from rnshmc.targets.forward_data import ForwardData  # noqa: E402
-from rnshmc.types import Array, Potential  # noqa: E402
+from rnshmc.types import Array, RiemannianPotential  # noqa: E402
 
 CELL_TYPES = ("quadrilateral", "triangle")
 DIM = 12
@@ -52,8 +52,8 @@ def target(request: pytest.FixtureRequest) -> EllipticInverseProblem:
     )
 
 
-def test_it_is_a_potential(target: EllipticInverseProblem) -> None:
-    assert isinstance(target, Potential)
+def test_it_is_a_potential_with_a_metric(target: EllipticInverseProblem) -> None:
+    assert isinstance(target, RiemannianPotential)
     assert target.dim == DIM
 
 
@@ -67,12 +67,75 @@ def test_gradient_is_the_slope_of_the_potential(
 
 
 @pytest.mark.parametrize("cell_type", CELL_TYPES)
-def test_pullback_is_the_transposed_slope_of_the_prediction(cell_type: str, assert_slope: Callable[..., None]) -> None:
-    model = EllipticForwardModel(sensors(), small(cell_type))
-    theta, direction = position("jacobian"), position("jacobian", "direction")
-    _, pullback = model.vjp(theta)
-    jacobian = np.array([pullback(row) for row in np.eye(36)])
-    assert_slope(model.predict, jacobian @ direction, theta, direction, relative_error=1e-12)
+def test_metric_is_the_gram_matrix_of_the_jacobian_plus_the_prior_precision(cell_type: str) -> None:
+    """The metric comes from tangent solves, the Jacobian here from adjoint ones."""
+    target = EllipticInverseProblem(sensors(), observations(), noise_sd=0.2, prior_sd=0.7, settings=small(cell_type))
+    q = position("gram")
+    linearisation = EllipticForwardModel(sensors(), small(cell_type)).linearise(q)
+    jacobian = np.array([linearisation.pullback(row) for row in np.eye(36)])
+    expected = jacobian.T @ jacobian / 0.2**2 + np.eye(DIM) / 0.7**2
+    np.testing.assert_allclose(target.metric(q), expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+def test_metric_is_symmetric_and_at_least_the_prior_precision(target: EllipticInverseProblem) -> None:
+    metric = target.metric(position("positive"))
+    np.testing.assert_array_equal(metric, metric.T)
+    assert np.linalg.eigvalsh(metric)[0] > (1.0 - 1e-10) / PRIOR_SD**2
+
+
+@pytest.mark.parametrize("rank", [1, 3, 20])
+def test_metric_vjp_is_the_slope_of_the_contracted_metric(
+    target: EllipticInverseProblem, rank: int, assert_slope: Callable[..., None]
+) -> None:
+    q, direction = position("curvature"), position("curvature", "direction")
+    factor = stream(1, "elliptic", "factor", str(rank)).standard_normal((DIM, rank))
+    slope = target.metric_vjp(q, factor) @ direction
+    contracted = lambda x: np.sum(target.metric(x) * (factor @ factor.T))  # noqa: E731
+    assert_slope(contracted, slope, q, direction, relative_error=1e-12)
+
+
+def test_metric_and_its_slope_depend_on_the_position_alone(target: EllipticInverseProblem) -> None:
+    """Neither on what was evaluated before, nor on what was kept of it."""
+    q, elsewhere = position("function"), position("elsewhere")
+    factor = stream(1, "elliptic", "factor").standard_normal((DIM, 2))
+    metric, slope, gradient = target.metric(q), target.metric_vjp(q, factor), target.gradient(q)
+    for other in (target.value, target.metric, lambda x: target.metric_vjp(x, factor)):
+        other(elsewhere)
+        np.testing.assert_array_equal(target.metric_vjp(q, factor), slope)
+        other(elsewhere)
+        np.testing.assert_array_equal(target.gradient(q), gradient)
+        np.testing.assert_array_equal(target.metric(q), metric)
+
+
+def test_a_position_overwritten_in_place_is_another(target: EllipticInverseProblem) -> None:
+    q = position("in place")
+    before = target.metric(q)
+    q += 0.1
+    assert np.abs(target.metric(q) - before).max() > 1e-3
+
+
+def test_what_is_asked_of_one_position_shares_its_solves(
+    target: EllipticInverseProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solver, solves = target._model._solver, []
+    solve = solver.solve
+
+    def counted(load: Array) -> Array:
+        solves.append(load)
+        return solve(load)
+
+    monkeypatch.setattr(solver, "solve", counted)
+    q = position("shared")
+    for evaluate, expected in (
+        (target.metric, 1 + DIM),  # forward and tangents
+        (lambda x: target.metric_vjp(x, np.eye(DIM)), DIM),  # adjoints
+        (lambda x: target.metric_vjp(x, np.ones((DIM, 1))), 0),
+        (target.gradient, 1),  # adjoint of the misfit
+        (target.metric, 0),
+    ):
+        solves.clear()
+        evaluate(q)
+        assert len(solves) == expected
 
 
 def test_value_and_gradient_alone_or_together_are_the_same_bytes(target: EllipticInverseProblem) -> None:
@@ -132,10 +195,17 @@ def test_field_that_overflows_is_a_numerical_error(target: EllipticInverseProble
     before = target.value(q)
     rough = q.copy()
     rough[0] = bad
-    for evaluate in (target.value, target.gradient, target.value_and_grad):
+    metric_vjp = lambda x: target.metric_vjp(x, np.eye(DIM))  # noqa: E731
+    for evaluate in (target.value, target.gradient, target.value_and_grad, target.metric, metric_vjp):
         with pytest.raises(NumericalError):
             evaluate(rough)
     assert target.value(q) == before
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
+def test_slope_of_the_metric_that_overflows_is_a_numerical_error(target: EllipticInverseProblem, bad: float) -> None:
+    with pytest.raises(NumericalError, match="derivative of the elliptic problem's metric"):
+        target.metric_vjp(position("factor"), np.full((DIM, 1), bad))
 
 
 @pytest.mark.parametrize(

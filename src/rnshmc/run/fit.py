@@ -7,7 +7,7 @@ import numpy as np
 
 from rnshmc.errors import ParameterError
 from rnshmc.run.registry import SURROGATES, load
-from rnshmc.types import Array
+from rnshmc.types import Array, Surrogate
 
 
 def fit(
@@ -18,7 +18,7 @@ def fit(
     discard: int,
     settings: Mapping[str, Any],
     rng: np.random.Generator,
-) -> Any:
+) -> Surrogate:
     """Fit a surrogate to the states of an exploration.
 
     The training set is the state and its potential at each iteration after the first ``discard``, repeats included.
@@ -41,4 +41,7 @@ def fit(
     """
     if not 0 <= discard < len(exploration):
         raise ParameterError(f"discard: expected 0 <= discard < {len(exploration)} iterations, got {discard}")
-    return load(SURROGATES, surrogate).fit(exploration[discard:], potentials[discard:], rng=rng, **settings)
+    fitted: Surrogate = load(SURROGATES, surrogate).fit(
+        exploration[discard:], potentials[discard:], rng=rng, **settings
+    )
+    return fitted

@@ -25,6 +25,11 @@ RECIPES = {
     "hmc": Recipe(kernel="hmc", surrogate=None),
     "rmhmc": Recipe(kernel="rmhmc", surrogate=None),
     "rns_hmc": Recipe(kernel="hmc", surrogate="random_network"),
+    "rns_rmhmc": Recipe(kernel="rmhmc", surrogate="random_network", view="softabs"),
+    "arns_hmc": Recipe(kernel="adaptive_hmc", surrogate="online_network"),
+    "rns_hmc_rbf": Recipe(kernel="hmc", surrogate="rbf_network"),
+    "gp_hmc": Recipe(kernel="hmc", surrogate="gaussian_process"),
+    "fitc_hmc": Recipe(kernel="hmc", surrogate="fitc"),
 }
 
 

@@ -9,16 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from rnshmc.errors import ParameterError
-from rnshmc.types import Driver, Potential
+from rnshmc.types import Potential, Surrogate
 
 KERNELS = {
     "hmc": "rnshmc.kernels.hmc:HMC",
     "rmhmc": "rnshmc.kernels.rmhmc:RMHMC",
+    "adaptive_hmc": "rnshmc.kernels.adaptive_hmc:AdaptiveHMC",
 }
 SURROGATES = {
     "random_network": "rnshmc.surrogates.random_network:RandomNetwork",
+    "online_network": "rnshmc.surrogates.online:OnlineNetwork",
+    "rbf_network": "rnshmc.surrogates.rbf_network:RBFNetwork",
+    "gaussian_process": "rnshmc.surrogates.gaussian_process:GaussianProcess",
+    "fitc": "rnshmc.surrogates.fitc:FITC",
 }
-VIEWS: dict[str, str] = {}
+VIEWS = {"softabs": "rnshmc.surrogates.softabs:SoftAbsMetric"}
 TARGETS = {
     "logistic": "rnshmc.targets.logistic:from_file",
     "elliptic": "rnshmc.targets.elliptic:from_file",
@@ -50,7 +55,7 @@ def load_target(target: Mapping[str, Any], data: Path) -> Potential:
     return potential
 
 
-def load_surrogate(surrogate: Mapping[str, Any], path: Path) -> Driver:
+def load_surrogate(surrogate: Mapping[str, Any], path: Path) -> Surrogate:
     """The fitted surrogate in ``path``, of the ``type`` that a config's ``surrogates`` entry names."""
-    driver: Driver = load(SURROGATES, surrogate["type"]).load(path)
-    return driver
+    fitted: Surrogate = load(SURROGATES, surrogate["type"]).load(path)
+    return fitted

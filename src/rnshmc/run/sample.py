@@ -9,7 +9,7 @@ from rnshmc.run.chain import Phase, Progress
 from rnshmc.run.fit import fit
 from rnshmc.run.phases import StepRange, exploit, explore
 from rnshmc.run.recipes import recipe
-from rnshmc.types import Array, Potential
+from rnshmc.types import Array, Potential, Surrogate
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Chain:
     """A chain with its exploration, which is its warm-up."""
 
     exploration: Phase
-    surrogate: Any
+    surrogate: Surrogate | None
     """The fitted surrogate, or None where the exact potential drove."""
     sampling: Phase
 

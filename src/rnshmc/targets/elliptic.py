@@ -1,14 +1,14 @@
 """The elliptic inverse problem: a diffusion field inferred from the pressure at some points (paper A, section 5.2)."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rnshmc.errors import DataError
+from rnshmc.errors import DataError, NumericalError
 from rnshmc.fem.diffusion import DiffusionSolver
 from rnshmc.fem.random_field import karhunen_loeve
+from rnshmc.targets.elliptic_linearisation import Linearisation
 from rnshmc.targets.elliptic_settings import EllipticSettings, check_positive, from_mapping
 from rnshmc.targets.forward_data import ForwardData
 from rnshmc.types import Array
@@ -45,6 +45,7 @@ class EllipticForwardModel:
         self._modes = field.at(self._solver.centroids)
         self._observe = self._solver.observation_matrix(points)
         self._observe_transposed = self._observe.T.tocsr()
+        self._last: Linearisation | None = None
 
     @property
     def dim(self) -> int:
@@ -59,38 +60,26 @@ class EllipticForwardModel:
         NumericalError
             If theta is not finite, the field overflows, or the solve fails.
         """
-        self._solver.factorise(self._diffusion(theta))
-        pressure: Array = self._observe @ self._solver.forward()
-        return pressure
+        return self.linearise(theta).prediction
 
-    def vjp(self, theta: Array) -> tuple[Array, Callable[[Array], Array]]:
-        """Prediction at theta, and the product of a vector with its Jacobian there.
+    def linearise(self, theta: Array) -> Linearisation:
+        """The model at theta, with its first and second derivatives: one factorisation, one solve.
 
-        Returns
-        -------
-        prediction : (n,)
-            As from `predict`.
-        pullback
-            Takes w, shape (n,), to J'w, shape (dim,), J = d prediction / d theta, by one adjoint solve with the
-            factorisation of the prediction: with K(c) lambda = -B'w,
-            (J'w)_k = sum over cells of c phi_k (lambda' K_cell u). To be used before this model is evaluated again.
+        The last one is kept, so that what is asked of one theta in turn shares the factorisation and the derivatives.
 
         Raises
         ------
         NumericalError
-            As `predict`; the pullback if its solve fails.
+            As `predict`.
         """
-        c = self._diffusion(theta)
-        self._solver.factorise(c)
-        u = self._solver.forward()
-
-        def pullback(w: Array) -> Array:
-            adjoint = self._solver.solve(-(self._observe_transposed @ w))
-            product: Array = np.einsum("c,ck->k", c * self._solver.cell_energies(adjoint, u), self._modes)
-            return product
-
-        prediction: Array = self._observe @ u
-        return prediction, pullback
+        if self._last is None or not np.array_equal(theta, self._last.theta):
+            c = self._diffusion(theta)
+            self._solver.factorise(c)
+            u = self._solver.forward()
+            self._last = Linearisation(
+                theta.copy(), c, u, self._solver, self._modes, self._observe, self._observe_transposed
+            )
+        return self._last
 
     def _diffusion(self, theta: Array) -> Array:
         """c in each cell. Overflow and underflow are left to the solver's check."""
@@ -101,7 +90,7 @@ class EllipticForwardModel:
 
 
 class EllipticInverseProblem:
-    """Posterior of the Karhunen-Loeve coefficients, as a potential.
+    """Posterior of the Karhunen-Loeve coefficients, as a potential with a metric.
 
         U(theta) = |prediction(theta) - observations|^2 / (2 noise_sd^2) + |theta|^2 / (2 prior_sd^2)
 
@@ -162,10 +151,41 @@ class EllipticInverseProblem:
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U and its gradient at q from one factorisation. Raises as `value`."""
-        prediction, pullback = self._model.vjp(q)
-        misfit = prediction - self._observations
-        gradient = pullback(self._noise_precision * misfit) + self._prior_precision * q
+        model = self._model.linearise(q)
+        misfit = model.prediction - self._observations
+        gradient = model.pullback(self._noise_precision * misfit) + self._prior_precision * q
         return self._potential(q, misfit), gradient
+
+    def metric(self, q: Array) -> Array:
+        """Fisher information plus prior precision, (dim, dim): J'J / noise_sd^2 + I / prior_sd^2.
+
+        J is the Jacobian of the prediction at q: one tangent solve for each mode.
+
+        Raises
+        ------
+        NumericalError
+            As `value`.
+        """
+        jacobian = self._model.linearise(q).jacobian
+        metric: Array = self._noise_precision * (jacobian.T @ jacobian) + self._prior_precision * np.eye(self.dim)
+        return metric
+
+    def metric_vjp(self, q: Array, factor: Array) -> Array:
+        """sum_jk m_jk dG_jk/dq_i for m = factor factor', shape (dim,), for a factor of shape (dim, r).
+
+        The first call at q takes the solves of `metric`, unless that was called there, and as many adjoint solves;
+        later calls at the same q take none.
+
+        Raises
+        ------
+        NumericalError
+            As `value`, or if the result is not finite.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            product = self._noise_precision * self._model.linearise(q).gram_vjp(factor)
+        if not np.isfinite(product).all():
+            raise NumericalError("the derivative of the elliptic problem's metric is not finite")
+        return product
 
     def _potential(self, q: Array, misfit: Array) -> float:
         return float(0.5 * (self._noise_precision * (misfit @ misfit) + self._prior_precision * (q @ q)))

@@ -1,0 +1,106 @@
+"""Adaptive HMC: the driver learns from every state and changes with a vanishing probability (ARNS-HMC, Algorithm 4)."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnshmc.errors import ParameterError
+from rnshmc.kernels.hmc import HMC
+from rnshmc.kernels.transition import State, TransitionInfo
+from rnshmc.types import AdaptiveDriver, Array, Potential
+
+
+@dataclass(frozen=True)
+class VanishingAdaptation:
+    """a_t = (1 + t/offset)^-exponent, the probability of adopting at iteration t = 0, 1, ... (paper A, section 4).
+
+    With a_t -> 0 the adaptation diminishes, so that the chain converges to the exact posterior (Roberts and Rosenthal
+    2007, Theorem 5); with an infinite sum of a_t the driver never stops to improve. Both hold for 0 < exponent <= 1.
+
+    Parameters
+    ----------
+    offset
+        Iterations before the probability starts to fall, > 0: at t = offset it is 2^-exponent.
+    exponent
+        How fast it falls.
+
+    Raises
+    ------
+    ParameterError
+        If one of the two published conditions does not hold.
+    """
+
+    offset: float
+    exponent: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.offset) and self.offset > 0):
+            raise ParameterError(f"offset: expected a positive number, got {self.offset}")
+        if not self.exponent > 0:
+            raise ParameterError(f"exponent: a_t must tend to 0, so expected exponent > 0, got {self.exponent}")
+        if not self.exponent <= 1:
+            raise ParameterError(f"exponent: a_t must not be summable, so expected exponent <= 1, got {self.exponent}")
+
+    def probability(self, t: int) -> float:
+        """a_t."""
+        return float((1.0 + t / self.offset) ** -self.exponent)
+
+
+class AdaptiveHMC:
+    """HMC whose driver learns from the chain (paper A, Algorithm 4).
+
+    After each transition the driver learns the state, whether new or repeated, and its exact potential; with
+    probability a_t it adopts what it has learnt. The exact potential decides, as in `HMC`. The kernel and its driver
+    change from step to step, so that each chain needs its own.
+
+    Parameters
+    ----------
+    potential
+        Decides: the exact potential.
+    driver
+        Drives and learns.
+    step_size, n_steps
+        As in `HMC`.
+    offset, exponent
+        The schedule a_t, see `VanishingAdaptation`; t counts the steps of this kernel.
+
+    Raises
+    ------
+    ParameterError
+        If a setting is out of range, or driver and potential differ in dimension.
+    """
+
+    def __init__(
+        self,
+        potential: Potential,
+        driver: AdaptiveDriver,
+        *,
+        step_size: float,
+        n_steps: tuple[int, int],
+        offset: float,
+        exponent: float,
+    ) -> None:
+        self._hmc = HMC(potential, driver, step_size=step_size, n_steps=n_steps)
+        self._driver = driver
+        self._adaptation = VanishingAdaptation(offset, exponent)
+        self._t = 0
+
+    def init(self, q: Array) -> State:
+        """The state at ``q``, shape (dim,); see `HMC.init`."""
+        return self._hmc.init(q)
+
+    def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
+        """One transition and what is learnt from it.
+
+        The random draws are those of `HMC.step` and one uniform number, whatever happens.
+        """
+        state, info = self._hmc.step(rng, state)
+        self._driver.update(state.q, state.potential)
+        adopts = rng.uniform() < self._adaptation.probability(self._t)
+        self._t += 1
+        if adopts:
+            self._driver.adopt()
+            # The next trajectory starts with this gradient: it has to be the new driver's.
+            state = state._replace(gradient=self._driver.gradient(state.q))
+        return state, info

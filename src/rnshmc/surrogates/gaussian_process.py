@@ -1,0 +1,124 @@
+"""The full Gaussian process, the surrogate of GP-HMC (paper A, section 3.3)."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg
+from scipy.linalg import lapack
+from scipy.spatial.distance import cdist
+
+from rnshmc.surrogates.marginal_likelihood import Hyperparameters, data_scales, maximise
+from rnshmc.surrogates.squared_exponential import KernelExpansion, covariance
+from rnshmc.surrogates.training import training_set
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianProcess(KernelExpansion):
+    """Predictive mean of a zero-mean Gaussian process with squared-exponential covariance and Gaussian noise.
+
+        mean(q) = k_q' (K_N + sigma^2 I)^-1 t
+
+    The centres are all N training states. The arrays are private copies and read-only.
+    """
+
+    @classmethod
+    def fit(
+        cls,
+        q: npt.ArrayLike,
+        u: npt.ArrayLike,
+        *,
+        rng: np.random.Generator,  # noqa: ARG003
+        max_evaluations: int = 100,
+    ) -> Self:
+        """Fit to potentials, with hyperparameters (sigma_f, l, sigma) that maximise the marginal likelihood.
+
+        The targets are t = u - min(u), and log N(t | 0, K_N + sigma^2 I) is maximised with its exact gradient. Each
+        evaluation costs O(N^3), and the fit holds three N x N matrices at a time.
+
+        Parameters
+        ----------
+        q
+            Training states, shape (N, dim). A state that is repeated counts as often.
+        u
+            Exact potentials at the states, shape (N,).
+        rng
+            Not used: nothing is random in this fit.
+        max_evaluations
+            Evaluations of the marginal likelihood after which the search ends.
+
+        Raises
+        ------
+        FitError
+            If the training set has the wrong shape or is not finite, all its states or potentials are equal, or the
+            marginal likelihood cannot be evaluated where the search starts.
+        ParameterError
+            If max_evaluations is less than 1.
+        """
+        states, targets = training_set(q, u)
+        squared_distances = cdist(states, states, "sqeuclidean")
+        start = data_scales(states, targets)
+        likelihood = partial(log_likelihood, squared_distances, targets)
+        found = maximise(likelihood, start, max_evaluations=max_evaluations)
+        factor = _cholesky(_noisy_covariance(squared_distances, found.hyperparameters))
+        weights = linalg.cho_solve((factor, True), targets, check_finite=False)
+        return cls.from_search(found, states, weights, states, targets)
+
+
+def log_likelihood(squared_distances: Array, targets: Array, hyperparameters: Hyperparameters) -> tuple[float, Array]:
+    """log N(t | 0, K_N + sigma^2 I) and its gradient in (log sigma_f, log l, log sigma).
+
+    For one Cholesky factorisation and one inverse (Rasmussen and Williams, Gaussian Processes for Machine Learning,
+    2006, eqs. 5.8 and 5.9).
+
+    Parameters
+    ----------
+    squared_distances
+        |q_i - q_j|^2, shape (N, N).
+    targets
+        t, shape (N,).
+    hyperparameters
+        sigma_f, l and sigma.
+
+    Raises
+    ------
+    scipy.linalg.LinAlgError
+        If K_N + sigma^2 I is not positive definite in doubles.
+    """
+    n, noise = len(targets), hyperparameters.noise_sd**2
+    matrix = _noisy_covariance(squared_distances, hyperparameters)
+    # K o D is dK/dlog l up to l^2. The diagonal of D is zero, so the noise in the matrix does not enter.
+    stretched = matrix * squared_distances
+    factor = _cholesky(matrix)
+    log_determinant = 2.0 * float(np.log(factor.diagonal()).sum())
+    weights = linalg.cho_solve((factor, True), targets, check_finite=False)
+    value = -0.5 * (float(targets @ weights) + log_determinant + n * np.log(2.0 * np.pi))
+
+    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    trace = float(inverse.diagonal().sum())
+    # The inverse is stored below its diagonal with zeros above, and K o D is symmetric with a diagonal of zeros.
+    stretched_trace = 2.0 * float(np.vdot(inverse.T, stretched))
+    by_noise = noise * (float(weights @ weights) - trace)
+    by_amplitude = float(targets @ weights) - n - by_noise
+    by_length = 0.5 * (float(weights @ (stretched @ weights)) - stretched_trace) / hyperparameters.length_scale**2
+    return value, np.array([by_amplitude, by_length, by_noise])
+
+
+def _noisy_covariance(squared_distances: Array, hyperparameters: Hyperparameters) -> Array:
+    """K_N + sigma^2 I."""
+    matrix = covariance(squared_distances, hyperparameters.amplitude, hyperparameters.length_scale)
+    matrix[np.diag_indices_from(matrix)] += hyperparameters.noise_sd**2
+    return matrix
+
+
+def _cholesky(matrix: Array) -> Array:
+    """The lower factor of a symmetric matrix, with zeros above the diagonal; it overwrites the matrix."""
+    # The transpose is the same matrix in the column order of LAPACK, so that nothing is copied.
+    factor: Array
+    factor, info = lapack.dpotrf(matrix.T, lower=1, clean=1, overwrite_a=1)
+    if info != 0:
+        raise linalg.LinAlgError(f"the covariance of {len(matrix)} training states is not positive definite")
+    return factor

@@ -1,0 +1,121 @@
+"""Greville's recursion: the pseudo-inverse solution learnt one training state at a time (paper A, Proposition 1)."""
+
+from typing import Self
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg.blas import dsymv, dsyr, dsyr2
+from scipy.linalg.lapack import dpotri
+
+from rnshmc.errors import FitError
+from rnshmc.types import Array
+
+DEPENDENCE_TOLERANCE = 1e-6
+"""c = 0 in Proposition 1 means |c| <= DEPENDENCE_TOLERANCE |h|.
+
+A row h that is kept as independent puts numbers up to 1/|c|^2 into Theta, whose rounding errors are then of relative
+size eps |h|^2 / |c|^2 where Theta meets h: 2e-4 at this tolerance, of size 1 at sqrt(eps) = 1.5e-8.
+"""
+
+
+class GrevilleRecursion:
+    """Output weights v = H^+ t, and what it takes to learn from one more row of H. It changes in place.
+
+    With ridge > 0 the recursion is that of the stacked matrix [H; sqrt(ridge) I], which has full column rank: then
+    Phi = 0, Theta = (H'H + ridge I)^-1, and every update is branch (i), recursive least squares. Phi is dropped as soon
+    as the rank is s. Of the symmetric matrices Theta and Phi, only the lower triangles are kept.
+
+    Parameters
+    ----------
+    output_weights
+        v, shape (s,).
+    theta
+        Theta = H^+ (H^+)', shape (s, s); its lower triangle is used, and overwritten if it is in Fortran order.
+    phi
+        Phi = I - H^+ H, shape (s, s), in the same way; None where the rank is s.
+    """
+
+    def __init__(self, output_weights: Array, theta: Array, phi: Array | None) -> None:
+        self._v = output_weights
+        self._theta = np.asfortranarray(theta)
+        self._phi = None if phi is None else np.asfortranarray(phi)
+        # The trace of a projection is the dimension of its range.
+        self._rank = len(self._v) - (0 if phi is None else round(np.trace(phi)))
+
+    @classmethod
+    def from_normal_equations(cls, matrix: Array, right_side: Array) -> Self:
+        """Start from H'H + ridge I, of which the lower triangle is read, and H't: O(s^3).
+
+        Raises
+        ------
+        scipy.linalg.LinAlgError
+            If the matrix is not positive definite in doubles.
+        """
+        factor, _ = linalg.cho_factor(matrix, lower=True)
+        theta, _ = dpotri(factor, lower=1)
+        return cls(linalg.cho_solve((factor, True), right_side), theta, None)
+
+    @classmethod
+    def from_hidden_layer(cls, hidden: Array, targets: Array, ridge: float) -> Self:
+        """Start from the output matrix H, shape (n, s), and targets t, shape (n,), by a singular value decomposition.
+
+        Without a penalty, singular values up to DEPENDENCE_TOLERANCE times the root mean square of the rows' norms
+        are zero.
+
+        Raises
+        ------
+        FitError
+            If the decomposition fails.
+        """
+        try:
+            U, sigma, Vt = linalg.svd(hidden, full_matrices=False)
+        except (ValueError, linalg.LinAlgError) as error:
+            raise FitError(f"no singular value decomposition of the hidden layer: {error}") from error
+        if ridge == 0:
+            kept = sigma > DEPENDENCE_TOLERANCE * np.linalg.norm(sigma) / np.sqrt(len(hidden))
+            U, sigma, Vt = U[:, kept], sigma[kept], Vt[kept]
+        damped = sigma**2 + ridge
+        v = Vt.T @ (sigma / damped * (targets @ U))
+        theta = (Vt.T / damped) @ Vt
+        if len(sigma) == len(v):
+            return cls(v, theta, None)
+        phi = np.eye(len(v)) - Vt.T @ Vt
+        return cls(v, theta, phi) if ridge == 0 else cls(v, theta + phi / ridge, None)
+
+    @property
+    def output_weights(self) -> Array:
+        """v, shape (s,). An update makes another array of it."""
+        return self._v
+
+    @property
+    def rank(self) -> int:
+        """Rank of H, or s with a penalty."""
+        return self._rank
+
+    def update(self, h: Array, target: float) -> None:
+        """Learn that the hidden layer's output h, shape (s,), has the target t: O(s^2), nothing of size s^2 is made."""
+        theta_h = self.apply_theta(h)
+        spread = 1.0 + float(h @ theta_h)
+        residual = target - float(h @ self._v)
+        c = None if self._phi is None else dsymv(1.0, self._phi, h, lower=1)
+        if c is None or c @ c <= DEPENDENCE_TOLERANCE**2 * (h @ h):
+            self._v = self._v + residual / spread * theta_h
+            dsyr(-1.0 / spread, theta_h, lower=1, a=self._theta, overwrite_a=1)
+        else:
+            b = c / (c @ c)
+            self._v = self._v + residual * b
+            # -x b' - b x' + spread b b' in one pass through the matrix.
+            dsyr2(-1.0, theta_h - 0.5 * spread * b, b, lower=1, a=self._theta, overwrite_a=1)
+            self._gain_rank(c)
+
+    def apply_theta(self, x: Array) -> Array:
+        """Theta x, shape (s,)."""
+        product: Array = dsymv(1.0, self._theta, x, lower=1)
+        return product
+
+    def _gain_rank(self, c: Array) -> None:
+        self._rank += 1
+        if self._rank == len(c):
+            self._phi = None
+        else:
+            dsyr(-1.0 / (c @ c), c, lower=1, a=self._phi, overwrite_a=1)

@@ -1,0 +1,66 @@
+"""The normal equations of a growing training set, kept beside a recursion to see how far it has drifted."""
+
+from typing import Self
+
+import numpy as np
+from scipy.linalg.blas import dsymv, dsyrk
+
+from rnshmc.types import Array
+
+BLOCK = 64
+"""Training states that enter the matrix together: one matrix product is far cheaper than as many rank-one updates."""
+
+
+class NormalEquations:
+    """(H'H + ridge I) v = H't. It changes in place.
+
+    Parameters
+    ----------
+    hidden_units
+        Number s of columns of H.
+    ridge
+        Penalty, not negative.
+    """
+
+    def __init__(self, hidden_units: int, ridge: float) -> None:
+        self._matrix: Array = np.asfortranarray(ridge * np.eye(hidden_units))
+        self._right_side = np.zeros(hidden_units)
+        self._pending = np.empty((hidden_units, BLOCK), order="F")
+        self._pending_targets = np.empty(BLOCK)
+        self._count = 0
+
+    @classmethod
+    def of(cls, hidden: Array, targets: Array, ridge: float) -> Self:
+        """The equations of an output matrix H, shape (n, s), and targets t, shape (n,)."""
+        equations = cls(hidden.shape[1], ridge)
+        equations._absorb(hidden.T, targets)
+        return equations
+
+    @property
+    def matrix(self) -> Array:
+        """H'H + ridge I over the states absorbed so far, shape (s, s): its lower triangle."""
+        return self._matrix
+
+    @property
+    def right_side(self) -> Array:
+        """H't over the states absorbed so far, shape (s,)."""
+        return self._right_side
+
+    def add(self, h: Array, target: float) -> bool:
+        """Collect a row of H and its target; True if that filled the block, and the equations are up to date."""
+        self._pending[:, self._count] = h
+        self._pending_targets[self._count] = target
+        self._count = (self._count + 1) % BLOCK
+        if self._count:
+            return False
+        self._absorb(self._pending, self._pending_targets)
+        return True
+
+    def residual(self, v: Array) -> Array:
+        """H't - (H'H + ridge I) v over the states absorbed so far, shape (s,)."""
+        residual: Array = self._right_side - dsymv(1.0, self._matrix, v, lower=1)
+        return residual
+
+    def _absorb(self, hidden_transposed: Array, targets: Array) -> None:
+        dsyrk(1.0, hidden_transposed, lower=1, beta=1.0, c=self._matrix, overwrite_c=1)
+        self._right_side = self._right_side + hidden_transposed @ targets

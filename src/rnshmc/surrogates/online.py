@@ -1,0 +1,258 @@
+"""The random network that goes on learning, the surrogate of ARNS-HMC (paper A, section 4)."""
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg
+
+from rnshmc.errors import FitError, ParameterError
+from rnshmc.surrogates import storage
+from rnshmc.surrogates.greville import GrevilleRecursion
+from rnshmc.surrogates.normal_equations import NormalEquations
+from rnshmc.surrogates.random_network import RandomNetwork
+from rnshmc.surrogates.ridge import check_settings, output_matrix
+from rnshmc.surrogates.training import training_set
+from rnshmc.types import Array
+
+DRIFT_TOLERANCE = 0.05
+"""By how much predictions may differ from those of the ridge solution: root mean square, in units of the potential.
+
+Potentials are log densities, whose natural unit is 1: a driver that is this far from its best fit loses next to nothing
+in acceptance. Rounding alone stays well below it at the published penalties.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class SavedOnlineNetwork:
+    """What an online network is made of, as `OnlineNetwork.save` stores it."""
+
+    weights: Array
+    biases: Array
+    states: Array
+    potentials: Array
+    ridge: float
+    drift_tolerance: float
+
+
+class OnlineNetwork:
+    """A random network that learns from one state after another, and is driven with when told so.
+
+    The one surrogate that changes in place: the recursion's matrix has s^2 entries, and a copy for each of thousands of
+    states would cost more than learning from them. Two networks share the hidden layer: the *driving* one, whose value
+    and gradient are those of this object and change in `adopt` alone, and the *learnt* one, which `update` improves by
+    Greville's recursion in O(d s + s^2).
+
+    Rounding errors make the recursion drift from the ridge solution. Every `normal_equations.BLOCK` updates the drift
+    is measured: with r the residual of the normal equations at the learnt weights, the ridge objective exceeds its
+    minimum by r'Theta r, and sqrt(r'Theta r / n) bounds the root mean square over the n training states by which
+    predictions differ from those of the exact solution. Over ``drift_tolerance``, the recursion starts anew from the
+    training states, in O(s^3) from the running normal equations, or O(n s^2) where only a singular value decomposition
+    will do. A new start that does no better raises the tolerance to twice what it attains.
+
+    Parameters
+    ----------
+    network
+        The network to start from: its hidden layer is kept, its output weights are fitted anew.
+    q, u
+        Training states, shape (n, dim), and exact potentials at them, shape (n,).
+    ridge
+        Penalty on the squared norm of the output weights. 0 gives the pseudo-inverse of Proposition 1.
+    drift_tolerance
+        See above; in units of the potential.
+
+    Raises
+    ------
+    FitError
+        If the training set has the wrong shape or is not finite, or no start is found.
+    ParameterError
+        If ridge or drift_tolerance is out of range.
+    """
+
+    def __init__(
+        self,
+        network: RandomNetwork,
+        q: npt.ArrayLike,
+        u: npt.ArrayLike,
+        *,
+        ridge: float,
+        drift_tolerance: float = DRIFT_TOLERANCE,
+    ) -> None:
+        check_settings(len(network.biases), ridge)
+        if not drift_tolerance > 0:
+            raise ParameterError(f"drift_tolerance: expected a positive number, got {drift_tolerance}")
+        self._driving = network
+        states, targets = self._training_set(q, u)
+        self._ridge = float(ridge)
+        self._tolerance = float(drift_tolerance)
+        self._states = list(states.copy())
+        self._potentials = [float(potential) for potential in np.asarray(u)]
+        # The constant that the targets leave out: fixed from here on, or old targets would change with new minima.
+        self._shift = min(self._potentials)
+        self._refactorisations = 0
+        self._equations = NormalEquations.of(self._output_matrix(states), targets, self._ridge)
+        self._recursion = self._start()
+        self._attained = self._drift()
+        self.adopt()
+
+    @classmethod
+    def fit(
+        cls,
+        q: npt.ArrayLike,
+        u: npt.ArrayLike,
+        *,
+        rng: np.random.Generator,
+        hidden_units: int,
+        ridge: float,
+        drift_tolerance: float = DRIFT_TOLERANCE,
+    ) -> Self:
+        """Draw the hidden layer that `RandomNetwork.fit` draws, and fit to the first states."""
+        network = RandomNetwork.fit(q, u, rng=rng, hidden_units=hidden_units, ridge=ridge)
+        return cls(network, q, u, ridge=ridge, drift_tolerance=drift_tolerance)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The network that `save` wrote, its recursion started anew from the training states.
+
+        The constant that its targets leave out is then the smallest of all stored potentials.
+
+        Raises
+        ------
+        StoreError
+            If the file cannot be read or lacks an entry; the message names both.
+        """
+        stored = storage.load(SavedOnlineNetwork, path)
+        hidden_layer = RandomNetwork(stored.weights, stored.biases, np.zeros_like(stored.biases), math.nan, "none")
+        return cls(
+            hidden_layer, stored.states, stored.potentials, ridge=stored.ridge, drift_tolerance=stored.drift_tolerance
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write hidden layer, training states and settings to an npz file: O(n d + d s) numbers, not s^2."""
+        states, potentials = self.training_states
+        layer = self._driving
+        stored = SavedOnlineNetwork(layer.weights, layer.biases, states, potentials, self._ridge, self._tolerance)
+        storage.save(stored, path)
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the parameter space."""
+        return self._driving.dim
+
+    @property
+    def training_states(self) -> tuple[Array, Array]:
+        """States learnt from so far, shape (n, dim), and exact potentials at them, shape (n,), as copies."""
+        return np.array(self._states), np.array(self._potentials)
+
+    @property
+    def refactorisations(self) -> int:
+        """How often the recursion was started anew because it had drifted."""
+        return self._refactorisations
+
+    @property
+    def train_residual_sd(self) -> float:
+        """Standard deviation of z(q) - U(q) over the training states so far, z the learnt network: O(n d s)."""
+        states, potentials = self.training_states
+        return float(np.std(self._learnt().predict(states) - potentials))
+
+    def network(self) -> RandomNetwork:
+        """The learnt network as it is now, a copy that later updates leave alone: O(n d s) for its residual."""
+        return replace(self._learnt(), train_residual_sd=self.train_residual_sd)
+
+    def report(self) -> dict[str, int | float | str]:
+        """What is known of the learnt network: its residual, its training and the state of its recursion."""
+        return {
+            "train_residual_sd": self.train_residual_sd,
+            "training_states": len(self._states),
+            "rank": self._recursion.rank,
+            "refactorisations": self._refactorisations,
+            "output_weights_norm": float(np.linalg.norm(self._recursion.output_weights)),
+        }
+
+    def value(self, q: Array) -> float:
+        """The driving network at q of shape (dim,).
+
+        Raises
+        ------
+        NumericalError
+            If the value is not finite.
+        """
+        return self._driving.value(q)
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of the driving network at q, both of shape (dim,).
+
+        Raises
+        ------
+        NumericalError
+            If the gradient is not finite.
+        """
+        return self._driving.gradient(q)
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        """The driving network and its gradient, for one pass through the hidden layer.
+
+        Raises
+        ------
+        NumericalError
+            If either is not finite.
+        """
+        return self._driving.value_and_grad(q)
+
+    def predict(self, q: Array) -> Array:
+        """The driving network at each row of q of shape (m, dim), as an array of shape (m,)."""
+        return self._driving.predict(q)
+
+    def update(self, q: Array, u: float) -> None:
+        """Learn the exact potential ``u`` at the state ``q``, shape (dim,). The driving network stays as it is.
+
+        Raises
+        ------
+        FitError
+            If the state has the wrong shape, or a number is not finite.
+        """
+        states, _ = self._training_set([q], [u])
+        h = self._driving.hidden_layer(states[0])
+        target = u - self._shift
+        self._states.append(states[0])
+        self._potentials.append(float(u))
+        self._recursion.update(h, target)
+        if self._equations.add(h, target) and not self._drift() <= max(self._tolerance, 2 * self._attained):
+            self._recursion = self._start()
+            self._attained = self._drift()
+            self._refactorisations += 1
+
+    def adopt(self) -> None:
+        """Drive with the learnt network from here on."""
+        self._driving = self._learnt()
+
+    def _training_set(self, q: npt.ArrayLike, u: npt.ArrayLike) -> tuple[Array, Array]:
+        states, targets = training_set(q, u)
+        if states.shape[1] != self.dim:
+            raise FitError(f"q: states of dimension {states.shape[1]}, but the network has {self.dim}")
+        return states, targets
+
+    def _learnt(self) -> RandomNetwork:
+        weights = self._recursion.output_weights
+        return replace(self._driving, output_weights=weights, train_residual_sd=math.nan, solver="greville")
+
+    def _start(self) -> GrevilleRecursion:
+        """The recursion of all training states so far."""
+        if self._ridge > 0:
+            with suppress(linalg.LinAlgError, ValueError):
+                return GrevilleRecursion.from_normal_equations(self._equations.matrix, self._equations.right_side)
+        states, potentials = self.training_states
+        return GrevilleRecursion.from_hidden_layer(self._output_matrix(states), potentials - self._shift, self._ridge)
+
+    def _output_matrix(self, states: Array) -> Array:
+        return output_matrix(self._driving.hidden_layer, states, len(self._driving.biases))
+
+    def _drift(self) -> float:
+        residual = self._equations.residual(self._recursion.output_weights)
+        excess = float(residual @ self._recursion.apply_theta(residual))
+        # Rounding may leave Theta indefinite; the size of the excess still says how far the weights are off.
+        return math.sqrt(abs(excess) / len(self._states))

@@ -1,0 +1,127 @@
+"""First and second derivatives of the elliptic forward model at one theta, all from one factorisation.
+
+With K(c) the stiffness matrix, linear in c = exp(sum_k theta_k phi_k), and u the solution of K(c) u = 0 with the given
+boundary values, differentiate once for the tangents u_k and once more for their slopes:
+
+    K(c) u_k  = -K(c phi_k) u
+    K(c) u_jk = -K(c phi_j phi_k) u - K(c phi_j) u_k - K(c phi_k) u_j
+
+The products phi_j phi_k need no solve of their own: what is wanted of u_jk are its values at the points times a given
+vector, which an adjoint takes to a sum over the cells.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from rnshmc.fem.diffusion import DiffusionSolver
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Linearisation:
+    """The forward model at ``theta``; what costs solves is computed when it is first asked for, and kept.
+
+    The products of the second derivatives go through BLAS and are the same bytes on one number of threads only;
+    `prediction` and `pullback` are on any.
+
+    Attributes
+    ----------
+    theta : (d,)
+        Where the model was linearised.
+    c : (n_cells,)
+        Diffusion coefficient there.
+    u : (n_nodes,)
+        Pressure there.
+    solver, modes, observe, observe_transposed
+        Of the model: finite elements, modes phi_k of log c in each cell (n_cells, d), and the matrix B that takes nodal
+        values to the points, (n, n_nodes).
+    """
+
+    theta: Array
+    c: Array
+    u: Array
+    solver: DiffusionSolver
+    modes: Array
+    observe: csr_array
+    observe_transposed: csr_array
+
+    @property
+    def prediction(self) -> Array:
+        """Pressure at the points, (n,)."""
+        prediction: Array = self.observe @ self.u
+        return prediction
+
+    def pullback(self, w: Array) -> Array:
+        """J'w, shape (d,), for w of shape (n,) and J the Jacobian of the prediction, by one adjoint solve.
+
+        With K(c) lambda = -B'w, (J'w)_k = sum over cells of c phi_k (lambda' K_cell u).
+
+        Raises
+        ------
+        NumericalError
+            If the solve fails.
+        """
+        self.solver.factorise(self.c)
+        adjoint = self.solver.solve(-(self.observe_transposed @ w))
+        # Not a BLAS product: that adds up in an order which depends on the number of threads.
+        product: Array = np.einsum("c,ck->k", self.c * self.solver.cell_energies(adjoint, self.u), self.modes)
+        return product
+
+    @cached_property
+    def jacobian(self) -> Array:
+        """J, shape (n, d), by d tangent solves, which the second derivatives need anyhow.
+
+        Raises
+        ------
+        NumericalError
+            If a solve fails.
+        """
+        jacobian: Array = self.observe @ self._tangents
+        return jacobian
+
+    def gram_vjp(self, factor: Array) -> Array:
+        """sum_jk m_jk d(J'J)_jk / dtheta_i for m = factor factor', shape (d,), for a factor of shape (d, r).
+
+        This is the slope of sum_r |J f_r|^2. With the directions f_r put into the second derivatives above, and with
+        the adjoints K(c) a_r = B'J f_r,
+
+            sum_r (J f_r)' dJ/dtheta_i f_r
+                = -sum_r a_r' [K(c phi_i) u_r + K(c phi_i w_r) u + K(c w_r) u_i],  w_r = sum_k phi_k f_rk.
+
+        The tangents u_i take the place of the second adjoint, and the adjoints are linear in f_r. So the d adjoints of
+        the first call serve every later one, which makes no solve.
+
+        Raises
+        ------
+        NumericalError
+            If a solve fails.
+        """
+        adjoints, tangents, directions = (basis @ factor for basis in (self._adjoints, self._tangents, self.modes))
+        energies = self.solver.cell_energies(adjoints, tangents)
+        energies += np.einsum("cr,cr->c", directions, self._energy_matrix @ adjoints)
+        load = self.solver.stiffness_product(self.c[:, None] * directions, adjoints)
+        product: Array = -2.0 * (self.modes.T @ (self.c * energies) + self._tangents.T @ load)
+        return product
+
+    @cached_property
+    def _energy_matrix(self) -> csr_array:
+        """(n_cells, n_nodes), takes v to u'K_cell v in each cell."""
+        return self.solver.energy_matrix(self.u)
+
+    @cached_property
+    def _tangents(self) -> Array:
+        """u_k = du / dtheta_k in column k, (n_nodes, d)."""
+        return self._solve(-(self._energy_matrix.T @ (self.c[:, None] * self.modes)))
+
+    @cached_property
+    def _adjoints(self) -> Array:
+        """K(c)^-1 B'J, (n_nodes, d)."""
+        return self._solve(self.observe_transposed @ self.jacobian)
+
+    def _solve(self, loads: Array) -> Array:
+        """Solutions for the columns of ``loads``; one by one, since PETSc's factor has no faster way for many."""
+        self.solver.factorise(self.c)
+        return np.column_stack([self.solver.solve(load) for load in loads.T])
