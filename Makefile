@@ -4,7 +4,7 @@
 ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
 
-.PHONY: help env run test paper lint lock clean
+.PHONY: help env run test calibrate paper lint lock clean
 
 help: ## Print this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -22,6 +22,9 @@ paper: env ## Regenerate every result of the papers
 
 test: lint ## Run the whole test suite, linters first
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 2
+
+calibrate: env ## Check every sampler by simulation-based calibration: minutes
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 2 -m calibration tests/test_calibration.py
 
 lint: env ## Run the linters and the type checker
 	$(IN_ENV) ruff check

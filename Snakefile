@@ -13,6 +13,8 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/pde.smk"
 include: "workflow/rules/sample.smk"
+include: "workflow/rules/experiments.smk"
+include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/surrogate.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/report.smk"
@@ -25,5 +27,7 @@ rule all:
         rules.report.output,
         rules.provenance.output,
         rules.figures.output,
+        EXPERIMENT_OUTPUTS,
+        rules.sweep_figures.output,
         expand(rules.problem_figures.output, problem=PROBLEMS),
         expand(rules.field_figure.output, problem=ELLIPTIC),

@@ -24,7 +24,20 @@ BINS = 8
 THIN = 10
 OBSERVATIONS = 15
 PRIOR_SD = 1.0
-SURROGATES: dict[str, dict[str, Any] | None] = {"hmc": None, "rns_hmc": {"hidden_units": 30, "ridge": 1e-6}}
+NETWORK = {"hidden_units": 30, "ridge": 1e-6}
+SAMPLERS: dict[str, dict[str, Any]] = {
+    "hmc": {},
+    "rmhmc": {},
+    "rns_hmc": {"surrogate": NETWORK},
+    "rns_rmhmc": {"surrogate": NETWORK, "options": {"metric": {"shape": "full", "softness": 0.1}}},
+    "arns_hmc": {"surrogate": NETWORK, "options": {"offset": 100.0, "exponent": 1.0}},
+    "rns_hmc_rbf": {"surrogate": {"hidden_units": 60, "ridge": 1e-6}},
+    "gp_hmc": {"surrogate": {"max_evaluations": 20}},
+    "fitc_hmc": {"surrogate": {"inducing_points": 30, "max_evaluations": 20}},
+}
+"""Settings of the surrogate's fit and of the kernel."""
+
+pytestmark = pytest.mark.calibration
 
 
 def ranks(sampler: str, assumed_prior_sd: float = PRIOR_SD) -> Array:
@@ -44,9 +57,9 @@ def ranks(sampler: str, assumed_prior_sd: float = PRIOR_SD) -> Array:
             iterations=RANKED * THIN,
             explore_iterations=200,
             discard=50,
-            surrogate=SURROGATES[sampler],
             seed=22,
             chain=r,
+            **SAMPLERS[sampler],
         )
         found[r] = np.sum(chain.sampling.draws[THIN - 1 :: THIN] < theta, axis=0)
     return found
@@ -61,10 +74,10 @@ def p_value(ranks: Array) -> float:
 
 
 def test_every_sampler_has_a_case() -> None:
-    assert set(SURROGATES) == set(RECIPES)
+    assert set(SAMPLERS) == set(RECIPES)
 
 
-@pytest.mark.parametrize("sampler", SURROGATES)
+@pytest.mark.parametrize("sampler", SAMPLERS)
 def test_ranks_are_uniform(sampler: str) -> None:
     assert p_value(ranks(sampler)) > 1e-3
 

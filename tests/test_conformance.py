@@ -1,5 +1,6 @@
 """What every registered target, surrogate and sampler has to satisfy. A new one without a case here fails."""
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ from rnshmc.random import stream
 from rnshmc.run.recipes import RECIPES
 from rnshmc.run.registry import KERNELS, SURROGATES, TARGETS, load, load_surrogate, load_target
 from rnshmc.run.sample import Chain, sample
-from rnshmc.types import Array, Driver, Potential
+from rnshmc.types import Array, Driver, Potential, RiemannianPotential, Surrogate
 
 
 def logistic(folder: Path) -> Potential:
@@ -47,10 +48,29 @@ def elliptic(folder: Path) -> Potential:
 
 
 TARGET_CASES: dict[str, Callable[[Path], Potential]] = {"logistic": logistic, "elliptic": elliptic}
-SURROGATE_CASES: dict[str, dict[str, Any]] = {"random_network": {"hidden_units": 30, "ridge": 1e-8}}
+SURROGATE_CASES: dict[str, dict[str, Any]] = {
+    "random_network": {"hidden_units": 30, "ridge": 1e-8},
+    "online_network": {"hidden_units": 30, "ridge": 1e-8},
+    "rbf_network": {"hidden_units": 60, "ridge": 1e-8},
+    "gaussian_process": {},
+    "fitc": {"inducing_points": 50},
+}
 """Settings that fit a smooth function of two variables well from 200 points."""
-SAMPLER_CASES: dict[str, dict[str, Any] | None] = {"hmc": None, "rns_hmc": {"hidden_units": 30, "ridge": 1e-6}}
-"""Settings of the surrogate's fit, for a target in two dimensions."""
+ROUNDING = {"gaussian_process": 1e-8}
+"""Relative rounding errors of a surrogate, where they are not 1e-11: its terms cancel to a small part of their size. A
+Gaussian process has a term for each training point, almost without noise here."""
+NETWORK = {"hidden_units": 30, "ridge": 1e-6}
+SAMPLER_CASES: dict[str, dict[str, Any]] = {
+    "hmc": {},
+    "rmhmc": {},
+    "rns_hmc": {"surrogate": NETWORK},
+    "rns_rmhmc": {"surrogate": NETWORK, "options": {"metric": {"shape": "full", "softness": 0.1}}},
+    "arns_hmc": {"surrogate": NETWORK, "options": {"offset": 100.0, "exponent": 1.0}},
+    "rns_hmc_rbf": {"surrogate": {"hidden_units": 60, "ridge": 1e-6}},
+    "gp_hmc": {"surrogate": {"max_evaluations": 30}},
+    "fitc_hmc": {"surrogate": {"inducing_points": 40, "max_evaluations": 30}},
+}
+"""Settings of the surrogate's fit and of the kernel, for a target in two dimensions."""
 
 
 def test_nothing_registered_is_left_out() -> None:
@@ -94,6 +114,21 @@ class TestTarget:
         np.testing.assert_array_equal(first[1], second[1])
         np.testing.assert_array_equal(q, before)
 
+    @pytest.mark.parametrize("rank", [1, 3])
+    def test_metric_vjp_is_that_of_the_metric(
+        self, target: Potential, name: str, rank: int, assert_slope: Callable[..., None]
+    ) -> None:
+        assert isinstance(target, RiemannianPotential)
+        rng = stream(5, name)
+        q, direction = 0.5 * rng.normal(size=(2, target.dim))
+        factor = rng.normal(size=(target.dim, rank))
+
+        def contracted(q: Array) -> float:
+            return float(np.sum(target.metric(q) * (factor @ factor.T)))
+
+        np.linalg.cholesky(target.metric(q))
+        assert_slope(contracted, target.metric_vjp(q, factor) @ direction, q, direction, relative_error=1e-12)
+
     @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
     def test_a_position_that_is_not_finite_is_a_numerical_error(self, target: Potential, bad: float) -> None:
         q = np.zeros(target.dim)
@@ -114,8 +149,8 @@ class TestSurrogate:
     def surrogate(self, name: str, training: tuple[Array, Array]) -> Any:
         return load(SURROGATES, name).fit(*training, rng=stream(6, name), **SURROGATE_CASES[name])
 
-    def test_is_a_potential(self, surrogate: Any) -> None:
-        assert isinstance(surrogate, Potential)
+    def test_is_a_surrogate(self, surrogate: Any) -> None:
+        assert isinstance(surrogate, Surrogate)
 
     def test_predicts_what_it_was_fitted_to_up_to_a_constant(
         self, surrogate: Any, training: tuple[Array, Array]
@@ -125,14 +160,19 @@ class TestSurrogate:
         assert np.std(residual) < 0.05 * np.std(u)
         assert np.std(residual) == pytest.approx(surrogate.train_residual_sd, rel=1e-6)
 
-    def test_prediction_is_the_value(self, surrogate: Any, training: tuple[Array, Array]) -> None:
+    def test_prediction_is_the_value(self, surrogate: Any, name: str, training: tuple[Array, Array]) -> None:
         q = training[0][:5]
-        np.testing.assert_allclose(surrogate.predict(q), [surrogate.value(x) for x in q], rtol=1e-9)
+        rounding = 100 * ROUNDING.get(name, 1e-11)
+        np.testing.assert_allclose(surrogate.predict(q), [surrogate.value(x) for x in q], rtol=rounding)
 
-    def test_gradient_is_that_of_the_value(self, surrogate: Any, assert_slope: Callable[..., None]) -> None:
+    def test_gradient_is_that_of_the_value(self, surrogate: Any, name: str, assert_slope: Callable[..., None]) -> None:
         q, direction = np.array([0.3, -0.4]), np.array([0.6, 0.8])
-        # A surrogate's terms cancel: its round-off is that of terms a thousand times larger than their sum.
-        assert_slope(surrogate.value, surrogate.gradient(q) @ direction, q, direction, relative_error=1e-11)
+        rounding = ROUNDING.get(name, 1e-11)
+        assert_slope(surrogate.value, surrogate.gradient(q) @ direction, q, direction, relative_error=rounding)
+
+    def test_reports_its_fit_ready_for_json(self, surrogate: Any) -> None:
+        report = json.loads(json.dumps(surrogate.report(), allow_nan=False))
+        assert report["train_residual_sd"] == surrogate.train_residual_sd
 
     def test_value_and_grad_are_value_and_gradient(self, surrogate: Any) -> None:
         q = np.array([0.3, -0.4])
@@ -152,18 +192,28 @@ class LogGamma:
 
     dim = 2
     shape = 3.0
+    unshear = np.array([[1.0, 0.0], [-0.5, 1.0]])
 
     def value(self, q: Array) -> float:
-        z = np.array([q[0], q[1] - 0.5 * q[0]])
+        z = self._log_gammas(q)
         return float(np.sum(np.exp(z) - self.shape * z))
 
     def gradient(self, q: Array) -> Array:
-        z = np.array([q[0], q[1] - 0.5 * q[0]])
-        slope = np.exp(z) - self.shape
-        return np.array([slope[0] - 0.5 * slope[1], slope[1]])
+        return np.asarray(self.unshear.T @ (np.exp(self._log_gammas(q)) - self.shape))
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         return self.value(q), self.gradient(q)
+
+    def metric(self, q: Array) -> Array:
+        weights = 1.0 + np.exp(self._log_gammas(q))
+        return np.asarray(self.unshear.T @ np.diag(weights) @ self.unshear)
+
+    def metric_vjp(self, q: Array, factor: Array) -> Array:
+        weights = np.exp(self._log_gammas(q)) * ((self.unshear @ factor) ** 2).sum(axis=1)
+        return np.asarray(self.unshear.T @ weights)
+
+    def _log_gammas(self, q: Array) -> Array:
+        return np.asarray(self.unshear @ q)
 
 
 MEAN = 0.9227843350984671
@@ -174,7 +224,7 @@ VARIANCE = 0.39493406684822646
 
 @pytest.mark.parametrize("name", SAMPLER_CASES)
 class TestSampler:
-    def run(self, name: str, chain: int = 1, iterations: int = 6000) -> Chain:
+    def run(self, name: str, chain: int = 1, iterations: int = 3000) -> Chain:
         return sample(
             LogGamma(),
             sampler=name,
@@ -184,9 +234,9 @@ class TestSampler:
             iterations=iterations,
             explore_iterations=600,
             discard=100,
-            surrogate=SAMPLER_CASES[name],
             seed=8,
             chain=chain,
+            **SAMPLER_CASES[name],
         )
 
     def test_samples_the_posterior(self, name: str) -> None:
@@ -207,9 +257,10 @@ class TestSampler:
         mine, hmcs = self.run(name, iterations=1).exploration, self.run("hmc", iterations=1).exploration
         assert mine.draws.tobytes() == hmcs.draws.tobytes()
 
-    def test_the_exact_potential_decides_and_the_surrogate_drives(self, name: str) -> None:
+    def test_the_exact_potential_decides_once_and_the_driver_drives(self, name: str) -> None:
         stats = self.run(name, iterations=50).sampling.stats
-        np.testing.assert_array_equal(stats["values"], 1)
+        assert np.all(stats["values"] == ~stats["solver_failed"])
         driven = RECIPES[name].surrogate is not None
-        np.testing.assert_array_equal(stats["surrogate_gradients" if driven else "gradients"], stats["n_steps"])
-        np.testing.assert_array_equal(stats["gradients" if driven else "surrogate_gradients"], 0)
+        mine, others = ("surrogate_gradients", "gradients") if driven else ("gradients", "surrogate_gradients")
+        assert np.all((stats[mine] >= stats["n_steps"]) | stats["solver_failed"])
+        np.testing.assert_array_equal(stats[others], 0)

@@ -200,6 +200,12 @@ def test_an_equation_that_does_not_settle_is_a_failure(start: tuple[Array, Array
         integrate(Curved(), *start, step_size=0.5, n_steps=1, fixed_point=FixedPoint(3, 1e-12))
 
 
+def test_a_momentum_that_runs_away_is_a_failure(start: tuple[Array, Array]) -> None:
+    """Its length overflows long before its components do."""
+    with pytest.raises(NumericalError, match="fixed point: still moving"), np.errstate(all="ignore"):
+        integrate(Curved(), start[0], 1e200 * start[1], step_size=1.0, n_steps=1)
+
+
 class Switching(Flat):
     """A metric that jumps: a step over the jump is another one from the other side."""
 

@@ -59,7 +59,7 @@ def test_the_schema_knows_what_is_registered_and_no_more() -> None:
     definitions = SCHEMA["$defs"]
     assert set(definitions["problem"]["properties"]["samplers"]["properties"]) == set(RECIPES)
     assert set(definitions["target"]["properties"]["kind"]["enum"]) == set(TARGETS)
-    assert {definitions["surrogate"]["properties"]["type"]["const"]} == set(SURROGATES)
+    assert set(definitions["surrogate"]["properties"]["type"]["enum"]) == set(SURROGATES)
 
 
 def property_names(schema: Any) -> set[str]:

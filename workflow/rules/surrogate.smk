@@ -16,6 +16,7 @@ rule fit:
             "chain": chain_number(wc),
             "seed": config["seed"],
             "discard": config["iterations"]["discard"],
+            "training_end": training_end(wc.problem, wc.surrogate),
             "surrogate": problem(wc)["surrogates"][wc.surrogate],
             "entry": SURROGATES[problem(wc)["surrogates"][wc.surrogate]["type"]],
         },
@@ -29,3 +30,31 @@ rule fit:
         runtime=60,
     script:
         "../scripts/fit.py"
+
+
+rule matching:
+    """Measure how well a surrogate matches the exact potential on states that it has not seen."""
+    input:
+        surrogate=rules.fit.output.surrogate,
+        report=rules.fit.output.report,
+        chain=f"{RESULTS}/chains/{{problem}}/hmc/{{chain}}.nc",
+        code=lambda wc: code("scripts/matching.py", SURROGATES[problem(wc)["surrogates"][wc.surrogate]["type"]]),
+    output:
+        matching=f"{RESULTS}/matching/{{problem}}/{{surrogate}}/{{chain}}.json",
+    params:
+        spec=lambda wc: {
+            "problem": wc.problem,
+            "name": wc.surrogate,
+            "chain": chain_number(wc),
+            "surrogate": problem(wc)["surrogates"][wc.surrogate],
+        },
+    log:
+        f"{LOGS}/matching/{{problem}}/{{surrogate}}/{{chain}}.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    script:
+        "../scripts/matching.py"

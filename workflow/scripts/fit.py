@@ -15,23 +15,25 @@ if TYPE_CHECKING:
 
 spec = snakemake.params.spec
 
+settings = {key: value for key, value in spec["surrogate"].items() if key not in ("type", "states")}
+
 with job(snakemake.log[0]):
     exploration = read_chain(Path(snakemake.input.exploration))
+    end = spec["training_end"]
     wall, cpu = time.perf_counter(), time.process_time()
     surrogate = fit(
-        exploration.draws,
-        exploration.stats["potential"],
+        exploration.draws[:end],
+        exploration.stats["potential"][:end],
         surrogate=spec["surrogate"]["type"],
         discard=spec["discard"],
-        settings={key: value for key, value in spec["surrogate"].items() if key != "type"},
+        settings=settings,
         rng=stream(spec["seed"], spec["problem"], "surrogate", spec["name"], f"chain{spec['chain']}"),
     )
     report = {
         **spec["surrogate"],
         "origin": exploration.origin,
-        "training_states": len(exploration.draws) - spec["discard"],
-        "train_residual_sd": surrogate.train_residual_sd,
-        "solver": surrogate.solver,
+        **surrogate.report(),
+        "training_states": end - spec["discard"],
         "wall_s": time.perf_counter() - wall,
         "cpu_s": time.process_time() - cpu,
     }

@@ -168,8 +168,8 @@ class _Step:
         return self.start.q + self.step_size * self.start.metric.velocity(half)
 
     def momentum_length(self, p: Array) -> float:
-        """Length of a momentum in units of the metric where the step starts."""
-        return math.sqrt(2.0 * self.start.metric.kinetic_energy(p))
+        """Length of a momentum in units of the metric where the step starts; not finite if it runs away."""
+        return float(np.sqrt(2.0 * self.start.metric.kinetic_energy(p)))
 
 
 def _momentum_force(at: Point, p: Array, driver: RiemannianDriver) -> Array:

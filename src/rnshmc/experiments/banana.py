@@ -1,0 +1,190 @@
+"""HMC beside RNS-HMC on a banana-shaped posterior: forces, trajectories, acceptance (paper A, section 3.4, Fig. 2)."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.dynamics.leapfrog import leapfrog
+from rnshmc.dynamics.metrics import IdentityMetric
+from rnshmc.errors import ParameterError
+from rnshmc.experiments.training import train
+from rnshmc.random import stream
+from rnshmc.run.chain import Phase
+from rnshmc.run.phases import exploit, explore
+from rnshmc.targets.banana import Banana, banana_data
+from rnshmc.types import Array, Driver, Potential
+
+EXACT, SURROGATE = "hmc", "rns_hmc"
+GRID_1 = np.linspace(-3.6, 2.4, 61)
+GRID_2 = np.linspace(-2.4, 2.4, 61)
+"""Where forces are looked at: the region that holds the posterior, and some of what surrounds it."""
+
+
+@dataclass(frozen=True)
+class BananaExperiment:
+    """Settings of the experiment."""
+
+    seed: int
+    observations: int
+    """Number of y_i ~ N(theta_1 + theta_2^2, noise_sd^2)."""
+    mean: float
+    """Mean of the distribution that they are generated from."""
+    noise_sd: float
+    prior_sd: float
+    start: tuple[float, float]
+    length: float
+    """Trajectory length, the same at every iteration."""
+    steps: int
+    """Leapfrog steps of a trajectory of the chains."""
+    drawn_steps: int
+    """Leapfrog steps of a trajectory that is drawn."""
+    drawn: int
+    """Trajectories that are drawn."""
+    iterations: int
+    """Iterations of the exploration by HMC, and of each chain after it."""
+    repeats: int
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "drawn_steps", "drawn", "repeats"):
+            if getattr(self, name) < 1:
+                raise ParameterError(f"{name}: expected at least 1, got {getattr(self, name)}")
+
+    @property
+    def step_size(self) -> float:
+        """Leapfrog step of the chains."""
+        return self.length / self.steps
+
+    def target(self) -> Banana:
+        """The posterior, of the same observations in every repeat."""
+        rng = stream(self.seed, "fig2", "observations")
+        y = banana_data(rng, self.observations, mean=self.mean, sd=self.noise_sd)
+        return Banana(y, noise_sd=self.noise_sd, prior_sd=self.prior_sd)
+
+
+class BananaTables(NamedTuple):
+    """What `run_banana` found, as tidy tables."""
+
+    field: pd.DataFrame
+    """Columns theta1, theta2, potential (less its smallest value on the grid), and the gradients hmc_1, hmc_2
+    (exact), rns_hmc_1, rns_hmc_2 (surrogate): one row per grid point, first repeat's surrogate."""
+    trajectories: pd.DataFrame
+    """Columns sampler, trajectory, step, theta1, theta2: equal trajectory numbers have equal initial momenta."""
+    acceptance: pd.DataFrame
+    """Columns sampler, repeat, iterations, acceptance, train_residual_sd (NaN for HMC)."""
+
+
+def run_banana(experiment: BananaExperiment, *, settings: Mapping[str, Any]) -> BananaTables:
+    """Explore by HMC, train a surrogate on the states, go on by HMC and by RNS-HMC.
+
+    Each repeat is a chain of its own: HMC from ``start`` explores; the state of every iteration, repeats included, and
+    its potential are the training set; both samplers continue from the last state.
+
+    Parameters
+    ----------
+    settings
+        Keyword settings of the ``fit`` of the random network.
+    """
+    target = experiment.target()
+    networks, rows = [], []
+    for repeat in range(1, experiment.repeats + 1):
+        exploration = _explore(experiment, target, repeat)
+        network = train(
+            SURROGATE,
+            exploration.draws,
+            exploration.stats["potential"],
+            settings=settings,
+            rng=stream(experiment.seed, "fig2", "surrogate", f"repeat{repeat}"),
+        )
+        networks.append(network)
+        for sampler, driver in ((EXACT, None), (SURROGATE, network)):
+            rows.append(
+                {
+                    "sampler": sampler,
+                    "repeat": repeat,
+                    "iterations": experiment.iterations,
+                    "acceptance": _acceptance(experiment, target, driver, sampler, exploration.draws[-1], repeat),
+                    "train_residual_sd": driver.train_residual_sd if driver else math.nan,
+                }
+            )
+    return BananaTables(
+        field=gradient_field(target, networks[0]),
+        trajectories=draw_trajectories(experiment, {EXACT: target, SURROGATE: networks[0]}),
+        acceptance=pd.DataFrame(rows),
+    )
+
+
+def gradient_field(target: Potential, surrogate: Driver) -> pd.DataFrame:
+    """Exact potential and gradient, and the surrogate's gradient, on the grid: see `BananaTables.field`."""
+    grid = np.stack(np.meshgrid(GRID_1, GRID_2), axis=-1).reshape(-1, 2)
+    potential = np.array([target.value(q) for q in grid])
+    columns = {"theta1": grid[:, 0], "theta2": grid[:, 1], "potential": potential - potential.min()}
+    for sampler, driver in ((EXACT, target), (SURROGATE, surrogate)):
+        gradient = np.array([driver.gradient(q) for q in grid])
+        columns |= {f"{sampler}_1": gradient[:, 0], f"{sampler}_2": gradient[:, 1]}
+    return pd.DataFrame(columns)
+
+
+def draw_trajectories(experiment: BananaExperiment, drivers: Mapping[str, Driver]) -> pd.DataFrame:
+    """Trajectories of each driver from the start, with the same initial momenta: see `BananaTables.trajectories`."""
+    rng = stream(experiment.seed, "fig2", "momenta")
+    momenta = [IdentityMetric().sample_momentum(rng, 2) for _ in range(experiment.drawn)]
+    start = np.array(experiment.start)
+    step_size = experiment.length / experiment.drawn_steps
+    parts = []
+    for sampler, driver in drivers.items():
+        for number, momentum in enumerate(momenta, start=1):
+            path = leapfrog_path(driver, start, momentum, step_size=step_size, n_steps=experiment.drawn_steps)
+            part = pd.DataFrame({"step": range(len(path)), "theta1": path[:, 0], "theta2": path[:, 1]})
+            parts.append(part.assign(sampler=sampler, trajectory=number))
+    return pd.concat(parts, ignore_index=True)[["sampler", "trajectory", "step", "theta1", "theta2"]]
+
+
+def leapfrog_path(driver: Driver, q: Array, p: Array, *, step_size: float, n_steps: int) -> Array:
+    """Every position of a leapfrog trajectory, shape (n_steps + 1, dim)."""
+    path, gradient = [q], driver.gradient(q)
+    for _ in range(n_steps):
+        end = leapfrog(
+            q,
+            p,
+            gradient,
+            step_size=step_size,
+            n_steps=1,
+            metric=IdentityMetric(),
+            force=driver.gradient,
+            at_end=lambda place: (0.0, driver.gradient(place)),
+        )
+        q, p, gradient = end.q, end.p, end.gradient
+        path.append(q)
+    return np.array(path)
+
+
+def _explore(experiment: BananaExperiment, target: Potential, repeat: int) -> Phase:
+    return explore(
+        target,
+        start=np.array(experiment.start),
+        step_size=experiment.step_size,
+        n_steps=(experiment.steps, experiment.steps),
+        iterations=experiment.iterations,
+        rng=stream(experiment.seed, "fig2", "explore", f"repeat{repeat}"),
+    )
+
+
+def _acceptance(
+    experiment: BananaExperiment, target: Potential, driver: Driver | None, sampler: str, start: Array, repeat: int
+) -> float:
+    """Share of accepted proposals of one chain."""
+    phase = exploit(
+        target,
+        driver,
+        sampler=sampler,
+        start=start,
+        step_size=experiment.step_size,
+        n_steps=(experiment.steps, experiment.steps),
+        iterations=experiment.iterations,
+        rng=stream(experiment.seed, "fig2", sampler, f"repeat{repeat}"),
+    )
+    return float(phase.stats["accepted"].mean())

@@ -1,0 +1,152 @@
+"""Surrogates on a narrow Gaussian in many dimensions, by the size of the training set (paper A, Fig. 3)."""
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.diagnostics.ess import geyer_ess
+from rnshmc.errors import ParameterError
+from rnshmc.experiments.training import train
+from rnshmc.random import stream
+from rnshmc.run.phases import StepRange, exploit
+from rnshmc.surrogates.matching import potential_matching
+from rnshmc.targets.gaussian import Gaussian
+from rnshmc.types import Array, Driver
+
+HELD_OUT = 1000
+"""Draws of the target on which every surrogate is judged."""
+
+
+@dataclass(frozen=True)
+class GaussianSweep:
+    """What all points of the sweep share."""
+
+    seed: int
+    dimension: int
+    wide_variance: float
+    """Variance of the target along (1, ..., 1)."""
+    narrow_variance: float
+    """Variance in every direction orthogonal to it."""
+    noise_sd: float
+    """Standard deviation of the noise on the potentials of the training set."""
+    step_size: float
+    n_steps: StepRange
+    """Lowest and highest number of leapfrog steps, drawn uniformly at each iteration."""
+    iterations: int
+    """Iterations of each chain, those of the burn-in among them."""
+    burn_in: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.burn_in < self.iterations:
+            raise ParameterError(f"burn_in: expected 1 <= burn_in < iterations = {self.iterations}, got {self.burn_in}")
+
+    def target(self) -> Gaussian:
+        """N(0, C) with C = narrow I + (wide - narrow) e e', e = (1, ..., 1) / sqrt(dimension)."""
+        along = np.full((self.dimension, self.dimension), 1.0 / self.dimension)
+        covariance = self.narrow_variance * np.eye(self.dimension)
+        covariance += (self.wide_variance - self.narrow_variance) * along
+        return Gaussian(np.zeros(self.dimension), covariance)
+
+    def training_set(self, repeat: int, size: int) -> tuple[Array, Array]:
+        """Draws of the target, shape (size, dimension), and their noisy potentials, shape (size,).
+
+        The sets of one repeat are nested, and the same for every method.
+        """
+        target = self.target()
+        q = target.sample(stream(self.seed, "fig3", "states", f"repeat{repeat}"), size)
+        noise = stream(self.seed, "fig3", "noise", f"repeat{repeat}").standard_normal(size)
+        return q, np.array([target.value(row) for row in q]) + self.noise_sd * noise
+
+
+def sweep_point(
+    sweep: GaussianSweep, *, sampler: str, size: int, repeats: int, settings: Mapping[str, Any] | None
+) -> pd.DataFrame:
+    """Train and run one sampler with training sets of one size: one row per repeat.
+
+    Seconds are processor seconds of this process, which other jobs on the machine stretch little; wall-clock seconds
+    stand beside them, and where these are much longer the measurement was disturbed.
+
+    Parameters
+    ----------
+    sampler
+        A name in `rnshmc.run.recipes.RECIPES`.
+    size
+        Number of training states; 0 where nothing is trained.
+    repeats
+        Independent training sets and chains.
+    settings
+        Keyword settings of the ``fit`` of the surrogate that drives. None: the exact potential drives.
+
+    Returns
+    -------
+    Columns method, size, repeat, train_s, train_wall_s, sample_s and sample_wall_s (of the iterations after the
+    burn-in), acceptance, mean_ess (over the coordinates), ess_per_s, matching_sd (standard deviation of surrogate minus
+    exact potential over fresh draws of the target) and failures (of the driver).
+
+    Raises
+    ------
+    FitError
+        If a surrogate cannot be fitted.
+    """
+    rows = []
+    for repeat in range(1, repeats + 1):
+        trained = _Trained() if settings is None else _train(sweep, sampler, size, repeat, settings)
+        rows.append({"method": sampler, "size": size, "repeat": repeat, **_run(sweep, sampler, size, repeat, trained)})
+    return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """What drives a chain, and what it took; the exact potential takes nothing and matches itself."""
+
+    driver: Driver | None = None
+    cpu_s: float = 0.0
+    wall_s: float = 0.0
+    matching_sd: float = 0.0
+
+
+def _train(sweep: GaussianSweep, sampler: str, size: int, repeat: int, settings: Mapping[str, Any]) -> _Trained:
+    q, u = sweep.training_set(repeat, size)
+    rng = stream(sweep.seed, "fig3", sampler, f"n{size}", f"repeat{repeat}", "fit")
+    cpu, wall = time.process_time(), time.perf_counter()
+    driver = train(sampler, q, u, settings=settings, rng=rng)
+    cpu_s, wall_s = time.process_time() - cpu, time.perf_counter() - wall
+    target = sweep.target()
+    fresh = target.sample(stream(sweep.seed, "fig3", "held out", f"repeat{repeat}"), HELD_OUT)
+    match = potential_matching(driver, fresh, np.array([target.value(q) for q in fresh]))
+    return _Trained(driver, cpu_s, wall_s, math.sqrt(match.variance))
+
+
+def _run(sweep: GaussianSweep, sampler: str, size: int, repeat: int, trained: _Trained) -> dict[str, Any]:
+    target = sweep.target()
+    run = partial(
+        exploit,
+        target,
+        trained.driver,
+        sampler=sampler,
+        step_size=sweep.step_size,
+        n_steps=sweep.n_steps,
+        rng=stream(sweep.seed, "fig3", sampler, f"n{size}", f"repeat{repeat}", "chain"),
+    )
+    # The chain starts in the typical set: what is compared are surrogates, not ways into it.
+    start = target.sample(stream(sweep.seed, "fig3", "start", f"repeat{repeat}"), 1)[0]
+    burnt_in = run(start=start, iterations=sweep.burn_in)
+    kept = run(start=burnt_in.draws[-1], iterations=sweep.iterations - sweep.burn_in)
+    mean_ess = float(geyer_ess(kept.draws).mean())
+    return {
+        "train_s": trained.cpu_s,
+        "train_wall_s": trained.wall_s,
+        "sample_s": kept.cpu_s,
+        "sample_wall_s": kept.wall_s,
+        "acceptance": float(kept.stats["accepted"].mean()),
+        "mean_ess": mean_ess,
+        "ess_per_s": mean_ess / kept.cpu_s,
+        "matching_sd": trained.matching_sd,
+        "failures": int(kept.stats["solver_failed"].sum()),
+    }

@@ -1,0 +1,136 @@
+"""Surrogates of a parabola: what random networks and Gaussian processes make of few observations (paper A, Fig. 1)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.errors import ParameterError
+from rnshmc.experiments.training import SurrogateSettings, train
+from rnshmc.random import stream
+from rnshmc.types import Array
+
+GRID = np.linspace(-4.0, 4.0, 161)
+"""Where the fits are looked at; few of the observations, standard normal points, lie beyond 2."""
+REGIONS = {"all": (0.0, 4.0), "near": (0.0, 2.0), "far": (2.0, 4.0)}
+"""Ranges of |x| over which errors are taken."""
+WITHOUT_CHANCE = frozenset({"gp_hmc"})
+"""Samplers whose surrogate has no random basis: every fit to the same observations is the same."""
+
+
+class OneDimension(NamedTuple):
+    """What `one_dimension` found, as tidy tables."""
+
+    points: pd.DataFrame
+    """Columns n (the smallest data set that has the observation), x, y: the observations of the first repeat."""
+    curves: pd.DataFrame
+    """Columns n, method, fits, x, mean, sd, low, high: mean, spread, 10% and 90% of the fits of the first repeat."""
+    errors: pd.DataFrame
+    """Columns repeat, n, method, region, rmse_average, rmse_single, as in `region_errors`."""
+
+
+def parabola(x: Array) -> Array:
+    """The truth: x^2 / 2, the potential of a standard normal variable."""
+    return 0.5 * x**2
+
+
+def one_dimension(
+    *, seed: int, sizes: Sequence[int], noise_sd: float, fits: int, repeats: int, surrogates: SurrogateSettings
+) -> OneDimension:
+    """Fit surrogates to noisy observations of x^2 / 2 at nested standard normal points.
+
+    Parameters
+    ----------
+    seed
+        Root seed.
+    sizes
+        Numbers of observations; each data set is the beginning of the next larger one.
+    noise_sd
+        Standard deviation of the observations' noise.
+    fits
+        Fits to each data set by the surrogates whose basis is random; the others are fitted once.
+    repeats
+        Independent sets of observations. The curves are those of the first; errors are taken for each.
+    surrogates
+        Settings of the surrogates that are compared, by the sampler that each drives.
+
+    Raises
+    ------
+    ParameterError
+        If ``fits`` or ``repeats`` is less than 1, or a setting of a surrogate is out of range.
+    """
+    for name, number in (("fits", fits), ("repeats", repeats)):
+        if number < 1:
+            raise ParameterError(f"{name}: expected at least 1, got {number}")
+    points, curves, errors = [], [], []
+    for repeat in range(1, repeats + 1):
+        x, y = observe(stream(seed, "fig1", f"repeat{repeat}"), count=max(sizes), noise_sd=noise_sd)
+        if repeat == 1:
+            points.append(pd.DataFrame({"n": _smallest_sets(len(x), sizes), "x": x, "y": y}))
+        for n in sizes:
+            for method, settings in surrogates.items():
+                streams = [
+                    stream(seed, "fig1", method, f"n{n}", f"repeat{repeat}", f"fit{k}")
+                    for k in range(1, 1 + (1 if method in WITHOUT_CHANCE else fits))
+                ]
+                predictions = fit_curves(method, x[:n], y[:n], settings=settings, streams=streams)
+                if repeat == 1:
+                    curves.append(_summary(predictions).assign(n=n, method=method, fits=len(predictions)))
+                errors.append(region_errors(predictions).assign(repeat=repeat, n=n, method=method))
+    return OneDimension(
+        points=pd.concat(points, ignore_index=True),
+        curves=pd.concat(curves, ignore_index=True)[["n", "method", "fits", "x", "mean", "sd", "low", "high"]],
+        errors=pd.concat(errors, ignore_index=True)[["repeat", "n", "method", "region", "rmse_average", "rmse_single"]],
+    )
+
+
+def observe(rng: np.random.Generator, *, count: int, noise_sd: float) -> tuple[Array, Array]:
+    """Standard normal points and the parabola there with normal noise, each of shape (count,)."""
+    x = rng.standard_normal(count)
+    return x, parabola(x) + noise_sd * rng.standard_normal(count)
+
+
+def fit_curves(
+    method: str, x: Array, y: Array, *, settings: Mapping[str, Any], streams: Sequence[np.random.Generator]
+) -> Array:
+    """Predictions on `GRID` of one fit to the observations per stream, shape (fits, 161).
+
+    Surrogates match potentials up to a constant: the smallest observation, which they subtract, is added again.
+    """
+    fits = [train(method, x[:, np.newaxis], y, settings=settings, rng=rng) for rng in streams]
+    predictions: Array = y.min() + np.array([fit.predict(GRID[:, np.newaxis]) for fit in fits])
+    return predictions
+
+
+def region_errors(predictions: Array) -> pd.DataFrame:
+    """Root mean squared errors over each of `REGIONS`, from predictions on `GRID` of shape (fits, 161).
+
+    Returns
+    -------
+    Columns region, rmse_average (of the mean of all fits), rmse_single (median over the fits of their own).
+    """
+    rows = []
+    for region, (low, high) in REGIONS.items():
+        inside = (np.abs(GRID) >= low) & (np.abs(GRID) <= high)
+        deviations = predictions[:, inside] - parabola(GRID[inside])
+        rows.append(
+            {
+                "region": region,
+                "rmse_average": float(np.sqrt(np.mean(deviations.mean(axis=0) ** 2))),
+                "rmse_single": float(np.median(np.sqrt(np.mean(deviations**2, axis=1)))),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _smallest_sets(count: int, sizes: Sequence[int]) -> list[int]:
+    """For each of ``count`` observations in order, the smallest size whose data set has it."""
+    return [min(n for n in sizes if n > index) for index in range(count)]
+
+
+def _summary(predictions: Array) -> pd.DataFrame:
+    low, high = np.quantile(predictions, [0.1, 0.9], axis=0)
+    return pd.DataFrame(
+        {"x": GRID, "mean": predictions.mean(axis=0), "sd": predictions.std(axis=0), "low": low, "high": high}
+    )

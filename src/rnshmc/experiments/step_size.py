@@ -1,0 +1,62 @@
+"""The step size at which HMC accepts a given share of its proposals."""
+
+import numpy as np
+from scipy.linalg import eigvalsh
+
+from rnshmc.errors import ParameterError
+from rnshmc.kernels.hmc import HMC
+from rnshmc.run.phases import StepRange
+from rnshmc.types import RiemannianPotential
+
+_DECAY = 0.6
+"""Exponent of the gain t^-0.6, between 1/2 and 1 as the averaging of Polyak and Juditsky asks for."""
+
+
+def tune_step_size(
+    potential: RiemannianPotential,
+    *,
+    n_steps: StepRange,
+    acceptance: float,
+    iterations: int,
+    rng: np.random.Generator,
+) -> float:
+    """Tune the step size of exact HMC by stochastic approximation along one chain from the origin.
+
+    With a_t the acceptance probability of iteration t, from t = 1,
+
+        log eps_(t+1) = log eps_t + t^-0.6 (a_t - acceptance),
+
+    and the result is the geometric mean of eps over the second half (Robbins and Monro 1951; Polyak and Juditsky 1992;
+    Andrieu and Thoms 2008, section 5). The acceptance probability there differs from the one asked for by about
+    sd(a) / sqrt(iterations / 2). The first step is 1 / sqrt(lambda) with lambda the largest eigenvalue of the metric at
+    the origin: half of what leapfrog is stable at.
+
+    Parameters
+    ----------
+    potential
+        Decides and drives; its metric sets the scale of the first step.
+    n_steps
+        Lowest and highest number of leapfrog steps, drawn uniformly at each iteration.
+    acceptance
+        The mean acceptance probability asked for, between 0 and 1.
+    iterations
+        Iterations of the chain, at least 2.
+
+    Raises
+    ------
+    ParameterError
+        If a setting is out of range.
+    """
+    if not 0 < acceptance < 1:
+        raise ParameterError(f"acceptance: expected a number between 0 and 1, got {acceptance}")
+    if iterations < 2:
+        raise ParameterError(f"iterations: expected at least 2, got {iterations}")
+    start = np.zeros(potential.dim)
+    log_steps = np.empty(iterations + 1)
+    log_steps[0] = -0.5 * np.log(eigvalsh(potential.metric(start))[-1])
+    state = HMC(potential, potential, step_size=float(np.exp(log_steps[0])), n_steps=n_steps).init(start)
+    for t in range(1, iterations + 1):
+        kernel = HMC(potential, potential, step_size=float(np.exp(log_steps[t - 1])), n_steps=n_steps)
+        state, info = kernel.step(rng, state)
+        log_steps[t] = log_steps[t - 1] + t**-_DECAY * (info.accept_prob - acceptance)
+    return float(np.exp(log_steps[iterations // 2 + 1 :].mean()))

@@ -1,0 +1,132 @@
+"""Acceptance of RNS-HMC by dimension, hidden units and training points (paper A, sections 3.4 and 4, Figs. 4 and 5)."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from rnshmc.errors import ParameterError
+from rnshmc.random import stream
+from rnshmc.run.fit import fit
+from rnshmc.run.phases import StepRange, exploit
+from rnshmc.types import Array, Potential
+
+
+class SweepPoint(NamedTuple):
+    """A point of a sweep; figures that share it share its runs."""
+
+    d: int
+    """Parameters of the logistic regression."""
+    hidden_units: int
+    """Hidden units s of the random network."""
+    training_points: int
+    """Training states N."""
+
+
+def sweep_points(figure: str, grid: Mapping[str, Sequence[int]], cuts: Mapping[str, int]) -> list[SweepPoint]:
+    """All points of a figure, training points varying fastest.
+
+    Parameters
+    ----------
+    figure
+        Its name in the config, for messages.
+    grid
+        The values of each field of `SweepPoint`.
+    cuts
+        The values at which the figure cuts through the grid.
+
+    Raises
+    ------
+    ParameterError
+        If a cut misses the grid.
+    """
+    for name, value in cuts.items():
+        if value not in grid[name]:
+            raise ParameterError(
+                f"sweeps.{figure}.cuts.{name} is {value}, which is not among sweeps.{figure}.grid.{name} "
+                f"({', '.join(map(str, grid[name]))})"
+            )
+    return [SweepPoint(*values) for values in product(*(grid[name] for name in SweepPoint._fields))]
+
+
+def sweep_run(
+    potential: Potential,
+    draws: Array,
+    stats: Mapping[str, npt.NDArray[Any]],
+    *,
+    point: SweepPoint,
+    run: int,
+    seed: int,
+    discard: int,
+    keep: int,
+    ridge: float,
+    step_size: float,
+    n_steps: StepRange,
+) -> dict[str, float]:
+    """Train a random network on the first part of an exploration and run RNS-HMC from where that part ends.
+
+    The training sets of one exploration are nested: N points are the states that one has after waiting for N iterations
+    beyond ``discard``, repeats included, and their potentials.
+
+    Parameters
+    ----------
+    potential
+        Decides.
+    draws, stats
+        An exploration by exact HMC: states, shape (n, d), and the statistics potential and accepted, shape (n,).
+    run
+        Number of the exploration; with the point it names the random streams.
+    discard
+        First iterations of the exploration that stay out of the training set.
+    keep
+        Iterations of RNS-HMC.
+    ridge
+        Penalty on the squared norm of the output weights.
+    step_size, n_steps
+        Leapfrog settings of the exploration and of RNS-HMC.
+
+    Returns
+    -------
+    The fields of ``point``, run, step_size, ap (share of accepted proposals of RNS-HMC) and hmc_ap (that of exact HMC
+    over the exploration after ``discard``).
+
+    Raises
+    ------
+    ParameterError
+        If the exploration is too short.
+    FitError
+        If the network cannot be fitted.
+    """
+    end = discard + point.training_points
+    if end > len(draws):
+        raise ParameterError(
+            f"training_points: {point.training_points} beyond discard = {discard} need an exploration of {end} "
+            f"iterations, got {len(draws)}"
+        )
+    names = ("sweep", f"d{point.d}", f"run{run}", f"s{point.hidden_units}", f"n{point.training_points}")
+    network = fit(
+        draws[:end],
+        stats["potential"][:end],
+        surrogate="random_network",
+        discard=discard,
+        settings={"hidden_units": point.hidden_units, "ridge": ridge},
+        rng=stream(seed, *names, "fit"),
+    )
+    kept = exploit(
+        potential,
+        network,
+        sampler="rns_hmc",
+        start=draws[end - 1],
+        step_size=step_size,
+        n_steps=n_steps,
+        iterations=keep,
+        rng=stream(seed, *names, "chain"),
+    )
+    return {
+        **point._asdict(),
+        "run": run,
+        "step_size": step_size,
+        "ap": float(kept.stats["accepted"].mean()),
+        "hmc_ap": float(stats["accepted"][discard:].mean()),
+    }

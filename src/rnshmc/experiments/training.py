@@ -1,0 +1,39 @@
+"""The surrogate of a named sampler, trained on states that an experiment chose."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rnshmc.errors import ParameterError
+from rnshmc.run.recipes import recipe
+from rnshmc.run.registry import SURROGATES, load
+from rnshmc.types import Array
+
+SurrogateSettings = Mapping[str, Mapping[str, Any]]
+"""By sampler, the keyword settings of the ``fit`` of the surrogate that drives it."""
+
+
+def train(sampler: str, q: Array, u: Array, *, settings: Mapping[str, Any], rng: np.random.Generator) -> Any:
+    """Fit the surrogate that drives a sampler.
+
+    Parameters
+    ----------
+    sampler
+        A name in `rnshmc.run.recipes.RECIPES`.
+    q, u
+        Training states, shape (n, dim), and their potentials, shape (n,).
+    settings
+        Keyword settings of the surrogate's ``fit``.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such sampler, or the exact potential drives it.
+    FitError
+        If the surrogate cannot be fitted.
+    """
+    surrogate = recipe(sampler).surrogate
+    if surrogate is None:
+        raise ParameterError(f"sampler: {sampler} has no surrogate to train")
+    return load(SURROGATES, surrogate).fit(q, u, rng=rng, **settings)

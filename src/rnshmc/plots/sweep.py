@@ -1,0 +1,108 @@
+"""Acceptance of RNS-HMC over a grid: a heat map, and two cuts through it (paper A, Figs. 4 and 5)."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from rnshmc.plots.style import ALARM, INK, WIDTH, sampler_style, theme
+from rnshmc.store.estimates import BASELINE
+
+SURROGATE = "rns_hmc"
+BAND = (0.1, 0.9)
+COLUMN = "hidden_units"
+"""What runs along the heat map."""
+LAYOUTS: Mapping[str, tuple[str, tuple[str, str]]] = {
+    "fig4": ("d", ("d", "hidden_units")),
+    "fig5": ("training_points", ("hidden_units", "training_points")),
+}
+"""Of each figure, what runs up the heat map, and what the middle and the right panel hold fixed."""
+
+_NAMES = {"d": "parameters $d$", "hidden_units": "hidden units $s$", "training_points": "training points $N$"}
+_SYMBOLS = {"d": "d", "hidden_units": "s", "training_points": "N"}
+# Its lightness grows evenly, so that the map reads the same in grey and to the colour-blind.
+_MAP = "cividis"
+_DARK = 0.5
+"""Acceptance below which a cell is dark and its number white."""
+
+
+def acceptance_sweep(table: pd.DataFrame, figure: str, cuts: Mapping[str, int]) -> Figure:
+    """The heat map of mean acceptance, its cuts outlined, and along each cut the median and 10-90% of the runs.
+
+    Parameters
+    ----------
+    table
+        Columns d, hidden_units, training_points, run, ap, hmc_ap: one row for each point of a grid and run.
+    figure
+        A name in `LAYOUTS`.
+    cuts
+        The value at which each of the two cuts holds its column fixed; values of the grid.
+    """
+    row, fixed = LAYOUTS[figure]
+    with theme():
+        drawing = Figure(figsize=(WIDTH, 3.1), layout=ConstrainedLayoutEngine(w_pad=0.08))
+        heat, *panels = drawing.subplots(1, 3, width_ratios=(1.55, 1.0, 1.0))
+        _heat_map(heat, table.pivot_table(index=row, columns=COLUMN, values="ap", aggfunc="mean"), cuts)
+        for ax, column in zip(panels, fixed, strict=True):
+            across = row if column == COLUMN else COLUMN
+            _cut(ax, table[table[column] == cuts[column]], across)
+            ax.set_title(f"{_SYMBOLS[column]} = {cuts[column]}")
+        panels[0].set_ylabel("acceptance probability")
+        _legend(drawing)
+        return drawing
+
+
+def _heat_map(ax: Axes, means: pd.DataFrame, cuts: Mapping[str, int]) -> None:
+    ax.imshow(means, cmap=_MAP, vmin=0, vmax=1, origin="lower", aspect="auto")
+    for place, value in enumerate(means.to_numpy().ravel()):
+        up, along = divmod(place, means.shape[1])
+        ax.text(along, up, f"{value:.2f}", ha="center", va="center", size=6.5, color="white" if value < _DARK else INK)
+    ax.set(title="Mean acceptance", xlabel=_NAMES[str(means.columns.name)], ylabel=_NAMES[str(means.index.name)])
+    ax.set_xticks(range(means.shape[1]), means.columns.astype(str))
+    ax.set_yticks(range(means.shape[0]), means.index.astype(str))
+    ax.tick_params(length=0)
+    ax.grid(visible=False)
+    ax.spines[:].set_visible(False)
+    _outline_cuts(ax, means, cuts)
+
+
+def _outline_cuts(ax: Axes, means: pd.DataFrame, cuts: Mapping[str, int]) -> None:
+    rows, columns = means.shape
+    for column, value in cuts.items():
+        if column == means.index.name:
+            corner, width, height = (-0.5, np.flatnonzero(means.index == value)[0] - 0.5), columns, 1
+        else:
+            corner, width, height = (np.flatnonzero(means.columns == value)[0] - 0.5, -0.5), 1, rows
+        ax.add_patch(Rectangle(corner, width, height, fill=False, edgecolor=ALARM, linewidth=1.2, clip_on=False))
+
+
+def _cut(ax: Axes, rows: pd.DataFrame, across: str) -> None:
+    style, baseline = sampler_style(SURROGATE), sampler_style(BASELINE)
+    runs = rows.groupby(across)
+    low, middle, high = (runs["ap"].quantile(share) for share in (BAND[0], 0.5, BAND[1]))
+    ax.plot(middle.index, runs["hmc_ap"].median(), **baseline.drawing, linewidth=1.2)
+    ax.errorbar(
+        middle.index,
+        middle,
+        yerr=(middle - low, high - middle),
+        **style.drawing,
+        marker=style.marker,
+        markersize=4,
+        linewidth=1.2,
+        capsize=2,
+    )
+    ax.set(xlabel=_NAMES[across], xlim=(0, 1.04 * middle.index.max()), ylim=(-0.02, 1))
+
+
+def _legend(figure: Figure) -> None:
+    style, baseline = sampler_style(SURROGATE), sampler_style(BASELINE)
+    handles = [
+        Line2D([], [], **style.drawing, marker=style.marker, markersize=4, label=f"{style.label}, median and 10-90%"),
+        Line2D([], [], **baseline.drawing, label=f"{baseline.label}, median"),
+    ]
+    figure.legend(handles=handles, loc="outside lower right", ncols=len(handles))

@@ -1,0 +1,126 @@
+"""The banana experiment: forces, trajectories from the same momenta, acceptance of HMC and RNS-HMC."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from pandas.testing import assert_frame_equal
+
+from rnshmc.dynamics.leapfrog import leapfrog
+from rnshmc.dynamics.metrics import IdentityMetric
+from rnshmc.errors import ParameterError
+from rnshmc.experiments.banana import (
+    BananaExperiment,
+    BananaTables,
+    draw_trajectories,
+    gradient_field,
+    leapfrog_path,
+    run_banana,
+)
+from rnshmc.types import Array
+
+EXPERIMENT = BananaExperiment(
+    seed=3,
+    observations=100,
+    mean=1.0,
+    noise_sd=2.0,
+    prior_sd=1.0,
+    start=(-1.0, 1.5),
+    length=1.45,
+    steps=15,
+    drawn_steps=40,
+    drawn=4,
+    iterations=300,
+    repeats=2,
+)
+NETWORK = {"hidden_units": 40, "ridge": 1e-6}
+
+
+class Bowl:
+    """U(q) = |q|^2 / 2: another driver than the banana."""
+
+    dim = 2
+
+    def gradient(self, q: Array) -> Array:
+        return q
+
+
+@pytest.fixture(scope="module")
+def tables() -> BananaTables:
+    return run_banana(EXPERIMENT, settings=NETWORK)
+
+
+def test_the_gradient_of_the_field_is_the_slope_of_its_potential() -> None:
+    field = gradient_field(EXPERIMENT.target(), Bowl())
+    grid = field.pivot_table(index="theta2", columns="theta1", values=["potential", "hmc_1", "hmc_2"])
+    h1, h2 = (np.diff(np.sort(field[name].unique()))[0] for name in ("theta1", "theta2"))
+    potential = grid["potential"].to_numpy()
+    # U is quadratic in theta_1: a central difference is exact. In theta_2 its third derivative 12 n theta_2 / sd^2, at
+    # most 12 * 25 * 2.4, leaves h^2 / 6 of itself.
+    slope_1 = (potential[:, 2:] - potential[:, :-2]) / (2 * h1)
+    slope_2 = (potential[2:] - potential[:-2]) / (2 * h2)
+    assert_allclose(grid["hmc_1"].to_numpy()[:, 1:-1], slope_1, rtol=1e-8, atol=1e-8)
+    assert np.abs(grid["hmc_2"].to_numpy()[1:-1] - slope_2).max() < 1.001 * h2**2 / 6 * 12 * 25 * 2.4
+    assert_allclose(field[["rns_hmc_1", "rns_hmc_2"]], field[["theta1", "theta2"]])
+
+
+def test_a_path_is_the_leapfrog_trajectory_in_full() -> None:
+    target, q, p = EXPERIMENT.target(), np.array([-1.0, 1.5]), np.array([0.7, -0.4])
+    path = leapfrog_path(target, q, p, step_size=0.03, n_steps=25)
+    end = leapfrog(
+        q,
+        p,
+        target.gradient(q),
+        step_size=0.03,
+        n_steps=25,
+        metric=IdentityMetric(),
+        force=target.gradient,
+        at_end=target.value_and_grad,
+    )
+    assert path.shape == (26, 2)
+    assert_allclose(path[0], q)
+    assert_allclose(path[-1], end.q, rtol=1e-10)
+
+
+def test_trajectories_of_both_samplers_start_with_the_same_momenta() -> None:
+    target, bowl = EXPERIMENT.target(), Bowl()
+    table = draw_trajectories(EXPERIMENT, {"hmc": target, "rns_hmc": bowl})
+    start, step_size = np.array(EXPERIMENT.start), EXPERIMENT.length / EXPERIMENT.drawn_steps
+    momenta = {}
+    for sampler, driver in (("hmc", target), ("rns_hmc", bowl)):
+        first = table[(table["sampler"] == sampler) & (table["step"] == 1)].sort_values("trajectory")
+        # q_1 = q_0 + eps p_0 - eps^2 / 2 grad U(q_0)
+        kick = 0.5 * step_size * driver.gradient(start)
+        momenta[sampler] = (first[["theta1", "theta2"]].to_numpy() - start) / step_size + kick
+    assert momenta["hmc"].shape == (EXPERIMENT.drawn, 2)
+    assert_allclose(momenta["hmc"], momenta["rns_hmc"], rtol=1e-10)
+    assert (table.groupby(["sampler", "trajectory"]).size() == EXPERIMENT.drawn_steps + 1).all()
+
+
+def test_the_network_costs_some_acceptance_and_not_much(tables: BananaTables) -> None:
+    rates = tables.acceptance.groupby("sampler")["acceptance"].mean()
+    assert rates["hmc"] > 0.85
+    assert 0.6 < rates["rns_hmc"] < rates["hmc"] + 0.05
+
+
+def test_smaller_steps_raise_acceptance(tables: BananaTables) -> None:
+    finer = run_banana(replace(EXPERIMENT, steps=60, iterations=100, repeats=1), settings=NETWORK)
+    exact = finer.acceptance.set_index("sampler")["acceptance"]["hmc"]
+    # The energy error falls 16-fold: three rejections in a hundred would be many.
+    assert exact >= 0.97
+    assert exact > tables.acceptance.groupby("sampler")["acceptance"].mean()["hmc"]
+
+
+def test_the_same_seed_gives_the_same_tables() -> None:
+    short = replace(EXPERIMENT, iterations=60, repeats=1)
+    first, second = (run_banana(short, settings=NETWORK) for _ in range(2))
+    for one, two in zip(first, second, strict=True):
+        assert_frame_equal(one, two)
+    other = run_banana(replace(short, seed=4), settings=NETWORK)
+    assert not other.trajectories.equals(first.trajectories)
+
+
+def test_no_steps_are_refused() -> None:
+    with pytest.raises(ParameterError, match="drawn_steps: expected at least 1, got 0"):
+        replace(EXPERIMENT, drawn_steps=0)

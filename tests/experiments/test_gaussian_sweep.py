@@ -1,0 +1,77 @@
+"""The sweep over training sets on a narrow Gaussian: its target, its training sets, what is measured."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from rnshmc.errors import ParameterError
+from rnshmc.experiments.gaussian_sweep import GaussianSweep, sweep_point
+
+SWEEP = GaussianSweep(
+    seed=5,
+    dimension=8,
+    wide_variance=1.0,
+    narrow_variance=0.01,
+    noise_sd=0.1,
+    step_size=0.108,
+    n_steps=(1, 30),
+    iterations=300,
+    burn_in=50,
+)
+NETWORK = {"hidden_units": 100, "ridge": 1e-6}
+
+
+def test_the_target_is_wide_along_the_diagonal_and_narrow_across() -> None:
+    target = SWEEP.target()
+    along = np.ones(8) / np.sqrt(8)
+    across = np.array([1.0, -1.0, 0, 0, 0, 0, 0, 0]) / np.sqrt(2)
+    assert_allclose(target.gradient(along), along / 1.0, rtol=1e-9, atol=1e-9)
+    assert_allclose(target.gradient(across), across / 0.01, rtol=1e-9, atol=1e-9)
+
+
+def test_training_sets_are_nested() -> None:
+    q, u = SWEEP.training_set(1, 50)
+    more_q, more_u = SWEEP.training_set(1, 80)
+    assert_array_equal(more_q[:50], q)
+    assert_array_equal(more_u[:50], u)
+    assert not np.array_equal(SWEEP.training_set(2, 50)[0], q)
+
+
+def test_training_potentials_are_noisy() -> None:
+    q, u = SWEEP.training_set(1, 2000)
+    noise = u - [SWEEP.target().value(row) for row in q]
+    assert abs(noise.std() - 0.1) < 5 * 0.1 / np.sqrt(4000)
+    assert abs(noise.mean()) < 5 * 0.1 / np.sqrt(2000)
+
+
+def test_exact_hmc_is_trained_on_nothing() -> None:
+    rows = sweep_point(SWEEP, sampler="hmc", size=0, repeats=2, settings=None)
+    assert rows["repeat"].tolist() == [1, 2]
+    for column in ("train_s", "matching_sd", "failures"):
+        assert (rows[column] == 0).all()
+    assert_allclose(rows["ess_per_s"] * rows["sample_s"], rows["mean_ess"])
+    assert rows["mean_ess"].between(1, 250).all()
+    assert rows["acceptance"].between(0.5, 0.95).all()
+
+
+def test_a_larger_training_set_makes_a_better_surrogate() -> None:
+    small, large = (sweep_point(SWEEP, sampler="rns_hmc", size=size, repeats=3, settings=NETWORK) for size in (40, 800))
+    assert large["matching_sd"].max() < small["matching_sd"].min()
+    assert large["acceptance"].median() > small["acceptance"].median()
+    # Far more potentials than coefficients of a quadratic (45): their noise of 0.1 is averaged out in part.
+    assert large["matching_sd"].median() < 0.1
+    assert (large["train_s"] > 0).all()
+
+
+def test_chains_do_not_depend_on_how_many_there_are() -> None:
+    short = replace(SWEEP, iterations=80)
+    one, two = (sweep_point(short, sampler="rns_hmc", size=60, repeats=n, settings=NETWORK) for n in (1, 2))
+    same = ["method", "size", "repeat", "acceptance", "mean_ess", "matching_sd", "failures"]
+    assert one[same].equals(two.loc[:0, same])
+
+
+def test_a_burn_in_that_leaves_nothing_is_refused() -> None:
+    with pytest.raises(ParameterError, match="burn_in: expected 1 <= burn_in < iterations = 300, got 300"):
+        replace(SWEEP, burn_in=300)

@@ -1,0 +1,57 @@
+"""A tuned step size gives the acceptance that was asked for, whatever the scale of the problem."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from rnshmc.datasets.simulate import simulate_logistic
+from rnshmc.errors import ParameterError
+from rnshmc.experiments.step_size import tune_step_size
+from rnshmc.random import stream
+from rnshmc.run.phases import explore
+from rnshmc.targets.gaussian import Gaussian
+from rnshmc.targets.logistic import LogisticRegression
+
+N_STEPS = (1, 6)
+MEAN = np.array([1.0, -2.0, 0.5])
+
+
+def tuned(potential: Gaussian, *, acceptance: float = 0.7, iterations: int = 100) -> float:
+    return tune_step_size(
+        potential, n_steps=N_STEPS, acceptance=acceptance, iterations=iterations, rng=stream(1, "tuning")
+    )
+
+
+@pytest.mark.parametrize("acceptance", [0.6, 0.8])
+def test_hmc_accepts_the_share_that_was_asked_for(acceptance: float) -> None:
+    data = simulate_logistic(200, 8, stream(1, "data"))
+    target = LogisticRegression(data.X, data.y, prior_sd=10.0)
+    step_size = tune_step_size(
+        target, n_steps=N_STEPS, acceptance=acceptance, iterations=3000, rng=stream(1, "step size")
+    )
+    chain = explore(
+        target, start=np.zeros(8), step_size=step_size, n_steps=N_STEPS, iterations=3500, rng=stream(1, "chain")
+    )
+    # Acceptance probabilities have standard deviations of about 0.3: an error of 0.3 / sqrt(1500) = 0.008 from the
+    # tuning and of 0.3 / sqrt(3000) = 0.006 from the check, 0.010 together. Four of these.
+    assert_allclose(chain.stats["accept_prob"][500:].mean(), acceptance, atol=0.04)
+
+
+def test_the_step_scales_with_the_target() -> None:
+    # With q = c x the same momenta move x through the same trajectories at steps c times as long.
+    unit = tuned(Gaussian(MEAN, np.diag([1.0, 2.0, 3.0])))
+    wide = tuned(Gaussian(50.0 * MEAN, 2500.0 * np.diag([1.0, 2.0, 3.0])))
+    assert_allclose(wide, 50.0 * unit, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"acceptance": 1.0}, "acceptance: expected a number between 0 and 1, got 1.0"),
+        ({"acceptance": 0.0}, "acceptance: expected a number between 0 and 1, got 0.0"),
+        ({"iterations": 1}, "iterations: expected at least 2, got 1"),
+    ],
+)
+def test_bad_settings_are_named(settings: dict[str, float], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        tuned(Gaussian(MEAN, np.eye(3)), **settings)  # type: ignore[arg-type]

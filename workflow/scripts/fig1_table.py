@@ -1,0 +1,16 @@
+"""Surrogates of a parabola, fitted to few observations."""
+
+from typing import TYPE_CHECKING
+
+from rnshmc.experiments.one_dimension import one_dimension
+from rnshmc.run.job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+spec = snakemake.params.spec
+
+with job(snakemake.log[0]):
+    found = one_dimension(seed=spec["seed"], **spec["settings"])
+    for name, table in found._asdict().items():
+        table.to_csv(snakemake.output[name], index=False, float_format="%.6g")
