@@ -16,7 +16,9 @@ include: "workflow/rules/sample.smk"
 include: "workflow/rules/experiments.smk"
 include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/surrogate.smk"
+include: "workflow/rules/projection.smk"
 include: "workflow/rules/aggregate.smk"
+include: "workflow/rules/notebooks.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -13,7 +13,7 @@ from rnshmc.diagnostics.summary import summarise
 from rnshmc.errors import NumericalError
 from rnshmc.random import stream
 from rnshmc.run.recipes import RECIPES
-from rnshmc.run.registry import KERNELS, SURROGATES, TARGETS, load, load_surrogate, load_target
+from rnshmc.run.registry import KERNELS, SURROGATES, TARGETS, VIEWS, load, load_surrogate, load_target
 from rnshmc.run.sample import Chain, sample
 from rnshmc.types import Array, Driver, Potential, RiemannianPotential, Surrogate
 
@@ -78,6 +78,7 @@ def test_nothing_registered_is_left_out() -> None:
     assert set(SURROGATE_CASES) == set(SURROGATES)
     assert set(SAMPLER_CASES) == set(RECIPES)
     assert {recipe.kernel for recipe in RECIPES.values()} == set(KERNELS)
+    assert {recipe.view for recipe in RECIPES.values()} - {None} == set(VIEWS)
 
 
 @pytest.mark.parametrize("name", TARGET_CASES)

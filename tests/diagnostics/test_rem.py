@@ -26,13 +26,13 @@ def test_rem_falls_with_the_square_root_of_the_iterations() -> None:
     assert_allclose(rem, 1 / (mean * np.sqrt(grid)), rtol=4 / np.sqrt(2 * d))
 
 
-def test_grid_is_increasing_from_one_to_the_last_iteration() -> None:
-    for n in (1, 7, 5_000):
-        grid = iteration_grid(n)
-        assert (grid[0], grid[-1]) == (1, n)
+def test_grid_is_increasing_from_the_first_to_the_last_iteration() -> None:
+    for first, last in ((1, 1), (1, 7), (1, 5_000), (1_001, 10_000)):
+        grid = iteration_grid(first, last)
+        assert (grid[0], grid[-1]) == (first, last)
         assert (np.diff(grid) > 0).all()
         assert len(grid) <= 100
-    assert_array_equal(iteration_grid(1), [1])
+    assert_array_equal(iteration_grid(1, 1), [1])
 
 
 def test_a_zero_reference_is_refused() -> None:

@@ -65,7 +65,7 @@ SKEWED = ShearedLogGamma()
 
 
 def kernel(driver: ShearedLogGamma | Wrong = SKEWED) -> RMHMC:
-    return RMHMC(SKEWED, driver, step_size=0.5, n_steps=(1, 3), tolerance=1e-6)
+    return RMHMC(SKEWED, driver, step_size=0.5, n_steps=(1, 3))
 
 
 @pytest.mark.parametrize("driver", [SKEWED, Wrong()], ids=["exact", "wrong"])
@@ -127,6 +127,14 @@ def test_mutant_that_lets_the_surrogate_decide_is_caught(invariance_z: Callable[
     wrong = WrongPotential()
     mutant = RMHMC(wrong, wrong, step_size=0.5, n_steps=(1, 3))
     assert invariance_z(SKEWED, mutant, "rmhmc mutant surrogate", n=N) > 2 * THRESHOLD
+
+
+def test_mutant_whose_derivative_is_not_that_of_its_metric_is_caught(invariance_z: Callable[..., float]) -> None:
+    class HalfBent(ShearedLogGamma):
+        def metric_vjp(self, q: Array, factor: Array) -> Array:
+            return -3.0 * super().metric_vjp(q, factor)
+
+    assert invariance_z(SKEWED, kernel(HalfBent()), "rmhmc mutant derivative", n=N) > THRESHOLD
 
 
 class FailsOutside(ShearedLogGamma):

@@ -28,7 +28,14 @@ def _make_chain(
     surrogate = sampler != "hmc"
     q = _autoregressive(rng, 2 * draws, dim, 0.5 if surrogate else 0.3)
     q[:20] += np.linspace(-8.0, 0.0, 20)[:, np.newaxis]
-    fit = {"type": "random_network", "hidden_units": 1000, "ridge": 1e-7, "train_residual_sd": 0.13, "cpu_s": 2.0}
+    fit = {
+        "type": "random_network",
+        "hidden_units": 1000,
+        "ridge": 1e-7,
+        "train_residual_sd": 0.13,
+        "cpu_s": 2.0,
+        "training_states": draws - 20,
+    }
     phases: dict[str, Any] = {"explore": {"iterations": draws, "wall_s": 5.0, "cpu_s": 4.8}}
     if surrogate:
         phases["fit"] = {**fit, "wall_s": 2.1}
@@ -67,6 +74,7 @@ def _stats(rng: np.random.Generator, n: int, *, surrogate: bool) -> dict[str, np
         "values": np.ones(n, dtype=np.int64),
         "gradients": none if surrogate else steps,
         "metrics": none,
+        "softened_metrics": none,
         "surrogate_gradients": steps if surrogate else none,
         "potential": rng.normal(size=n),
     }

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from rnshmc.plots.comparison import acceptance, efficiency, error_of_mean, evaluations
+from rnshmc.plots.comparison import acceptance, efficiency, evaluations
 from rnshmc.plots.style import MARK
 
 TITLES = {"bank": "Bank", "a9a": "Adult, a9a", "mine": "My own"}
@@ -59,21 +59,6 @@ def marked(figure: Figure) -> list[str]:
 
 def tick_labels(figure: Figure) -> list[str]:
     return [label.get_text() for label in figure.axes[0].get_yticklabels()]
-
-
-def test_error_of_mean_draws_each_chain_and_their_median() -> None:
-    rows = [
-        {"problem": p, "sampler": s, "chain": k, "iteration": t, "seconds": 0.1 * t, "rem": k / t, "data": origin(p)}
-        for p, s in CELLS
-        for k in (1, 2, 3)
-        for t in (1, 10, 100)
-    ]
-    figure = error_of_mean(pd.DataFrame(rows), TITLES)
-    lines = figure.axes[0].lines
-    assert len(lines) == 2 * (3 + 1)
-    assert_allclose(np.asarray(lines[3].get_xydata(), dtype=float), [[0.1, 2.0], [1.0, 0.2], [10.0, 0.02]])
-    assert marked(figure) == ["Adult, a9a"]
-    assert not figure.axes[3].axison
 
 
 def test_efficiency_writes_the_ratio_to_hmc(table: pd.DataFrame) -> None:

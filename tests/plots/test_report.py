@@ -8,24 +8,40 @@ from typing import Any
 
 import nbformat
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
 from rnshmc.diagnostics.reference import Reference
 from rnshmc.plots.notebook_page import notebook_page
-from rnshmc.plots.report import Results, Section, report_page, sections
+from rnshmc.plots.report import CHAPTERS, Results, Section, report_page, sections
+from rnshmc.plots.scorecard_page import scorecard_page
 from rnshmc.plots.style import save
 from rnshmc.store.chains import StoredChain
 from rnshmc.store.metrics import chain_metrics
 from rnshmc.store.posterior import ProblemChains
+from rnshmc.store.scorecard import SCORECARD_COLUMNS
 from rnshmc.store.tables import agreement_table, diagnostics_table, read_table1, table1, table1_standard_errors
 from rnshmc.store.timing import Timing
 from rnshmc.types import Array
 
 TEMPLATES = Path(__file__).parents[2] / "workflow/report"
-NOTEBOOK = Path(__file__).parents[2] / "workflow/notebooks/problem.ipynb"
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "workflow/notebooks").glob("*.ipynb"))
+NOTEBOOK = next(path for path in NOTEBOOKS if path.stem == "problem")
 ORIGINS = {"bank": "real", "a9a": "stand-in", "mine": "user"}
 TITLES = {"bank": "Bank Marketing", "a9a": "Adult", "mine": "My <own>"}
+CARD = pd.DataFrame(
+    [
+        ("table1/bank/rns_hmc", "ap", 0.7, 0.69, 0.004, 0.986, "reproduced", "within 0.03"),
+        ("table1/bank/hmc", "ap", 0.7, 0.69, 0.004, 0.986, "reproduced", "within 0.03"),
+        ("fig5", "half", 0.1, 0.5, 0.01, 5.0, "differs", "unexplained; factor 2"),
+        ("fig7", "end", 1.0, float("nan"), float("nan"), float("nan"), "not comparable", "not run"),
+    ],
+    columns=list(SCORECARD_COLUMNS),
+)
+CLAIMS = pd.DataFrame(
+    {"item": ["fig5", "fig7"], "quantity": ["half", "end"], "statement": ["Half the points.", "End."]}
+)
 DIM = 6
 
 
@@ -44,15 +60,7 @@ def problems(make_chain: Callable[..., StoredChain]) -> list[Section]:
     }
     mean = np.arange(1.0, DIM + 1)
     metrics = [
-        chain_metrics(
-            chain.draws,
-            chain.stats,
-            settings=chain.settings,
-            phases=chain.phases,
-            origin=chain.origin,
-            surrogate=chain.phases.get("fit"),
-            reference_mean=mean,
-        )
+        chain_metrics(chain, reference_mean=mean, discard=20)
         for found in chains.values()
         for members in found.chains.values()
         for chain in members
@@ -91,7 +99,7 @@ class Page:
 def page(problems: list[Section], tmp_path_factory: pytest.TempPathFactory) -> Page:
     image = tmp_path_factory.mktemp("figures") / "figure.png"
     save(Figure(figsize=(1, 1)), image)
-    names = ["efficiency", "error_of_mean", "acceptance", "evaluations", *(f"{name}_marginals" for name in ORIGINS)]
+    names = ["efficiency", "acceptance", "evaluations", *(f"fig{k}" for k in range(1, 9))]
     provenance: dict[str, Any] = {
         "python": "3.11",
         "packages": {"numpy": "1.26.4", "scipy": "1.17", "fenics-dolfinx": None, "arviz": "0.23", "snakemake": "9.27"},
@@ -103,8 +111,10 @@ def page(problems: list[Section], tmp_path_factory: pytest.TempPathFactory) -> P
         TEMPLATES / "index.html.j2",
         run="tiny",
         problems=problems,
+        card=CARD,
+        draws=200,
         figures=dict.fromkeys(names, image),
-        notebooks={name: f"{name}.html" for name in ORIGINS},
+        notebooks={name: f"{name}.html" for name in (*CHAPTERS, "marginals", *ORIGINS)},
         provenance=provenance,
     )
     return Page(html)
@@ -116,13 +126,14 @@ def test_the_page_needs_nothing_but_itself(page: Page) -> None:
     assert "http" not in page.html
     assert "url(" not in page.html
     sources = re.findall(r'src="([^"]*)"', page.html)
-    assert len(sources) == 7
+    assert len(sources) == 11
     assert all(source.startswith("data:image/png;base64,") for source in sources)
 
 
 def test_links_are_relative_and_lead_to_the_notebooks(page: Page) -> None:
     links = [link for link in re.findall(r'href="([^"]*)"', page.html) if not link.startswith("#")]
-    assert links == ["bank.html", "a9a.html", "mine.html"]
+    story = ["surrogates", "gaussian", "sweeps", "table1", "marginals", "adaptive", *ORIGINS]
+    assert list(dict.fromkeys(links)) == ["scorecard.html", *(f"{name}.html" for name in story)]
 
 
 def test_stand_in_data_are_announced_and_marked_in_every_place(page: Page) -> None:
@@ -139,7 +150,33 @@ def test_a_busy_machine_is_announced(page: Page) -> None:
 
 def test_means_that_differ_are_said_to_differ(page: Page) -> None:
     assert page.text.count("Means differ") == 1
+    assert "Means differ from the reference: HMC, RNS-HMC." in page.text
     assert page.text.count("Means agree") == 2
+
+
+def test_each_chapter_says_how_it_compares_with_the_paper(page: Page) -> None:
+    assert "2 of the paper’s numbers reproduced 1 differ, 1 unexplained 1 not comparable" in page.text
+    assert "Numbers compared with the paper: 1; reproduced: 0; different: 1 (1 without a reason). Notebook" in page.text
+    assert "Numbers compared with the paper: 0; reproduced: 0; different: 0; not comparable: 1. Notebook" in page.text
+
+
+def test_short_chains_are_announced(page: Page) -> None:
+    assert "This run keeps 200 draws of a chain, the paper 5000." in page.text
+
+
+def test_the_scorecard_shows_what_differs_first() -> None:
+    html = scorecard_page(
+        TEMPLATES / "scorecard.html.j2", run="tiny", card=CARD, draws=5000, claims=CLAIMS, titles=TITLES
+    )
+    text = Page(html).text
+    assert "Short chains" not in text
+    differing, everything = text.index("What differs, and why"), text.index("Everything")
+    assert differing < text.index("Half the points.") < everything
+    assert text.count("≠ differs") == 2
+    assert text.count("✓ reproduced") == 2
+    assert everything < text.index("Table 1: Bank Marketing") < text.index("RNS-HMC, acceptance 0.7 0.690 ± 0.0040")
+    assert re.findall(r'(?:src|href)="([^"]*)"', html) == ["index.html"]
+    assert "<script" not in html
 
 
 def test_our_numbers_stand_above_the_paper_s(problems: list[Section]) -> None:
@@ -178,8 +215,9 @@ def test_the_published_table_has_all_sixteen_rows() -> None:
     assert (abs(paper["min_ess_per_s"] / baseline - paper["speedup"]) < 0.01 + 0.01 * paper["speedup"]).all()
 
 
-def test_the_notebook_is_stored_without_output() -> None:
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_are_stored_without_output(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not any(cell.outputs or cell.execution_count for cell in code)
     assert code[0].metadata.tags == ["parameters"]

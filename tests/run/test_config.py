@@ -36,6 +36,12 @@ def test_the_paper_is_consistent() -> None:
         (changed(5000, "iterations", "discard"), r"iterations.discard is 5000.*iterations.explore \(5000\)"),
         (changed([5, 2], "reference", "n_steps"), r"reference.n_steps is \[5, 2\]"),
         (changed([5, 2], "problems", "bank", "samplers", "hmc", "n_steps"), r"problems.bank.samplers.hmc.n_steps"),
+        (changed([5, 2], "sweeps", "n_steps"), r"sweeps.n_steps is \[5, 2\]"),
+        (changed(2000, "experiments", "fig3", "burn_in"), r"experiments.fig3.burn_in is 2000"),
+        (
+            changed(4001, "problems", "bank", "surrogates", "online_network", "states"),
+            r"problems.bank.surrogates.online_network.states is 4001, but the exploration leaves 4000",
+        ),
         (changed("probit", "problems", "bank", "target", "kind"), r"problems.bank.target.kind is 'probit'"),
         (
             changed("gp", "problems", "bank", "samplers", "rns_hmc", "surrogate"),

@@ -9,9 +9,11 @@ from numpy.testing import assert_allclose
 
 from rnshmc.errors import StoreError
 from rnshmc.random import stream
+from rnshmc.store.chains import StoredChain
 from rnshmc.store.metrics import ChainMetrics, chain_metrics
 
 N, D = 400, 3
+M, DISCARD = 100, 30
 
 
 def stats() -> dict[str, np.ndarray[Any, Any]]:
@@ -25,27 +27,33 @@ def stats() -> dict[str, np.ndarray[Any, Any]]:
         "gradients": np.tile([1, 2, 3, 4], N // 4),
         "metrics": np.zeros(N, dtype=int),
         "surrogate_gradients": np.full(N, 5),
+        "softened_metrics": np.arange(N) % 100 == 0,
     }
 
 
-def measure(surrogate: dict[str, Any] | None = None) -> ChainMetrics:
-    draws = 1.0 + stream(1, "metrics").normal(size=(N, D))
-    return chain_metrics(
-        draws,
-        stats(),
+def chain(surrogate: dict[str, Any] | None = None) -> StoredChain:
+    rng = stream(1, "metrics")
+    phases: dict[str, Any] = {"sample": {"iterations": N, "wall_s": 2.0, "cpu_s": 1.0}}
+    return StoredChain(
+        draws=1.0 + rng.normal(size=(N, D)),
+        stats=stats(),
         settings={"problem": "bank", "sampler": "hmc", "chain": 2, "seed": 1},
-        phases={"sample": {"iterations": N, "wall_s": 2.0, "cpu_s": 1.0}},
+        phases=phases if surrogate is None else {**phases, "fit": surrogate},
         origin="real",
-        surrogate=surrogate,
-        reference_mean=np.ones(D),
+        provenance={},
+        warmup=1.0 + rng.normal(size=(M, D)),
     )
+
+
+def measure(surrogate: dict[str, Any] | None = None) -> ChainMetrics:
+    return chain_metrics(chain(surrogate), reference_mean=np.ones(D), discard=DISCARD)
 
 
 def test_counts_are_means_over_the_kept_iterations() -> None:
     metrics = measure()
     assert (metrics.values_per_iter, metrics.gradients_per_iter, metrics.metrics_per_iter) == (1.0, 2.5, 0.0)
     assert (metrics.evaluations_per_iter, metrics.surrogate_gradients_per_iter) == (3.5, 5.0)
-    assert (metrics.divergences, metrics.solver_failures) == (2, 3)
+    assert (metrics.divergences, metrics.solver_failures, metrics.softened_metrics) == (2, 3, 4)
     assert metrics.ap == 0.75
 
 
@@ -63,11 +71,15 @@ def test_mean_sd_and_error_are_those_of_independent_draws() -> None:
     assert_allclose(metrics.mcse_mean, 1 / np.sqrt(N), rtol=0.3)
 
 
-def test_rem_ends_with_the_error_of_the_mean() -> None:
-    metrics = measure()
-    assert metrics.rem_iteration[-1] == N
-    error = np.linalg.norm(np.array(metrics.mean) - 1.0) / np.sqrt(D)
-    assert_allclose(metrics.rem[-1], error, rtol=1e-12)
+def test_rem_is_that_of_all_states_since_the_training_set_began() -> None:
+    metrics, found = measure(), chain()
+    assert found.warmup is not None
+    assert (metrics.rem_iteration[0], metrics.rem_iteration[-1]) == (DISCARD + 1, M + N)
+    states = np.concatenate([found.warmup[DISCARD:], found.draws])
+    for place in (0, 40, -1):
+        mean = states[: metrics.rem_iteration[place] - DISCARD].mean(axis=0)
+        assert_allclose(metrics.rem[place], np.linalg.norm(mean - 1.0) / np.sqrt(D), rtol=1e-9)
+    assert (metrics.explored, metrics.draws) == (M, N)
 
 
 def test_hidden_units_are_those_of_the_surrogate() -> None:

@@ -28,8 +28,44 @@ TITLES = {"bank": "LR, Bank Marketing", "my_own": "my_own"}
 
 
 def sample() -> pd.DataFrame:
-    hmc = ["bank", "hmc", pd.NA, 5, 0.703, 2005.4, 2454.0, 3368.0, 0.061, 6.52, 1.0, 1.0, 23.0, 0.0, 0.0167, "real"]
-    rns = ["my_own", "rns_hmc", 50, 5, 0.7, 176.0, 235.0, 337.0, 0.0071, 52.2, 8.01, 1.0, 0.0, 0.0, 0.35, "stand-in"]
+    hmc = [
+        "bank",
+        "hmc",
+        pd.NA,
+        5,
+        5000,
+        0.703,
+        2005.4,
+        2454.0,
+        3368.0,
+        0.061,
+        6.52,
+        1.0,
+        1.0,
+        23.0,
+        0.0,
+        0.0167,
+        "real",
+    ]
+    rns = [
+        "my_own",
+        "rns_hmc",
+        50,
+        5,
+        500,
+        0.7,
+        176.0,
+        235.0,
+        337.0,
+        0.0071,
+        52.2,
+        8.01,
+        1.0,
+        0.0,
+        0.0,
+        0.35,
+        "stand-in",
+    ]
     return pd.DataFrame([hmc, rns], columns=list(TABLE1_COLUMNS)).astype({"hidden_units": "Int64"})
 
 

@@ -1,5 +1,11 @@
 """From chains to tables: metrics of each chain, the tables of the run, and what it all rests on."""
 
+PAPER_TABLE = "workflow/report/paper_table1.csv"
+CLAIMS = "workflow/report/paper_claims.csv"
+# The problem of Fig. 6, where the run has it, and those of its samplers that the paper compares there.
+FIG6 = next((name for name in PROBLEMS if name == "lr_simulated"), PROBLEMS[0])
+FIG6_SAMPLERS = [name for name in ("hmc", "rns_hmc") if name in samplers(FIG6)]
+
 
 rule metrics:
     """Measure a chain: acceptance, effective sample sizes, counts of evaluations, error of the mean."""
@@ -9,6 +15,8 @@ rule metrics:
         code=code("scripts/metrics.py"),
     output:
         metrics=f"{RESULTS}/metrics/{{problem}}/{{sampler}}/{{chain}}.json",
+    params:
+        spec={"discard": config["iterations"]["discard"]},
     log:
         f"{LOGS}/metrics/{{problem}}/{{sampler}}/{{chain}}.log",
     conda:
@@ -28,6 +36,7 @@ rule tables:
         timing=of_every_sampler(rules.timing.output.timing),
         reference=expand(rules.reference.output.reference, problem=PROBLEMS),
         chains=of_every_chain(rules.sample.output.chain),
+        matching=of_every_fit(rules.matching.output.matching),
         code=code("scripts/tables.py"),
     output:
         table1=report(
@@ -42,12 +51,17 @@ rule tables:
             category="Tables",
             labels={"table": "diagnostics"},
         ),
-        rem=f"{RESULTS}/tables/rem.csv",
         agreement=report(
             f"{RESULTS}/tables/agreement.csv",
             caption="../report/agreement.rst",
             category="Tables",
             labels={"table": "agreement"},
+        ),
+        potential_matching=report(
+            f"{RESULTS}/tables/potential_matching.csv",
+            caption="../report/potential_matching.rst",
+            category="Tables",
+            labels={"table": "potential matching"},
         ),
     params:
         spec={"titles": TITLES},
@@ -61,6 +75,89 @@ rule tables:
         runtime=10,
     script:
         "../scripts/tables.py"
+
+
+rule adaptive:
+    """Make the tables of the adaptive experiment, Figs. 7 and 8."""
+    input:
+        chains=[
+            path
+            for name in PROBLEMS
+            if "arns_hmc" in samplers(name)
+            for path in of_chains(rules.sample.output.chain, name, "arns_hmc")
+        ],
+        metrics=of_every_chain(rules.metrics.output.metrics),
+        timing=of_every_sampler(rules.timing.output.timing),
+        code=code("scripts/adaptive.py"),
+    output:
+        fig7=f"{RESULTS}/tables/fig7.csv",
+        fig8=f"{RESULTS}/tables/fig8.csv",
+    log:
+        f"{LOGS}/adaptive.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    script:
+        "../scripts/adaptive.py"
+
+
+rule fig6_table:
+    """Make the table of Fig. 6: posterior marginals of simulated logistic regression by HMC and RNS-HMC."""
+    input:
+        chains=[path for sampler in FIG6_SAMPLERS for path in of_chains(rules.sample.output.chain, FIG6, sampler)],
+        code=code("scripts/fig6_table.py"),
+    output:
+        fig6=f"{RESULTS}/tables/fig6.csv",
+    log:
+        f"{LOGS}/fig6_table.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    script:
+        "../scripts/fig6_table.py"
+
+
+rule scorecard:
+    """Compare every number that the paper prints with ours."""
+    input:
+        tables=[
+            rules.tables.output.table1,
+            rules.tables.output.table1_se,
+            rules.adaptive.output.fig7,
+            rules.adaptive.output.fig8,
+            rules.fig1_table.output.errors,
+            rules.fig2_table.output.acceptance,
+            rules.fig3_table.output.table,
+            *expand(rules.sweep_table.output.table, sweep=SWEEPS),
+            *([rules.a9a_dimension.output.table] if "a9a" in PROBLEMS else []),
+        ],
+        published=PAPER_TABLE,
+        claims=CLAIMS,
+        reasons="workflow/report/reasons.csv",
+        code=code("scripts/scorecard.py"),
+    output:
+        scorecard=report(
+            f"{RESULTS}/tables/scorecard.csv",
+            caption="../report/scorecard.rst",
+            category="Tables",
+            labels={"table": "scorecard"},
+        ),
+    log:
+        f"{LOGS}/scorecard.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    script:
+        "../scripts/scorecard.py"
 
 
 rule provenance:

@@ -81,6 +81,18 @@ def of_every_chain(pattern, problems=PROBLEMS):
     return [path for name in problems for sampler in samplers(name) for path in of_chains(pattern, name, sampler)]
 
 
+def of_every_fit(pattern):
+    """A file of each chain's fit of each surrogate that drives a sampler."""
+    fits = {
+        (name, entry["surrogate"], chain): None
+        for name in PROBLEMS
+        for sampler, entry in config["problems"][name]["samplers"].items()
+        if "surrogate" in entry
+        for chain in chains_of(name, sampler)
+    }
+    return [pattern.format(problem=name, surrogate=surrogate, chain=chain) for name, surrogate, chain in fits]
+
+
 def data_file(name):
     """The file that a problem's target is built from."""
     return config["problems"][name]["data"].format(run=config["run"])

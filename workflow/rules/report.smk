@@ -1,7 +1,7 @@
 """Figures, notebooks and the report."""
 
-PAPER_TABLE = "workflow/report/paper_table1.csv"
-RUN_FIGURES = ["error_of_mean", "efficiency", "acceptance", "evaluations"]
+RUN_FIGURES = ["efficiency", "acceptance", "evaluations", "fig7", "fig8"]
+PAPER_FIGURES = ["fig1", "fig2", "fig3", "fig4", "fig5", "fig6"]
 PROBLEM_FIGURES = ["traces", "marginals", "autocorrelation"]
 STYLE = "workflow/report/style.css"
 
@@ -12,7 +12,8 @@ rule figures:
         metrics=of_every_chain(rules.metrics.output.metrics),
         table1=rules.tables.output.table1,
         table1_se=rules.tables.output.table1_se,
-        rem=rules.tables.output.rem,
+        fig7=rules.adaptive.output.fig7,
+        fig8=rules.adaptive.output.fig8,
         paper=PAPER_TABLE,
         code=code("scripts/figures.py"),
     output:
@@ -38,6 +39,33 @@ rule figures:
         runtime=10,
     script:
         "../scripts/figures.py"
+
+
+rule fig6:
+    """Draw Fig. 6 from its table."""
+    input:
+        fig6=rules.fig6_table.output.fig6,
+        code=code("scripts/fig6.py"),
+    output:
+        fig6=report(
+            f"{RESULTS}/figures/fig6.png",
+            caption="../report/fig6.rst",
+            category="Figures",
+            labels={"figure": "fig6"},
+        ),
+        pdf=f"{RESULTS}/figures/fig6.pdf",
+    params:
+        spec={"title": TITLES[FIG6]},
+    log:
+        f"{LOGS}/fig6.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    script:
+        "../scripts/fig6.py"
 
 
 rule problem_figures:
@@ -101,36 +129,35 @@ rule field_figure:
 
 
 rule notebook:
-    """Execute the notebook of a problem and make a page of the report of it."""
+    """Execute the notebook of an experiment or of a problem and make a page of the report of it."""
     input:
-        notebook="workflow/notebooks/problem.ipynb",
+        unpack(lambda wc: NOTEBOOKS[wc.page]["files"]),
+        notebook=lambda wc: f"workflow/{notebook_source(wc)}",
         template="workflow/report/notebook/index.html.j2",
         template_settings="workflow/report/notebook/conf.json",
         style=STYLE,
-        paper=PAPER_TABLE,
-        story=lambda wc: stories([wc.problem]),
-        forward=lambda wc: data_of(wc) if wc.problem in ELLIPTIC else [],
-        chains=lambda wc: of_every_chain(rules.sample.output.chain, [wc.problem]),
-        metrics=lambda wc: of_every_chain(rules.metrics.output.metrics, [wc.problem]),
-        table1=rules.tables.output.table1,
-        code=code("scripts/notebook.py") + code("notebooks/problem.ipynb"),
+        code=lambda wc: code("scripts/notebook.py") + code(notebook_source(wc)),
     output:
-        notebook=f"{RESULTS}/report/{{problem}}.ipynb",
+        notebook=f"{RESULTS}/report/{{page}}.ipynb",
         page=report(
-            f"{RESULTS}/report/{{problem}}.html",
+            f"{RESULTS}/report/{{page}}.html",
             caption="../report/notebook.rst",
-            category="Problems",
-            subcategory="{problem}",
-            labels={"figure": "notebook"},
+            category="Notebooks",
+            labels={"notebook": "{page}"},
         ),
     params:
         spec=lambda wc: {
-            "run": config["run"],
-            "problem": wc.problem,
-            "title": TITLES[wc.problem],
+            "files": list(NOTEBOOKS[wc.page]["files"]),
+            "parameters": {
+                "run": config["run"],
+                "title": NOTEBOOKS[wc.page]["title"],
+                **NOTEBOOKS[wc.page].get("parameters", {}),
+            },
         },
+    wildcard_constraints:
+        page="|".join(NOTEBOOKS),
     log:
-        f"{LOGS}/report/{{problem}}.log",
+        f"{LOGS}/report/{{page}}.log",
     conda:
         "../../environment.yml"
     threads: 1
@@ -142,28 +169,36 @@ rule notebook:
 
 
 rule report:
-    """Make the page that tells what the run was and what came out."""
+    """Make the pages that tell what the run was, what came out, and how it compares with the paper."""
     input:
         template="workflow/report/index.html.j2",
+        scorecard_template="workflow/report/scorecard.html.j2",
         style=STYLE,
         table1=rules.tables.output.table1,
         table1_se=rules.tables.output.table1_se,
         diagnostics=rules.tables.output.diagnostics,
         agreement=rules.tables.output.agreement,
+        scorecard=rules.scorecard.output.scorecard,
+        claims=CLAIMS,
         paper=PAPER_TABLE,
         metrics=of_every_chain(rules.metrics.output.metrics),
         timing=of_every_sampler(rules.timing.output.timing),
         stories=stories(PROBLEMS),
         figures=[
-            *(f"{RESULTS}/figures/{name}.png" for name in RUN_FIGURES),
-            *expand(rules.problem_figures.output.marginals, problem=PROBLEMS),
+            *(f"{RESULTS}/figures/{name}.png" for name in (*PAPER_FIGURES, *RUN_FIGURES)),
             *expand(rules.field_figure.output.field, problem=ELLIPTIC),
         ],
-        pages=expand(rules.notebook.output.page, problem=PROBLEMS),
+        pages=expand(rules.notebook.output.page, page=NOTEBOOKS),
         provenance=rules.provenance.output.provenance,
         code=code("scripts/report.py"),
     output:
         page=f"{RESULTS}/report/index.html",
+        scorecard=report(
+            f"{RESULTS}/report/scorecard.html",
+            caption="../report/scorecard.rst",
+            category="Tables",
+            labels={"table": "scorecard, with its rules"},
+        ),
     params:
         spec={"run": config["run"], "titles": TITLES},
     log:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from rnshmc.plots.comparison import acceptance, efficiency, error_of_mean, evaluations
+from rnshmc.plots.adaptive import acceptance_by_training, error_by_time
+from rnshmc.plots.comparison import acceptance, efficiency, evaluations
 from rnshmc.plots.style import save
 from rnshmc.run.job import job
 from rnshmc.store.metrics import ChainMetrics, metrics_frame
@@ -20,10 +21,11 @@ with job(snakemake.log[0]):
     chains = metrics_frame(ChainMetrics.read(Path(path)) for path in snakemake.input.metrics)
     table, errors = read_table1(Path(snakemake.input.table1)), read_table1(Path(snakemake.input.table1_se))
     figures = {
-        "error_of_mean": error_of_mean(pd.read_csv(snakemake.input.rem), titles),
         "efficiency": efficiency(table, errors, titles),
         "acceptance": acceptance(chains, read_table1(Path(snakemake.input.paper)), titles),
         "evaluations": evaluations(chains, titles),
+        "fig7": acceptance_by_training(pd.read_csv(snakemake.input.fig7), titles),
+        "fig8": error_by_time(pd.read_csv(snakemake.input.fig8), titles),
     }
     for name, figure in figures.items():
         save(figure, Path(snakemake.output[name]), Path(snakemake.output[f"{name}_pdf"]))

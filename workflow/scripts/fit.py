@@ -29,13 +29,14 @@ with job(snakemake.log[0]):
         settings=settings,
         rng=stream(spec["seed"], spec["problem"], "surrogate", spec["name"], f"chain{spec['chain']}"),
     )
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     report = {
         **spec["surrogate"],
         "origin": exploration.origin,
         **surrogate.report(),
         "training_states": end - spec["discard"],
-        "wall_s": time.perf_counter() - wall,
-        "cpu_s": time.process_time() - cpu,
+        "wall_s": wall,
+        "cpu_s": cpu,
     }
     surrogate.save(Path(snakemake.output.surrogate))
     write_json(Path(snakemake.output.report), report)

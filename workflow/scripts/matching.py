@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 spec = snakemake.params.spec
 
 with job(snakemake.log[0]):
-    # Exact HMC goes on where the training states end: the draws that it kept, with their exact potentials, are new.
+    # Exact HMC goes on where the exploration ends: the draws that it kept, with their exact potentials, are new.
     chain = read_chain(Path(snakemake.input.chain))
     surrogate = load_surrogate(spec["surrogate"], Path(snakemake.input.surrogate))
     match = potential_matching(surrogate, chain.draws, chain.stats["potential"])

@@ -1,4 +1,4 @@
-"""Measure the kept draws of one chain."""
+"""Measure one chain."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,14 +12,9 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
-    chain = read_chain(Path(snakemake.input.chain))
     metrics = chain_metrics(
-        chain.draws,
-        chain.stats,
-        settings=chain.settings,
-        phases=chain.phases,
-        origin=chain.origin,
-        surrogate=chain.phases.get("fit"),
+        read_chain(Path(snakemake.input.chain)),
         reference_mean=read_reference(Path(snakemake.input.reference)).mean,
+        discard=snakemake.params.spec["discard"],
     )
     metrics.write(Path(snakemake.output.metrics))

@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rnshmc.plots.chains import autocorrelations, marginals, selected_coordinates, traces
+from rnshmc.plots.chains import autocorrelations, traces
+from rnshmc.plots.marginals import marginals
 from rnshmc.plots.style import save
 from rnshmc.run.job import job
+from rnshmc.store.marginals import marginal_table, selected_coordinates
 from rnshmc.store.posterior import ProblemChains
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ with job(snakemake.log[0]):
     coordinates = selected_coordinates(chains.dim)
     figures = {
         "traces": traces(chains, coordinates, title),
-        "marginals": marginals(chains, coordinates, title),
+        "marginals": marginals(marginal_table(chains, coordinates), title),
         "autocorrelation": autocorrelations(chains, title),
     }
     for name, figure in figures.items():

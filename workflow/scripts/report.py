@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from rnshmc.plots.report import Results, report_page, sections
+from rnshmc.plots.scorecard_page import scorecard_page
 from rnshmc.run.job import job
 from rnshmc.store.metrics import ChainMetrics
+from rnshmc.store.scorecard import read_claims
 from rnshmc.store.tables import read_table1
 from rnshmc.store.timing import Timing
 
@@ -28,12 +30,25 @@ with job(snakemake.log[0]):
         timings=[Timing.read(Path(path)) for path in snakemake.input.timing],
     )
     stories = {Path(path).stem: Path(path).read_text(encoding="utf-8").strip() for path in snakemake.input.stories}
-    html = report_page(
+    card = pd.read_csv(snakemake.input.scorecard)
+    draws = max(chain.draws for chain in results.metrics)
+    index = report_page(
         Path(snakemake.input.template),
         run=spec["run"],
         problems=sections(results, spec["titles"], stories),
+        card=card,
+        draws=draws,
         figures={Path(path).stem: Path(path) for path in snakemake.input.figures},
         notebooks={Path(path).stem: Path(path).name for path in snakemake.input.pages},
         provenance=json.loads(Path(snakemake.input.provenance).read_text(encoding="utf-8")),
     )
-    Path(snakemake.output.page).write_text(html, encoding="utf-8")
+    Path(snakemake.output.page).write_text(index, encoding="utf-8")
+    scores = scorecard_page(
+        Path(snakemake.input.scorecard_template),
+        run=spec["run"],
+        card=card,
+        draws=draws,
+        claims=read_claims(Path(snakemake.input.claims)),
+        titles=spec["titles"],
+    )
+    Path(snakemake.output.scorecard).write_text(scores, encoding="utf-8")

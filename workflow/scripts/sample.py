@@ -11,6 +11,7 @@ from rnshmc.run.progress import report_progress
 from rnshmc.run.registry import load_surrogate, load_target
 from rnshmc.store.chains import StoredChain, read_chain, write_chain
 from rnshmc.store.provenance import provenance
+from rnshmc.types import AdaptiveDriver
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
@@ -37,6 +38,8 @@ with job(snakemake.log[0]):
             **dynamics(spec["settings"]),
             progress=progress,
         )
+    if isinstance(driver, AdaptiveDriver):
+        phases["learnt"] = driver.report()
     stored = StoredChain(
         draws=phase.draws,
         stats=phase.stats,

@@ -1,14 +1,15 @@
-"""The tables of a run, from the metrics and draws of its chains, the timings and the reference runs."""
+"""The tables of a run, from the metrics and draws of its chains, the timings, the fits and the reference runs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rnshmc.run.job import job
+from rnshmc.store.matching import matching_table
 from rnshmc.store.metrics import ChainMetrics
 from rnshmc.store.posterior import ProblemChains
 from rnshmc.store.reference import read_reference
 from rnshmc.store.table_text import readable_table1, to_latex, to_markdown
-from rnshmc.store.tables import agreement_table, diagnostics_table, rem_table, table1, table1_standard_errors
+from rnshmc.store.tables import agreement_table, diagnostics_table, table1, table1_standard_errors
 from rnshmc.store.timing import Timing
 
 if TYPE_CHECKING:
@@ -33,5 +34,6 @@ with job(snakemake.log[0]):
     Path(snakemake.output.table1_tex).write_text(to_latex(readable), encoding="utf-8")
     table1_standard_errors(metrics, timings).to_csv(snakemake.output.table1_se, index=False)
     diagnostics_table(metrics, draws).to_csv(snakemake.output.diagnostics, index=False)
-    rem_table(metrics, timings).to_csv(snakemake.output.rem, index=False)
     agreement_table(metrics, references).to_csv(snakemake.output.agreement, index=False)
+    matches = matching_table(map(Path, snakemake.input.matching))
+    matches.to_csv(snakemake.output.potential_matching, index=False)

@@ -34,7 +34,8 @@ with job(snakemake.log[0], blas_threads=spec["blas_threads"]):
         kernel.init(read_chain(Path(snakemake.input.chain)).draws[-1]),
         blocks=spec["blocks"],
         block_iterations=spec["block_iterations"],
-        # The same stream for every sampler: the same trajectory lengths, so that their noise cancels in speed-ups.
+        # The same stream for every sampler: those that draw alike have the same trajectory lengths, whose noise then
+        # cancels in speed-ups.
         rng=stream(spec["seed"], spec["problem"], "timing"),
         counter=counter,
     )

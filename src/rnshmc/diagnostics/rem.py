@@ -40,6 +40,6 @@ def relative_error_of_mean(draws: Array, reference_mean: Array, iterations: npt.
     return np.asarray(np.linalg.norm(means - reference_mean, axis=1) / scale)
 
 
-def iteration_grid(draws: int, points: int = 100) -> npt.NDArray[np.int64]:
-    """At most `points` numbers of iterations from 1 to `draws`, increasing, evenly spread on a logarithmic axis."""
-    return np.unique(np.geomspace(1, draws, points).round().astype(np.int64))
+def iteration_grid(first: int, last: int, points: int = 100) -> npt.NDArray[np.int64]:
+    """At most `points` numbers of iterations from `first` to `last`, increasing, even on a logarithmic axis."""
+    return np.unique(np.geomspace(first, last, points).round().astype(np.int64))

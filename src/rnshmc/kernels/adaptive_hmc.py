@@ -15,8 +15,9 @@ from rnshmc.types import AdaptiveDriver, Array, Potential
 class VanishingAdaptation:
     """a_t = (1 + t/offset)^-exponent, the probability of adopting at iteration t = 0, 1, ... (paper A, section 4).
 
-    With a_t -> 0 the adaptation diminishes, so that the chain converges to the exact posterior (Roberts and Rosenthal
-    2007, Theorem 5); with an infinite sum of a_t the driver never stops to improve. Both hold for 0 < exponent <= 1.
+    With a_t -> 0 the adaptation diminishes. Where, besides, the kernels of all drivers are uniformly ergodic together,
+    which paper A takes for granted, the chain converges to the exact posterior (Roberts and Rosenthal 2007, Theorem 5).
+    With an infinite sum of a_t the driver never stops to improve. Both hold for 0 < exponent <= 1.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ class AdaptiveHMC:
     Raises
     ------
     ParameterError
-        If a setting is out of range, or driver and potential differ in dimension.
+        If a setting is out of range, driver and potential differ in dimension, or the driver does not learn.
     """
 
     def __init__(
@@ -81,6 +82,8 @@ class AdaptiveHMC:
         offset: float,
         exponent: float,
     ) -> None:
+        if not isinstance(driver, AdaptiveDriver):
+            raise ParameterError(f"driver: {type(driver).__name__} does not learn, which adaptive HMC needs")
         self._hmc = HMC(potential, driver, step_size=step_size, n_steps=n_steps)
         self._driver = driver
         self._adaptation = VanishingAdaptation(offset, exponent)

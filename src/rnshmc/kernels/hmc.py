@@ -1,7 +1,5 @@
 """Hamiltonian Monte Carlo with any driver: HMC, RNS-HMC, GP-HMC and FITC-HMC are this one kernel."""
 
-import math
-
 import numpy as np
 
 from rnshmc.dynamics.leapfrog import leapfrog
@@ -11,6 +9,7 @@ from rnshmc.kernels.transition import (
     State,
     TransitionInfo,
     check_dynamics,
+    check_finite_start,
     checked_start,
     metropolis,
     solver_failure,
@@ -70,9 +69,11 @@ class HMC:
             If ``q`` has the wrong shape or U(q) is not finite: a chain cannot start there.
         """
         q = checked_start(q, self._potential.dim)
-        potential, gradient = self._decide_and_drive(q)
-        if not (math.isfinite(potential) and np.all(np.isfinite(gradient))):
-            raise ParameterError(f"start: the potential or its driver is not finite there (U = {potential})")
+        try:
+            potential, gradient = self._decide_and_drive(q)
+        except NumericalError as error:
+            raise ParameterError(f"start: {error}") from error
+        check_finite_start(potential, gradient)
         return State(q, potential, gradient)
 
     def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:

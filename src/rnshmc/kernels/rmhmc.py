@@ -6,7 +6,14 @@ import numpy as np
 
 from rnshmc.dynamics.generalised_leapfrog import FixedPoint, Point, generalised_leapfrog, point
 from rnshmc.errors import NumericalError, ParameterError
-from rnshmc.kernels.transition import TransitionInfo, check_dynamics, checked_start, metropolis, solver_failure
+from rnshmc.kernels.transition import (
+    TransitionInfo,
+    check_dynamics,
+    check_finite_start,
+    checked_start,
+    metropolis,
+    solver_failure,
+)
 from rnshmc.types import Array, Potential, RiemannianDriver
 
 
@@ -28,7 +35,8 @@ class RMHMC:
 
         H(q, p) = U(q) + log|G(q)| / 2 + p' G(q)^-1 p / 2
 
-    So the exact posterior is invariant whatever metric and force the driver has.
+    So the exact posterior is invariant whatever metric and force the driver has, as long as its ``metric_vjp`` is the
+    derivative of its ``metric``: the map keeps volume for no other reason.
 
     Parameters
     ----------
@@ -43,8 +51,8 @@ class RMHMC:
         The number of steps is drawn uniformly from {low, ..., high} at each transition; (L, L) keeps it fixed, as
         paper A did.
     max_iterations, tolerance
-        How the implicit equations are solved: `rnshmc.dynamics.generalised_leapfrog.FixedPoint`. The default tolerance,
-        a ten thousandth of a local standard deviation, is far below the Monte Carlo error of any chain.
+        How the implicit equations are solved: `rnshmc.dynamics.generalised_leapfrog.FixedPoint`. The default
+        tolerance is a ten thousandth of a local standard deviation.
 
     Raises
     ------
@@ -81,9 +89,11 @@ class RMHMC:
         """
         q = checked_start(q, self._potential.dim)
         try:
-            return RiemannianState(q, self._potential.value(q), point(self._driver, q))
+            potential, there = self._potential.value(q), point(self._driver, q)
         except NumericalError as error:
             raise ParameterError(f"start: {error}") from error
+        check_finite_start(potential, there.force)
+        return RiemannianState(q, potential, there)
 
     def step(self, rng: np.random.Generator, state: RiemannianState) -> tuple[RiemannianState, TransitionInfo]:
         """One transition. The same number of random draws is used whether it is accepted, rejected or fails."""

@@ -83,6 +83,18 @@ def check_dynamics(potential: Potential, driver: Driver, *, step_size: float, n_
         raise ParameterError(f"driver: dimension {driver.dim}, but the potential has {potential.dim}")
 
 
+def check_finite_start(potential: float, gradient: Array) -> None:
+    """Check what was evaluated where a chain is to start.
+
+    Raises
+    ------
+    ParameterError
+        If something is not finite.
+    """
+    if not (math.isfinite(potential) and np.all(np.isfinite(gradient))):
+        raise ParameterError(f"start: the potential or its driver is not finite there (U = {potential})")
+
+
 def checked_start(q: Array, dim: int) -> Array:
     """A copy of the position that a chain is to start from.
 

@@ -1,6 +1,6 @@
-"""Figures that compare samplers over all problems: error against time, efficiency, acceptance, evaluations."""
+"""Figures that compare samplers over all problems: efficiency, acceptance, evaluations."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from rnshmc.plots.panels import Titles, origins_of, problem_panels, rows_of
 from rnshmc.plots.style import (
     INK,
     MARK,
@@ -16,7 +17,6 @@ from rnshmc.plots.style import (
     STAND_IN,
     WIDTH,
     log_axis,
-    mark_stand_in,
     sampler_legend,
     sampler_style,
     theme,
@@ -24,42 +24,12 @@ from rnshmc.plots.style import (
 from rnshmc.store.estimates import BASELINE
 from rnshmc.store.names import in_order
 
-Titles = Mapping[str, str]
-"""Title of each problem."""
-
 EVALUATIONS = {
     "values_per_iter": ("exact potential", INK, ""),
     "gradients_per_iter": ("exact gradient", "#7b8794", "////"),
     "metrics_per_iter": ("exact metric", "#c9ced3", "...."),
     "surrogate_gradients_per_iter": ("surrogate gradient", "#f2b38a", "\\\\\\\\"),
 }
-
-
-def error_of_mean(rem: pd.DataFrame, titles: Titles) -> Figure:
-    """Relative error of the mean against running time (paper A, Fig. 8), one panel per problem.
-
-    Thin lines are chains, bold ones their medians. The clock starts when the exploration ends, the fit counts.
-
-    Parameters
-    ----------
-    rem
-        Columns problem, sampler, chain, iteration, seconds, rem, data (`rnshmc.store.tables.rem_table`).
-    titles
-        Title of each problem.
-    """
-    origins = _origins(rem)
-    with theme():
-        figure = Figure(figsize=(WIDTH, 0.7 + 2.4 * _rows(origins)), layout="constrained")
-        for ax, problem in _problem_panels(figure, origins, titles, "seconds after the exploration, fit included"):
-            part = rem[rem["problem"] == problem]
-            ax.set(xscale="log", yscale="log")
-            for sampler in in_order(part["sampler"]):
-                _error_lines(ax, part[part["sampler"] == sampler], sampler)
-            log_axis(ax.xaxis)
-            log_axis(ax.yaxis)
-        figure.supylabel("relative error of the mean", size="medium")
-        sampler_legend(figure, rem["sampler"])
-        return figure
 
 
 def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Figure:
@@ -73,7 +43,7 @@ def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Fig
         Title of each problem.
     """
     with theme():
-        figure = Figure(figsize=(WIDTH, 0.9 + 0.34 * (len(table) + table["problem"].nunique())), layout="constrained")
+        figure = Figure(figsize=(WIDTH, 0.9 + 0.25 * (len(table) + table["problem"].nunique())), layout="constrained")
         axes = figure.subplots(1, 2, sharey=True)
         places, ticks = _places(table)
         panels = {"min_ess_per_s": "min ESS per second", "min_ess_per_value": "min ESS per exact evaluation"}
@@ -83,7 +53,7 @@ def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Fig
             ax.margins(x=0.18)
             log_axis(ax.xaxis)
             ax.grid(visible=False, axis="y")
-        _problem_ticks(axes[0], ticks, _origins(table), titles)
+        _problem_ticks(axes[0], ticks, origins_of(table), titles)
         sampler_legend(figure, table["sampler"], marker=True)
         return figure
 
@@ -103,7 +73,7 @@ def acceptance(chains: pd.DataFrame, paper: pd.DataFrame, titles: Titles) -> Fig
     cells = chains.groupby(["problem", "sampler"], sort=False)["data"].first().reset_index()
     published = paper.set_index(["problem", "sampler"])["ap"]
     with theme():
-        figure = Figure(figsize=(WIDTH, 0.9 + 0.34 * (len(cells) + cells["problem"].nunique())), layout="constrained")
+        figure = Figure(figsize=(WIDTH, 0.9 + 0.25 * (len(cells) + cells["problem"].nunique())), layout="constrained")
         ax = figure.subplots()
         places, ticks = _places(cells)
         for place, (problem, sampler) in zip(places, cells[["problem", "sampler"]].to_numpy(), strict=True):
@@ -114,7 +84,7 @@ def acceptance(chains: pd.DataFrame, paper: pd.DataFrame, titles: Titles) -> Fig
                 ax.plot(
                     published[problem, sampler], place, "|", color=PAPER, markersize=15, markeredgewidth=2.5, zorder=1
                 )
-        _problem_ticks(ax, ticks, _origins(cells), titles)
+        _problem_ticks(ax, ticks, origins_of(cells), titles)
         ax.set_xlabel("acceptance probability of the kept iterations, one mark per chain")
         mark = Line2D([], [], color=PAPER, linestyle="", marker="|", markersize=12, markeredgewidth=2.5, label="paper")
         sampler_legend(figure, cells["sampler"], marker=True, extra=[mark])
@@ -131,11 +101,11 @@ def evaluations(chains: pd.DataFrame, titles: Titles) -> Figure:
     titles
         Title of each problem.
     """
-    origins = _origins(chains)
+    origins = origins_of(chains)
     kinds = [kind for kind in EVALUATIONS if (chains[kind] > 0).any()]
     with theme():
-        figure = Figure(figsize=(WIDTH, 0.8 + 1.7 * _rows(origins)), layout="constrained")
-        for ax, problem in _problem_panels(figure, origins, titles, "evaluations per kept iteration"):
+        figure = Figure(figsize=(WIDTH, 0.8 + 1.7 * rows_of(origins)), layout="constrained")
+        for ax, problem in problem_panels(figure, origins, titles, "evaluations per kept iteration"):
             counts = chains[chains["problem"] == problem].groupby("sampler")[kinds].mean()
             _evaluation_bars(ax, counts.loc[in_order(counts.index)[::-1]])
         patches = [
@@ -144,41 +114,6 @@ def evaluations(chains: pd.DataFrame, titles: Titles) -> Figure:
         ]
         figure.legend(handles=patches, loc="outside lower center", ncols=len(patches))
         return figure
-
-
-def _origins(table: pd.DataFrame) -> dict[str, str]:
-    """Origin of the data of each problem, in the order of the table."""
-    return {
-        str(problem): str(origin) for problem, origin in table.groupby("problem", sort=False)["data"].first().items()
-    }
-
-
-def _rows(problems: Collection[str]) -> int:
-    """Rows of a grid with two columns."""
-    return -(-len(problems) // 2)
-
-
-def _problem_panels(
-    figure: Figure, origins: Mapping[str, str], titles: Titles, xlabel: str
-) -> Iterator[tuple[Axes, str]]:
-    """A panel for each problem, two in a row, titled, marked and labelled below."""
-    axes = figure.subplots(_rows(origins), 2, squeeze=False).ravel()
-    for ax in axes[len(origins) :]:
-        ax.set_axis_off()
-    for place, (problem, origin) in enumerate(origins.items()):
-        axes[place].set_title(titles[problem])
-        mark_stand_in(axes[place], origin)
-        if place + 2 >= len(origins):
-            axes[place].set_xlabel(xlabel)
-        yield axes[place], problem
-
-
-def _error_lines(ax: Axes, chains: pd.DataFrame, sampler: str) -> None:
-    style = sampler_style(sampler)
-    for _, chain in chains.groupby("chain"):
-        ax.plot(chain["seconds"], chain["rem"], color=style.colour, linewidth=0.5, alpha=0.35)
-    median = chains.groupby("iteration")[["seconds", "rem"]].median()
-    ax.plot(median["seconds"], median["rem"], **style.drawing, linewidth=1.8)
 
 
 def _evaluation_bars(ax: Axes, counts: pd.DataFrame) -> None:

@@ -1,23 +1,29 @@
 """The report of a run: one page that tells what was run and what came out, and opens without a network."""
 
-import base64
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from rnshmc.plots.pages import render
 from rnshmc.plots.style import STAND_IN
 from rnshmc.store.metrics import ChainMetrics
 from rnshmc.store.names import sampler_label
+from rnshmc.store.scorecard import PAPER_DRAWS, verdict_counts
+from rnshmc.store.scorecard_text import verdict_sentence
 from rnshmc.store.table_text import fixed, significant
 from rnshmc.store.timing import Timing
 
-PAPER_DRAWS = 5000
-"""Kept draws of the published chains."""
+CHAPTERS = {
+    "surrogates": ("fig1", "fig2"),
+    "gaussian": ("fig3",),
+    "sweeps": ("fig4", "fig5"),
+    "table1": ("table1", "section5"),
+    "adaptive": ("fig7", "fig8"),
+}
+"""What each chapter of the story answers for: how the items of the scorecard begin."""
 _ESS_COLUMNS = ("ess_min", "ess_median", "ess_max")
 _COLUMNS = {
     "ap": fixed(3),
@@ -42,6 +48,8 @@ class Row:
     """A sampler's row in the report."""
 
     sampler: str
+    length: str
+    """How many chains of how many iterations."""
     hidden_units: str
     numbers: Mapping[str, Number]
     counts: tuple[str, ...]
@@ -55,6 +63,7 @@ class Row:
     ess_tail: str
     divergences: int
     solver_failures: int
+    softened_metrics: int
     fit: str
     loaded: bool
 
@@ -67,9 +76,6 @@ class Section:
     title: str
     story: str
     origin: str
-    chains: int
-    explored: int
-    draws: int
     rows: tuple[Row, ...]
 
     @property
@@ -106,17 +112,13 @@ def sections(results: Results, titles: Mapping[str, str], stories: Mapping[str, 
     found = []
     for problem in dict.fromkeys(results.table["problem"]):
         chains = [chain for chain in results.metrics if chain.problem == problem]
-        first = chains[0]
         samplers = results.table.loc[results.table["problem"] == problem, "sampler"]
         found.append(
             Section(
                 problem=problem,
                 title=titles[problem],
                 story=stories.get(problem, ""),
-                origin=first.origin,
-                chains=len({chain.chain for chain in chains}),
-                explored=int(first.phases["explore"]["iterations"]),
-                draws=first.draws,
+                origin=chains[0].origin,
                 rows=tuple(_row(results, problem, sampler) for sampler in samplers),
             )
         )
@@ -128,6 +130,8 @@ def report_page(
     *,
     run: str,
     problems: Sequence[Section],
+    card: pd.DataFrame,
+    draws: int,
     figures: Mapping[str, Path],
     notebooks: Mapping[str, str],
     provenance: Mapping[str, Any],
@@ -142,31 +146,39 @@ def report_page(
         Name of the run.
     problems
         From `sections`.
+    card
+        From `rnshmc.store.scorecard.scorecard`.
+    draws
+        Kept draws of the longest chains.
     figures
-        PNG files: efficiency, error_of_mean, acceptance, evaluations, and <problem>_marginals of each problem; a
-        <problem>_field is shown if there is one.
+        PNG files: fig1 to fig8, efficiency, acceptance and evaluations; a <problem>_field is shown if there is one.
     notebooks
-        Link to the notebook of each problem, relative to the report.
+        Link to the notebook of each of `CHAPTERS`, of the marginals and of each problem, relative to the report.
     provenance
         From `rnshmc.store.provenance`.
     """
-    environment = Environment(loader=FileSystemLoader(template.parent), undefined=StrictUndefined, autoescape=True)
-    environment.filters["image"] = _image_uri
-    environment.filters["pretty_json"] = lambda content: json.dumps(content, indent=2, sort_keys=True)
-    return environment.get_template(template.name).render(
+    return render(
+        template,
         run=run,
         sections=problems,
         samplers=list(dict.fromkeys(row.sampler for section in problems for row in section.rows)),
-        loaded=[f"{row.sampler} on {section.title}" for section in problems for row in section.rows if row.loaded],
+        loaded=[text for section in problems if (text := _loaded(section))],
+        counts=verdict_counts(card),
+        draws=draws,
+        paper_draws=PAPER_DRAWS,
+        sentences={
+            name: verdict_sentence(card[card["item"].str.startswith(items)]) for name, items in CHAPTERS.items()
+        },
         figures=figures,
         notebooks=notebooks,
         provenance=provenance,
     )
 
 
-def _image_uri(path: Path) -> str:
-    """A PNG file as a data URI, so that a page carries it along."""
-    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+def _loaded(section: Section) -> str:
+    """The samplers of a problem whose timing was disturbed; empty if none was."""
+    samplers = [row.sampler for row in section.rows if row.loaded]
+    return f"{', '.join(samplers)} on {section.title}" if samplers else ""
 
 
 def _row(results: Results, problem: str, sampler: str) -> Row:
@@ -179,6 +191,7 @@ def _row(results: Results, problem: str, sampler: str) -> Row:
     timing = next(timing for timing in results.timings if (timing.problem, timing.sampler) == (problem, sampler))
     return Row(
         sampler=sampler_label(sampler),
+        length=f"{len(chains)} × ({chains[0].explored} + {chains[0].draws})",
         hidden_units=fixed(0)(ours["hidden_units"]),
         numbers={column: _number(column, ours, errors, paper) for column in _COLUMNS},
         counts=tuple(
@@ -199,6 +212,7 @@ def _row(results: Results, problem: str, sampler: str) -> Row:
         ess_tail=fixed(0)(diagnostics["ess_tail_min"]),
         divergences=int(diagnostics["divergences"]),
         solver_failures=int(diagnostics["solver_failures"]),
+        softened_metrics=int(diagnostics["softened_metrics"]),
         fit=_fit(chains),
         loaded=timing.loaded,
     )

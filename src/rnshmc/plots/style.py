@@ -99,9 +99,9 @@ def mark_stand_in(place: Axes | Figure, origin: str) -> None:
         place.text(0.99, 0.99, MARK, color=ALARM, size=8, weight="bold", ha="right", va="top", transform=transform)
 
 
-def coordinate_label(index: int) -> str:
+def coordinate_label(number: int, symbol: str = "q") -> str:
     """Name of a coordinate on an axis, counted from 1 as in the papers."""
-    return f"$q_{{{index + 1}}}$"
+    return f"${symbol}_{{{number}}}$"
 
 
 def sampler_legend(
@@ -119,7 +119,7 @@ def sampler_legend(
 def log_axis(axis: Axis) -> None:
     """Plain numbers on a logarithmic axis: at 1, 2 and 5 of each decade, at the decades alone if there are many."""
     low, high = axis.get_view_interval()
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 50 * low else (1.0,)))
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 200 * low else (1.0,)))
     axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
     axis.set_minor_formatter(NullFormatter())
 

@@ -29,10 +29,20 @@ def _complaints(config: Mapping[str, Any]) -> Iterator[str]:
             f"({iterations['explore']}) to train on"
         )
     yield from _steps_complaint("reference", config["reference"])
+    yield from _steps_complaint("sweeps", config["sweeps"])
+    fig3 = config["experiments"]["fig3"]
+    yield from _steps_complaint("experiments.fig3", fig3)
+    if fig3["burn_in"] >= fig3["iterations"]:
+        yield f"experiments.fig3.burn_in is {fig3['burn_in']}, which leaves nothing of {fig3['iterations']} iterations"
     for name, problem in config["problems"].items():
         kind = problem["target"]["kind"]
         if kind not in TARGETS:
             yield f"problems.{name}.target.kind is {kind!r}; there are {', '.join(sorted(TARGETS))}"
+        for surrogate, settings in problem["surrogates"].items():
+            left = iterations["explore"] - iterations["discard"]
+            if settings.get("states", 0) > left:
+                where = f"problems.{name}.surrogates.{surrogate}"
+                yield f"{where}.states is {settings['states']}, but the exploration leaves {left}"
         for sampler, settings in problem["samplers"].items():
             where = f"problems.{name}.samplers.{sampler}"
             yield from _steps_complaint(where, settings)

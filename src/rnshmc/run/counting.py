@@ -10,8 +10,8 @@ class Counts(NamedTuple):
     """How often each thing was evaluated."""
 
     evaluations: int
-    """Calls of the exact potential, whatever was asked for, its metric and the contraction of that included: each goes
-    through the data once, or solves the equation with one factorisation."""
+    """Calls of the exact potential, whatever was asked for, its metric and the contraction of that included. Each goes
+    through the data once, or solves the equation, on one factorisation for all that is asked at one position."""
     values: int
     """Exact potentials, whether or not the gradient came along."""
     gradients: int

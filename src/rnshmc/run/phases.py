@@ -58,6 +58,9 @@ def make_kernel(
         If a setting is out of range, or the recipe needs a metric that the potential does not have.
     """
     chosen, counter = recipe(sampler), Counter()
+    if (driver is None) != (chosen.surrogate is None):
+        needed = "the exact potential alone" if chosen.surrogate is None else f"a fitted {chosen.surrogate!r}"
+        raise ParameterError(f"driver: {sampler} is driven by {needed}")
     more = dict(options or {})
     decides = _counted_potential(potential, counter)
     drives: Driver = decides

@@ -91,10 +91,14 @@ def _cell_estimates(chains: Sequence[ChainMetrics], timing: Timing) -> dict[str,
     }
     row["s_per_iter"] = Estimate(timing.s_per_iter, timing.standard_error)
     row["min_ess_per_s"] = Estimate.over(chain.ess_min / chain.draws for chain in chains).per(row["s_per_iter"])
-    row["min_ess_per_value"] = Estimate.over(
-        chain.ess_min / (chain.draws * chain.evaluations_per_iter) for chain in chains
-    )
+    row["min_ess_per_value"] = Estimate.over(_ess_per_evaluation(chain) for chain in chains)
     return row
+
+
+def _ess_per_evaluation(chain: ChainMetrics) -> float:
+    """NaN for a chain whose every trajectory failed before the exact potential was asked."""
+    evaluations = chain.draws * chain.evaluations_per_iter
+    return chain.ess_min / evaluations if evaluations else math.nan
 
 
 def _speedup(row: dict[str, Estimate], baseline: dict[str, Estimate] | None, *, is_baseline: bool) -> Estimate:

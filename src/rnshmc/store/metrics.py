@@ -1,13 +1,12 @@
 """What is measured on one chain: the JSON that every table is made of."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from rnshmc.diagnostics.ess import geyer_ess
@@ -15,6 +14,7 @@ from rnshmc.diagnostics.rem import iteration_grid, relative_error_of_mean
 from rnshmc.diagnostics.summary import summarise
 from rnshmc.errors import StoreError
 from rnshmc.files import write_json
+from rnshmc.store.chains import StoredChain
 from rnshmc.types import Array
 
 
@@ -28,8 +28,8 @@ class ChainMetrics:
         What was run, and whether its data are real, simulated, a user's or a stand-in.
     hidden_units
         Size of the random network; None for a sampler without one.
-    draws
-        Number of kept draws.
+    explored, draws
+        Number of iterations before the kept draws, and of kept draws.
     ap
         Share of accepted moves. A rejected proposal repeats the state, so this is paper A's share of distinct states.
     ess, ess_min, ess_median, ess_max
@@ -44,12 +44,15 @@ class ChainMetrics:
         metrics, gradients of the surrogate.
     divergences, solver_failures
         Kept iterations that were flagged so.
+    softened_metrics
+        Metrics of the surrogate in the kept iterations that were not its Hessian, since that was not safely positive
+        definite.
     phases
         Iterations, wall and processor seconds of each phase of the chain.
     surrogate
         What is known of the fit (`hidden_units`, `train_residual_sd`, ...); None for a sampler without a surrogate.
     rem_iteration, rem
-        Relative error of the mean of the first so many kept draws.
+        Relative error of the mean of all states from the beginning of the training set to that iteration of the chain.
     mean, sd, mcse_mean
         Posterior means, standard deviations and Monte Carlo errors of the means, one per coordinate.
     """
@@ -59,6 +62,7 @@ class ChainMetrics:
     chain: int
     origin: str
     hidden_units: int | None
+    explored: int
     draws: int
     ap: float
     ess: list[float]
@@ -74,6 +78,7 @@ class ChainMetrics:
     surrogate_gradients_per_iter: float
     divergences: int
     solver_failures: int
+    softened_metrics: int
     phases: dict[str, dict[str, Any]]
     surrogate: dict[str, Any] | None
     rem_iteration: list[int]
@@ -105,44 +110,32 @@ class ChainMetrics:
         return cls(**content)
 
 
-def chain_metrics(
-    draws: Array,
-    stats: Mapping[str, npt.NDArray[Any]],
-    *,
-    settings: Mapping[str, Any],
-    phases: Mapping[str, Mapping[str, Any]],
-    origin: str,
-    surrogate: Mapping[str, Any] | None,
-    reference_mean: Array,
-) -> ChainMetrics:
-    """Measure the kept draws of one chain.
+def chain_metrics(chain: StoredChain, *, reference_mean: Array, discard: int) -> ChainMetrics:
+    """Measure one chain.
 
     Parameters
     ----------
-    draws
-        Kept draws, shape (n, d).
-    stats
-        Per kept draw: accepted, diverging, solver_failed, evaluations, values, gradients, metrics, surrogate_gradients.
-    settings
-        With the keys problem, sampler and chain.
-    phases
-        Iterations and seconds of each phase, as stored with the chain.
-    origin
-        Where the data come from: "real", "simulated", "user" or "stand-in".
-    surrogate
-        What the fit reports; `hidden_units` is looked up there.
+    chain
+        Its settings have the keys problem, sampler and chain; `hidden_units` is looked up in its phase ``fit``.
     reference_mean
         Posterior mean of the reference run, shape (d,).
+    discard
+        First iterations of the exploration, which no training set and no running mean has.
     """
+    draws, stats = chain.draws, chain.stats
+    warmup = draws[:0] if chain.warmup is None else chain.warmup
+    surrogate = chain.phases.get("fit")
     ess = geyer_ess(draws)
     summary = summarise(draws[np.newaxis])
-    grid = iteration_grid(len(draws))
+    states = np.concatenate([warmup[discard:], draws])
+    grid = iteration_grid(discard + 1, discard + len(states))
     return ChainMetrics(
-        problem=settings["problem"],
-        sampler=settings["sampler"],
-        chain=int(settings["chain"]),
-        origin=origin,
+        problem=chain.settings["problem"],
+        sampler=chain.settings["sampler"],
+        chain=int(chain.settings["chain"]),
+        origin=chain.origin,
         hidden_units=None if surrogate is None else surrogate.get("hidden_units"),
+        explored=len(warmup),
         draws=len(draws),
         ap=float(stats["accepted"].mean()),
         ess=ess.tolist(),
@@ -158,10 +151,11 @@ def chain_metrics(
         surrogate_gradients_per_iter=float(stats["surrogate_gradients"].mean()),
         divergences=int(stats["diverging"].sum()),
         solver_failures=int(stats["solver_failed"].sum()),
-        phases={name: dict(phase) for name, phase in phases.items()},
+        softened_metrics=int(stats["softened_metrics"].sum()),
+        phases={name: dict(phase) for name, phase in chain.phases.items()},
         surrogate=None if surrogate is None else dict(surrogate),
         rem_iteration=grid.tolist(),
-        rem=relative_error_of_mean(draws, reference_mean, grid).tolist(),
+        rem=relative_error_of_mean(states, reference_mean, grid - discard).tolist(),
         mean=draws.mean(axis=0).tolist(),
         sd=draws.std(axis=0, ddof=1).tolist(),
         mcse_mean=summary.mcse_mean.tolist(),

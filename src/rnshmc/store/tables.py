@@ -25,6 +25,7 @@ TABLE1_COLUMNS = (
     "sampler",
     "hidden_units",
     "chains",
+    "draws",
     "ap",
     "ess_min",
     "ess_median",
@@ -46,7 +47,7 @@ def table1(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> pd.Dat
     Columns are means over chains, but `s_per_iter` is the median over the blocks of the timing stage. `min_ess_per_s`
     is ess_min / (draws * s_per_iter); `speedup` is that relative to HMC on the same problem; `min_ess_per_value` is
     ess_min per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient brings its value along);
-    `data` is the origin of the data.
+    `draws` are kept by each chain; `data` is the origin of the data.
 
     Raises
     ------
@@ -87,6 +88,7 @@ def _labels(cell: Cell, chains: Sequence[ChainMetrics]) -> dict[str, Any]:
         "sampler": sampler,
         "hidden_units": first.hidden_units,
         "chains": len(chains),
+        "draws": first.draws,
         "data": first.origin,
     }
 
@@ -113,34 +115,11 @@ def diagnostics_table(metrics: Sequence[ChainMetrics], draws: Mapping[Cell, Arra
                 "rhat_max": summary.rhat.max(),
                 "divergences": sum(chain.divergences for chain in chains),
                 "solver_failures": sum(chain.solver_failures for chain in chains),
+                "softened_metrics": sum(chain.softened_metrics for chain in chains),
                 "data": chains[0].origin,
             }
         )
     return pd.DataFrame(rows)
-
-
-def rem_table(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> pd.DataFrame:
-    """Relative error of the mean against iterations and seconds, one row per point of each chain (paper A, Fig. 8).
-
-    The clock starts when the exploration ends, which is the same exact HMC for every sampler. Fitting the surrogate
-    counts (its processor seconds, which parallel jobs do not stretch); then every iteration takes the seconds that the
-    timing stage measured.
-    """
-    seconds = {cell: row["s_per_iter"].value for cell, row in estimates(metrics, timings).items()}
-    parts = []
-    for cell, chains in cells(metrics).items():
-        for chain in chains:
-            fit = chain.phases.get("fit", {}).get("cpu_s", 0.0)
-            part = pd.DataFrame({"iteration": chain.rem_iteration, "rem": chain.rem})
-            part = part.assign(
-                problem=cell[0],
-                sampler=cell[1],
-                chain=chain.chain,
-                seconds=fit + part["iteration"] * seconds[cell],
-                data=chain.origin,
-            )
-            parts.append(part)
-    return pd.concat(parts, ignore_index=True)[["problem", "sampler", "chain", "iteration", "seconds", "rem", "data"]]
 
 
 def agreement_table(

@@ -14,7 +14,7 @@ from rnshmc.errors import FitError, ParameterError
 from rnshmc.surrogates import storage
 from rnshmc.surrogates.greville import GrevilleRecursion
 from rnshmc.surrogates.normal_equations import NormalEquations
-from rnshmc.surrogates.random_network import RandomNetwork
+from rnshmc.surrogates.random_network import RandomNetwork, draw_hidden_layer
 from rnshmc.surrogates.ridge import check_settings, output_matrix
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
@@ -111,8 +111,10 @@ class OnlineNetwork:
         drift_tolerance: float = DRIFT_TOLERANCE,
     ) -> Self:
         """Draw the hidden layer that `RandomNetwork.fit` draws, and fit to the first states."""
-        network = RandomNetwork.fit(q, u, rng=rng, hidden_units=hidden_units, ridge=ridge)
-        return cls(network, q, u, ridge=ridge, drift_tolerance=drift_tolerance)
+        check_settings(hidden_units, ridge)
+        states, _ = training_set(q, u)
+        layer = _unfitted(*draw_hidden_layer(rng, states.shape[1], hidden_units))
+        return cls(layer, q, u, ridge=ridge, drift_tolerance=drift_tolerance)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -126,10 +128,8 @@ class OnlineNetwork:
             If the file cannot be read or lacks an entry; the message names both.
         """
         stored = storage.load(SavedOnlineNetwork, path)
-        hidden_layer = RandomNetwork(stored.weights, stored.biases, np.zeros_like(stored.biases), math.nan, "none")
-        return cls(
-            hidden_layer, stored.states, stored.potentials, ridge=stored.ridge, drift_tolerance=stored.drift_tolerance
-        )
+        layer = _unfitted(stored.weights, stored.biases)
+        return cls(layer, stored.states, stored.potentials, ridge=stored.ridge, drift_tolerance=stored.drift_tolerance)
 
     def save(self, path: str | Path) -> None:
         """Write hidden layer, training states and settings to an npz file: O(n d + d s) numbers, not s^2."""
@@ -227,8 +227,10 @@ class OnlineNetwork:
             self._refactorisations += 1
 
     def adopt(self) -> None:
-        """Drive with the learnt network from here on."""
-        self._driving = self._learnt()
+        """Drive with the learnt network from here on; with the old one still, if rounding has spoilt the learnt one."""
+        learnt = self._learnt()
+        if np.isfinite(learnt.output_weights).all():
+            self._driving = learnt
 
     def _training_set(self, q: npt.ArrayLike, u: npt.ArrayLike) -> tuple[Array, Array]:
         states, targets = training_set(q, u)
@@ -256,3 +258,8 @@ class OnlineNetwork:
         excess = float(residual @ self._recursion.apply_theta(residual))
         # Rounding may leave Theta indefinite; the size of the excess still says how far the weights are off.
         return math.sqrt(abs(excess) / len(self._states))
+
+
+def _unfitted(weights: Array, biases: Array) -> RandomNetwork:
+    """A hidden layer whose output weights are still to be learnt."""
+    return RandomNetwork(weights, biases, np.zeros_like(biases), math.nan, "none")

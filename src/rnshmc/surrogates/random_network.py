@@ -80,9 +80,7 @@ class RandomNetwork:
         """
         check_settings(hidden_units, ridge)
         states, targets = training_set(q, u)
-        dim = states.shape[1]
-        weights = np.ascontiguousarray(rng.standard_normal((hidden_units, dim)).T) / np.sqrt(dim)
-        biases = rng.standard_normal(hidden_units)
+        weights, biases = draw_hidden_layer(rng, states.shape[1], hidden_units)
         hidden = output_matrix(lambda rows: _softplus(rows @ weights + biases), states, hidden_units)
         output_weights, solver = ridge_regression(hidden, targets, ridge)
         residual_sd = float(np.std(hidden @ output_weights - targets))
@@ -214,6 +212,12 @@ class RandomNetwork:
         third = -_softplus_curvature(inputs) * np.tanh(0.5 * inputs)
         contraction: Array = self.weights @ (self.output_weights * third * quadratic_forms)
         return _finite_array(contraction, "the derivative of the Hessian")
+
+
+def draw_hidden_layer(rng: np.random.Generator, dim: int, hidden_units: int) -> tuple[Array, Array]:
+    """Hidden weights from N(0, 1/dim), shape (dim, hidden_units), then hidden biases from N(0, 1), (hidden_units,)."""
+    weights = np.ascontiguousarray(rng.standard_normal((hidden_units, dim)).T) / np.sqrt(dim)
+    return weights, rng.standard_normal(hidden_units)
 
 
 def _softplus(z: Array) -> Array:

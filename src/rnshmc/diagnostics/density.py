@@ -3,11 +3,13 @@
 from collections.abc import Iterable
 
 import numpy as np
+import numpy.typing as npt
 from scipy.ndimage import gaussian_filter, gaussian_filter1d
 
 from rnshmc.types import Array
 
-BINS = 60
+BINS, JOINT_BINS = 60, 40
+"""Bins of a density along its axis, and of a joint density along each of its axes."""
 CONTENT = (0.9, 0.5)
 """Posterior content of the contours of two-dimensional marginals, outermost first."""
 
@@ -24,14 +26,14 @@ def support(samples: Iterable[Array]) -> Interval:
 
 def density(sample: Array, interval: Interval) -> tuple[Array, Array]:
     """Places in an interval and the heights of the density of a sample of shape (n,) there."""
-    edges = _edges(interval)
+    edges = _edges(interval, BINS)
     histogram, _ = np.histogram(sample, edges, density=True)
     return _centres(edges), np.asarray(gaussian_filter1d(histogram, _scott_bins(sample, edges, 1), mode="constant"))
 
 
 def density2(x: Array, y: Array, x_interval: Interval, y_interval: Interval) -> tuple[Array, Array, Array]:
-    """Places along both axes and the heights, shape (`BINS`, `BINS`), of the joint density of two samples."""
-    x_edges, y_edges = _edges(x_interval), _edges(y_interval)
+    """Places along both axes and the heights, `JOINT_BINS` x `JOINT_BINS`, of the joint density of two samples."""
+    x_edges, y_edges = _edges(x_interval, JOINT_BINS), _edges(y_interval, JOINT_BINS)
     histogram, _ = np.histogramdd(np.column_stack([x, y]), [x_edges, y_edges], density=True)
     widths = (_scott_bins(x, x_edges, 2), _scott_bins(y, y_edges, 2))
     return _centres(x_edges), _centres(y_edges), np.asarray(gaussian_filter(histogram, widths, mode="constant"))
@@ -50,8 +52,24 @@ def _scott_bins(sample: Array, edges: Array, dimensions: int) -> float:
     return max(float(bandwidth / (edges[1] - edges[0])), 0.5)
 
 
-def _edges(interval: Interval) -> Array:
-    return np.asarray(np.linspace(*interval, BINS + 1))
+def joint_cells(x: Array, interval: Interval) -> npt.NDArray[np.int64]:
+    """The bin of a joint density along an axis, 0 to `JOINT_BINS` - 1, in which each place of an interval lies."""
+    return np.searchsorted(_edges(interval, JOINT_BINS), x) - 1
+
+
+def joint_places(interval: Interval) -> Array:
+    """The centres of the bins of a joint density along an axis."""
+    return _centres(_edges(interval, JOINT_BINS))
+
+
+def interval_of(places: Array) -> Interval:
+    """The interval whose density has these places: the inverse of what `density` does."""
+    margin = float(places[1] - places[0]) / 2
+    return float(places[0]) - margin, float(places[-1]) + margin
+
+
+def _edges(interval: Interval, bins: int) -> Array:
+    return np.asarray(np.linspace(*interval, bins + 1))
 
 
 def _centres(edges: Array) -> Array:

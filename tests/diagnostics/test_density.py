@@ -4,7 +4,16 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from rnshmc.plots.density import content_levels, density, density2, support
+from rnshmc.diagnostics.density import (
+    JOINT_BINS,
+    content_levels,
+    density,
+    density2,
+    interval_of,
+    joint_cells,
+    joint_places,
+    support,
+)
 from rnshmc.random import stream
 
 
@@ -36,3 +45,13 @@ def test_the_support_holds_all_samples_with_room() -> None:
     assert (low, high) == (-1.0, 11.0)
     low, high = support([np.ones(5)])
     assert low < 1.0 < high
+
+
+def test_places_of_a_joint_density_lie_in_their_bins() -> None:
+    interval = (-2.0, 7.0)
+    assert joint_cells(joint_places(interval), interval).tolist() == list(range(JOINT_BINS))
+
+
+def test_the_interval_of_a_density_is_known_from_its_places() -> None:
+    x, _ = density(np.array([0.0, 1.0, 5.0]), (-2.0, 7.0))
+    assert_allclose(interval_of(x), (-2.0, 7.0))

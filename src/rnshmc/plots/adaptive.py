@@ -1,0 +1,85 @@
+"""Figures of the adaptive experiment: acceptance by training points, error of the mean by running time."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from rnshmc.plots.panels import Titles, origins_of, problem_panels, rows_of
+from rnshmc.plots.style import ALARM, WIDTH, log_axis, sampler_legend, sampler_style, theme
+from rnshmc.store.estimates import BASELINE
+from rnshmc.store.names import in_order
+
+ADAPTIVE = "arns_hmc"
+BAND = (0.05, 0.95)
+_BASELINE_LINE = (0, (5, 2))
+
+
+def acceptance_by_training(table: pd.DataFrame, titles: Titles) -> Figure:
+    """Acceptance of adaptive chains against the number of training points (paper A, Fig. 7), one panel per problem.
+
+    The line is the median over chains, the band holds 90% of them; the dashed red line is the mean acceptance of HMC.
+
+    Parameters
+    ----------
+    table
+        From `rnshmc.store.adaptation.acceptance_by_training`.
+    titles
+        Title of each problem.
+    """
+    origins, style = origins_of(table), sampler_style(ADAPTIVE)
+    with theme():
+        figure = Figure(figsize=(WIDTH, 0.9 + 2.2 * max(rows_of(origins), 1)), layout="constrained")
+        for ax, problem in problem_panels(figure, origins, titles, "training points"):
+            part = table[table["problem"] == problem]
+            by_size = part.groupby("training_points")["ap"]
+            low, middle, high = (by_size.quantile(share) for share in (BAND[0], 0.5, BAND[1]))
+            ax.fill_between(low.index, low, high, color=style.colour, alpha=0.25, linewidth=0)
+            ax.plot(middle.index, middle, color=style.colour, linewidth=1.5)
+            ax.axhline(part["hmc_ap"].iloc[0], color=ALARM, linestyle=_BASELINE_LINE, linewidth=1.5)
+            ax.set_ylim(0, 1)
+        figure.supylabel("acceptance probability", size="medium")
+        handles = [
+            Line2D([], [], color=style.colour, label=f"{style.label}, median over chains"),
+            Patch(color=style.colour, alpha=0.25, linewidth=0, label="90% of the chains"),
+            Line2D([], [], color=ALARM, linestyle=_BASELINE_LINE, label="HMC, mean"),
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+        return figure
+
+
+def error_by_time(table: pd.DataFrame, titles: Titles) -> Figure:
+    """Relative error of the mean against running time (paper A, Fig. 8), one panel per problem.
+
+    Lines are medians over chains. A mark is where a surrogate takes over: until then every sampler is HMC.
+
+    Parameters
+    ----------
+    table
+        From `rnshmc.store.adaptation.error_by_time`.
+    titles
+        Title of each problem.
+    """
+    origins = origins_of(table)
+    with theme():
+        figure = Figure(figsize=(WIDTH, 0.9 + 2.3 * max(rows_of(origins), 1)), layout="constrained")
+        for ax, problem in problem_panels(figure, origins, titles, "seconds, exploration and fit included"):
+            part = table[table["problem"] == problem]
+            ax.set(xscale="log", yscale="log")
+            for sampler in in_order(part["sampler"]):
+                _median_line(ax, part[part["sampler"] == sampler], sampler)
+            log_axis(ax.xaxis)
+            log_axis(ax.yaxis)
+        figure.supylabel("relative error of the mean", size="medium")
+        sampler_legend(figure, table["sampler"])
+        return figure
+
+
+def _median_line(ax: Axes, chains: pd.DataFrame, sampler: str) -> None:
+    style = sampler_style(sampler)
+    median = chains.groupby("iteration")[["seconds", "rem"]].median()
+    ax.plot(median["seconds"], median["rem"], **style.drawing, linewidth=1.6)
+    driven = chains.loc[chains["phase"] == "sample", "iteration"]
+    if sampler != BASELINE and not driven.empty:
+        ax.plot(*median.loc[driven.min()], style.marker, color=style.colour, markersize=6)

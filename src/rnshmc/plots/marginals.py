@@ -1,0 +1,88 @@
+"""One- and two-dimensional posterior marginals, from their table."""
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rnshmc.diagnostics.density import JOINT_BINS, Interval, content_levels, interval_of, joint_cells, joint_places
+from rnshmc.plots.style import WIDTH, coordinate_label, mark_stand_in, sampler_legend, sampler_style, theme
+from rnshmc.store.names import in_order
+
+
+def marginals(table: pd.DataFrame, title: str, *, symbol: str = "q") -> Figure:
+    """Marginals of some coordinates (diagonal) and of their pairs (below), samplers laid over one another (Fig. 6).
+
+    Contours hold 50% and 90% of the posterior. Densities are histograms smoothed by a Gaussian of Scott's width.
+
+    Parameters
+    ----------
+    table
+        From `rnshmc.store.marginals.marginal_table`.
+    title
+        Title of the figure.
+    symbol
+        How the coordinates are called.
+    """
+    single = table[table["y_coordinate"].isna()]
+    pairs = table[table["y_coordinate"].notna()]
+    coordinates = [int(number) for number in single["x_coordinate"].unique()]
+    intervals = {number: _interval(single, number) for number in coordinates}
+    with theme():
+        figure = Figure(figsize=(WIDTH, 0.9 * WIDTH + 0.6), layout="constrained")
+        axes = figure.subplots(len(coordinates), len(coordinates), squeeze=False, sharex="col")
+        for i, row in enumerate(coordinates):
+            _marginal_panel(axes[i, i], single[single["x_coordinate"] == row], intervals[row])
+            for j, column in enumerate(coordinates[:i]):
+                cells = pairs[(pairs["x_coordinate"] == column) & (pairs["y_coordinate"] == row)]
+                _joint_panel(axes[i, j], cells, intervals[column], intervals[row], labelled=j == 0)
+            for ax in axes[i, i + 1 :]:
+                ax.set_axis_off()
+            axes[i, 0].set_ylabel(coordinate_label(row, symbol) if i else "density")
+            axes[-1, i].set_xlabel(coordinate_label(row, symbol))
+        figure.align_ylabels(axes[:, 0])
+        sampler_legend(figure, table["sampler"])
+        figure.suptitle(title)
+        mark_stand_in(figure, str(table["data"].iloc[0]))
+        return figure
+
+
+def _interval(single: pd.DataFrame, coordinate: int) -> Interval:
+    return interval_of(np.unique(single.loc[single["x_coordinate"] == coordinate, "x"]))
+
+
+def _marginal_panel(ax: Axes, single: pd.DataFrame, interval: Interval) -> None:
+    for sampler in in_order(single["sampler"]):
+        part = single[single["sampler"] == sampler]
+        ax.plot(part["x"], part["density"], **sampler_style(sampler).drawing, linewidth=1.3)
+    ax.set(xlim=interval, yticks=[])
+    _plain(ax, axis="x")
+
+
+def _joint_panel(ax: Axes, cells: pd.DataFrame, x: Interval, y: Interval, *, labelled: bool) -> None:
+    for sampler in in_order(cells["sampler"]):
+        style = sampler_style(sampler)
+        part = cells[cells["sampler"] == sampler]
+        heights = np.zeros((JOINT_BINS, JOINT_BINS))
+        heights[joint_cells(part["y"].to_numpy(), y), joint_cells(part["x"].to_numpy(), x)] = part["density"]
+        ax.contour(
+            joint_places(x),
+            joint_places(y),
+            heights,
+            levels=np.unique(content_levels(heights)),
+            colors=style.colour,
+            linestyles=[style.line],
+            linewidths=1.1,
+        )
+    ax.set(xlim=x, ylim=y)
+    _plain(ax, axis="both")
+    ax.tick_params(labelleft=labelled)
+
+
+def _plain(ax: Axes, axis: Literal["x", "both"]) -> None:
+    """A small panel: few ticks, small labels, no grid."""
+    ax.grid(visible=False)
+    ax.locator_params(axis=axis, nbins=3)
+    ax.tick_params(labelsize=7)

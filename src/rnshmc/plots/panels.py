@@ -1,0 +1,39 @@
+"""One panel for each problem, titled and marked: the layout of every figure over all problems."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rnshmc.plots.style import mark_stand_in
+
+Titles = Mapping[str, str]
+"""Title of each problem."""
+
+
+def origins_of(table: pd.DataFrame) -> dict[str, str]:
+    """Origin of the data of each problem (columns problem and data), in the order of the table."""
+    return {
+        str(problem): str(origin) for problem, origin in table.groupby("problem", sort=False)["data"].first().items()
+    }
+
+
+def rows_of(problems: Collection[str]) -> int:
+    """Rows of a grid with two columns."""
+    return -(-len(problems) // 2)
+
+
+def problem_panels(
+    figure: Figure, origins: Mapping[str, str], titles: Titles, xlabel: str
+) -> Iterator[tuple[Axes, str]]:
+    """A panel for each problem, two in a row, titled, marked and labelled below."""
+    axes = figure.subplots(max(rows_of(origins), 1), 2, squeeze=False).ravel()
+    for ax in axes[len(origins) :]:
+        ax.set_axis_off()
+    for place, (problem, origin) in enumerate(origins.items()):
+        axes[place].set_title(titles[problem], size=9)
+        mark_stand_in(axes[place], origin)
+        if place + 2 >= len(origins):
+            axes[place].set_xlabel(xlabel)
+        yield axes[place], problem

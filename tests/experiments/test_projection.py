@@ -1,0 +1,56 @@
+"""Acceptance by dimension on small made-up data."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rnshmc.datasets.matrix import LogisticData
+from rnshmc.experiments.projection import COLUMNS, acceptance_by_dimension
+from rnshmc.random import stream
+
+
+def acceptance(*, dimensions: tuple[int, ...], repeats: int, step_size: float) -> pd.DataFrame:
+    rng = stream(1, "projection")
+    X, y = rng.standard_normal((200, 12)), (rng.random(200) < 0.5).astype(np.uint8)
+    data = LogisticData(X, y, "simulated", tuple(f"x{k}" for k in range(12)))
+    return acceptance_by_dimension(
+        data,
+        dimensions=dimensions,
+        repeats=repeats,
+        prior_sd=10.0,
+        discard=100,
+        seed=1,
+        settings={
+            "step_size": step_size,
+            "n_steps": (1, 5),
+            "explore_iterations": 400,
+            "iterations": 300,
+            "surrogate": {"hidden_units": 100, "ridge": 1e-8},
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    return acceptance(dimensions=(3, 13), repeats=2, step_size=0.1)
+
+
+def test_each_dimension_and_repeat_has_both_samplers(table: pd.DataFrame) -> None:
+    assert tuple(table.columns) == COLUMNS
+    assert len(table) == 2 * 2 * 2
+    assert not table.duplicated(["d", "repeat", "sampler"]).any()
+    assert set(table["data"]) == {"simulated"}
+
+
+def test_a_surrogate_trained_on_as_much_is_worse_in_more_dimensions(table: pd.DataFrame) -> None:
+    means = table.pivot_table(index="d", columns="sampler", values="ap")
+    share = means["rns_hmc"] / means["hmc"]
+    # In 3 dimensions 300 states tell the whole posterior. A share of 600 moves has sd 0.02, and a loss is 4 of them.
+    assert share[3] > 0.9
+    assert share[13] < share[3] - 0.08
+
+
+def test_repeats_are_other_projections_and_equal_seeds_give_equal_tables(table: pd.DataFrame) -> None:
+    again = acceptance(dimensions=(3, 13), repeats=2, step_size=0.1)
+    pd.testing.assert_frame_equal(table, again)
+    assert table.groupby(["d", "sampler"])["ap"].nunique().max() == 2

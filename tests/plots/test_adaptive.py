@@ -1,0 +1,71 @@
+"""What the figures of the adaptive experiment show."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose
+
+from rnshmc.plots.adaptive import acceptance_by_training, error_by_time
+from rnshmc.plots.style import MARK
+
+TITLES = {"bank": "Bank", "a9a": "Adult", "mine": "My own"}
+
+
+def origin(problem: str) -> str:
+    return "stand-in" if problem == "a9a" else "real"
+
+
+def marked(figure: Figure) -> list[str]:
+    titles = {ax.get_title(loc="left"): [text.get_text() for text in ax.texts] for ax in figure.axes}
+    return [title for title, texts in titles.items() if MARK in texts]
+
+
+def test_acceptance_shows_median_band_and_hmc() -> None:
+    rows = [
+        {"problem": p, "chain": k, "training_points": n, "ap": 0.1 * k, "hmc_ap": 0.7, "data": origin(p)}
+        for p in TITLES
+        for k in range(1, 6)
+        for n in (500, 600)
+    ]
+    figure = acceptance_by_training(pd.DataFrame(rows), TITLES)
+    median, hmc = figure.axes[0].lines
+    assert_allclose(np.asarray(median.get_xydata(), dtype=float), [[500, 0.3], [600, 0.3]])
+    assert_allclose(np.asarray(hmc.get_ydata(), dtype=float), 0.7)
+    assert hmc.get_linestyle() != median.get_linestyle()
+    band = figure.axes[0].collections[0].get_datalim(figure.axes[0].transData)
+    assert_allclose([band.ymin, band.ymax], [0.12, 0.48])  # 5% and 95% of 0.1, ..., 0.5
+    assert marked(figure) == ["Adult"]
+    assert not figure.axes[3].axison
+
+
+def test_errors_are_medians_over_chains_and_takeovers_are_marked() -> None:
+    rows = [
+        {
+            "problem": p,
+            "sampler": s,
+            "chain": k,
+            "iteration": t,
+            "phase": phase,
+            "seconds": 0.1 * t,
+            "rem": k / t,
+            "data": origin(p),
+        }
+        for p in TITLES
+        for s in ("hmc", "rns_hmc")
+        for k in (1, 2, 4)
+        for t, phase in ((1, "explore"), (10, "explore"), (100, "sample"))
+    ]
+    figure = error_by_time(pd.DataFrame(rows), TITLES)
+    exact, surrogate, mark = figure.axes[0].lines
+    for line in (exact, surrogate):
+        assert_allclose(np.asarray(line.get_xydata(), dtype=float), [[0.1, 2.0], [1.0, 0.2], [10.0, 0.02]])
+    assert_allclose(np.asarray(mark.get_xydata(), dtype=float), [[10.0, 0.02]])
+    assert marked(figure) == ["Adult"]
+
+
+def test_nothing_to_draw_is_an_empty_figure() -> None:
+    for draw in (acceptance_by_training, error_by_time):
+        columns = ["problem", "sampler", "chain", "training_points", "ap", "data"]
+        figure = draw(pd.DataFrame(columns=columns), TITLES)
+        assert not any(ax.axison for ax in figure.axes)
+        figure.draw_without_rendering()

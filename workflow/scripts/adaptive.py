@@ -1,0 +1,21 @@
+"""The tables of the adaptive experiment: acceptance by training points, error of the mean by running time."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rnshmc.run.job import job
+from rnshmc.store.adaptation import acceptance_by_training, error_by_time
+from rnshmc.store.chains import read_chain
+from rnshmc.store.metrics import ChainMetrics
+from rnshmc.store.timing import Timing
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+with job(snakemake.log[0]):
+    metrics = [ChainMetrics.read(Path(path)) for path in snakemake.input.metrics]
+    timings = [Timing.read(Path(path)) for path in snakemake.input.timing]
+    exact = [chain for chain in metrics if chain.sampler == "hmc"]
+    fig7 = acceptance_by_training((read_chain(Path(path)) for path in snakemake.input.chains), exact)
+    fig7.to_csv(snakemake.output.fig7, index=False, float_format="%.6g")
+    error_by_time(metrics, timings).to_csv(snakemake.output.fig8, index=False, float_format="%.6g")

@@ -1,0 +1,16 @@
+"""Posterior marginals by HMC and by RNS-HMC, as a table."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rnshmc.run.job import job
+from rnshmc.store.marginals import marginal_table, selected_coordinates
+from rnshmc.store.posterior import ProblemChains
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+with job(snakemake.log[0]):
+    chains = ProblemChains.read(map(Path, snakemake.input.chains))
+    table = marginal_table(chains, selected_coordinates(chains.dim))
+    table.to_csv(snakemake.output.fig6, index=False, float_format="%.6g")

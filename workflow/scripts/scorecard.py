@@ -1,0 +1,22 @@
+"""The scorecard of a run: every number that the paper prints beside ours."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from rnshmc.run.job import job
+from rnshmc.store.scorecard import read_claims, read_reasons, scorecard
+from rnshmc.store.tables import read_table1
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+with job(snakemake.log[0]):
+    card = scorecard(
+        {Path(path).stem: pd.read_csv(path) for path in snakemake.input.tables},
+        read_table1(Path(snakemake.input.published)),
+        read_claims(Path(snakemake.input.claims)),
+        read_reasons(Path(snakemake.input.reasons)),
+    )
+    card.to_csv(snakemake.output.scorecard, index=False, float_format="%.6g")
