@@ -80,7 +80,8 @@ class TestFinishedRun:
         card = pd.read_csv(finished.folder / "results/test/tables/scorecard.csv")
         assert (card["item"].str.startswith("table1/")).sum() == 16 * 7
         assert set(card["verdict"]) <= {"reproduced", "differs", "not comparable"}
-        assert not card["note"].str.contains("not run").any()
+        # The sweeps of this run are too small to have a point near the published settings.
+        assert set(card.loc[card["note"].str.contains("not run"), "item"]) <= {"fig4", "fig5"}
 
     def test_every_row_says_where_its_data_came_from(self, finished: Project) -> None:
         table = pd.read_csv(finished.folder / "results/test/tables/table1.csv").set_index("problem")
@@ -174,7 +175,7 @@ SWEEPS = {"sweep_point", "sweep_table", "sweep_figures"}
         ("experiments/one_dimension.py", {"fig1_table", "fig1"}),
         ("diagnostics/reference.py", {"reference"}),
         ("run/timing.py", {"timing"}),
-        ("datasets/project.py", {"project_a9a", "explore", "fit", "sample", "reference", "timing"}),
+        ("datasets/project.py", {"project_a9a", "a9a_dimension", "explore", "fit", "sample", "reference", "timing"}),
     ],
 )
 def test_an_edited_module_reruns_the_stages_that_use_it(
