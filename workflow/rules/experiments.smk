@@ -8,7 +8,7 @@ NOT_SHARED = ("surrogates", "sizes", "repeats")
 # Registry entries of each sampler's kernel and surrogate.
 ENTRIES = {"hmc": [KERNELS["hmc"]]} | {
     sampler: [KERNELS[recipe(sampler).kernel], SURROGATES[recipe(sampler).surrogate]]
-    for sampler in sorted({sampler for figure in EXPERIMENTS.values() for sampler in figure["surrogates"]})
+    for sampler in sorted({name for figure in EXPERIMENTS.values() for name in figure.get("surrogates", {})})
 }
 FIG1_ENTRIES = [SURROGATES[recipe(sampler).surrogate] for sampler in EXPERIMENTS["fig1"]["surrogates"]]
 FIG2_ENTRIES = [*ENTRIES["hmc"], *ENTRIES["rns_hmc"]]

@@ -12,8 +12,7 @@ rule a9a_dimension:
         spec=lambda wc: {
             "entries": [KERNELS["hmc"], SURROGATES["random_network"]],
             "experiment": {
-                "dimensions": [60, 100],
-                "repeats": max(1, config["chains"] // 2),
+                **EXPERIMENTS["projection"],
                 "prior_sd": config["problems"]["a9a"]["target"]["prior_sd"],
                 "discard": config["iterations"]["discard"],
                 "seed": config["seed"],
