@@ -16,7 +16,7 @@ from snakemake.utils import update_config
 from rnshmc.store.chains import read_chain
 from tests.workflow.conftest import ROOT, Project
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = pytest.mark.workflow
 
 TEST = ("--cores", "2", "--configfile", "config/test.yaml")
 PROBLEMS = ("lr_simulated", "bank", "a9a", "pde")
