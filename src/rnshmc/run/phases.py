@@ -15,7 +15,7 @@ from rnshmc.run.counting import (
     CountedRiemannianPotential,
     Counter,
 )
-from rnshmc.run.recipes import recipe
+from rnshmc.run.recipes import check_options, recipe
 from rnshmc.run.registry import KERNELS, VIEWS, load
 from rnshmc.types import AdaptiveDriver, Array, Driver, Potential, RiemannianPotential
 
@@ -55,13 +55,15 @@ def make_kernel(
     Raises
     ------
     ParameterError
-        If a setting is out of range, or the recipe needs a metric that the potential does not have.
+        If a setting is out of range or missing, the driver is not what the recipe is driven by, or the recipe needs a
+        metric that the potential does not have.
     """
     chosen, counter = recipe(sampler), Counter()
     if (driver is None) != (chosen.surrogate is None):
         needed = "the exact potential alone" if chosen.surrogate is None else f"a fitted {chosen.surrogate!r}"
         raise ParameterError(f"driver: {sampler} is driven by {needed}")
     more = dict(options or {})
+    check_options(sampler, more)
     decides = _counted_potential(potential, counter)
     drives: Driver = decides
     if driver is not None and chosen.view is not None:

@@ -4,6 +4,7 @@ Every recipe explores with exact HMC first. Then the exact potential goes on dri
 exploration takes over; the exact potential always decides.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rnshmc.errors import ParameterError
@@ -19,14 +20,16 @@ class Recipe:
     """Name in `rnshmc.run.registry.SURROGATES` of what drives after the exploration; None: the exact potential."""
     view: str | None = None
     """Name in `rnshmc.run.registry.VIEWS` of how the surrogate serves as a metric, where the kernel needs one."""
+    options: tuple[str, ...] = ()
+    """Settings of its own that it cannot do without."""
 
 
 RECIPES = {
     "hmc": Recipe(kernel="hmc", surrogate=None),
     "rmhmc": Recipe(kernel="rmhmc", surrogate=None),
     "rns_hmc": Recipe(kernel="hmc", surrogate="random_network"),
-    "rns_rmhmc": Recipe(kernel="rmhmc", surrogate="random_network", view="softabs"),
-    "arns_hmc": Recipe(kernel="adaptive_hmc", surrogate="online_network"),
+    "rns_rmhmc": Recipe(kernel="rmhmc", surrogate="random_network", view="softabs", options=("metric",)),
+    "arns_hmc": Recipe(kernel="adaptive_hmc", surrogate="online_network", options=("offset", "exponent")),
     "rns_hmc_rbf": Recipe(kernel="hmc", surrogate="rbf_network"),
     "gp_hmc": Recipe(kernel="hmc", surrogate="gaussian_process"),
     "fitc_hmc": Recipe(kernel="hmc", surrogate="fitc"),
@@ -44,3 +47,16 @@ def recipe(sampler: str) -> Recipe:
     if sampler not in RECIPES:
         raise ParameterError(f"sampler: no recipe named {sampler!r}; there are {', '.join(sorted(RECIPES))}")
     return RECIPES[sampler]
+
+
+def check_options(sampler: str, options: Mapping[str, object]) -> None:
+    """Check that a sampler has the settings that it cannot do without.
+
+    Raises
+    ------
+    ParameterError
+        If no recipe has that name, or one of its options is missing.
+    """
+    missing = [name for name in recipe(sampler).options if name not in options]
+    if missing:
+        raise ParameterError(f"options: {sampler} needs {' and '.join(missing)}")

@@ -8,7 +8,7 @@ from rnshmc.random import stream
 from rnshmc.run.chain import Phase, Progress
 from rnshmc.run.fit import fit
 from rnshmc.run.phases import StepRange, exploit, explore
-from rnshmc.run.recipes import recipe
+from rnshmc.run.recipes import check_options, recipe
 from rnshmc.types import Array, Potential, Surrogate
 
 
@@ -18,7 +18,7 @@ class Chain:
 
     exploration: Phase
     surrogate: Surrogate | None
-    """The fitted surrogate, or None where the exact potential drove."""
+    """The fitted surrogate, None where the exact potential drove; one that adapts has learnt from all of the chain."""
     sampling: Phase
 
 
@@ -74,6 +74,7 @@ def sample(
     FitError
         If the surrogate cannot be fitted.
     """
+    check_options(sampler, options or {})
     name = f"chain{chain}"
     exploration = explore(
         potential,
