@@ -64,7 +64,7 @@ SAMPLER_CASES: dict[str, dict[str, Any]] = {
     "hmc": {},
     "rmhmc": {},
     "rns_hmc": {"surrogate": NETWORK},
-    "rns_rmhmc": {"surrogate": NETWORK, "options": {"metric": {"shape": "diagonal", "softness": 0.1}}},
+    "rns_rmhmc": {"surrogate": NETWORK, "options": {"metric": {"shape": "diagonal", "softness": 1.0}}},
     "arns_hmc": {"surrogate": NETWORK, "options": {"offset": 100.0, "exponent": 1.0}},
     "rns_hmc_rbf": {"surrogate": {"hidden_units": 60, "ridge": 1e-6}},
     "gp_hmc": {"surrogate": {"max_evaluations": 30}},
