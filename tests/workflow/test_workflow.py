@@ -34,7 +34,8 @@ def test_every_config_makes_a_graph(project: Project, name: str) -> None:
         update_config(config, yaml.safe_load((ROOT / f"config/{name}.yaml").read_text(encoding="utf-8")))
     jobs = project.jobs("--cores", "2", "--configfile", f"config/{name}.yaml")
     samplers = [settings for problem in config["problems"].values() for settings in problem["samplers"].values()]
-    assert jobs["sample"] == sum(settings.get("chains", config["chains"]) for settings in samplers)
+    chains = config["chains"]
+    assert jobs["sample"] == sum(min(chains, settings.get("chains", chains)) for settings in samplers)
     assert jobs["explore"] == len(PROBLEMS) * config["chains"]
     assert jobs["timing"] == len(samplers) == len(PROBLEMS) * len(CHAINS)
     assert jobs["fit"] == jobs["matching"]
