@@ -11,11 +11,11 @@ import numpy.typing as npt
 from scipy import linalg
 
 from rnshmc.errors import FitError, ParameterError
-from rnshmc.surrogates import storage
 from rnshmc.surrogates.greville import GrevilleRecursion
 from rnshmc.surrogates.normal_equations import NormalEquations
 from rnshmc.surrogates.random_network import RandomNetwork, draw_hidden_layer
 from rnshmc.surrogates.ridge import check_settings, output_matrix
+from rnshmc.surrogates.storage import Stored
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
 
@@ -28,7 +28,7 @@ in acceptance. Rounding alone stays well below it at the published penalties.
 
 
 @dataclass(frozen=True, eq=False)
-class SavedOnlineNetwork:
+class SavedOnlineNetwork(Stored):
     """What an online network is made of, as `OnlineNetwork.save` stores it."""
 
     weights: Array
@@ -127,7 +127,7 @@ class OnlineNetwork:
         StoreError
             If the file cannot be read or lacks an entry; the message names both.
         """
-        stored = storage.load(SavedOnlineNetwork, path)
+        stored = SavedOnlineNetwork.load(path)
         layer = _unfitted(stored.weights, stored.biases)
         return cls(layer, stored.states, stored.potentials, ridge=stored.ridge, drift_tolerance=stored.drift_tolerance)
 
@@ -136,7 +136,7 @@ class OnlineNetwork:
         states, potentials = self.training_states
         layer = self._driving
         stored = SavedOnlineNetwork(layer.weights, layer.biases, states, potentials, self._ridge, self._tolerance)
-        storage.save(stored, path)
+        stored.save(path)
 
     @property
     def dim(self) -> int:

@@ -1,15 +1,14 @@
 """The random network with additive nodes, the surrogate of RNS-HMC and RNS-RMHMC (paper A, sections 3.1, 3.2, 3.4)."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import NumericalError
-from rnshmc.surrogates import storage
 from rnshmc.surrogates.ridge import check_settings, output_matrix, ridge_regression, row_blocks
+from rnshmc.surrogates.storage import Stored
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
 
@@ -18,7 +17,7 @@ _SATURATION = 40.0
 
 
 @dataclass(frozen=True, eq=False)
-class RandomNetwork:
+class RandomNetwork(Stored):
     """A single hidden layer of softplus units with random weights, as a potential (paper A, eq. 10 without bias b).
 
         z(q) = sum_i v_i softplus(w_i'q + d_i)
@@ -45,9 +44,6 @@ class RandomNetwork:
     output_weights: Array
     train_residual_sd: float
     solver: str
-
-    def __post_init__(self) -> None:
-        storage.freeze_arrays(self)
 
     @classmethod
     def fit(
@@ -85,21 +81,6 @@ class RandomNetwork:
         output_weights, solver = ridge_regression(hidden, targets, ridge)
         residual_sd = float(np.std(hidden @ output_weights - targets))
         return cls(weights, biases, output_weights, residual_sd, solver)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """The network that `save` wrote.
-
-        Raises
-        ------
-        StoreError
-            If the file cannot be read or lacks an entry; the message names both.
-        """
-        return storage.load(cls, path)
-
-    def save(self, path: str | Path) -> None:
-        """Write the network to an npz file; equal networks give equal bytes."""
-        storage.save(self, path)
 
     def report(self) -> dict[str, float | str]:
         """What is known of the fit: its residual, its solver and the norm of the output weights."""

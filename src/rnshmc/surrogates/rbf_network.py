@@ -1,21 +1,20 @@
 """The random network with radial basis function (RBF) nodes, a local alternative (paper A, section 3.2)."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import FitError, NumericalError, ParameterError
-from rnshmc.surrogates import storage
 from rnshmc.surrogates.ridge import check_settings, output_matrix, ridge_regression, row_blocks
+from rnshmc.surrogates.storage import Stored
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
 
 
 @dataclass(frozen=True, eq=False)
-class RBFNetwork:
+class RBFNetwork(Stored):
     """A single hidden layer of Gaussian bumps with random centres and widths, as a potential (paper A, section 3.2).
 
         z(q) = sum_i v_i exp(-|q - c_i|^2 / (2 l_i^2))
@@ -46,9 +45,6 @@ class RBFNetwork:
     output_weights: Array
     train_residual_sd: float
     solver: str
-
-    def __post_init__(self) -> None:
-        storage.freeze_arrays(self)
 
     @classmethod
     def fit(
@@ -110,21 +106,6 @@ class RBFNetwork:
         output_weights, solver = ridge_regression(hidden, targets, ridge)
         residual_sd = float(np.std(hidden @ output_weights - targets))
         return cls(mean, centres, squared_widths, output_weights, residual_sd, solver)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """The network that `save` wrote.
-
-        Raises
-        ------
-        StoreError
-            If the file cannot be read or lacks an entry; the message names both.
-        """
-        return storage.load(cls, path)
-
-    def save(self, path: str | Path) -> None:
-        """Write the network to an npz file; equal networks give equal bytes."""
-        storage.save(self, path)
 
     def report(self) -> dict[str, float | str]:
         """What is known of the fit: its residual, its solver and the norm of the output weights."""

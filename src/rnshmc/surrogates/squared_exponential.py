@@ -2,18 +2,15 @@
 
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Self
 
 import numpy as np
 
 from rnshmc.errors import NumericalError
-from rnshmc.surrogates import storage
 from rnshmc.surrogates.marginal_likelihood import Maximum
+from rnshmc.surrogates.ridge import row_blocks
+from rnshmc.surrogates.storage import Stored
 from rnshmc.types import Array
-
-# Enough rows for the matrix products to run at full speed; few enough that their covariances stay in cache.
-_BLOCK_ROWS = 256
 
 
 def covariance(squared_distances: Array, amplitude: float, length_scale: float) -> Array:
@@ -25,7 +22,7 @@ def covariance(squared_distances: Array, amplitude: float, length_scale: float) 
 
 
 @dataclass(frozen=True, eq=False)
-class KernelExpansion:
+class KernelExpansion(Stored):
     """The predictive mean of a Gaussian process with zero prior mean, as a potential.
 
         mean(q) = sum_j w_j sigma_f^2 exp(-|q - c_j|^2 / (2 l^2))
@@ -65,9 +62,6 @@ class KernelExpansion:
     training_states: int
     train_residual_sd: float
 
-    def __post_init__(self) -> None:
-        storage.freeze_arrays(self)
-
     @classmethod
     def from_search(cls, found: Maximum, centres: Array, weights: Array, states: Array, targets: Array) -> Self:
         """The expansion with these centres and weights at the hyperparameters found, measured on its training set."""
@@ -82,21 +76,6 @@ class KernelExpansion:
             train_residual_sd=np.nan,
         )
         return replace(fitted, train_residual_sd=float(np.std(fitted.predict(states) - targets)))
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """The process that `save` wrote.
-
-        Raises
-        ------
-        StoreError
-            If the file cannot be read or lacks an entry; the message names both.
-        """
-        return storage.load(cls, path)
-
-    def save(self, path: str | Path) -> None:
-        """Write the process to an npz file; equal processes give equal bytes."""
-        storage.save(self, path)
 
     def report(self) -> dict[str, int | float | str]:
         """What is known of the fit: every attribute that is not an array, and the number of centres."""
@@ -145,8 +124,7 @@ class KernelExpansion:
     def predict(self, q: Array) -> Array:
         """The mean at each row of q of shape (m, dim), as an array of shape (m,)."""
         values = np.empty(len(q))
-        for start in range(0, len(q), _BLOCK_ROWS):
-            rows = slice(start, start + _BLOCK_ROWS)
+        for rows in row_blocks(q):
             x = (q[rows] - self._origin) / self.length_scale
             exponents = x @ self._scaled_centres - self._half_norms - 0.5 * (x**2).sum(axis=1, keepdims=True)
             values[rows] = np.exp(exponents) @ self._scaled_weights

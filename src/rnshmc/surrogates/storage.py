@@ -1,48 +1,49 @@
 """What fitted surrogates have in common as objects: arrays that do not change, and files that keep every byte."""
 
 import zipfile
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Self
 
 import numpy as np
 
 from rnshmc.errors import StoreError
 from rnshmc.files import atomic_path
 
-T = TypeVar("T")
 
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """Base of frozen dataclasses of arrays, numbers and strings that go to an npz file and come back.
 
-def freeze_arrays(surrogate: Any) -> None:
-    """Replace each array in the fields of a frozen dataclass by a private, read-only copy in C order.
-
-    For use in ``__post_init__``: the object can then share no memory with whoever made it.
+    Each array in the fields becomes a private, read-only copy in C order, so that the object shares no memory with
+    whoever made it.
     """
-    for field in fields(surrogate):
-        value = getattr(surrogate, field.name)
-        if isinstance(value, np.ndarray):
-            private = np.array(value, dtype=np.float64, order="C")
-            private.setflags(write=False)
-            object.__setattr__(surrogate, field.name, private)
 
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                private = np.array(value, dtype=np.float64, order="C")
+                private.setflags(write=False)
+                object.__setattr__(self, field.name, private)
 
-def save(surrogate: Any, path: str | Path) -> None:
-    """Write the fields of a dataclass, arrays, numbers and strings, to an npz file; equal fields give equal bytes."""
-    with atomic_path(Path(path)) as temporary:
-        np.savez(temporary, **{field.name: getattr(surrogate, field.name) for field in fields(surrogate)})
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The object that `save` wrote.
 
+        Raises
+        ------
+        StoreError
+            If the file cannot be read or lacks a field; the message names both.
+        """
+        try:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
+                entries = {field.name: stored[field.name] for field in fields(cls)}
+        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+            raise StoreError(f"{path}: not a saved {cls.__name__}: {error}") from error
+        return cls(**{name: entry if entry.ndim else entry.item() for name, entry in entries.items()})
 
-def load(cls: type[T], path: str | Path) -> T:
-    """The instance of the dataclass ``cls`` that `save` wrote.
-
-    Raises
-    ------
-    StoreError
-        If the file cannot be read or lacks a field; the message names both.
-    """
-    try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            entries = {field.name: stored[field.name] for field in fields(cls)}  # type: ignore[arg-type]
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise StoreError(f"{path}: not a saved {cls.__name__}: {error}") from error
-    return cls(**{name: entry if entry.ndim else entry.item() for name, entry in entries.items()})
+    def save(self, path: str | Path) -> None:
+        """Write the fields to an npz file; equal fields give equal bytes."""
+        with atomic_path(Path(path)) as temporary:
+            np.savez(temporary, **{field.name: getattr(self, field.name) for field in fields(self)})
