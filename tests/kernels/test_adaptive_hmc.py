@@ -1,10 +1,11 @@
 """Adaptive HMC follows its schedule, drives with what it adopted, and samples the exact posterior."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import digamma, polygamma
 
 from rnshmc.diagnostics.ess import geyer_ess
 from rnshmc.errors import ParameterError
@@ -13,37 +14,7 @@ from rnshmc.kernels.hmc import HMC
 from rnshmc.random import stream
 from rnshmc.surrogates.online import OnlineNetwork
 from rnshmc.types import Array, Potential
-
-
-class ShearedLogGamma:
-    """Skewed and correlated: q = A z with z_i = log g_i, g_i ~ Gamma(shape_i, 1)."""
-
-    dim = 2
-    shape = np.array([1.0, 3.0])
-    A = np.array([[1.0, 0.0], [0.8, 0.6]])
-
-    def value(self, q: Array) -> float:
-        z = np.linalg.solve(self.A, q)
-        return float(np.sum(np.exp(z) - self.shape * z))
-
-    def gradient(self, q: Array) -> Array:
-        z = np.linalg.solve(self.A, q)
-        return np.asarray(np.linalg.solve(self.A.T, np.exp(z) - self.shape))
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        return self.value(q), self.gradient(q)
-
-    def draws(self, rng: np.random.Generator, n: int) -> Array:
-        return np.asarray(np.log(rng.gamma(self.shape, size=(n, 2))) @ self.A.T)
-
-    @property
-    def mean(self) -> Array:
-        return np.asarray(self.A @ digamma(self.shape))
-
-    @property
-    def sd(self) -> Array:
-        return np.asarray(np.sqrt(self.A**2 @ polygamma(1, self.shape)))
-
+from tests.kernels.conftest import ShearedLogGamma
 
 SKEWED = ShearedLogGamma()
 START = np.array([-0.5, 0.2])
@@ -73,6 +44,12 @@ class Pupil:
 
     def adopt(self) -> None:
         self.adopted_after.append(len(self.taught))
+
+    def snapshot(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        raise NotImplementedError
 
 
 def few_states(n: int = 12) -> OnlineNetwork:

@@ -13,32 +13,11 @@ from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.kernels.hmc import HMC
 from rnshmc.random import stream
 from rnshmc.types import Array, Potential
+from tests.kernels.conftest import ShearedLogGamma
 
 N = 20000
 THRESHOLD = 4.5
 """For the largest of ten z-scores: exceeded by chance with probability below 1e-4."""
-
-
-class ShearedLogGamma:
-    """Skewed and correlated: q = A z with z_i = log g_i, g_i ~ Gamma(shape_i, 1)."""
-
-    dim = 2
-    shape = np.array([1.0, 3.0])
-    A = np.array([[1.0, 0.0], [0.8, 0.6]])
-
-    def value(self, q: Array) -> float:
-        z = np.linalg.solve(self.A, q)
-        return float(np.sum(np.exp(z) - self.shape * z))
-
-    def gradient(self, q: Array) -> Array:
-        z = np.linalg.solve(self.A, q)
-        return np.asarray(np.linalg.solve(self.A.T, np.exp(z) - self.shape))
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        return self.value(q), self.gradient(q)
-
-    def draws(self, rng: np.random.Generator, n: int) -> Array:
-        return np.asarray(np.log(rng.gamma(self.shape, size=(n, 2))) @ self.A.T)
 
 
 class Gaussian:

@@ -11,39 +11,11 @@ from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.kernels.rmhmc import RMHMC
 from rnshmc.random import stream
 from rnshmc.types import Array
+from tests.kernels.conftest import ShearedLogGamma
 
 N = 4000
 THRESHOLD = 4.5
 """For the largest of ten z-scores: exceeded by chance with probability below 1e-4."""
-
-
-class ShearedLogGamma:
-    """Skewed and correlated: q = A z with z_i = log g_i, g_i ~ Gamma(shape_i, 1); metric: Hessian plus I in z."""
-
-    dim = 2
-    shape = np.array([1.0, 3.0])
-    A = np.array([[1.0, 0.0], [0.8, 0.6]])
-    inverse = np.linalg.inv(A)
-
-    def value(self, q: Array) -> float:
-        z = self.inverse @ q
-        return float(np.sum(np.exp(z) - self.shape * z))
-
-    def gradient(self, q: Array) -> Array:
-        return np.asarray(self.inverse.T @ (np.exp(self.inverse @ q) - self.shape))
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        return self.value(q), self.gradient(q)
-
-    def metric(self, q: Array) -> Array:
-        return np.asarray(self.inverse.T @ np.diag(np.exp(self.inverse @ q) + 1.0) @ self.inverse)
-
-    def metric_vjp(self, q: Array, factor: Array) -> Array:
-        projected = self.inverse @ factor
-        return np.asarray(self.inverse.T @ (np.exp(self.inverse @ q) * (projected**2).sum(axis=1)))
-
-    def draws(self, rng: np.random.Generator, n: int) -> Array:
-        return np.asarray(np.log(rng.gamma(self.shape, size=(n, 2))) @ self.A.T)
 
 
 class Wrong:
