@@ -26,7 +26,8 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_every_data_set_of_the_papers_has_a_source_with_hash_licence_and_citation(table: SourceTable) -> None:
-    assert {"bank", "adult"} <= set(table.datasets)
+    papers = {"bank", "adult", "adult-test", "news", "dota2", "dota2-test", "covertype"}
+    assert papers <= set(table.datasets)
     for dataset in table.datasets:
         for file in table.alternatives(dataset):
             assert file.sha256

@@ -17,14 +17,14 @@ from rnshmc.errors import DataError
 from rnshmc.random import stream
 
 TABLES = Path(__file__).parents[2] / "data" / "standin"
-SIZES = {"bank": (40197, 24, 4533), "a9a": (32561, 123, 7841)}
+SIZES = {"bank": (40197, 24, 4533), "a9a": (32561, 123, 7841), "census": (48842, 123, 11687)}
 
 
 def standin_receipt(dataset: str) -> Receipt:
     return Receipt(dataset, "stand-in", None, None, "a test")
 
 
-@pytest.mark.parametrize("name", ["bank", "a9a"])
+@pytest.mark.parametrize("name", SIZES)
 def test_a_stand_in_has_the_moments_of_its_table(name: str) -> None:
     data = simulate_standin(TABLES / f"{name}.csv", stream(1, name))
     summary = load_summary(TABLES / f"{name}.csv")

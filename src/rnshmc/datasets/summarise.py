@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +10,18 @@ import pandas as pd
 
 from rnshmc.datasets.adult import read_a9a, read_adult
 from rnshmc.datasets.bank import read_bank
+from rnshmc.datasets.census import stacked
 from rnshmc.datasets.fetch import fetch
 from rnshmc.datasets.matrix import LogisticData
 from rnshmc.datasets.sources import load_sources
 from rnshmc.files import atomic_path
 from rnshmc.types import Array
+
+READERS: dict[str, Callable[[Path], LogisticData]] = {
+    "bank-additional-full.csv": read_bank,
+    **dict.fromkeys(("a9a", "a9a.t"), read_a9a),
+    **dict.fromkeys(("adult.data", "adult.test"), read_adult),
+}
 
 
 def summarise(data: LogisticData) -> pd.DataFrame:
@@ -37,15 +44,19 @@ def summarise(data: LogisticData) -> pd.DataFrame:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the summary tables of bank and a9a from the real data."""
+    """Make the summary tables of bank, a9a and census from the real data."""
     options = _parser().parse_args(arguments)
     table = load_sources(options.sources)
-    for name, dataset in (("bank", "bank"), ("a9a", "adult")):
+
+    def read(dataset: str) -> LogisticData:
         receipt = fetch(dataset, table, raw_dir=options.raw, mirror=options.mirror, policy="real-only")
         path = receipt.verified(options.raw)
-        readers = {"bank-additional-full.csv": read_bank, "a9a": read_a9a, "adult.data": read_adult}
+        return READERS[path.name](path)
+
+    a9a = read("adult")
+    for name, data in (("bank", read("bank")), ("a9a", a9a), ("census", stacked(a9a, read("adult-test")))):
         with atomic_path(options.out / f"{name}.csv") as part:
-            summarise(readers[path.name](path)).to_csv(part, float_format="%.10g", lineterminator="\n")
+            summarise(data).to_csv(part, float_format="%.10g", lineterminator="\n")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,0 +1,71 @@
+"""UCI Dota2 Games Results as a logistic regression (paper B, section 4.6)."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from rnshmc.datasets.census import stacked
+from rnshmc.datasets.matrix import LogisticData, naming_file, standardise
+from rnshmc.datasets.numeric import read_numbers
+from rnshmc.datasets.plain_standin import plain_standin
+from rnshmc.datasets.receipt import Receipt
+from rnshmc.errors import DataError
+
+ROWS = 102944
+"""Of both files together, as paper B prints."""
+GAME = ("cluster", "mode", "type")
+FEATURES = (*GAME, *(f"hero {k}" for k in range(1, 114)))
+
+
+def prepare_dota2(receipts: tuple[Receipt, Receipt], *, raw_dir: str | Path, rng: np.random.Generator) -> LogisticData:
+    """The matrix, from both raw files; a stand-in of the same size if either is one.
+
+    The preparation is not published. The printed dimension leaves no room for an intercept. The three numbers of the
+    game are standardised; heroes stay as they are coded, -1, 0 and 1, since one that nobody chose has no standard
+    deviation.
+
+    Parameters
+    ----------
+    receipts
+        What `fetch` returned for "dota2" and for "dota2-test".
+    raw_dir
+        Folder of the raw files.
+    rng
+        Used for a stand-in.
+
+    Returns
+    -------
+    LogisticData
+        102944 x 116.
+
+    Raises
+    ------
+    DataError
+        If a raw file does not hold what it should.
+    """
+    if any(receipt.origin == "stand-in" for receipt in receipts):
+        return plain_standin(ROWS, len(FEATURES), rng)
+    data = stacked(*(read_dota2(receipt.verified(raw_dir)) for receipt in receipts))
+    game = replace(data, X=data.X[:, : len(GAME)].copy(), columns=GAME)
+    with naming_file(" and ".join(receipt.file or receipt.dataset for receipt in receipts)):
+        return replace(data, X=np.hstack((standardise(game).X, data.X[:, len(GAME) :])))
+
+
+def read_dota2(path: str | Path) -> LogisticData:
+    """Read dota2Train.csv or dota2Test.csv; the label is 1 where the team won that the heroes coded 1 play in.
+
+    Raises
+    ------
+    DataError
+        Naming file, line and column, if a cell is not what the description of the data allows.
+    """
+    table = read_numbers(path, ("won", *FEATURES))
+    for name, allowed in (("won", (-1, 1)), *((hero, (-1, 0, 1)) for hero in FEATURES[len(GAME) :])):
+        strange = np.flatnonzero(~table[name].isin(allowed))
+        if strange.size:
+            cell = table[name].iloc[strange[0]]
+            raise DataError(f"{path}: line {strange[0] + 1}, column {name!r}: {cell:g} is not one of {allowed}")
+    labels = (table["won"].to_numpy() > 0).astype(np.uint8)
+    with naming_file(path):
+        return LogisticData(np.ascontiguousarray(table[list(FEATURES)]), labels, "real", FEATURES)

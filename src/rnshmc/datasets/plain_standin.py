@@ -1,0 +1,31 @@
+"""Stand-ins for data of which nothing is known but their size."""
+
+import numpy as np
+
+from rnshmc.datasets.matrix import LogisticData
+from rnshmc.datasets.synthetic import draw_labels
+
+
+def plain_standin(n: int, d: int, rng: np.random.Generator) -> LogisticData:
+    """Simulate data of n rows and d columns, where no summary statistics of the real ones are at hand.
+
+    Assumed, for want of anything better: independent standard normal covariates; coefficients from N(0, 1/d), so that
+    the log odds have a variance of about 1; no intercept, so that about half of the labels are 1. Unlike a stand-in
+    from summary statistics it shares nothing with the real data but its size: no result on it says anything about
+    these, other than what an evaluation costs.
+
+    Parameters
+    ----------
+    n, d
+        Rows and columns of the real data.
+    rng
+        Draws everything.
+
+    Returns
+    -------
+    LogisticData
+        Shape (n, d), of origin "stand-in".
+    """
+    X = rng.standard_normal((n, d))
+    y = draw_labels(X, rng.standard_normal(d) / np.sqrt(d), rng)
+    return LogisticData(X, y, "stand-in", tuple(f"x{k}" for k in range(1, d + 1)))

@@ -1,0 +1,72 @@
+"""Dota2 Games Results: both files, heroes as coded. The files are made up; the real ones are elsewhere."""
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from rnshmc.datasets.dota2 import FEATURES, prepare_dota2, read_dota2
+from rnshmc.datasets.receipt import Receipt
+from rnshmc.errors import DataError
+from rnshmc.files import sha256
+from rnshmc.random import stream
+
+Games = npt.NDArray[np.int_]
+
+
+def games(n: int, *names: str) -> Games:
+    """Rows of the published layout: who won, three numbers, five heroes of each team among 113; the last is never."""
+    rng = stream(1, "dota2", *names)
+    heroes = np.zeros((n, 113), dtype=int)
+    for row in heroes:
+        chosen = rng.choice(112, 10, replace=False)
+        row[chosen[:5]], row[chosen[5:]] = 1, -1
+    won = np.where(np.arange(n) % 2, 1, -1)
+    return np.column_stack((won, rng.integers(111, 300, n), rng.integers(1, 10, n), rng.integers(1, 4, n), heroes))
+
+
+def written(path: Path, rows: Games) -> Receipt:
+    np.savetxt(path, rows, fmt="%d", delimiter=",")
+    return Receipt("dota2", "real", path.name, sha256(path), "a test")
+
+
+def test_the_columns_are_as_many_as_the_paper_prints() -> None:
+    assert len(FEATURES) == 116
+
+
+def test_both_files_are_read_and_heroes_stay_as_coded(tmp_path: Path) -> None:
+    train, test = games(30, "train"), games(10, "test")
+    receipts = (written(tmp_path / "dota2Train.csv", train), written(tmp_path / "dota2Test.csv", test))
+    data = prepare_dota2(receipts, raw_dir=tmp_path, rng=stream(0))
+    both = np.vstack((train, test))
+    assert data.X.shape == (40, 116)
+    assert data.origin == "real"
+    assert data.columns == FEATURES
+    np.testing.assert_array_equal(data.y, both[:, 0] == 1)
+    np.testing.assert_array_equal(data.X[:, 3:], both[:, 4:])
+    centred = both[:, 1:4] - both[:, 1:4].mean(axis=0)
+    np.testing.assert_allclose(data.X[:, :3], centred / centred.std(axis=0, ddof=1), rtol=1e-12, atol=1e-14)
+
+
+def test_half_of_the_real_data_is_not_mixed_with_a_stand_in(tmp_path: Path) -> None:
+    receipts = (written(tmp_path / "dota2Train.csv", games(4)), Receipt("dota2", "stand-in", None, None, "a test"))
+    data = prepare_dota2(receipts, raw_dir=tmp_path, rng=stream(1, "dota2"))
+    assert data.X.shape == (102944, 116)
+    assert data.origin == "stand-in"
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "message"),
+    [
+        (0, 0, "column 'won': 0 is not one of"),
+        (4, 2, "column 'hero 1': 2 is not one of"),
+        (116, -5, "column 'hero 113': -5 is not one of"),
+    ],
+)
+def test_a_bad_cell_is_named(column: int, cell: int, message: str, tmp_path: Path) -> None:
+    rows = games(4)
+    rows[2, column] = cell
+    written(tmp_path / "dota2Train.csv", rows)
+    with pytest.raises(DataError, match=rf"dota2Train\.csv: line 3, {message}"):
+        read_dota2(tmp_path / "dota2Train.csv")

@@ -1,0 +1,73 @@
+"""Online News Popularity: the 44 features that are not indicators. The file is made up; the real one is elsewhere."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rnshmc.datasets.news import COLUMNS, prepare_news, read_news
+from rnshmc.datasets.receipt import Receipt
+from rnshmc.errors import DataError
+from rnshmc.files import sha256
+from rnshmc.random import stream
+
+FEATURES = [f"feature_{k}" for k in range(COLUMNS)]
+INDICATORS = [
+    *(f"data_channel_is_{channel}" for channel in ("lifestyle", "entertainment", "bus", "socmed", "tech", "world")),
+    *(f"weekday_is_{day}" for day in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")),
+    "is_weekend",
+]
+HEADER = ["url", "timedelta", *FEATURES[:20], *INDICATORS, *FEATURES[20:], "shares"]
+SHARES = [1399, 1400, 100000, 5]
+
+
+def archive(folder: Path, header: list[str] = HEADER) -> Path:
+    """Laid out as the published archive: 61 columns for each article, a space after each comma."""
+    values = stream(1, "news").standard_normal((len(SHARES), len(header) - 2)).round(6)
+    rows = [["http://x", *map(str, row), str(count)] for row, count in zip(values, SHARES, strict=True)]
+    text = "".join(", ".join(cells) + "\n" for cells in (header, *rows))
+    path = folder / "OnlineNewsPopularity.zip"
+    with zipfile.ZipFile(path, "w") as opened:
+        opened.writestr("OnlineNewsPopularity/OnlineNewsPopularity.csv", text)
+    return path
+
+
+def test_there_are_as_many_columns_as_in_the_published_file() -> None:
+    assert len(HEADER) == 61
+
+
+def test_indicators_and_what_does_not_predict_are_left_out(tmp_path: Path) -> None:
+    data = read_news(archive(tmp_path))
+    assert data.columns == tuple(FEATURES)
+    assert data.origin == "real"
+    # The first column of numbers is timedelta, the next are the first 20 features.
+    values = stream(1, "news").standard_normal((len(SHARES), len(HEADER) - 2)).round(6)
+    np.testing.assert_array_equal(data.X[:, :20], values[:, 1:21])
+    np.testing.assert_array_equal(data.X[:, 20:], values[:, 35:])
+
+
+def test_popular_is_what_was_shared_1400_times_or_more(tmp_path: Path) -> None:
+    assert read_news(archive(tmp_path)).y.tolist() == [0, 1, 1, 0]
+
+
+def test_the_matrix_is_standardised(tmp_path: Path) -> None:
+    path = archive(tmp_path)
+    receipt = Receipt("news", "real", path.name, sha256(path), "a test")
+    data = prepare_news(receipt, raw_dir=tmp_path, rng=stream(0))
+    assert data.X.shape == (len(SHARES), 44)
+    np.testing.assert_allclose(data.X.std(axis=0, ddof=1), 1.0, rtol=1e-12)
+
+
+def test_a_stand_in_has_the_size_that_the_paper_prints(tmp_path: Path) -> None:
+    receipt = Receipt("news", "stand-in", None, None, "a test")
+    data = prepare_news(receipt, raw_dir=tmp_path, rng=stream(1, "news"))
+    assert data.X.shape == (39797, 44)
+    assert data.origin == "stand-in"
+
+
+@pytest.mark.parametrize("lost", ["feature_3", "shares", "timedelta"])
+def test_a_file_with_other_columns_is_named(lost: str, tmp_path: Path) -> None:
+    path = archive(tmp_path, [name for name in HEADER if name != lost])
+    with pytest.raises(DataError, match=r"OnlineNewsPopularity\.zip: expected 44 features beside 'shares'"):
+        read_news(path)
