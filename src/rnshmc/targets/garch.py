@@ -1,0 +1,170 @@
+"""The GARCH(m, r) model of a time series (paper B, section 4.3, eqs. 24 and 25)."""
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy.signal import lfilter
+
+from rnshmc.errors import DataError, NumericalError, ParameterError
+from rnshmc.targets.stored import read_arrays
+from rnshmc.types import Array
+
+
+class Garch:
+    """Posterior of q = (alpha_0, ..., alpha_m, beta_1, ..., beta_r), as a potential.
+
+        y_t ~ N(0, h_t),  h_t = alpha_0 + sum_j alpha_j y_{t-j}^2 + sum_j beta_j h_{t-j}
+        U(q) = sum_t (log h_t + y_t^2 / h_t) / 2 + |q|^2 / (2 prior_sd^2)
+
+    The sum starts after the first max(m, r) observations, which the likelihood is conditioned on. The paper does not
+    say what h is before that: the mean square of the observations here, as is usual.
+
+    The prior is Gaussian, truncated to alpha_0 > 0, alpha_j >= 0, beta_j >= 0 and sum alpha_j + sum beta_j < 1: a
+    stationary series with a variance. There is no density elsewhere, and no change of variables: a position elsewhere
+    is a `NumericalError`, which makes a kernel reject. A trajectory of HMC that leaves and comes back is rejected too;
+    as its reversal leaves at the same position, the posterior stays invariant.
+
+    Given the observations, h follows a linear recursion; its adjoint is the same recursion run backwards in time. Each
+    is one call of a linear filter.
+
+    Parameters
+    ----------
+    observations
+        y_t, shape (n,), more than max(m, r) of them.
+    orders
+        m and r: terms in past squares, and in past variances; each at least 1.
+    prior_sd
+        Standard deviation of the Gaussian that is truncated, the same for each parameter.
+
+    Attributes
+    ----------
+    dim
+        Number of parameters, 1 + m + r.
+
+    Raises
+    ------
+    DataError
+        If observations are not a vector of finite numbers, all zero or too few.
+    ParameterError
+        If orders or prior_sd is out of range.
+    """
+
+    def __init__(self, observations: npt.ArrayLike, *, orders: tuple[int, int], prior_sd: float) -> None:
+        m, r = orders
+        if min(m, r) < 1:
+            raise ParameterError(f"orders must be at least 1, got {orders!r}")
+        if not (np.isfinite(prior_sd) and prior_sd > 0):
+            raise ParameterError(f"prior_sd must be a positive number, got {prior_sd!r}")
+        first = max(m, r)
+        squares = _checked_observations(observations, first) ** 2
+        n = len(squares)
+        self.dim: int = 1 + m + r
+        self._past = np.stack([np.ones(n - first), *(squares[first - j : n - j] for j in range(1, m + 1))])
+        self._squares = squares[first:]
+        self._variances_before = np.full(r, squares.mean())
+        self._prior_precision = 1.0 / prior_sd**2
+
+    def value(self, q: Array) -> float:
+        """U(q) for q of shape (dim,).
+
+        Raises
+        ------
+        NumericalError
+            If q has no density under the prior, or U(q) is not finite.
+        """
+        self._check_inside(q)
+        with np.errstate(all="ignore"):
+            return self._value(q, self._variances(q))
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of U at q, both of shape (dim,).
+
+        Raises
+        ------
+        NumericalError
+            If q has no density under the prior, or the gradient is not finite.
+        """
+        self._check_inside(q)
+        with np.errstate(all="ignore"):
+            return self._gradient(q, self._variances(q))
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        """U(q) and its gradient, for one recursion forwards and one backwards.
+
+        Raises
+        ------
+        NumericalError
+            If q has no density under the prior, or U(q) or its gradient is not finite.
+        """
+        self._check_inside(q)
+        with np.errstate(all="ignore"):
+            variances = self._variances(q)
+            return self._value(q, variances), self._gradient(q, variances)
+
+    def _check_inside(self, q: Array) -> None:
+        # Written so that a NaN is outside.
+        if not (q[0] > 0 and q.min() >= 0 and q[1:].sum() < 1):
+            raise NumericalError(f"the parameters {q} are not those of a stationary GARCH process")
+
+    def _variances(self, q: Array) -> Array:
+        """h_t of the observations that the sum of U runs over."""
+        beta = q[len(self._past) :]
+        # What the filter would hold had h been at its initial value in the r steps before.
+        memory = np.cumsum(beta[::-1])[::-1] * self._variances_before
+        variances: Array = lfilter([1.0], _feedback(beta), q[: len(self._past)] @ self._past, zi=memory)[0]
+        return variances
+
+    def _value(self, q: Array, variances: Array) -> float:
+        misfit = float((np.log(variances) + self._squares / variances).sum())
+        value = 0.5 * (misfit + self._prior_precision * float(q @ q))
+        if not np.isfinite(value):
+            raise NumericalError(f"the potential of the GARCH model is {value}")
+        return value
+
+    def _gradient(self, q: Array, variances: Array) -> Array:
+        """Adjoint recursion: lambda_t = dU/dh_t + sum_j beta_j lambda_{t+j}, then one product per parameter."""
+        direct = 0.5 * (1.0 - self._squares / variances) / variances
+        adjoint = lfilter([1.0], _feedback(q[len(self._past) :]), direct[::-1])[::-1]
+        n, r = len(variances), len(self._variances_before)
+        extended = np.concatenate((self._variances_before, variances))
+        by_beta = [adjoint @ extended[r - j : r - j + n] for j in range(1, r + 1)]
+        gradient: Array = np.concatenate((self._past @ adjoint, by_beta)) + self._prior_precision * q
+        if not np.isfinite(gradient).all():
+            raise NumericalError("the gradient of the GARCH model is not finite")
+        return gradient
+
+
+def from_file(path: str | Path, *, orders: tuple[int, int], prior_sd: float) -> Garch:
+    """The posterior of a stored series: an npz file with y (n,) and the origin of the data.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, lacks one of the two, or holds a series that `Garch` refuses; the message names the
+        file.
+    ParameterError
+        If a setting is out of range.
+    """
+    (y,) = read_arrays(path, "y")
+    try:
+        return Garch(y, orders=(orders[0], orders[1]), prior_sd=prior_sd)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def _feedback(beta: Array) -> Array:
+    """Denominator of the filter that adds the beta-weighted past of its output."""
+    return np.concatenate(([1.0], -beta))
+
+
+def _checked_observations(observations: npt.ArrayLike, first: int) -> Array:
+    y = np.asarray(observations, dtype=np.float64)
+    if y.ndim != 1 or len(y) <= first:
+        raise DataError(f"observations must be a vector with more than {first} entries, got shape {y.shape}")
+    if not np.isfinite(y).all():
+        index = np.flatnonzero(~np.isfinite(y))[0]
+        raise DataError(f"observations must be finite, got {y[index]} in entry {index}")
+    if not y.any():
+        raise DataError("observations must not all be zero")
+    return y

@@ -1,0 +1,188 @@
+"""Independent priors, and another prior in place of the one that a potential or a network has (paper B, section 4.2).
+
+The gradient of a potential is that of the likelihood plus that of the prior, so an approximation of it under one prior
+gives one under another without new training (paper B, Fig. 4):
+
+    grad U' = grad U - grad P + grad P',  P = -log prior
+
+`SwappedPriorDriver` says this of whatever drives, `SwappedPrior` of a potential, value included. The exact logistic
+regression with a Laplace prior is such a potential too.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.targets.logistic import from_file
+from rnshmc.types import Array, Driver, Potential
+
+# Of the prior that is taken out of a logistic regression again; which one it is does not matter.
+_REMOVED_SD = 1.0
+
+
+class Prior(Protocol):
+    """P(q) = -log prior density, up to a constant."""
+
+    def value(self, q: Array) -> float:
+        """P(q)."""
+        ...
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of P at ``q``, of the same shape."""
+        ...
+
+
+@dataclass(frozen=True)
+class NormalPrior:
+    """Independent N(0, sd^2): P(q) = |q|^2 / (2 sd^2).
+
+    Raises
+    ------
+    ParameterError
+        If sd is not a positive number.
+    """
+
+    sd: float
+
+    def __post_init__(self) -> None:
+        _check_positive("sd", self.sd)
+
+    def value(self, q: Array) -> float:
+        """P(q)."""
+        return 0.5 * float(q @ q) / self.sd**2
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of P at ``q``."""
+        return q / self.sd**2
+
+
+@dataclass(frozen=True)
+class LaplacePrior:
+    """Independent Laplace distributions: P(q) = sum_k |q_k| / scale. Paper B, section 4.4, has scale 1.
+
+    Raises
+    ------
+    ParameterError
+        If scale is not a positive number.
+    """
+
+    scale: float
+
+    def __post_init__(self) -> None:
+        _check_positive("scale", self.scale)
+
+    def value(self, q: Array) -> float:
+        """P(q)."""
+        return float(np.abs(q).sum()) / self.scale
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of P at ``q``; 0 for a coefficient of 0, where there is none."""
+        return np.sign(q) / self.scale
+
+
+class SwappedPriorDriver:
+    """A driver under another prior than that which it was trained or made with.
+
+    Parameters
+    ----------
+    driver
+        Approximates (or is) the gradient of a potential under ``old``.
+    old, new
+        The prior that is in the potential, and the one to have in its place.
+
+    Attributes
+    ----------
+    dim
+        Dimension of the parameter space.
+    """
+
+    def __init__(self, driver: Driver, *, old: Prior, new: Prior) -> None:
+        self.dim: int = driver.dim
+        self._driver = driver
+        self._old = old
+        self._new = new
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient at ``q`` under the new prior, both of shape (dim,).
+
+        Raises
+        ------
+        NumericalError
+            If the driver cannot be evaluated, or the gradient is not finite.
+        """
+        return self._swapped_gradient(q, self._driver.gradient(q))
+
+    def _swapped_gradient(self, q: Array, gradient: Array) -> Array:
+        with np.errstate(all="ignore"):
+            swapped = gradient + (self._new.gradient(q) - self._old.gradient(q))
+        if not np.isfinite(swapped).all():
+            raise NumericalError("the gradient under the new prior is not finite")
+        return swapped
+
+
+class SwappedPrior(SwappedPriorDriver):
+    """A potential under another prior: U'(q) = U(q) - P(q) + P'(q).
+
+    Exact where the potential is, up to rounding errors of the size of those of U.
+
+    Parameters
+    ----------
+    potential
+        U, under ``old``.
+    old, new
+        The prior P that is in the potential, and the one to have in its place, P'.
+    """
+
+    def __init__(self, potential: Potential, *, old: Prior, new: Prior) -> None:
+        super().__init__(potential, old=old, new=new)
+        self._potential = potential
+
+    def value(self, q: Array) -> float:
+        """U'(q) for q of shape (dim,).
+
+        Raises
+        ------
+        NumericalError
+            If the potential cannot be evaluated, or U'(q) is not finite.
+        """
+        return self._swapped_value(q, self._potential.value(q))
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        """U'(q) and its gradient, at the price of those of U.
+
+        Raises
+        ------
+        NumericalError
+            If the potential cannot be evaluated, or U'(q) or its gradient is not finite.
+        """
+        value, gradient = self._potential.value_and_grad(q)
+        return self._swapped_value(q, value), self._swapped_gradient(q, gradient)
+
+    def _swapped_value(self, q: Array, value: float) -> float:
+        with np.errstate(all="ignore"):
+            swapped = value + (self._new.value(q) - self._old.value(q))
+        if not np.isfinite(swapped):
+            raise NumericalError(f"the potential under the new prior is {swapped}")
+        return swapped
+
+
+def logistic_with_laplace_prior(path: str | Path, *, scale: float) -> SwappedPrior:
+    """Logistic regression with a Laplace prior (paper B, section 4.4), on the data that `logistic.from_file` reads.
+
+    Raises
+    ------
+    DataError
+        If the file does not hold data of a logistic regression; the message names it.
+    ParameterError
+        If scale is not a positive number.
+    """
+    new = LaplacePrior(scale)
+    return SwappedPrior(from_file(path, prior_sd=_REMOVED_SD), old=NormalPrior(_REMOVED_SD), new=new)
+
+
+def _check_positive(name: str, number: float) -> None:
+    if not (np.isfinite(number) and number > 0):
+        raise ParameterError(f"{name} must be a positive number, got {number!r}")
