@@ -107,7 +107,8 @@ class DenseMetric:
     @property
     def log_det(self) -> float:
         """log det M."""
-        return 2.0 * float(np.sum(np.log(np.diag(self._chol))))
+        # A copy: the logarithm of a strided view depends, in its last bit, on where in memory it lies.
+        return 2.0 * float(np.sum(np.log(np.diag(self._chol).copy())))
 
     @property
     def inverse_factor(self) -> Array:
