@@ -26,6 +26,10 @@ class StoreError(RnshmcError, OSError):
     """A result on disk is missing, truncated or made by another specification."""
 
 
+class CheckpointError(StoreError):
+    """A checkpoint is damaged, or belongs to another chain."""
+
+
 class FitError(RnshmcError, ArithmeticError):
     """A surrogate could not be fitted to its training set."""
 

@@ -1,15 +1,30 @@
 """Whole files or none: what a killed job leaves behind never passes for a result."""
 
+import errno
 import hashlib
 import json
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from rnshmc.errors import StoreError
+
+_REMEDIES = {
+    errno.ENOSPC: "the disk is full; make room on it and run again",
+    errno.EDQUOT: "the disk quota is used up; make room within it and run again",
+    errno.EROFS: "the file system is read-only; make it writable, or work in a folder elsewhere",
+    errno.EACCES: "it may not be written; change the permissions, or work in a folder of your own",
+    errno.EPERM: "it may not be written; change the permissions, or work in a folder of your own",
+}
+
+
+def write_remedy(error: OSError) -> str | None:
+    """What the user can do about a write that failed; None where the error is of another kind."""
+    return _REMEDIES.get(error.errno) if error.errno is not None else None
 
 
 @contextmanager
@@ -22,17 +37,31 @@ def atomic_path(path: Path) -> Iterator[Path]:
     Raises
     ------
     StoreError
-        The block wrote nothing.
+        The block wrote nothing, or the disk is full or not to be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem}.{secrets.token_hex(4)}{path.suffix}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         if not temporary.exists():
             raise StoreError(f"nothing was written for {path}")
         os.replace(temporary, path)
+    except OSError as error:
+        # What cannot be read elsewhere, for a copy, is no failure to write here.
+        here = error.filename is None or path.is_relative_to(Path(error.filename).parent)
+        if here and (remedy := write_remedy(error)):
+            raise StoreError(f"{path} cannot be written: {remedy}") from error
+        raise
     finally:
-        temporary.unlink(missing_ok=True)
+        # Asked first: a read-only file system refuses to remove even what is not there.
+        if temporary.exists():
+            temporary.unlink()
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove the temporary files that killed writers of ``path`` left beside it; for its only writer to call."""
+    for file in path.parent.glob(f".{escape(path.stem)}.{'[0-9a-f]' * 8}{escape(path.suffix)}"):
+        file.unlink(missing_ok=True)
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -4,8 +4,9 @@ A *driver* moves a trajectory; all it needs is a gradient. A *potential* also ha
 Metropolis step. The exact potential is both; a surrogate is a potential that is used as a driver only.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,23 @@ class Driver(Protocol):
 
 
 @runtime_checkable
-class AdaptiveDriver(Driver, Protocol):
+class Resumable(Protocol):
+    """Something that changes in place while a chain runs, and that a checkpoint has to keep."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that has changed since it was made: arrays, numbers, strings, and dictionaries of these.
+
+        The arrays may be its own, for the caller to read before anything changes again. Keys have no dots.
+        """
+        ...
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Become, to the last bit, what the object was that the snapshot is of; it was made as this one was."""
+        ...
+
+
+@runtime_checkable
+class AdaptiveDriver(Driver, Resumable, Protocol):
     """A driver that learns from the chain that it drives (paper A, Algorithm 4)."""
 
     def update(self, q: Array, u: float) -> None:

@@ -1,5 +1,6 @@
 """The online network continues the batch fit, for as long as it learns."""
 
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -206,6 +207,26 @@ def test_it_comes_back_from_disk_and_goes_on(tmp_path: Path) -> None:
     learn(online, 200)
     learn(loaded, 200)
     assert loaded.network().output_weights.tobytes() == online.network().output_weights.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("first", "units", "ridge", "n"),
+    [(FIRST, UNITS, RIDGE, FIRST), (FIRST, UNITS, RIDGE, FIRST + BLOCK + 7), (5, 15, 0.0, 8), (5, 15, 0.0, 40)],
+)
+def test_a_restored_network_goes_on_to_the_same_bytes(first: int, units: int, ridge: float, n: int) -> None:
+    """Before anything was learnt, within a block, with a rank that still grows, and with one that is full."""
+    online, other = (start(first=first, units=units, ridge=ridge) for _ in range(2))
+    learn(online, n)
+    online.adopt()
+    learn(online, n + 1)
+    other.restore(deepcopy(online.snapshot()))
+    for _ in range(2):
+        assert other.gradient(np.ones(DIM)).tobytes() == online.gradient(np.ones(DIM)).tobytes()
+        assert other.network().output_weights.tobytes() == online.network().output_weights.tobytes()
+        assert other.report() == online.report()
+        for network in (online, other):
+            learn(network, n + 2 * BLOCK)
+            network.adopt()
 
 
 def test_files_that_are_none_of_its_own_are_named(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from rnshmc.kernels.hmc import HMC
 from rnshmc.kernels.transition import State
 from rnshmc.random import stream
 from rnshmc.run.chain import run_phase
+from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.counting import CountedPotential, Counter
 from rnshmc.types import Array, Potential
 
@@ -75,6 +76,7 @@ def run_reference(
     seed: int,
     problem: str,
     progress: Callable[[int, float], None] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Reference:
     """Posterior moments by HMC with the Hessian at the mode as mass matrix, run until their error is small enough.
 
@@ -82,29 +84,41 @@ def run_reference(
     ----------
     progress
         Told the draws per chain so far and the largest Monte Carlo error, in standard deviations, after each batch.
+    checkpoint
+        Where the run is kept, in a part for each batch of each chain. Its spec has to tell potential and settings.
 
     Raises
     ------
     ParameterError
         If the tolerance is not met after ``settings.max_batches`` batches.
+    CheckpointError
+        If a checkpoint is damaged, or belongs to another run.
     """
     mode = find_mode(potential, np.zeros(potential.dim))
     metric = DenseMetric(hessian(potential, mode))
     counter = Counter()
     counted = CountedPotential(potential, counter)
     kernel = HMC(counted, counted, step_size=settings.step_size, n_steps=settings.n_steps, metric=metric)
-    streams = [stream(seed, problem, "reference", f"chain{k}") for k in range(1, settings.chains + 1)]
+    names = [f"chain{k}" for k in range(1, settings.chains + 1)]
+    streams = [stream(seed, problem, "reference", name) for name in names]
 
-    def advance(state: State, rng: np.random.Generator, iterations: int) -> tuple[State, Array]:
-        state, phase = run_phase(kernel, state, iterations=iterations, rng=rng, counter=counter)
+    def advance(state: State, rng: np.random.Generator, iterations: int, part: str) -> tuple[State, Array]:
+        kept = checkpoint and checkpoint.part(part)
+        state, phase = run_phase(kernel, state, iterations=iterations, rng=rng, counter=counter, checkpoint=kept)
         return state, phase.draws
 
     # A momentum p ~ N(0, M) has velocity M^-1 p ~ N(0, M^-1): the Laplace approximation around the mode.
     starts = [mode + metric.velocity(metric.sample_momentum(rng, mode.size)) for rng in streams]
-    states = [advance(kernel.init(q), rng, WARMUP)[0] for q, rng in zip(starts, streams, strict=True)]
+    states = [
+        advance(kernel.init(q), rng, WARMUP, f"{name}.warmup")[0]
+        for name, q, rng in zip(names, starts, streams, strict=True)
+    ]
     draws = np.empty((settings.chains, 0, potential.dim))
-    for _ in range(settings.max_batches):
-        batches = [advance(state, rng, settings.batch) for state, rng in zip(states, streams, strict=True)]
+    for k in range(settings.max_batches):
+        batches = [
+            advance(state, rng, settings.batch, f"{name}.batch{k + 1}")
+            for name, state, rng in zip(names, states, streams, strict=True)
+        ]
         states = [state for state, _ in batches]
         draws = np.concatenate([draws, np.stack([batch for _, batch in batches])], axis=1)
         found = _estimate(draws)

@@ -1,7 +1,9 @@
 """Adaptive HMC: the driver learns from every state and changes with a vanishing probability (ARNS-HMC, Algorithm 4)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -107,3 +109,12 @@ class AdaptiveHMC:
             # The next trajectory starts with this gradient: it has to be the new driver's.
             state = state._replace(gradient=self._driver.gradient(state.q))
         return state, info
+
+    def snapshot(self) -> dict[str, Any]:
+        """How far the schedule is, and what the driver has learnt."""
+        return {"t": self._t, "driver": self._driver.snapshot()}
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Go on from a snapshot of such a kernel."""
+        self._t = snapshot["t"]
+        self._driver.restore(snapshot["driver"])

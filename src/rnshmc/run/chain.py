@@ -1,6 +1,5 @@
 """The chain loop: apply a kernel n times and keep every draw, statistic and count."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -9,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.kernels.transition import INFO_DTYPES, TransitionInfo
+from rnshmc.run.checkpoint import Checkpoint, Keeper, Stopwatch
 from rnshmc.run.counting import Counter, Counts
 from rnshmc.types import Array
 
@@ -75,6 +75,7 @@ def run_phase(
     rng: np.random.Generator,
     counter: Counter,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> tuple[S, Phase]:
     """Apply ``kernel`` to ``state`` ``iterations`` times.
 
@@ -84,19 +85,30 @@ def run_phase(
         The counter that the kernel's potential and driver report to.
     progress
         Called after each iteration; a progress bar and a log line are two consumers of it.
+    checkpoint
+        Where the phase is kept while it runs. If it is there, the phase goes on from it: to the draws, statistics and
+        counts that it would have had, and with ``rng`` and ``kernel`` at the end as they would have been.
 
     Returns
     -------
     The last state, and all that happened on the way.
+
+    Raises
+    ------
+    CheckpointError
+        If the checkpoint is damaged, or belongs to another chain.
     """
     draws = np.empty((iterations, state.q.size))
     stats: dict[str, npt.NDArray[Any]] = {
         name: np.empty(iterations, dtype=dtype) for name, dtype in STATS_DTYPES.items()
     }
-    accepted = 0
+    done, clock, keeper = 0, Stopwatch(), None
+    if checkpoint is not None:
+        keeper = Keeper(checkpoint, kernel, start=state.q, rng=rng, draws=draws, stats=stats)
+        state, done, clock = keeper.resume(state)
+    accepted = int(stats["accepted"][:done].sum())
     before = counter.total()
-    wall, cpu = time.perf_counter(), time.process_time()
-    for i in range(iterations):
+    for i in range(done, iterations):
         state, info = kernel.step(rng, state)
         after = counter.total()
         draws[i] = state.q
@@ -109,4 +121,6 @@ def run_phase(
         accepted += info.accepted
         if progress is not None:
             progress(i + 1, iterations, accepted / (i + 1))
-    return state, Phase(draws, stats, time.perf_counter() - wall, time.process_time() - cpu)
+        if keeper is not None:
+            keeper.keep(state, i + 1, clock)
+    return state, Phase(draws, stats, **clock.read())

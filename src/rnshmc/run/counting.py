@@ -1,7 +1,8 @@
 """Counts of evaluations: the costs of a sampler that do not depend on the machine."""
 
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from rnshmc.types import AdaptiveDriver, Array, Driver, Potential, RiemannianDriver, RiemannianPotential
 
@@ -128,6 +129,14 @@ class CountedAdaptiveDriver(CountedDriver):
     def adopt(self) -> None:
         """Drive by all that was learnt, from now on."""
         self._driver.adopt()
+
+    def snapshot(self) -> dict[str, Any]:
+        """What the driver has learnt."""
+        return self._driver.snapshot()
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Put back what the driver had learnt."""
+        self._driver.restore(snapshot)
 
 
 class SoftenedDriver(RiemannianDriver, Protocol):

@@ -7,6 +7,7 @@ import numpy as np
 
 from rnshmc.errors import ParameterError
 from rnshmc.run.chain import Kernel, Phase, Progress, run_phase
+from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.counting import (
     CountedAdaptiveDriver,
     CountedDriver,
@@ -95,6 +96,7 @@ def explore(
     iterations: int,
     rng: np.random.Generator,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Phase:
     """Run exact HMC from ``start`` to find and map the region of high density."""
     return exploit(
@@ -107,6 +109,7 @@ def explore(
         iterations=iterations,
         rng=rng,
         progress=progress,
+        checkpoint=checkpoint,
     )
 
 
@@ -122,18 +125,35 @@ def exploit(
     rng: np.random.Generator,
     options: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Phase:
     """Run a recipe's kernel from ``start``, driven by ``driver``. Parameters as in `make_kernel`.
+
+    The sampler and its settings are added to the spec of a ``checkpoint``, see `rnshmc.run.chain.run_phase`; potential
+    and driver are for the caller to tell.
 
     Raises
     ------
     ParameterError
         If a setting is out of range, or the chain cannot start at ``start``.
+    CheckpointError
+        If the checkpoint is damaged, or belongs to another chain.
     """
     if iterations < 1:
         raise ParameterError(f"iterations: expected at least 1, got {iterations}")
     kernel, counter = make_kernel(
         potential, driver, sampler=sampler, step_size=step_size, n_steps=n_steps, options=options
     )
-    _, phase = run_phase(kernel, kernel.init(start), iterations=iterations, rng=rng, counter=counter, progress=progress)
+    if checkpoint is not None:
+        settings = {"sampler": sampler, "step_size": step_size, "n_steps": n_steps, "options": dict(options or {})}
+        checkpoint = checkpoint.extended(dynamics=settings)
+    _, phase = run_phase(
+        kernel,
+        kernel.init(start),
+        iterations=iterations,
+        rng=rng,
+        counter=counter,
+        progress=progress,
+        checkpoint=checkpoint,
+    )
     return phase

@@ -6,6 +6,7 @@ from typing import Any
 
 from rnshmc.random import stream
 from rnshmc.run.chain import Phase, Progress
+from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.fit import fit
 from rnshmc.run.phases import StepRange, exploit, explore
 from rnshmc.run.recipes import check_options, recipe
@@ -38,6 +39,7 @@ def sample(
     seed: int = 0,
     chain: int = 1,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Chain:
     """Sample a posterior with a named sampler: explore with exact HMC, fit the surrogate, exploit it.
 
@@ -66,6 +68,10 @@ def sample(
         ``metric`` those of the surrogate's metric for ``"rns_rmhmc"``.
     seed, chain
         Root seed and number of the chain; each phase has a stream of its own.
+    checkpoint
+        Where the chain is kept while it runs, in a part for each of its phases. Its spec has to tell the potential from
+        others. An equal call after this process died goes on from there; ``checkpoint.remove()`` when the chain is
+        stored.
 
     Raises
     ------
@@ -73,6 +79,8 @@ def sample(
         If a parameter is out of range.
     FitError
         If the surrogate cannot be fitted.
+    CheckpointError
+        If the checkpoint is damaged, or belongs to another chain.
     """
     check_options(sampler, options or {})
     name = f"chain{chain}"
@@ -83,6 +91,7 @@ def sample(
         iterations=explore_iterations,
         rng=stream(seed, "explore", name),
         progress=progress,
+        checkpoint=checkpoint and checkpoint.part("explore"),
     )
     kind = recipe(sampler).surrogate
     driver = None
@@ -106,5 +115,6 @@ def sample(
         rng=stream(seed, sampler, name),
         options=options,
         progress=progress,
+        checkpoint=checkpoint and checkpoint.part("sample").extended(fit={"discard": discard, **(surrogate or {})}),
     )
     return Chain(exploration, driver, sampling)

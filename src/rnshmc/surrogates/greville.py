@@ -1,6 +1,7 @@
 """Greville's recursion: the pseudo-inverse solution learnt one training state at a time (paper A, Proposition 1)."""
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from scipy import linalg
@@ -8,6 +9,7 @@ from scipy.linalg.blas import dsymv, dsyr, dsyr2
 from scipy.linalg.lapack import dpotri
 
 from rnshmc.errors import FitError
+from rnshmc.surrogates.triangle import packed, unpacked
 from rnshmc.types import Array
 
 DEPENDENCE_TOLERANCE = 1e-6
@@ -112,6 +114,20 @@ class GrevilleRecursion:
         """Theta x, shape (s,)."""
         product: Array = dsymv(1.0, self._theta, x, lower=1)
         return product
+
+    def snapshot(self) -> dict[str, Any]:
+        """What `restored` makes the same recursion of: v, and the lower triangles of Theta and, where it is, Phi."""
+        phi = {} if self._phi is None else {"phi": packed(self._phi)}
+        return {"output_weights": self._v, "theta": packed(self._theta), "rank": self._rank, **phi}
+
+    @classmethod
+    def restored(cls, snapshot: Mapping[str, Any]) -> Self:
+        """The recursion that the snapshot is of."""
+        phi = unpacked(snapshot["phi"]) if "phi" in snapshot else None
+        recursion = cls(snapshot["output_weights"], unpacked(snapshot["theta"]), phi)
+        # Rounding may have moved the trace of Phi, by which a new recursion would count its rank.
+        recursion._rank = snapshot["rank"]
+        return recursion
 
     def _gain_rank(self, c: Array) -> None:
         self._rank += 1

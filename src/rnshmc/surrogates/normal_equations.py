@@ -1,10 +1,12 @@
 """The normal equations of a growing training set, kept beside a recursion to see how far it has drifted."""
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg.blas import dsymv, dsyrk
 
+from rnshmc.surrogates.triangle import packed, unpacked
 from rnshmc.types import Array
 
 BLOCK = 64
@@ -60,6 +62,26 @@ class NormalEquations:
         """H't - (H'H + ridge I) v over the states absorbed so far, shape (s,)."""
         residual: Array = self._right_side - dsymv(1.0, self._matrix, v, lower=1)
         return residual
+
+    def snapshot(self) -> dict[str, Any]:
+        """What `restored` makes the same equations of: the lower triangle of the matrix, and the block that fills."""
+        return {
+            "matrix": packed(self._matrix),
+            "right_side": self._right_side,
+            "pending": self._pending[:, : self._count],
+            "pending_targets": self._pending_targets[: self._count],
+        }
+
+    @classmethod
+    def restored(cls, snapshot: Mapping[str, Any]) -> Self:
+        """The equations that the snapshot is of."""
+        equations = cls(len(snapshot["right_side"]), ridge=0.0)
+        equations._matrix = unpacked(snapshot["matrix"])
+        equations._right_side = snapshot["right_side"]
+        equations._count = len(snapshot["pending_targets"])
+        equations._pending[:, : equations._count] = snapshot["pending"]
+        equations._pending_targets[: equations._count] = snapshot["pending_targets"]
+        return equations
 
     def _absorb(self, hidden_transposed: Array, targets: Array) -> None:
         dsyrk(1.0, hidden_transposed, lower=1, beta=1.0, c=self._matrix, overwrite_c=1)

@@ -1,10 +1,11 @@
 """The random network that goes on learning, the surrogate of ARNS-HMC (paper A, section 4)."""
 
 import math
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,9 @@ DRIFT_TOLERANCE = 0.05
 Potentials are log densities, whose natural unit is 1: a driver that is this far from its best fit loses next to nothing
 in acceptance. Rounding alone stays well below it at the published penalties.
 """
+
+LEARNT_FIELDS = ("output_weights", "train_residual_sd", "solver")
+"""Fields of the driving network that `OnlineNetwork.adopt` changes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,6 +235,31 @@ class OnlineNetwork:
         learnt = self._learnt()
         if np.isfinite(learnt.output_weights).all():
             self._driving = learnt
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that has changed since `load`, for `restore`: unlike `save`, the recursion to the last bit."""
+        states, potentials = self.training_states
+        return {
+            "driving": {name: getattr(self._driving, name) for name in LEARNT_FIELDS},
+            "states": states,
+            "potentials": potentials,
+            "shift": self._shift,
+            "attained": self._attained,
+            "refactorisations": self._refactorisations,
+            "equations": self._equations.snapshot(),
+            "recursion": self._recursion.snapshot(),
+        }
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Become the network that the snapshot is of; this one has its hidden layer and its settings."""
+        self._driving = replace(self._driving, **snapshot["driving"])
+        self._states = list(snapshot["states"])
+        self._potentials = snapshot["potentials"].tolist()
+        self._shift = snapshot["shift"]
+        self._attained = snapshot["attained"]
+        self._refactorisations = snapshot["refactorisations"]
+        self._equations = NormalEquations.restored(snapshot["equations"])
+        self._recursion = GrevilleRecursion.restored(snapshot["recursion"])
 
     def _training_set(self, q: npt.ArrayLike, u: npt.ArrayLike) -> tuple[Array, Array]:
         states, targets = training_set(q, u)

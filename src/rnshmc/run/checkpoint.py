@@ -1,0 +1,277 @@
+"""Checkpoints: a chain that died goes on from where it was last kept, to the draws that it would have had."""
+
+import hashlib
+import json
+import logging
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass, replace
+from glob import escape
+from pathlib import Path
+from time import monotonic, perf_counter, process_time
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rnshmc.errors import CheckpointError, ParameterError
+from rnshmc.files import atomic_path, remove_leftovers, sha256
+from rnshmc.types import Array, Resumable
+
+SHARE = 0.01
+"""The largest part of a chain's time that goes into its checkpoints: on a slow disk they are further apart."""
+
+Arrays = dict[str, npt.NDArray[Any]]
+_log = logging.getLogger(__name__)
+
+
+class _State(Protocol):
+    @property
+    def q(self) -> Array: ...
+
+
+S = TypeVar("S", bound=_State)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where and how often a chain is kept while it runs.
+
+    Whoever has stored the draws removes the checkpoint.
+    """
+
+    path: Path
+    """An npz file, written whole or not at all; it holds numbers and JSON, no pickle."""
+    spec: Mapping[str, Any]
+    """All that shapes the draws, ready for JSON. The functions that run a chain add what they are told themselves."""
+    every_s: float = 60.0
+    """Seconds between two checkpoints; a last one is written when the phase is over."""
+
+    @classmethod
+    def of_job(cls, path: Path, spec: Mapping[str, Any], *, reads: Iterable[str], every_s: float) -> "Checkpoint":
+        """That of a job of the workflow, whose draws follow from its spec and from the bytes of the files it reads."""
+        return cls(path, {**spec, "files": {name: sha256(Path(name)) for name in reads}}, every_s)
+
+    def part(self, name: str) -> "Checkpoint":
+        """The checkpoint of one of several phases; `remove` removes those of all."""
+        return replace(self, path=self.path.with_name(f"{self.path.stem}.{name}{self.path.suffix}"))
+
+    def extended(self, **more: Any) -> "Checkpoint":
+        """The same with more in its spec."""
+        return replace(self, spec={**self.spec, **more})
+
+    def remove(self) -> None:
+        """Remove the file, and those of its parts, if they are there."""
+        stem, suffix = escape(self.path.stem), self.path.suffix
+        for file in (self.path, *self.path.parent.glob(f"{stem}.*{suffix}")):
+            file.unlink(missing_ok=True)
+
+    def write(self, facts: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Replace the file by one with these facts, ready for JSON, and arrays."""
+        texts: Arrays = {"spec": np.array(_json(self.spec)), "facts": np.array(_json(facts))}
+        with atomic_path(self.path) as temporary:
+            np.savez(temporary, **{**texts, **arrays})
+
+    def read(self) -> tuple[dict[str, Any], Arrays] | None:
+        """Facts and arrays as they were written; None if there is no file.
+
+        Raises
+        ------
+        CheckpointError
+            If the file is damaged, or belongs to another spec; the message names the keys that differ.
+        """
+        ours = json.loads(_json(self.spec))
+        if not self.path.exists():
+            return None
+        with _reading(self.path), np.load(self.path, allow_pickle=False) as stored:
+            arrays: Arrays = dict(stored)
+            spec, facts = (json.loads(arrays.pop(name).item()) for name in ("spec", "facts"))
+        if differing := _differing(ours, spec):
+            raise CheckpointError(
+                f"{self.path}: the checkpoint of another chain, which differs in {', '.join(differing)}; remove the "
+                "file to start anew, or go back to what was there to continue that chain"
+            )
+        return facts, arrays
+
+
+class Stopwatch:
+    """Elapsed seconds and processor time of this process, all threads together, on top of what was kept.
+
+    Parameters
+    ----------
+    wall_s, cpu_s
+        Seconds that the chain took in processes before this one.
+    """
+
+    def __init__(self, wall_s: float = 0.0, cpu_s: float = 0.0) -> None:
+        self._wall, self._cpu = perf_counter() - wall_s, process_time() - cpu_s
+
+    def read(self) -> dict[str, float]:
+        """``wall_s`` and ``cpu_s`` so far."""
+        return {"wall_s": perf_counter() - self._wall, "cpu_s": process_time() - self._cpu}
+
+
+class Keeper:
+    """Keeps one phase of a chain at a checkpoint; used by `rnshmc.run.chain.run_phase`.
+
+    All that the next transition depends on is kept to the last bit: the state with whatever was evaluated there, the
+    generator, and what the kernel and its driver have learnt if they are `Resumable`.
+
+    Parameters
+    ----------
+    checkpoint
+        Where and how often; number of iterations, start and generator are added to its spec.
+    kernel
+        The kernel.
+    start
+        Where the phase starts, shape (dim,).
+    rng
+        The generator of the phase, before its first iteration. `resume` puts it where it was.
+    draws, stats
+        What the phase fills. `resume` fills in what was kept.
+
+    Raises
+    ------
+    ParameterError
+        If the state of the generator is not one for JSON, as that of a PCG64 is.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        kernel: object,
+        *,
+        start: Array,
+        rng: np.random.Generator,
+        draws: Array,
+        stats: Mapping[str, npt.NDArray[Any]],
+    ) -> None:
+        chain = {"iterations": len(draws), "start": _sha256(start.tobytes()), "generator": _sha256(_generator(rng))}
+        self._checkpoint = checkpoint.extended(chain=chain)
+        self._adaptive = kernel if isinstance(kernel, Resumable) else None
+        self._rng, self._draws, self._stats = rng, draws, stats
+        self._due = monotonic() + checkpoint.every_s
+
+    def resume(self, state: S) -> tuple[S, int, Stopwatch]:
+        """The state to go on from, how many iterations are done, and the clock; ``state`` and 0 without a checkpoint.
+
+        Raises
+        ------
+        CheckpointError
+            If there is a checkpoint that is damaged or not of this chain.
+        """
+        path = self._checkpoint.path
+        remove_leftovers(path)
+        if (kept := self._checkpoint.read()) is None:
+            return state, 0, Stopwatch()
+        facts, arrays = kept
+        with _reading(path):
+            done = facts["iterations"]
+            self._draws[:done] = arrays["draws"]
+            for name, values in self._stats.items():
+                values[:done] = arrays[f"stats.{name}"]
+            state = _rebuilt(state, arrays, "state")
+            if self._adaptive is not None:
+                self._adaptive.restore(_nested(arrays, "kernel"))
+            self._rng.bit_generator.state = facts["generator"]
+        _log.info("%s: continues from checkpoint at iteration %d of %d", path, done, len(self._draws))
+        return state, done, Stopwatch(**facts["elapsed"])
+
+    def keep(self, state: _State, done: int, clock: Stopwatch) -> None:
+        """Write a checkpoint after iteration ``done`` if it is time to, or if it was the last."""
+        if done < len(self._draws) and monotonic() < self._due:
+            return
+        began = monotonic()
+        facts = {"iterations": done, "generator": self._rng.bit_generator.state, "elapsed": clock.read()}
+        arrays: Arrays = {"draws": self._draws[:done], **dict(_leaves(state, "state"))}
+        arrays |= {f"stats.{name}": values[:done] for name, values in self._stats.items()}
+        if self._adaptive is not None:
+            arrays |= _leaves(self._adaptive.snapshot(), "kernel")
+        self._checkpoint.write(facts, arrays)
+        now = monotonic()
+        self._due = now + max(self._checkpoint.every_s, (now - began) / SHARE)
+
+
+def _leaves(value: Any, name: str) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    """The arrays, numbers and strings in nested named tuples, dataclasses and mappings, by their dotted names."""
+    entries = value if isinstance(value, Mapping) else {field: getattr(value, field) for field in _field_names(value)}
+    for key, entry in entries.items():
+        yield from _leaves(entry, f"{name}.{key}")
+    if not entries:
+        leaf = np.asarray(value)
+        if leaf.dtype.hasobject:
+            raise ParameterError(f"checkpoint: {name} is a {type(value).__name__}, not an array, a number or a string")
+        yield name, leaf
+
+
+def _rebuilt(like: Any, arrays: Arrays, name: str) -> Any:
+    """An object like another with the leaves of ``arrays``; nothing is computed, as a constructor might."""
+    names = _field_names(like)
+    if not names:
+        return arrays[name] if isinstance(like, np.ndarray) else arrays[name].item()
+    values = {field: _rebuilt(getattr(like, field), arrays, f"{name}.{field}") for field in names}
+    if isinstance(like, tuple):
+        return type(like)(*values.values())
+    rebuilt = object.__new__(type(like))
+    for field, value in values.items():
+        object.__setattr__(rebuilt, field, value)
+    return rebuilt
+
+
+def _nested(arrays: Arrays, name: str) -> dict[str, Any]:
+    """The nested mapping whose leaves were called ``name``.<key>..."""
+    nested: dict[str, Any] = {}
+    for dotted, array in arrays.items():
+        first, *keys = dotted.split(".")
+        if first == name:
+            inner = nested
+            for key in keys[:-1]:
+                inner = inner.setdefault(key, {})
+            inner[keys[-1]] = array if array.ndim else array.item()
+    return nested
+
+
+def _field_names(value: Any) -> tuple[str, ...]:
+    if is_dataclass(value):
+        return tuple(field.name for field in fields(value))
+    return getattr(value, "_fields", ())
+
+
+def _generator(rng: np.random.Generator) -> bytes:
+    try:
+        return json.dumps(rng.bit_generator.state, sort_keys=True).encode()
+    except TypeError as error:
+        name = type(rng.bit_generator).__name__
+        raise ParameterError(f"rng: a checkpoint keeps the state of a PCG64, not of a {name} ({error})") from error
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(content, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"checkpoint: its spec cannot be written as JSON: {error}") from error
+
+
+def _differing(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
+    """Dotted names of the keys whose values differ, or that one of the two lacks."""
+    found = []
+    for key in sorted({*ours, *theirs}):
+        mine, other = ours.get(key), theirs.get(key)
+        if isinstance(mine, dict) and isinstance(other, dict):
+            found += [f"{key}.{name}" for name in _differing(mine, other)]
+        elif mine != other or (key in ours) != (key in theirs):
+            found.append(key)
+    return found
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise CheckpointError(f"{path}: a damaged checkpoint ({error}); remove the file to start anew") from error

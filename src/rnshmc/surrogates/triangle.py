@@ -1,0 +1,21 @@
+"""Symmetric matrices by their lower triangles: half the numbers, where a matrix of size s^2 is written to a file."""
+
+import math
+
+import numpy as np
+from scipy.linalg.lapack import dtpttr, dtrttp
+
+from rnshmc.types import Array
+
+
+def packed(matrix: Array) -> Array:
+    """The lower triangle of a matrix in Fortran order, shape (s, s), column after column: shape (s (s + 1) / 2,)."""
+    triangle, _ = dtrttp(matrix, uplo="L")
+    return np.asarray(triangle)
+
+
+def unpacked(triangle: Array) -> Array:
+    """A matrix in Fortran order with this lower triangle, and zeros above it."""
+    size = (math.isqrt(8 * len(triangle) + 1) - 1) // 2
+    matrix, _ = dtpttr(size, triangle, uplo="L")
+    return np.asarray(matrix)
