@@ -1,0 +1,61 @@
+"""Simulated data for logistic regression that no process holds whole: rows made in blocks, each with its own stream."""
+
+import numpy as np
+from scipy.special import expit
+
+from rnshmc.datasets.matrix import Labels
+from rnshmc.errors import ParameterError
+from rnshmc.random import stream
+from rnshmc.types import Array
+
+BLOCK_ROWS = 8192
+"""Rows that share a stream. Part of what the data are: with another number they are others."""
+
+
+def simulate_shard(n: int, d: int, *, seed: int, rank: int, size: int) -> tuple[Array, Labels]:
+    """One rank's rows of a data set with n observations of d covariates, drawn as in paper A, section 5.1.
+
+    Block b of `BLOCK_ROWS` rows is drawn by ``stream(seed, "shards", "block", str(b))``, and each rank makes a run of
+    whole blocks. So the ranks' rows put one below the other are the same data for any number of ranks.
+
+    Parameters
+    ----------
+    n, d
+        Observations of the whole data set, and columns with the constant one.
+    seed
+        Root seed.
+    rank, size
+        Which share, of how many.
+
+    Returns
+    -------
+    X
+        As in `rnshmc.datasets.simulate.simulate_logistic`: a constant 0.1, then entries from N(0, 1/100).
+    y
+        Labels from Bernoulli(1 / (1 + exp(-X beta))), with beta from `shard_coefficients`.
+
+    Raises
+    ------
+    ParameterError
+        If a size is too small, or there are fewer blocks than ranks.
+    """
+    if n < 1 or d < 1:
+        raise ParameterError(f"sizes are n = {n}, d = {d}, expected n >= 1 and d >= 1")
+    blocks = -(-n // BLOCK_ROWS)
+    if blocks < size:
+        raise ParameterError(f"n = {n} rows cannot be shared out over {size} ranks in blocks of {BLOCK_ROWS}")
+    first, last = (blocks * edge // size for edge in (rank, rank + 1))
+    start, stop = first * BLOCK_ROWS, min(last * BLOCK_ROWS, n)
+    beta = shard_coefficients(d, seed)
+    X, y = np.full((stop - start, d), 0.1), np.empty(stop - start, dtype=np.uint8)
+    for block in range(first, last):
+        rng = stream(seed, "shards", "block", str(block))
+        rows = slice(block * BLOCK_ROWS - start, min((block + 1) * BLOCK_ROWS, stop) - start)
+        X[rows, 1:] *= rng.standard_normal((len(y[rows]), d - 1))
+        y[rows] = rng.uniform(size=len(y[rows])) < expit(X[rows] @ beta)
+    return X, y
+
+
+def shard_coefficients(d: int, seed: int) -> Array:
+    """The coefficients behind the labels, uniform on [0, 1]^d, drawn by ``stream(seed, "shards", "coefficients")``."""
+    return stream(seed, "shards", "coefficients").uniform(size=d)

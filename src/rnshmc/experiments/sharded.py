@@ -1,0 +1,114 @@
+"""A logistic regression with more rows than one rank holds: its potential, and a short chain on it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.datasets.shards import shard_coefficients, simulate_shard
+from rnshmc.experiments.scaling import measure
+from rnshmc.files import atomic_path
+from rnshmc.random import stream
+from rnshmc.run.chain import run_phase
+from rnshmc.run.replicated import make_replicated_kernel
+from rnshmc.targets.ensemble import together
+from rnshmc.targets.sharded_logistic import ShardedLogistic
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True)
+class ShardedRun:
+    """What is evaluated and measured.
+
+    Attributes
+    ----------
+    seed
+        Root seed of data, positions and chain.
+    rows, dimension
+        Observations of all ranks together, and coefficients.
+    prior_sd
+        Standard deviation of the prior.
+    evaluations
+        Positions at which value and gradient are compared, and repeats of the timed evaluation.
+    step_size, n_steps, iterations
+        Of a chain of HMC from the coefficients behind the data.
+    """
+
+    seed: int
+    rows: int
+    dimension: int
+    prior_sd: float
+    evaluations: int
+    step_size: float
+    n_steps: tuple[int, int]
+    iterations: int
+
+
+@dataclass(frozen=True)
+class ShardedResults:
+    """What must not depend on the number of ranks, but for rounding.
+
+    Attributes
+    ----------
+    positions : (m, d), values : (m,), gradients : (m, d)
+        The potential at some positions around the coefficients behind the data.
+    draws : (n, d)
+        The chain.
+    """
+
+    positions: Array
+    values: Array
+    gradients: Array
+    draws: Array
+
+    def save(self, path: Path) -> None:
+        """Write an npz file."""
+        with atomic_path(path) as temporary:
+            np.savez(temporary, **vars(self))
+
+
+def run_sharded(comm: Any, run: ShardedRun) -> tuple[ShardedResults, pd.DataFrame]:
+    """Simulate each rank's rows on it, evaluate the potential, and run a chain. Collective.
+
+    Returns
+    -------
+    What came out, and the seconds that it took (`rnshmc.experiments.scaling.COLUMNS`), the same on every rank.
+
+    Raises
+    ------
+    RnshmcError
+        On every rank, if one fails.
+    """
+    X, y = together(
+        comm, lambda: simulate_shard(run.rows, run.dimension, seed=run.seed, rank=comm.rank, size=comm.size)
+    )
+    potential = ShardedLogistic(comm, X, y, run.prior_sd)
+    del X, y
+    coefficients = shard_coefficients(run.dimension, run.seed)
+    noise = stream(run.seed, "shards", "positions").standard_normal((run.evaluations, run.dimension))
+    positions = coefficients + run.step_size * noise
+    values, gradients = zip(*map(potential.value_and_grad, positions), strict=True)
+    _, evaluations = measure(
+        comm,
+        lambda: potential.value_and_grad(coefficients),
+        what="logistic regression: potential and gradient",
+        size=run.rows,
+        unit="rows",
+        repeats=run.evaluations,
+    )
+    kernel, counter = make_replicated_kernel(
+        potential, None, comm, sampler="hmc", step_size=run.step_size, n_steps=run.n_steps
+    )
+    start, rng = kernel.init(coefficients), stream(run.seed, "shards", "chain")
+    (_, chain), iterations = measure(
+        comm,
+        lambda: run_phase(kernel, start, iterations=run.iterations, rng=rng, counter=counter),
+        what="logistic regression: chain of HMC",
+        size=run.iterations,
+        unit="iterations",
+        repeats=1,
+    )
+    results = ShardedResults(positions, np.array(values), np.array(gradients), chain.draws)
+    return results, pd.concat([evaluations, iterations])

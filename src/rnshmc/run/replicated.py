@@ -1,0 +1,168 @@
+"""A chain that several MPI ranks run together: each holds all of its state, and rank 0 leads.
+
+The potential is what the ranks share the work of: one solve on a partitioned mesh, or a likelihood of rows that no rank
+has all of. Everything else each rank does for itself, from the same random stream. What rank 0 found is what counts,
+for every evaluation and for every transition, so that rounding cannot make one rank accept what another rejects; and
+positions that differ by more than rounding are an error, because then the ranks do not run one chain.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from rnshmc.errors import NumericalError, RnshmcError
+from rnshmc.kernels.transition import TransitionInfo
+from rnshmc.run.chain import Kernel, S
+from rnshmc.run.counting import Counter
+from rnshmc.run.phases import StepRange, make_kernel
+from rnshmc.types import Array, Driver, Potential, RiemannianPotential
+
+ROUNDING = 1e-9
+"""How far a rank's position may be from rank 0's, relative to the largest coordinate (at least 1)."""
+
+T = TypeVar("T")
+
+
+class ReplicatedPotential:
+    """A potential that all ranks evaluate at rank 0's position, with rank 0's result.
+
+    Parameters
+    ----------
+    potential
+        Evaluated by all ranks together, or by each alone with the same result.
+    comm : mpi4py.MPI.Comm
+        The ranks that run the chain. Every call is collective.
+    """
+
+    def __init__(self, potential: Potential, comm: Any) -> None:
+        self._potential = potential
+        self._comm = comm
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the parameter space."""
+        return self._potential.dim
+
+    def value(self, q: Array) -> float:
+        """U(q).
+
+        Raises
+        ------
+        NumericalError
+            On every rank, if the potential raises it on rank 0.
+        RnshmcError
+            On every rank, if the positions of two ranks differ.
+        """
+        return self._led(q, self._potential.value)
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of U at q. Raises as `value`."""
+        return self._led(q, self._potential.gradient)
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        """U(q) and its gradient. Raises as `value`."""
+        return self._led(q, self._potential.value_and_grad)
+
+    def _led(self, q: Array, evaluate: Callable[[Array], T]) -> T:
+        """What rank 0 finds at its position, while all evaluate there."""
+        q = _same_position(self._comm, q)
+        outcome: T | NumericalError
+        try:
+            outcome = evaluate(q)
+        except NumericalError as error:
+            outcome = error
+        outcome = self._comm.bcast(outcome)
+        if isinstance(outcome, NumericalError):
+            raise outcome
+        return outcome
+
+
+class ReplicatedRiemannianPotential(ReplicatedPotential):
+    """A potential with a metric that all ranks evaluate at rank 0's position, with rank 0's result."""
+
+    _potential: RiemannianPotential
+
+    def __init__(self, potential: RiemannianPotential, comm: Any) -> None:
+        super().__init__(potential, comm)
+
+    def metric(self, q: Array) -> Array:
+        """G(q). Raises as `value`."""
+        return self._led(q, self._potential.metric)
+
+    def metric_vjp(self, q: Array, factor: Array) -> Array:
+        """Contraction of the metric's derivative. Raises as `value`."""
+        return self._led(q, lambda position: self._potential.metric_vjp(position, self._comm.bcast(factor)))
+
+
+class ReplicatedKernel(Generic[S]):
+    """A kernel whose every transition is rank 0's: its state, and whether it was accepted, are broadcast."""
+
+    def __init__(self, kernel: Kernel[S], comm: Any) -> None:
+        self._kernel = kernel
+        self._comm = comm
+
+    def init(self, q: Array) -> S:
+        """The state at q, which is the same on every rank.
+
+        Raises
+        ------
+        RnshmcError
+            On every rank, if the positions of two ranks differ.
+        """
+        state: S = self._comm.bcast(self._kernel.init(_same_position(self._comm, q)))
+        return state
+
+    def step(self, rng: np.random.Generator, state: S) -> tuple[S, TransitionInfo]:
+        """One transition, from a random stream that is the same on every rank. Collective."""
+        outcome: tuple[S, TransitionInfo] = self._comm.bcast(self._kernel.step(rng, state))
+        return outcome
+
+
+def replicate(potential: Potential, comm: Any) -> ReplicatedPotential:
+    """A potential for a chain that the ranks of ``comm`` run together, with a metric if it has one."""
+    if isinstance(potential, RiemannianPotential):
+        return ReplicatedRiemannianPotential(potential, comm)
+    return ReplicatedPotential(potential, comm)
+
+
+def make_replicated_kernel(
+    potential: Potential,
+    driver: Driver | None,
+    comm: Any,
+    *,
+    sampler: str,
+    step_size: float,
+    n_steps: StepRange,
+    options: Mapping[str, Any] | None = None,
+) -> tuple[Kernel[Any], Counter]:
+    """The kernel of a recipe for a chain that the ranks of ``comm`` run together, and the counter of this rank.
+
+    Parameters and errors as of `rnshmc.run.phases.make_kernel`. The driver, a surrogate, is whole on every rank.
+    """
+    kernel, counter = make_kernel(
+        replicate(potential, comm), driver, sampler=sampler, step_size=step_size, n_steps=n_steps, options=options
+    )
+    return ReplicatedKernel(kernel, comm), counter
+
+
+def _same_position(comm: Any, q: Array) -> Array:
+    """Rank 0's position, after a look at whether it is everybody's.
+
+    Raises
+    ------
+    RnshmcError
+        On every rank, if it is not.
+    """
+    leading: Array = comm.bcast(q)
+    finite = np.isfinite(leading)  # Where it is not, that is for the potential to refuse.
+    distance = float(np.abs(q[finite] - leading[finite]).max(initial=0.0))
+    within = distance <= ROUNDING * np.abs(leading[finite]).max(initial=1.0)
+    distances = comm.allgather(None if within else distance)
+    for rank, found in enumerate(distances):
+        if found is not None:
+            raise RnshmcError(
+                f"rank {rank}: its position is {found:.3g} away from that of rank 0; every rank has to start the chain "
+                "at the same place and to draw from the same random stream"
+            )
+    return leading

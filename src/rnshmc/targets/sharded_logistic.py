@@ -1,0 +1,120 @@
+"""Bayesian logistic regression whose rows are shared out over MPI ranks: one Allreduce for each evaluation."""
+
+from collections.abc import Callable
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnshmc.errors import DataError, NumericalError
+from rnshmc.targets.elliptic_settings import check_positive
+from rnshmc.targets.ensemble import together
+from rnshmc.targets.logistic import LogisticRegression
+from rnshmc.types import Array
+
+
+class ShardedLogistic:
+    """The potential of `LogisticRegression`, with each rank holding some of the rows and none all of them.
+
+    Each evaluation is collective: every rank calls it with the same q, evaluates its own rows, and receives the sum
+    over the ranks. On one rank the results are those of `LogisticRegression` to the byte; on several they differ by the
+    order in which rows are added up.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm
+        Ranks that share the rows.
+    X, y
+        Rows of this rank, shape (n, d), at least one, and their labels 0 or 1, shape (n,).
+    prior_sd
+        Standard deviation of the prior, the same for each coefficient and on every rank.
+
+    Attributes
+    ----------
+    dim
+        Number of coefficients, d.
+
+    Raises
+    ------
+    DataError
+        On every rank, if one has rows that `LogisticRegression` refuses, or if their numbers of columns differ.
+    ParameterError
+        If prior_sd is not a positive number.
+    """
+
+    def __init__(self, comm: Any, X: npt.ArrayLike, y: npt.ArrayLike, prior_sd: float) -> None:
+        check_positive("prior_sd", prior_sd)
+        self._comm = comm
+        # The prior counts once: each rank adds an equal share of its precision.
+        self._local = together(comm, lambda: LogisticRegression(X, y, prior_sd * sqrt(comm.size)))
+        dims = comm.allgather(self._local.dim)
+        if len(set(dims)) > 1:
+            raise DataError(f"X must have the same number of columns on every rank, got {dims}")
+        self.dim: int = self._local.dim
+
+    def value(self, q: Array) -> float:
+        """U(q) for q of shape (dim,).
+
+        Raises
+        ------
+        NumericalError
+            On every rank, if U(q) is not finite.
+        """
+        return float(self._sum((1,), lambda: np.array([self._local.value(q)]))[0])
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of U at q, both of shape (dim,).
+
+        Raises
+        ------
+        NumericalError
+            On every rank, if the gradient is not finite.
+        """
+        return self._sum((self.dim,), lambda: self._local.gradient(q))
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        """U(q) and its gradient, which travel in one buffer.
+
+        Raises
+        ------
+        NumericalError
+            On every rank, if U(q) or its gradient is not finite.
+        """
+        packed = self._sum((1 + self.dim,), lambda: np.append(*self._local.value_and_grad(q)))
+        return float(packed[0]), packed[1:]
+
+    def metric(self, q: Array) -> Array:
+        """Fisher information plus prior precision, (dim, dim).
+
+        Raises
+        ------
+        NumericalError
+            On every rank, if the metric is not finite.
+        """
+        return self._sum((self.dim, self.dim), lambda: self._local.metric(q))
+
+    def metric_vjp(self, q: Array, factor: Array) -> Array:
+        """sum_jk m_jk dG_jk/dq_i for m = factor factor', shape (dim,), for a factor of shape (dim, r).
+
+        Raises
+        ------
+        NumericalError
+            On every rank, if the result is not finite.
+        """
+        return self._sum((self.dim,), lambda: self._local.metric_vjp(q, factor))
+
+    def _sum(self, shape: tuple[int, ...], evaluate: Callable[[], Array]) -> Array:
+        """Sum over the ranks of what each evaluates on its rows."""
+        try:
+            part = evaluate()
+        except NumericalError:
+            # The other ranks are waiting for this one: what it sends makes the sum fail on all of them.
+            part = np.full(shape, np.nan)
+        total = np.empty(shape)
+        self._comm.Allreduce(part, total)
+        if not np.isfinite(total).all():
+            raise NumericalError(
+                "the potential of the sharded logistic regression, or a derivative of it, is not finite"
+            )
+        return total
