@@ -1,5 +1,6 @@
 import gc
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.random import stream
 
 dolfinx = pytest.importorskip("dolfinx")
+
+from petsc4py import PETSc  # noqa: E402
 
 from rnshmc.fem.diffusion import CELL_TYPES, DiffusionSolver  # noqa: E402
 from rnshmc.types import Array  # noqa: E402
@@ -139,12 +142,12 @@ def test_columns_are_summed(system: DiffusionSolver, columns: int) -> None:
 def test_the_same_coefficient_is_assembled_once(system: DiffusionSolver) -> None:
     c = random_coefficient(system, "again")
     system.factorise(c)
-    before, solution = system._matrix.stateGet(), system.forward()
+    before, solution = system._system._matrix.stateGet(), system.forward()
     system.factorise(c.copy())
-    assert system._matrix.stateGet() == before
+    assert system._system._matrix.stateGet() == before
     np.testing.assert_array_equal(system.forward(), solution)
     system.factorise(2.0 * c)
-    assert system._matrix.stateGet() != before
+    assert system._system._matrix.stateGet() != before
 
 
 def test_a_new_coefficient_replaces_the_old_factorisation(system: DiffusionSolver) -> None:
@@ -200,11 +203,48 @@ def test_failed_solve_is_a_numerical_error_and_leaves_the_solver_usable(
     np.testing.assert_array_equal(system.forward(), before)
 
 
+def test_multigrid_solves_what_the_factorisation_does(system: DiffusionSolver) -> None:
+    cell_type = "quadrilateral" if len(system.centroids) == 36 else "triangle"
+    multigrid = DiffusionSolver(6, cell_type, boundary, solver="multigrid")
+    load = stream(1, "load").standard_normal(len(system.nodes))
+    for purpose in ("rough", "other"):
+        c = random_coefficient(system, purpose)
+        system.factorise(c)
+        multigrid.factorise(c)
+        np.testing.assert_allclose(multigrid.forward(), system.forward(), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(multigrid.solve(load), system.solve(load), rtol=0, atol=1e-12 * np.abs(load).max())
+    np.testing.assert_array_equal(multigrid.solve(0.0 * load), 0.0)
+
+
+def test_what_multigrid_solved_before_leaves_no_trace(system: DiffusionSolver) -> None:
+    multigrid = DiffusionSolver(6, "quadrilateral", boundary, solver="multigrid")
+    c, other = (np.exp(stream(1, name).standard_normal(36)) for name in ("c", "other"))
+    multigrid.factorise(c)
+    first = multigrid.forward()
+    multigrid.factorise(other)
+    multigrid.solve(first)
+    multigrid.factorise(c)
+    np.testing.assert_array_equal(multigrid.forward(), first)
+
+
+def test_an_unknown_solver_is_named() -> None:
+    with pytest.raises(ParameterError, match="solver must be one of direct, multigrid, got 'cg'"):
+        DiffusionSolver(3, "triangle", boundary, solver="cg")
+
+
+def test_a_package_that_petsc_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = SimpleNamespace(**{**vars(PETSc), "Sys": SimpleNamespace(hasExternalPackage=lambda name: name != "hypre")})
+    monkeypatch.setattr("rnshmc.fem.linear_system.PETSc", bare)
+    with pytest.raises(ParameterError, match="solver: multigrid takes a PETSc with hypre, which this one is without"):
+        DiffusionSolver(3, "triangle", boundary, solver="multigrid")
+
+
 def test_petsc_objects_are_destroyed_with_the_solver() -> None:
     system = DiffusionSolver(4, "quadrilateral", boundary)
-    objects = [system._matrix, system._ksp, system._load, system._solution]
+    linear = system._system
+    objects = [linear._matrix, linear._ksp, linear._load, linear._solution]
     assert all(objects)
-    del system
+    del system, linear
     assert not any(objects)
 
 

@@ -90,6 +90,23 @@ def test_modes_follow_the_numbering_of_the_cells() -> None:
     np.testing.assert_array_equal(field.at(field.points[order] + 1e-14), field.modes[order])
 
 
+@pytest.mark.parametrize("cell_type", CELL_TYPES)
+def test_a_rank_has_the_modes_of_its_own_cells(cell_type: str) -> None:
+    field = expand(cell_type)
+    own = stream(1, "rank").permutation(len(field.points))[:11]
+    np.testing.assert_array_equal(field.at(field.points[own] - 1e-14), field.modes[own])
+    assert field.at(field.points[:0]).shape == (0, 20)
+
+
+@pytest.mark.parametrize("cell_type", CELL_TYPES)
+def test_centroids_that_are_no_cells_or_come_twice_are_refused(cell_type: str) -> None:
+    field = expand(cell_type)
+    outside, moved = (field.points[:4] + np.array([distance, 0.0]) for distance in (1.0, 1e-3))
+    for centroids in (outside, -outside, moved, field.points[[0, 1, 1]]):
+        with pytest.raises(ParameterError, match="centroids must be cells of this random field, each once"):
+            field.at(centroids)
+
+
 def test_cells_of_another_mesh_are_refused() -> None:
     with pytest.raises(ParameterError, match="centroids"):
         expand("triangle").at(expand("quadrilateral").points)

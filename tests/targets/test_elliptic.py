@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,7 +118,7 @@ def test_a_position_overwritten_in_place_is_another(target: EllipticInverseProbl
 def test_what_is_asked_of_one_position_shares_its_solves(
     target: EllipticInverseProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    solver, solves = target._model._solver, []
+    solver, solves = target.model._solver, []
     solve = solver.solve
 
     def counted(load: Array) -> Array:
@@ -217,10 +218,11 @@ def test_slope_of_the_metric_that_overflows_is_a_numerical_error(target: Ellipti
         ({"length_scale": 0.0}, "length_scale must be a positive number, got 0.0"),
         ({"variance": "big"}, "variance must be a positive number, got 'big'"),
         ({"cell_type": "hexagon"}, "cell_type must be one of quadrilateral, triangle, got 'hexagon'"),
+        ({"solver": "lu"}, "solver must be one of direct, multigrid, got 'lu'"),
         ({"cell": 30}, "cell: no such setting; there are cells, cell_type"),
     ],
 )
-def test_wrong_settings_are_named(settings: dict[str, object], message: str, forward_file: Path) -> None:
+def test_wrong_settings_are_named(settings: dict[str, Any], message: str, forward_file: Path) -> None:
     with pytest.raises(ParameterError, match=message):
         from_file(forward_file, **settings)
 

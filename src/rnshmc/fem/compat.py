@@ -4,9 +4,13 @@ The only file that knows of versions; it asks for attributes and signatures, not
 """
 
 import inspect
+import logging
+import re
 import signal
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import dolfinx
@@ -15,7 +19,10 @@ import numpy.typing as npt
 from dolfinx import fem, geometry
 from petsc4py import PETSc
 
+from rnshmc.errors import StoreError
 from rnshmc.types import Array
+
+_log = logging.getLogger(__name__)
 
 
 def _give_signals_back_to_python() -> None:
@@ -29,19 +36,35 @@ _give_signals_back_to_python()
 
 VERSION: str = dolfinx.__version__
 
-# Compilation is behind a lock file, for which other processes wait 10 s unless told otherwise.
+# Compilation is behind a lock file, for which other processes wait some seconds. It is asked for again until it is so
+# old that whoever made it must have been killed.
+_PATIENCE_S = 10
 _LOCK_TIMEOUT_S = 600
+_LOCK = re.compile(r"remove (.+\.c)\)")
 
 
 def function_space(mesh: Any, family: str, degree: int) -> Any:
-    """Finite element space on ``mesh``: a class up to 0.7, a function afterwards."""
+    """Finite element space on ``mesh``: a class up to 0.7, a function afterwards.
+
+    Raises
+    ------
+    StoreError
+        If a killed process has left the lock on the element's compilation.
+    """
     create = fem.functionspace if hasattr(fem, "functionspace") else fem.FunctionSpace
-    return create(mesh, (family, degree), **_jit_settings(create))
+    return _patiently(lambda: create(mesh, (family, degree), **_jit_settings(create)), mesh.comm)
 
 
 def compile_form(form: Any) -> Any:
-    """Compiled form, waiting as long as it takes for another process that compiles the same."""
-    return fem.form(form, **_jit_settings(fem.form))
+    """Compiled form, waiting as long as it takes for another process that compiles the same.
+
+    Raises
+    ------
+    StoreError
+        If a killed process has left the lock on the form's compilation.
+    """
+    comm = form.ufl_domain().ufl_cargo().comm
+    return _patiently(lambda: fem.form(form, **_jit_settings(fem.form)), comm)
 
 
 def cell_dofs(space: Any) -> npt.NDArray[np.int32]:
@@ -65,7 +88,43 @@ def colliding_cells(mesh: Any, points: Array) -> list[npt.NDArray[np.int32]]:
     return [np.asarray(cells.links(i)) for i in range(len(points))]
 
 
+def _patiently(compiled: Callable[[], Any], comm: Any) -> Any:
+    """The result of a compilation that gives up after `_PATIENCE_S` if another process holds its lock.
+
+    Collective: the compiler lets all ranks fail together, and only the first one knows why.
+    """
+    told = False
+    while True:
+        try:
+            return compiled()
+        except (TimeoutError, RuntimeError) as error:
+            lock = comm.bcast(_lock_in(error), root=0)
+            if lock is None:
+                raise
+            if comm.bcast(_age_s(lock) > _LOCK_TIMEOUT_S, root=0):
+                raise StoreError(
+                    f"{lock}: the lock of a compilation that was killed; remove it and run again"
+                ) from error
+            if not told and comm.rank == 0:
+                _log.warning(
+                    "waiting for another process to compile a form; if none does, remove %s, which a killed one left",
+                    lock,
+                )
+            told = True
+
+
+def _lock_in(error: Exception) -> Path | None:
+    """The lock that a compilation waited for in vain; None if it failed for another reason."""
+    named = _LOCK.search(str(error))
+    return Path(named[1]) if named else None
+
+
+def _age_s(lock: Path) -> float:
+    """Seconds since a lock was made; 0 if it has gone meanwhile."""
+    return time.time() - lock.stat().st_mtime if lock.exists() else 0.0
+
+
 def _jit_settings(function: Callable[..., Any]) -> dict[str, Any]:
-    """The keyword under which ``function`` takes settings of the compilation, with a longer wait for the lock."""
+    """The keyword under which ``function`` takes settings of the compilation, with the wait for the lock."""
     accepted = inspect.signature(function).parameters
-    return {name: {"timeout": _LOCK_TIMEOUT_S} for name in ("jit_options", "jit_params") if name in accepted}
+    return {name: {"timeout": _PATIENCE_S} for name in ("jit_options", "jit_params") if name in accepted}

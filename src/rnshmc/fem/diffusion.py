@@ -2,9 +2,12 @@
 
 Everything that does not depend on c is made once: mesh, compiled form, matrix pattern, symbolic factorisation and the
 stiffness matrix of each cell for c = 1.
+
+The mesh may be shared among ranks. Then each rank has the cells that it owns and all of their nodes. Values at the
+nodes are right on every rank that has the node. Of a load, which is a sum over cells, every rank has the part of its
+own cells; the whole is the sum of the parts. All ranks have to ask the same of a solver, and they fail together.
 """
 
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +22,7 @@ from scipy.sparse import csr_array
 
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.fem import compat
+from rnshmc.fem.linear_system import LinearSystem, on_all_ranks
 from rnshmc.fem.observation import observation_matrix
 from rnshmc.types import Array
 
@@ -32,8 +36,7 @@ _QUADRATURE = {"quadrature_degree": 2}
 class DiffusionSolver:
     """(Bi)linear finite elements for the diffusion equation with one value of c per cell.
 
-    u is given on the sides x2 = 0 and x2 = 1; the normal flux vanishes on the other two (paper A, eq. 13). Each rank
-    that makes a solver has the whole mesh. The PETSc objects are destroyed with the solver.
+    u is given on the sides x2 = 0 and x2 = 1; the normal flux vanishes on the other two (paper A, eq. 13).
 
     Parameters
     ----------
@@ -44,50 +47,62 @@ class DiffusionSolver:
     boundary
         Function of (x1, x2), vectorised, with the given values on x2 = 0 and x2 = 1. Its values inside are used as
         the lift and do not change the solution.
+    comm
+        The ranks that share the mesh; without it, the rank that makes the solver has all of it.
+    solver
+        ``"direct"`` or ``"multigrid"``, see `rnshmc.fem.linear_system.LinearSystem`.
 
     Attributes
     ----------
     nodes : (n_nodes, 2)
+        Of this rank's cells.
     centroids : (n_cells, 2)
+        Of this rank's cells.
 
     Raises
     ------
     ParameterError
-        If ``cells`` is not positive or ``cell_type`` is unknown.
+        If ``cells`` is not positive, or ``cell_type`` or ``solver`` is unknown or not to be had.
     """
 
-    def __init__(self, cells: int, cell_type: str, boundary: Callable[[Array, Array], Array]) -> None:
+    def __init__(
+        self,
+        cells: int,
+        cell_type: str,
+        boundary: Callable[[Array, Array], Array],
+        *,
+        comm: MPI.Comm | None = None,
+        solver: str = "direct",
+    ) -> None:
         if cells < 1:
             raise ParameterError(f"cells must be at least 1, got {cells}")
         if cell_type not in CELL_TYPES:
             raise ParameterError(f"cell_type must be one of {', '.join(CELL_TYPES)}, got {cell_type!r}")
+        self._comm = comm or MPI.COMM_SELF
         domain = mesh.create_unit_square(
-            MPI.COMM_SELF, cells, cells, CELL_TYPES[cell_type], diagonal=mesh.DiagonalType.right
+            self._comm, cells, cells, CELL_TYPES[cell_type], diagonal=mesh.DiagonalType.right
         )
+        own = domain.topology.index_map(domain.topology.dim).size_local
         self._space = compat.function_space(domain, "Lagrange", 1)
         self._broken_space = compat.function_space(domain, _BROKEN_FAMILIES[cell_type], 1)
-        self._coefficient = fem.Function(compat.function_space(domain, "DG", 0))
-        self._coefficient.x.array[:] = np.nan  # No c is equal to it.
+        coefficient = fem.Function(compat.function_space(domain, "DG", 0))
+        # A rank's own cells come first; nothing is integrated over the others.
+        self._c = coefficient.x.array[:own]
+        self._c[:] = np.nan  # No c is equal to it.
         self.nodes: Array = self._space.tabulate_dof_coordinates()[:, :2].copy()
-        self.centroids: Array = self._coefficient.function_space.tabulate_dof_coordinates()[:, :2].copy()
+        self.centroids: Array = coefficient.function_space.tabulate_dof_coordinates()[:own, :2].copy()
 
-        self._cell_nodes = compat.cell_dofs(self._space)
-        self._cell_stiffness = _cell_stiffness(self._broken_space)
+        self._cell_nodes = compat.cell_dofs(self._space)[:own]
+        self._cell_stiffness = _cell_stiffness(self._broken_space, own)
         self._lift = boundary(*self.nodes.T)
         self._lift_forces = self._cell_forces(self._lift)
         fixed = _fixed_nodes(self._space)
         self._free = np.ones(len(self.nodes), dtype=bool)
         self._free[fixed] = False
         # The value is of no account: it makes the assembly put the identity into the rows and columns of these nodes.
-        self._fixed = [fem.dirichletbc(PETSc.ScalarType(0), fixed, self._space)]
-
-        self._form = _stiffness_form(self._space, self._coefficient)
-        self._matrix = fem_petsc.create_matrix(self._form)
-        self._load, self._solution = self._matrix.createVecs()
-        self._ksp = _direct_solver(self._matrix)
-        owned = (self._ksp, self._load, self._solution, self._matrix)
-        # Not at exit: PETSc may have been finalised by then.
-        weakref.finalize(self, _destroy, owned).atexit = False
+        conditions = [fem.dirichletbc(PETSc.ScalarType(0), fixed, self._space)]
+        form = _stiffness_form(self._space, coefficient)
+        self._system = LinearSystem(form, conditions, self._space.dofmap.index_map, self._comm, solver)
 
     def factorise(self, c: Array) -> None:
         """Assemble the system for ``c``, shape (n_cells,) in the order of ``centroids``.
@@ -100,14 +115,12 @@ class DiffusionSolver:
         NumericalError
             If c is not finite and positive.
         """
-        if np.array_equal(c, self._coefficient.x.array):
+        if on_all_ranks(self._comm, np.array_equal(c, self._c)):
             return
-        if not (np.isfinite(c).all() and (c > 0.0).all()):
+        if not on_all_ranks(self._comm, bool(np.isfinite(c).all() and (c > 0.0).all())):
             raise NumericalError("diffusion coefficient: not finite and positive in every cell")
-        self._coefficient.x.array[:] = c
-        self._matrix.zeroEntries()
-        fem_petsc.assemble_matrix(self._matrix, self._form, bcs=self._fixed)
-        self._matrix.assemble()
+        self._c[:] = c
+        self._system.assemble()
 
     def forward(self) -> Array:
         """Solution u at the nodes, shape (n_nodes,), with the given boundary values.
@@ -117,8 +130,7 @@ class DiffusionSolver:
         NumericalError
             If the solve fails.
         """
-        c = self._coefficient.x.array
-        return self._lift - self.solve(self._gather(c[:, None] * self._lift_forces))
+        return self._lift - self.solve(self._gather(self._c[:, None] * self._lift_forces))
 
     def solve(self, load: Array) -> Array:
         """Solution of K(c) x = load at the free nodes, x = 0 at the fixed ones; K is symmetric.
@@ -131,15 +143,15 @@ class DiffusionSolver:
         NumericalError
             If the factorisation or the solve fails.
         """
-        with self._load as values:
-            np.multiply(load, self._free, out=values)
-        self._ksp.solve(self._load, self._solution)
-        if self._ksp.getConvergedReason() < 0:
-            raise NumericalError(f"diffusion solve: PETSc stopped with reason {self._ksp.getConvergedReason()}")
-        solution: Array = self._solution.getArray(readonly=True).copy()
-        if not np.isfinite(solution).all():
-            raise NumericalError("diffusion solve: the solution is not finite")
-        return solution
+        return self._system.solve(load * self._free)
+
+    def sum_over_ranks(self, part: Array) -> Array:
+        """Sum of what each rank has: the same bytes on all of them, as MPI demands of a reduction."""
+        if self._comm.size == 1:
+            return part
+        total = np.empty_like(part)
+        self._comm.Allreduce(np.ascontiguousarray(part), total)
+        return total
 
     def cell_energies(self, u: Array, v: Array) -> Array:
         """Integrals of grad u . grad v over each cell, shape (n_cells,): the derivative of v'K(c)u by c.
@@ -186,7 +198,7 @@ class DiffusionSolver:
         return forces
 
     def _gather(self, cell_loads: Array) -> Array:
-        """Sum of the cells' loads, (n_cells, k), at each node."""
+        """Sum of the cells' loads, (n_cells, k), at each node: this rank's part of a load."""
         loads = np.bincount(self._cell_nodes.ravel(), weights=cell_loads.ravel(), minlength=len(self.nodes))
         return loads.astype(np.float64, copy=False)
 
@@ -197,15 +209,16 @@ def _stiffness_form(space: Any, coefficient: Any) -> Any:
     return compat.compile_form(coefficient * ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx(metadata=_QUADRATURE))
 
 
-def _cell_stiffness(broken_space: Any) -> Array:
-    """Stiffness matrix of each cell for c = 1, (n_cells, k, k): the diagonal blocks of the broken space's matrix."""
+def _cell_stiffness(broken_space: Any, own: int) -> Array:
+    """Stiffness matrix of each own cell for c = 1, (n_cells, k, k): diagonal blocks of the broken space's matrix."""
     one = fem.Constant(broken_space.mesh, PETSc.ScalarType(1))
     matrix = fem_petsc.assemble_matrix(_stiffness_form(broken_space, one))
     matrix.assemble()
     indptr, indices, data = matrix.getValuesCSR()
-    blocks = csr_array((data, indices, indptr))
+    # Columns are numbered over all ranks, rows from the first of this one.
+    blocks = csr_array((data, indices - matrix.getOwnershipRange()[0], indptr))
     matrix.destroy()
-    dofs = compat.cell_dofs(broken_space)
+    dofs = compat.cell_dofs(broken_space)[:own]
     shape = (*dofs.shape, dofs.shape[1])
     rows, columns = np.broadcast_to(dofs[:, :, None], shape), np.broadcast_to(dofs[:, None, :], shape)
     return np.asarray(blocks[rows.ravel(), columns.ravel()]).reshape(shape)
@@ -217,21 +230,3 @@ def _fixed_nodes(space: Any) -> npt.NDArray[np.int32]:
     facet_dim = domain.topology.dim - 1
     facets = mesh.locate_entities_boundary(domain, facet_dim, lambda x: np.isclose(x[1], 0.0) | np.isclose(x[1], 1.0))
     return np.asarray(fem.locate_dofs_topological(space, facet_dim, facets))
-
-
-def _direct_solver(matrix: Any) -> Any:
-    """Cholesky factorisation with nested dissection: two thirds of the time of LU, the default ordering's fill."""
-    ksp = PETSc.KSP().create(matrix.comm)
-    ksp.setOperators(matrix)
-    ksp.setType(PETSc.KSP.Type.PREONLY)
-    ksp.getPC().setType(PETSc.PC.Type.CHOLESKY)
-    ksp.getPC().setFactorOrdering("nd")
-    # PETSc's threshold for a zero pivot is absolute; the scale of c is of no account.
-    ksp.getPC().setFactorPivot(zeropivot=np.finfo(float).tiny)
-    return ksp
-
-
-def _destroy(objects: tuple[Any, ...]) -> None:
-    """Give PETSc its memory back; garbage collection alone does not."""
-    for item in objects:
-        item.destroy()

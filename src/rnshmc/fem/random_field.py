@@ -9,9 +9,11 @@ the pairs are told apart by symmetry instead, so the basis is the same on every 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.spatial import KDTree
 from threadpoolctl import threadpool_limits
@@ -20,45 +22,115 @@ from rnshmc.errors import ParameterError
 from rnshmc.types import Array
 
 
-@dataclass(frozen=True)
-class RandomField:
-    """Leading modes of a Karhunen-Loeve expansion.
+class RandomField(Protocol):
+    """Leading modes of a Karhunen-Loeve expansion."""
 
-    Attributes
-    ----------
-    points : (n, 2)
-        Cell centroids.
-    modes : (n, d)
-        sqrt(lambda_i) v_i at the centroids, largest eigenvalue first.
-    eigenvalues : (d,)
-        lambda_i of the n x n kernel matrix.
-    """
+    @property
+    def points(self) -> Array:
+        """Cell centroids, (n, 2)."""
+        ...
 
-    points: Array
-    modes: Array
-    eigenvalues: Array
+    @property
+    def eigenvalues(self) -> Array:
+        """lambda_i of the n x n kernel matrix, largest first, (d,)."""
+        ...
+
+    @property
+    def modes(self) -> Array:
+        """sqrt(lambda_i) v_i at the centroids, (n, d)."""
+        ...
 
     def at(self, centroids: Array) -> Array:
-        """Modes in another numbering of the cells.
+        """Modes at some of the cells, such as those of one rank, in another numbering.
 
         Parameters
         ----------
-        centroids : (n, 2)
-            The same centroids in another order, up to rounding.
+        centroids : (m, 2)
+            Some of ``points``, in any order, up to rounding.
 
         Returns
         -------
-        (n, d)
+        (m, d)
             Row k holds the modes at ``centroids[k]``.
 
         Raises
         ------
         ParameterError
-            If ``centroids`` is not a permutation of ``points``.
+            If a centroid is not among ``points``, or comes twice.
         """
+        ...
+
+
+@dataclass(frozen=True)
+class ProductField:
+    """Modes that are products of one-dimensional ones: nothing is stored for a cell. See `RandomField`.
+
+    Attributes
+    ----------
+    vectors : (cells, cells)
+        Unit eigenvectors of the one-dimensional kernel matrix, in columns.
+    pairs : (2, d)
+        The eigenvectors along x1 and along x2 whose product a mode is.
+    eigenvalues : (d,)
+        lambda_i.
+    """
+
+    vectors: Array
+    pairs: npt.NDArray[np.intp]
+    eigenvalues: Array
+
+    @property
+    def points(self) -> Array:
+        """Cell centroids, (n, 2)."""
+        x = _midpoints(len(self.vectors))
+        points: Array = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
+        return points
+
+    @property
+    def modes(self) -> Array:
+        """sqrt(lambda_i) v_i at the centroids, (n, d)."""
+        return self.at(self.points)
+
+    def at(self, centroids: Array) -> Array:
+        """Modes at some of the cells, (m, d); see `RandomField.at`."""
+        cells = len(self.vectors)
+        place = cells * centroids - 0.5
+        along, up = np.clip(np.rint(place), 0, cells - 1).astype(int).T
+        _check_cells(cells * along + up, np.abs(place - np.column_stack([along, up])) / cells)
+        first, second = self.pairs
+        modes: Array = self.vectors[along[:, None], first] * self.vectors[up[:, None], second]
+        modes *= np.sqrt(self.eigenvalues)
+        return modes
+
+
+@dataclass(frozen=True)
+class TabulatedField:
+    """Modes known by their values in every cell. See `RandomField`.
+
+    Attributes
+    ----------
+    points : (n, 2)
+        Cell centroids.
+    vectors : (n, d)
+        Unit eigenvectors v_i of the kernel matrix.
+    eigenvalues : (d,)
+        lambda_i.
+    """
+
+    points: Array
+    vectors: Array
+    eigenvalues: Array
+
+    @property
+    def modes(self) -> Array:
+        """sqrt(lambda_i) v_i at the centroids, (n, d)."""
+        modes: Array = np.sqrt(self.eigenvalues) * self.vectors
+        return modes
+
+    def at(self, centroids: Array) -> Array:
+        """Modes at some of the cells, (m, d); see `RandomField.at`."""
         distance, index = map(np.asarray, KDTree(self.points).query(centroids))
-        if len(centroids) != len(self.points) or len(np.unique(index)) != len(index) or distance.max() > 1e-9:
-            raise ParameterError("centroids must be the cells of this random field, in any order")
+        _check_cells(index, distance)
         modes: Array = self.modes[index]
         return modes
 
@@ -88,31 +160,27 @@ def karhunen_loeve(cell_type: str, cells: int, modes: int, *, length_scale: floa
         raise ParameterError(f"modes must be at least 1, got {modes}")
     # More threads would add up the same products in another order.
     with threadpool_limits(1, user_api="blas"):
-        points, eigenvalues, vectors = _EXPANSIONS[cell_type](cells, modes, length_scale)
-    usable = int(np.sum(eigenvalues > len(points) * np.finfo(float).eps * eigenvalues[0]))
+        field = _EXPANSIONS[cell_type](cells, modes, length_scale)
+    usable = int(np.sum(field.eigenvalues > len(field.points) * np.finfo(float).eps * field.eigenvalues[0]))
     if modes > usable:
         raise ParameterError(
             f"modes must be at most {usable}, got {modes}: with cells = {cells} and length_scale = {length_scale} "
             "the kernel matrix has no further eigenvalue above rounding"
         )
-    eigenvalues = variance * eigenvalues[:modes]
-    return RandomField(points, np.sqrt(eigenvalues) * vectors[:, :modes], eigenvalues)
+    return replace(field, eigenvalues=variance * field.eigenvalues)
 
 
-def _quadrilaterals(cells: int, modes: int, length_scale: float) -> tuple[Array, Array, Array]:
+def _quadrilaterals(cells: int, modes: int, length_scale: float) -> ProductField:
     """Products of one-dimensional modes, by eigenvalue; equal eigenvalues by their index pair."""
-    x = (np.arange(cells) + 0.5) / cells
+    x = _midpoints(cells)
     eigenvalues, vectors = _leading_eigenpairs(_kernel(x[:, None], x[:, None], length_scale), cells)
     products = np.outer(eigenvalues, eigenvalues).ravel()
     # A product of floats does not depend on the order of its factors, so pairs are equal to the last bit.
     order = np.argsort(-products, kind="stable")[:modes]
-    first, second = np.divmod(order, cells)
-    product_modes = vectors[:, None, first] * vectors[None, :, second]
-    points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
-    return points, products[order], product_modes.reshape(cells * cells, -1)
+    return ProductField(vectors, np.stack(np.divmod(order, cells)), products[order])
 
 
-def _triangles(cells: int, modes: int, length_scale: float) -> tuple[Array, Array, Array]:
+def _triangles(cells: int, modes: int, length_scale: float) -> TabulatedField:
     """Modes even and odd under exchange of x1 and x2; that separates the pairs a square has."""
     corner = np.stack(np.meshgrid(np.arange(cells), np.arange(cells), indexing="ij"), axis=-1).reshape(-1, 2)
     lower = (corner + np.array([2.0, 1.0]) / 3.0) / cells
@@ -124,13 +192,25 @@ def _triangles(cells: int, modes: int, length_scale: float) -> tuple[Array, Arra
     vectors = np.concatenate([np.hstack([even, odd]), np.hstack([even, -odd])]) / np.sqrt(2.0)
     # Of an even and an odd mode whose eigenvalues agree to ten digits the even one comes first, whatever the rounding.
     order = np.argsort(-np.round(eigenvalues / eigenvalues.max(), 10), kind="stable")[:modes]
-    return np.concatenate([lower, upper]), eigenvalues[order], vectors[:, order]
+    return TabulatedField(np.concatenate([lower, upper]), vectors[:, order], eigenvalues[order])
 
 
-_EXPANSIONS: dict[str, Callable[[int, int, float], tuple[Array, Array, Array]]] = {
+_EXPANSIONS: dict[str, Callable[[int, int, float], ProductField | TabulatedField]] = {
     "quadrilateral": _quadrilaterals,
     "triangle": _triangles,
 }
+
+
+def _midpoints(cells: int) -> Array:
+    """Of ``cells`` equal intervals of [0, 1]."""
+    midpoints: Array = (np.arange(cells) + 0.5) / cells
+    return midpoints
+
+
+def _check_cells(nearest: npt.NDArray[np.int_], distance: Array) -> None:
+    """Check that centroids lie at the cells nearest to them, each at its own."""
+    if len(np.unique(nearest)) != len(nearest) or not (distance < 1e-9).all():
+        raise ParameterError("centroids must be cells of this random field, each once, in any order")
 
 
 def _kernel(x: Array, y: Array, length_scale: float) -> Array:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mpi4py import MPI
 
 from rnshmc.errors import DataError, NumericalError
 from rnshmc.fem.diffusion import DiffusionSolver
@@ -25,15 +26,19 @@ class EllipticForwardModel:
     points : (n, 2)
         Where the pressure is observed.
     settings
-        Mesh and random field.
+        Mesh, random field and solver.
+    comm
+        The ranks that share the mesh; without it, the rank that makes the model has all of it. Shared, a model takes
+        the same theta on all ranks, and gives the same answers, or the same error, on all of them.
 
     Raises
     ------
     ParameterError
-        If a point lies outside the unit square, the cell type is unknown, or there are not so many modes.
+        If a point lies outside the unit square, the cell type or the solver is unknown or not to be had, or there are
+        not so many modes.
     """
 
-    def __init__(self, points: Array, settings: EllipticSettings) -> None:
+    def __init__(self, points: Array, settings: EllipticSettings, comm: MPI.Comm | None = None) -> None:
         field = karhunen_loeve(
             settings.cell_type,
             settings.cells,
@@ -41,7 +46,9 @@ class EllipticForwardModel:
             length_scale=settings.length_scale,
             variance=settings.variance,
         )
-        self._solver = DiffusionSolver(settings.cells, settings.cell_type, boundary_pressure)
+        self._solver = DiffusionSolver(
+            settings.cells, settings.cell_type, boundary_pressure, comm=comm, solver=settings.solver
+        )
         self._modes = field.at(self._solver.centroids)
         self._observe = self._solver.observation_matrix(points)
         self._observe_transposed = self._observe.T.tocsr()
@@ -103,7 +110,14 @@ class EllipticInverseProblem:
     noise_sd, prior_sd
         Standard deviations of the noise and of each coefficient under the prior.
     settings
-        Mesh and random field.
+        Mesh, random field and solver.
+    comm
+        As in `EllipticForwardModel`.
+
+    Attributes
+    ----------
+    model
+        The forward model.
 
     Raises
     ------
@@ -121,11 +135,12 @@ class EllipticInverseProblem:
         noise_sd: float = 0.1,
         prior_sd: float = 0.5,
         settings: EllipticSettings | None = None,
+        comm: MPI.Comm | None = None,
     ) -> None:
         _check_observations(points, observations)
         check_positive("noise_sd", noise_sd)
         check_positive("prior_sd", prior_sd)
-        self._model = EllipticForwardModel(points, settings or EllipticSettings())
+        self.model = EllipticForwardModel(points, settings or EllipticSettings(), comm)
         self._observations = observations
         self._noise_precision = 1.0 / noise_sd**2
         self._prior_precision = 1.0 / prior_sd**2
@@ -133,7 +148,7 @@ class EllipticInverseProblem:
     @property
     def dim(self) -> int:
         """Number of Karhunen-Loeve modes."""
-        return self._model.dim
+        return self.model.dim
 
     def value(self, q: Array) -> float:
         """U at q of shape (dim,), without an adjoint solve.
@@ -143,7 +158,7 @@ class EllipticInverseProblem:
         NumericalError
             If q is not finite, the field overflows, or the solve fails.
         """
-        return self._potential(q, self._model.predict(q) - self._observations)
+        return self._potential(q, self.model.predict(q) - self._observations)
 
     def gradient(self, q: Array) -> Array:
         """Gradient of U at q, both of shape (dim,). Raises as `value`."""
@@ -151,7 +166,7 @@ class EllipticInverseProblem:
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U and its gradient at q from one factorisation. Raises as `value`."""
-        model = self._model.linearise(q)
+        model = self.model.linearise(q)
         misfit = model.prediction - self._observations
         gradient = model.pullback(self._noise_precision * misfit) + self._prior_precision * q
         return self._potential(q, misfit), gradient
@@ -166,7 +181,7 @@ class EllipticInverseProblem:
         NumericalError
             As `value`.
         """
-        jacobian = self._model.linearise(q).jacobian
+        jacobian = self.model.linearise(q).jacobian
         metric: Array = self._noise_precision * (jacobian.T @ jacobian) + self._prior_precision * np.eye(self.dim)
         return metric
 
@@ -182,7 +197,7 @@ class EllipticInverseProblem:
             As `value`, or if the result is not finite.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            product = self._noise_precision * self._model.linearise(q).gram_vjp(factor)
+            product = self._noise_precision * self.model.linearise(q).gram_vjp(factor)
         if not np.isfinite(product).all():
             raise NumericalError("the derivative of the elliptic problem's metric is not finite")
         return product
@@ -197,13 +212,15 @@ def boundary_pressure(x1: Array, x2: Array) -> Array:
     return pressure
 
 
-def from_file(path: str | Path, **settings: Any) -> EllipticInverseProblem:
+def from_file(path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any) -> EllipticInverseProblem:
     """The posterior for the observations that the forward-model stage left.
 
     Parameters
     ----------
     path
         npz file of `rnshmc.targets.forward_data.ForwardData`.
+    comm
+        As in `EllipticForwardModel`.
     **settings
         Fields of `EllipticSettings`.
 
@@ -223,6 +240,7 @@ def from_file(path: str | Path, **settings: Any) -> EllipticInverseProblem:
             noise_sd=data.noise_sd,
             prior_sd=data.prior_sd,
             settings=checked,
+            comm=comm,
         )
     except DataError as error:
         raise DataError(f"{path}: {error}") from error

@@ -8,6 +8,9 @@ boundary values, differentiate once for the tangents u_k and once more for their
 
 The products phi_j phi_k need no solve of their own: what is wanted of u_jk are its values at the points times a given
 vector, which an adjoint takes to a sum over the cells.
+
+On several ranks each has the cells, nodes and loads that `rnshmc.fem.diffusion` says, the rows of the observation
+matrix of the points that are its own, and all of theta, of the predictions and of the derivatives by theta.
 """
 
 from dataclasses import dataclass
@@ -51,8 +54,7 @@ class Linearisation:
     @property
     def prediction(self) -> Array:
         """Pressure at the points, (n,)."""
-        prediction: Array = self.observe @ self.u
-        return prediction
+        return self.solver.sum_over_ranks(self.observe @ self.u)
 
     def pullback(self, w: Array) -> Array:
         """J'w, shape (d,), for w of shape (n,) and J the Jacobian of the prediction, by one adjoint solve.
@@ -67,8 +69,8 @@ class Linearisation:
         self.solver.factorise(self.c)
         adjoint = self.solver.solve(-(self.observe_transposed @ w))
         # Not a BLAS product: that adds up in an order which depends on the number of threads.
-        product: Array = np.einsum("c,ck->k", self.c * self.solver.cell_energies(adjoint, self.u), self.modes)
-        return product
+        product = np.einsum("c,ck->k", self.c * self.solver.cell_energies(adjoint, self.u), self.modes)
+        return self.solver.sum_over_ranks(product)
 
     @cached_property
     def jacobian(self) -> Array:
@@ -79,8 +81,7 @@ class Linearisation:
         NumericalError
             If a solve fails.
         """
-        jacobian: Array = self.observe @ self._tangents
-        return jacobian
+        return self.solver.sum_over_ranks(self.observe @ self._tangents)
 
     def gram_vjp(self, factor: Array) -> Array:
         """sum_jk m_jk d(J'J)_jk / dtheta_i for m = factor factor', shape (d,), for a factor of shape (d, r).
@@ -103,8 +104,8 @@ class Linearisation:
         energies = self.solver.cell_energies(adjoints, tangents)
         energies += np.einsum("cr,cr->c", directions, self._energy_matrix @ adjoints)
         load = self.solver.stiffness_product(self.c[:, None] * directions, adjoints)
-        product: Array = -2.0 * (self.modes.T @ (self.c * energies) + self._tangents.T @ load)
-        return product
+        product = -2.0 * (self.modes.T @ (self.c * energies) + self._tangents.T @ load)
+        return self.solver.sum_over_ranks(product)
 
     @cached_property
     def _energy_matrix(self) -> csr_array:

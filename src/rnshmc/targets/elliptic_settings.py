@@ -24,11 +24,14 @@ class EllipticSettings:
         Number of Karhunen-Loeve modes, the dimension of theta.
     length_scale, variance
         l and sigma^2 of the squared exponential covariance of log c.
+    solver
+        ``"direct"`` (a Cholesky factorisation) or ``"multigrid"`` (conjugate gradients, for large meshes).
 
     Raises
     ------
     ParameterError
-        If a number is out of range. The cell type, and how many modes there are, are checked where the model is made.
+        If a number is out of range. The cell type, the solver, and how many modes there are, are checked where the
+        model is made.
     """
 
     cells: int = 30
@@ -36,6 +39,7 @@ class EllipticSettings:
     modes: int = 20
     length_scale: float = 0.2
     variance: float = 1.0
+    solver: str = "direct"
 
     def __post_init__(self) -> None:
         _check_count("cells", self.cells, least=1)
