@@ -1,5 +1,6 @@
 """A result is on disk whole or not at all."""
 
+import errno
 import json
 from pathlib import Path
 
@@ -14,7 +15,7 @@ def files(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def write_half(path: Path, failure: type[BaseException]) -> None:
+def write_half(path: Path, failure: BaseException | type[BaseException]) -> None:
     with atomic_path(path) as temporary:
         temporary.write_text("half")
         raise failure
@@ -37,6 +38,22 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path, failure: typ
         write_half(final, failure)
     assert final.read_text() == "old"
     assert files(tmp_path) == {"result.txt"}
+
+
+@pytest.mark.parametrize(("code", "words"), [(errno.ENOSPC, "disk is full"), (errno.EROFS, "read-only")])
+def test_what_keeps_a_file_from_being_written_is_said_with_the_remedy(tmp_path: Path, code: int, words: str) -> None:
+    with pytest.raises(StoreError, match=rf"result\.txt cannot be written: the .*{words}"):
+        write_half(tmp_path / "result.txt", OSError(code, "no"))
+    assert files(tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    "failure", [OSError(errno.EIO, "broken"), PermissionError(errno.EACCES, "no", "/elsewhere/secret.txt")]
+)
+def test_other_failures_stay_what_they_are(tmp_path: Path, failure: OSError) -> None:
+    with pytest.raises(type(failure)) as raised:
+        write_half(tmp_path / "result.txt", failure)
+    assert raised.value is failure
 
 
 def test_writers_that_choose_a_format_by_suffix_are_served(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ Serve = Callable[[Answer], str]
 
 CONTENT = b"age,label\n" + b"40,1\n" * 2000
 QUICK = Limits(stall_s=0.4, total_s=1.0, tries=2, pause_s=0.01)
+PATIENT = Limits(stall_s=0.4, total_s=30.0, tries=2, pause_s=0.01)  # pip takes seconds to start on a busy machine
 # Port 9 (discard) of the loopback: connections are refused at once.
 CLOSED = Url("http://127.0.0.1:9/file.csv")
 
@@ -243,7 +244,7 @@ def test_real_only_lists_every_attempt_and_why(
 ) -> None:
     table = make_table(CLOSED, wheel=Wheel("pkg==1.0", "pkg/file.csv"))
     with pytest.raises(SourceError) as error:
-        fetch("data", table, raw_dir=tmp_path / "raw", mirror=tmp_path / "nowhere", policy="real-only", limits=QUICK)
+        fetch("data", table, raw_dir=tmp_path / "raw", mirror=tmp_path / "nowhere", policy="real-only", limits=PATIENT)
     message = str(error.value)
     for part in (
         str(tmp_path / "nowhere"),

@@ -87,6 +87,25 @@ def test_a_truncated_file_is_named(tmp_path: Path, chain: StoredChain, keep: int
         read_chain(path)
 
 
+# Where h5netcdf cannot open a file it also cannot close it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_damaged_byte_is_noticed_or_without_effect(tmp_path: Path, chain: StoredChain) -> None:
+    path = tmp_path / "chain1.nc"
+    write_chain(path, chain)
+    whole = path.read_bytes()
+    noticed = 0
+    for place in stream(1, "damaged bytes").integers(len(whole), size=40):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            read = read_chain(path)
+        except StoreError:
+            noticed += 1
+        else:
+            np.testing.assert_array_equal(read.draws, chain.draws)
+            np.testing.assert_array_equal(read.stats["delta_h"], chain.stats["delta_h"])
+    assert noticed > 4
+
+
 def test_another_netcdf_is_named(tmp_path: Path) -> None:
     path = tmp_path / "other.nc"
     az.from_dict(posterior={"theta": np.zeros((1, 5))}).to_netcdf(str(path))

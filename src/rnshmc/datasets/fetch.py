@@ -84,7 +84,11 @@ def fetch(
             return Receipt(dataset, "real", name, digest, candidate.where, tuple(attempts))
     if policy == "real-only":
         tried = "".join(f"\n  {a.file} from {a.where}: {a.reason}" for a in attempts)
-        raise SourceError(f"no source of {dataset} could be reached, and the policy is real-only; tried:{tried}")
+        names = " or ".join(file.name for file in alternatives)
+        raise SourceError(
+            f"no source of {dataset} could be reached, and the policy is real-only; tried:{tried}\n"
+            f"put {names} into {raw_dir}, name a mirror that has it (data.mirror in the config), or run again later"
+        )
     return Receipt(dataset, "stand-in", None, None, "simulated: no source could be reached", tuple(attempts))
 
 
@@ -102,7 +106,7 @@ def _already_there(dataset: str, alternatives: tuple[RawFile, ...], raw_dir: Pat
         path = raw_dir / file.name
         if path.exists():
             digest = sha256(path)
-            _check_hash(file, digest, f"{path}, which was there before; delete it to have it fetched")
+            _check_hash(file, digest, f"it is {path}, which was there before; delete it to have it fetched")
             return Receipt(dataset, "real", file.name, digest, source=f"{path}, which was there before")
     return None
 
@@ -137,10 +141,11 @@ def _deliver(candidate: _Candidate, path: Path) -> str:
     with atomic_path(path) as part:
         candidate.bring(part)
         digest = sha256(part)
-        _check_hash(candidate.file, digest, candidate.where)
+        remedy = "name a mirror that has the file (data.mirror in the config), or put it into the raw folder by hand"
+        _check_hash(candidate.file, digest, f"it came from {candidate.where}; {remedy}")
     return digest
 
 
-def _check_hash(file: RawFile, found: str, where: str) -> None:
+def _check_hash(file: RawFile, found: str, whence: str) -> None:
     if found not in file.sha256:
-        raise SourceError(f"{file.name}: sha256 is {found}, expected {' or '.join(file.sha256)}; it came from {where}")
+        raise SourceError(f"{file.name}: sha256 is {found}, expected {' or '.join(file.sha256)}; {whence}")

@@ -92,7 +92,10 @@ def check_finite_start(potential: float, gradient: Array) -> None:
         If something is not finite.
     """
     if not (math.isfinite(potential) and np.all(np.isfinite(gradient))):
-        raise ParameterError(f"start: the potential or its driver is not finite there (U = {potential})")
+        raise ParameterError(
+            f"start: the potential or its driver is not finite there (U = {potential}); look for a mistake in the "
+            "potential or its data, or start elsewhere"
+        )
 
 
 def checked_start(q: Array, dim: int) -> Array:

@@ -3,27 +3,33 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 import scipy.linalg  # noqa: F401  # loads SciPy's BLAS, so that threadpool_limits finds it
 from threadpoolctl import threadpool_limits
 
 from rnshmc.errors import RnshmcError
+from rnshmc.files import write_remedy
+from rnshmc.run.trouble import MEMORY_REMEDY
 
 _log = logging.getLogger(__name__)
+INTERRUPTED = 130
+"""Exit status of a job that Ctrl-C ended, as shells have it."""
 
 
 @contextmanager
 def job(log_file: str, *, blas_threads: int = 1) -> Iterator[None]:
     """Run a job's work with its log in ``log_file`` and on standard error, and BLAS on ``blas_threads`` threads.
 
-    An `RnshmcError` is something that the user can mend: its message is logged without a traceback and the job exits
-    with status 1. Any other exception is a defect and keeps its traceback.
+    What the user can mend is logged as a message without a traceback, and the job exits with status 1: an
+    `RnshmcError`, a disk that is full or not to be written, too little memory. Ctrl-C gives status 130. Any other
+    exception is a defect and keeps its traceback.
     """
+    handlers: list[logging.Handler] = [logging.FileHandler(log_file, mode="w"), logging.StreamHandler()]
+    for handler in handlers:
+        handler.addFilter(_is_ours_or_serious)
     logging.basicConfig(
-        level=logging.WARNING,
-        format="%(asctime)s %(levelname)s %(message)s",
-        handlers=[logging.FileHandler(log_file, mode="w"), logging.StreamHandler()],
-        force=True,
+        level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s", handlers=handlers, force=True
     )
     logging.captureWarnings(True)
     logging.getLogger("rnshmc").setLevel(logging.INFO)
@@ -31,8 +37,24 @@ def job(log_file: str, *, blas_threads: int = 1) -> Iterator[None]:
         with threadpool_limits(blas_threads, user_api="blas"):
             yield
     except RnshmcError as error:
-        _log.error("%s: %s", type(error).__name__, error)
-        raise SystemExit(1) from error
-    except BaseException:
+        _fail(f"{type(error).__name__}: {error}", error)
+    except MemoryError as error:
+        _fail(f"memory ran out: {error}; {MEMORY_REMEDY.format(rule='RULE')}", error)
+    except KeyboardInterrupt as error:
+        _log.error("interrupted; run again to go on")
+        raise SystemExit(INTERRUPTED) from error
+    except BaseException as error:
+        if isinstance(error, OSError) and (remedy := write_remedy(error)):
+            _fail(f"{error.filename or 'an output'}: {remedy}", error)
         _log.exception("the job failed")
         raise
+
+
+def _is_ours_or_serious(record: logging.LogRecord) -> bool:
+    """Not every library leaves the root logger at its level: a compiler's command lines are no news."""
+    return record.levelno >= logging.WARNING or record.name.startswith("rnshmc")
+
+
+def _fail(message: str, error: Exception) -> NoReturn:
+    _log.error("%s", message)
+    raise SystemExit(1) from error

@@ -1,5 +1,6 @@
 """Chains on disk: netCDF files that ``arviz.from_netcdf`` opens."""
 
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from rnshmc.types import Array
 
 Stats = Mapping[str, npt.NDArray[Any]]
 _JSON_ATTRIBUTES = ("settings", "phases", "provenance")
+# What the libraries raise on damaged files; the last one where a global attribute is hit.
+_DAMAGE = (OSError, LookupError, ValueError, RuntimeError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,13 @@ class StoredChain:
 
 
 def write_chain(path: Path, chain: StoredChain) -> None:
-    """Write a chain; the file appears whole or not at all."""
+    """Write a chain with checksums; the file appears whole or not at all.
+
+    Raises
+    ------
+    StoreError
+        If the disk is full or not to be written.
+    """
     attributes = {name: json.dumps(getattr(chain, name), sort_keys=True) for name in _JSON_ATTRIBUTES}
     attributes["origin"] = chain.origin
     groups = {
@@ -51,8 +60,12 @@ def write_chain(path: Path, chain: StoredChain) -> None:
     if chain.warmup is not None and chain.warmup_stats is not None:
         groups["warmup_posterior"] = _draws_group(chain.warmup)
         groups["warmup_sample_stats"] = _stats_group(chain.warmup_stats)
+    # In memory first: HDF5 does not survive a disk that fills up under it.
+    content = io.BytesIO()
+    checksums = {f"/{name}": {str(key): {"fletcher32": True} for key in group} for name, group in groups.items()}
+    xr.DataTree.from_dict(groups).to_netcdf(content, engine="h5netcdf", encoding=checksums)
     with atomic_path(path) as temporary:
-        xr.DataTree.from_dict(groups).to_netcdf(temporary, engine="h5netcdf")
+        temporary.write_bytes(content.getbuffer())
 
 
 def read_chain(path: Path) -> StoredChain:
@@ -61,7 +74,7 @@ def read_chain(path: Path) -> StoredChain:
     Raises
     ------
     StoreError
-        If the file is missing, truncated or not such a chain.
+        If the file is missing, damaged or not such a chain.
     """
     try:
         with xr.open_datatree(path, engine="h5netcdf") as tree:
@@ -77,7 +90,7 @@ def read_chain(path: Path) -> StoredChain:
             warmup=_draws(groups["warmup_posterior"]) if "warmup_posterior" in groups else None,
             warmup_stats=_stats(groups["warmup_sample_stats"]) if "warmup_sample_stats" in groups else None,
         )
-    except (OSError, KeyError, ValueError) as error:
+    except _DAMAGE as error:
         raise StoreError(
             f"{path}: cannot be read as a chain ({error}); delete it and run the workflow again"
         ) from error

@@ -1,0 +1,62 @@
+"""What the user is told of trouble: which file or job it was, where its log is, and what to do."""
+
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from rnshmc.errors import StoreError
+from rnshmc.files import write_remedy
+
+MEMORY_REMEDY = (
+    "run fewer jobs at once (--cores), or on a cluster give it more (--set-resources {rule}:mem_mb=MEGABYTES)"
+)
+_KILLED = re.compile(r"SIGKILL|exit status 137|OUT_OF_MEMORY")
+_MISSING = re.compile(r"(\S+): (?:command )?not found")
+_TAIL_LINES = 10
+
+
+def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, *, quiet_log: bool) -> str:
+    """A message on a failed job.
+
+    Parameters
+    ----------
+    rule
+        Name of its rule.
+    outputs, logs
+        What it was to make, and its log files.
+    error
+        What is known of how it ended, such as the text of the exception.
+    quiet_log
+        Whether its output went to the log alone: the last lines are then part of the message.
+    """
+    text = "".join(_read(Path(log)) for log in logs) if quiet_log else ""
+    tail = [f"  | {line}" for line in text.splitlines()[-_TAIL_LINES:]]
+    lines = [f"Rule {rule} failed; it was to make {', '.join(outputs)}; log: {', '.join(logs)}", *tail]
+    if _KILLED.search(error):
+        lines.append(f"It was killed, as the system does when memory runs out: {MEMORY_REMEDY.format(rule=rule)}.")
+    if missing := _MISSING.search(text):
+        lines.append(
+            f"{missing[1]} is not on PATH. If it is to start MPI jobs, install Open MPI (Debian: apt-get install "
+            "openmpi-bin; conda: conda install openmpi), or name your launcher under mpi.launcher in the config."
+        )
+    return "\n".join([*lines, "What was finished stays; the same command goes on from there."])
+
+
+def check_writable(folder: Path) -> None:
+    """Check that a folder, there or yet to be made, can be written into.
+
+    Raises
+    ------
+    StoreError
+        If it cannot.
+    """
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    try:
+        tempfile.TemporaryFile(dir=there).close()
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be written: {write_remedy(error) or error}") from error
+
+
+def _read(log: Path) -> str:
+    return log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
