@@ -7,6 +7,7 @@ among its posterior draws is uniform if the sampler is right.
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy.special import expit
 from scipy.stats import chi2
@@ -15,7 +16,9 @@ from rnshmc.random import stream
 from rnshmc.run.recipes import RECIPES
 from rnshmc.run.sample import sample
 from rnshmc.targets.logistic import LogisticRegression
-from rnshmc.types import Array
+from rnshmc.targets.minibatch_logistic import MinibatchLogistic
+from rnshmc.targets.priors import NormalPrior
+from rnshmc.types import Array, Potential
 
 REPLICATIONS = 100
 RANKED = 31
@@ -34,10 +37,19 @@ SAMPLERS: dict[str, dict[str, Any]] = {
     "rns_hmc_rbf": {"surrogate": {"hidden_units": 60, "ridge": 1e-6}},
     "gp_hmc": {"surrogate": {"max_evaluations": 20}},
     "fitc_hmc": {"surrogate": {"inducing_points": 30, "max_evaluations": 20}},
+    "nng_hmc": {"surrogate": {"hidden_units": 20, "epochs": 10}},
+    "sghmc_mh": {"options": {"batch_size": 10}},
 }
 """Settings of the surrogate's fit and of the kernel."""
 
 pytestmark = pytest.mark.calibration
+
+
+def posterior(sampler: str, X: Array, y: npt.NDArray[np.uint8], prior_sd: float) -> Potential:
+    """The posterior of a logistic regression, with mini-batches if the sampler needs them."""
+    if RECIPES[sampler].minibatches:
+        return MinibatchLogistic(X, y, NormalPrior(prior_sd))
+    return LogisticRegression(X, y, prior_sd)
 
 
 def ranks(sampler: str, assumed_prior_sd: float = PRIOR_SD) -> Array:
@@ -49,7 +61,7 @@ def ranks(sampler: str, assumed_prior_sd: float = PRIOR_SD) -> Array:
         X = np.column_stack([np.ones(OBSERVATIONS), rng.normal(size=OBSERVATIONS)])
         y = (rng.random(OBSERVATIONS) < expit(X @ theta)).astype(np.uint8)
         chain = sample(
-            LogisticRegression(X, y, prior_sd=assumed_prior_sd),
+            posterior(sampler, X, y, assumed_prior_sd),
             sampler=sampler,
             start=np.zeros(2),
             step_size=0.5,
@@ -74,7 +86,8 @@ def p_value(ranks: Array) -> float:
 
 
 def test_every_sampler_has_a_case() -> None:
-    assert set(SAMPLERS) == set(RECIPES)
+    """But for those that sample an approximation (SGHMC): their ranks are not uniform, whatever the settings."""
+    assert set(SAMPLERS) == {name for name, recipe in RECIPES.items() if recipe.exact}
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)

@@ -1,7 +1,8 @@
 """The interfaces that the parts agree on: one potential decides, one drives.
 
 A *driver* moves a trajectory; all it needs is a gradient. A *potential* also has a value, so it can decide in the
-Metropolis step. The exact potential is both; a surrogate is a potential that is used as a driver only.
+Metropolis step. The exact potential is both; a surrogate is a potential that is used as a driver only; a gradient
+network is a driver and no potential.
 """
 
 from collections.abc import Mapping
@@ -28,6 +29,18 @@ class Driver(Protocol):
 
     def gradient(self, q: Array) -> Array:
         """Gradient at ``q``, both of shape (dim,)."""
+        ...
+
+
+@runtime_checkable
+class MinibatchDriver(Driver, Protocol):
+    """A driver whose gradient can be estimated from a part of the data (paper B, section 4.4)."""
+
+    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+        """The gradient estimated from ``size`` observations that are drawn now.
+
+        Its expectation over the draw is the gradient, at each position. For each draw it is a function of the position.
+        """
         ...
 
 
@@ -77,19 +90,24 @@ class Potential(Driver, Protocol):
 
 
 @runtime_checkable
-class Surrogate(Potential, Protocol):
-    """A potential that was fitted to values of another one."""
-
-    def predict(self, q: Array) -> Array:
-        """Potentials at the rows of ``q`` of shape (m, dim), as an array of shape (m,)."""
-        ...
+class FittedDriver(Driver, Protocol):
+    """A driver that was fitted to what an exploration saw of the exact potential. It need not have a value."""
 
     def report(self) -> dict[str, int | float | str]:
-        """What is known of the fit, ready for JSON: ``train_residual_sd`` and whatever else describes it."""
+        """What is known of the fit, ready for JSON."""
         ...
 
     def save(self, path: str | Path) -> None:
         """Write to an npz file; the class's ``load`` reads it."""
+        ...
+
+
+@runtime_checkable
+class Surrogate(Potential, FittedDriver, Protocol):
+    """A potential that was fitted to values of another one; ``train_residual_sd`` is in its report."""
+
+    def predict(self, q: Array) -> Array:
+        """Potentials at the rows of ``q`` of shape (m, dim), as an array of shape (m,)."""
         ...
 
 

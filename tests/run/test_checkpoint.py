@@ -20,7 +20,9 @@ from rnshmc.run.sample import Chain, sample
 from rnshmc.surrogates.normal_equations import BLOCK
 from rnshmc.surrogates.online import OnlineNetwork
 from rnshmc.targets.logistic import LogisticRegression
-from rnshmc.types import Array
+from rnshmc.targets.minibatch_logistic import MinibatchLogistic
+from rnshmc.targets.priors import NormalPrior
+from rnshmc.types import Array, Potential
 
 EXPLORED, KEPT = 50, 2 * BLOCK + 20
 SPEC = {"data": "made here"}
@@ -34,6 +36,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "rns_hmc_rbf": {"surrogate": NETWORK},
     "gp_hmc": {"surrogate": {"max_evaluations": 5}},
     "fitc_hmc": {"surrogate": {"inducing_points": 10, "max_evaluations": 5}},
+    "nng_hmc": {"surrogate": {"hidden_units": 10, "epochs": 2}},
+    "sghmc": {"options": {"batch_size": 5, "friction": 1.0}},
+    "sghmc_mh": {"options": {"batch_size": 5}},
 }
 
 
@@ -51,15 +56,16 @@ def killed_at(iteration: int, *, of: int) -> Progress:
     return progress
 
 
-def target() -> LogisticRegression:
+def target(sampler: str = "hmc") -> Potential:
     rng = stream(5, "checkpoint", "data")
-    return LogisticRegression(rng.normal(size=(40, 3)), (rng.random(40) < 0.4).astype(np.uint8), prior_sd=2.0)
+    X, y = rng.normal(size=(40, 3)), (rng.random(40) < 0.4).astype(np.uint8)
+    return MinibatchLogistic(X, y, NormalPrior(2.0)) if RECIPES[sampler].minibatches else LogisticRegression(X, y, 2.0)
 
 
 def chain(sampler: str, checkpoint: Checkpoint | None = None, progress: Progress | None = None) -> Chain:
     settings: dict[str, Any] = {"step_size": 0.3, **SETTINGS[sampler]}
     return sample(
-        target(),
+        target(sampler),
         sampler=sampler,
         start=np.zeros(3),
         n_steps=(1, 3),

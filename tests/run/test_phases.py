@@ -41,6 +41,9 @@ class Normal:
         ("arns_hmc", Normal(), {"offset": 1.0, "exponent": 1.0}, "driver: .* does not learn"),
         ("rns_rmhmc", Normal(), {}, "options: rns_rmhmc needs metric"),
         ("arns_hmc", Normal(), {"offset": 1.0}, "options: arns_hmc needs exponent"),
+        ("nng_hmc", None, {}, "driver: nng_hmc is driven by a fitted 'gradient_network'"),
+        ("sghmc", None, {"batch_size": 2}, "options: sghmc needs friction"),
+        ("sghmc_mh", None, {"batch_size": 2}, "driver: .* has no mini-batches"),
         ("nuts", None, {}, "sampler: no recipe named 'nuts'"),
     ],
 )

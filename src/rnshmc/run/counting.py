@@ -4,7 +4,17 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple, Protocol
 
-from rnshmc.types import AdaptiveDriver, Array, Driver, Potential, RiemannianDriver, RiemannianPotential
+import numpy as np
+
+from rnshmc.types import (
+    AdaptiveDriver,
+    Array,
+    Driver,
+    MinibatchDriver,
+    Potential,
+    RiemannianDriver,
+    RiemannianPotential,
+)
 
 
 class Counts(NamedTuple):
@@ -25,6 +35,8 @@ class Counts(NamedTuple):
     """Metrics of a surrogate."""
     softened_metrics: int
     """Those among them that are not the surrogate's Hessian, because that is not safely positive definite."""
+    minibatch_gradients: int
+    """Gradients that were estimated from a part of the data."""
 
 
 @dataclass
@@ -38,6 +50,7 @@ class Counter:
     surrogate_gradients: int = 0
     surrogate_metrics: int = 0
     softened_metrics: int = 0
+    minibatch_gradients: int = 0
 
     def total(self) -> Counts:
         """The counts so far."""
@@ -112,6 +125,34 @@ class CountedDriver:
         """Gradient of the surrogate at ``q``."""
         self._counter.surrogate_gradients += 1
         return self._driver.gradient(q)
+
+
+class CountedMinibatch(CountedDriver):
+    """A mini-batch whose gradients are counted."""
+
+    def gradient(self, q: Array) -> Array:
+        """The estimate of the gradient at ``q``."""
+        self._counter.minibatch_gradients += 1
+        return self._driver.gradient(q)
+
+
+class CountedMinibatchDriver(CountedDriver):
+    """An exact potential as the driver of a sampler on mini-batches, whose evaluations are counted."""
+
+    _driver: MinibatchDriver
+
+    def __init__(self, driver: MinibatchDriver, counter: Counter) -> None:
+        super().__init__(driver, counter)
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of U at ``q``, on all of the data."""
+        self._counter.evaluations += 1
+        self._counter.gradients += 1
+        return self._driver.gradient(q)
+
+    def minibatch(self, rng: np.random.Generator, size: int) -> CountedMinibatch:
+        """The gradient estimated from ``size`` observations."""
+        return CountedMinibatch(self._driver.minibatch(rng, size), self._counter)
 
 
 class CountedAdaptiveDriver(CountedDriver):

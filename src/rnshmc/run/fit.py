@@ -1,4 +1,8 @@
-"""The step between exploration and exploitation: fit a surrogate to what was seen (paper A, Algorithms 2 and 3)."""
+"""The step between exploration and exploitation: fit a surrogate to what was seen.
+
+Potentials at the states of the chain (paper A, Algorithms 2 and 3), or gradients along its trajectories (paper B,
+section 3).
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +11,7 @@ import numpy as np
 
 from rnshmc.errors import ParameterError
 from rnshmc.run.registry import SURROGATES, load
-from rnshmc.types import Array, Surrogate
+from rnshmc.types import Array, FittedDriver, Surrogate
 
 
 def fit(
@@ -19,7 +23,7 @@ def fit(
     settings: Mapping[str, Any],
     rng: np.random.Generator,
 ) -> Surrogate:
-    """Fit a surrogate to the states of an exploration.
+    """Fit a surrogate to the potential at the states of an exploration.
 
     The training set is the state and its potential at each iteration after the first ``discard``, repeats included.
 
@@ -28,7 +32,7 @@ def fit(
     exploration, potentials
         States, shape (n, dim), and U at each of them, shape (n,).
     surrogate
-        A name in `rnshmc.run.registry.SURROGATES`.
+        A name in `rnshmc.run.registry.SURROGATES` that is not in `rnshmc.run.registry.FITTED_TO_GRADIENTS`.
     settings
         Keyword settings of that surrogate's ``fit``.
 
@@ -39,9 +43,45 @@ def fit(
     FitError
         If the surrogate cannot be fitted.
     """
-    if not 0 <= discard < len(exploration):
-        raise ParameterError(f"discard: expected 0 <= discard < {len(exploration)} iterations, got {discard}")
+    check_discard(discard, len(exploration))
     fitted: Surrogate = load(SURROGATES, surrogate).fit(
         exploration[discard:], potentials[discard:], rng=rng, **settings
     )
     return fitted
+
+
+def fit_gradients(
+    q: Array, gradients: Array, *, surrogate: str, settings: Mapping[str, Any], rng: np.random.Generator
+) -> FittedDriver:
+    """Fit a surrogate to gradients along the trajectories of an exploration.
+
+    Parameters
+    ----------
+    q, gradients
+        Positions and exact gradients there, each of shape (n, dim), as `rnshmc.run.recording` keeps them.
+    surrogate
+        A name in `rnshmc.run.registry.FITTED_TO_GRADIENTS`.
+    settings
+        Keyword settings of that surrogate's ``fit``.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such surrogate.
+    FitError
+        If the surrogate cannot be fitted.
+    """
+    fitted: FittedDriver = load(SURROGATES, surrogate).fit(q, gradients, rng=rng, **settings)
+    return fitted
+
+
+def check_discard(discard: int, iterations: int) -> None:
+    """Check that something of an exploration is left to train on.
+
+    Raises
+    ------
+    ParameterError
+        If nothing is left after ``discard``.
+    """
+    if not 0 <= discard < iterations:
+        raise ParameterError(f"discard: expected 0 <= discard < {iterations} iterations, got {discard}")

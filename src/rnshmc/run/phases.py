@@ -11,14 +11,16 @@ from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.counting import (
     CountedAdaptiveDriver,
     CountedDriver,
+    CountedMinibatchDriver,
     CountedPotential,
     CountedRiemannianDriver,
     CountedRiemannianPotential,
     Counter,
 )
 from rnshmc.run.recipes import check_options, recipe
+from rnshmc.run.recording import GradientRecording, RecordedKernel, RecordedPotential
 from rnshmc.run.registry import KERNELS, VIEWS, load
-from rnshmc.types import AdaptiveDriver, Array, Driver, Potential, RiemannianPotential
+from rnshmc.types import AdaptiveDriver, Array, Driver, MinibatchDriver, Potential, RiemannianPotential
 
 StepRange = tuple[int, int]
 """Lowest and highest number of leapfrog steps of a trajectory."""
@@ -57,7 +59,7 @@ def make_kernel(
     ------
     ParameterError
         If a setting is out of range or missing, the driver is not what the recipe is driven by, or the recipe needs a
-        metric that the potential does not have.
+        metric or mini-batches that the potential does not have.
     """
     chosen, counter = recipe(sampler), Counter()
     if (driver is None) != (chosen.surrogate is None):
@@ -71,6 +73,8 @@ def make_kernel(
         drives = CountedRiemannianDriver(load(VIEWS, chosen.view)(driver, **more.pop("metric", {})), counter)
     elif driver is not None:
         drives = _counted_driver(driver, counter)
+    elif chosen.minibatches and isinstance(potential, MinibatchDriver):
+        drives = CountedMinibatchDriver(potential, counter)
     kernel = load(KERNELS, chosen.kernel)(decides, drives, step_size=step_size, n_steps=n_steps, **more)
     return kernel, counter
 
@@ -95,17 +99,26 @@ def explore(
     n_steps: StepRange,
     iterations: int,
     rng: np.random.Generator,
+    recording: GradientRecording | None = None,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Phase:
-    """Run exact HMC from ``start`` to find and map the region of high density."""
-    return exploit(
-        potential,
-        None,
-        sampler="hmc",
+    """Run exact HMC from ``start`` to find and map the region of high density.
+
+    Every gradient along its trajectories goes into ``recording``, and into its checkpoints; draws and counts are the
+    same bytes without it.
+    """
+    observed = potential if recording is None else RecordedPotential(potential, recording)
+    settings: dict[str, Any] = {"sampler": "hmc", "step_size": step_size, "n_steps": n_steps, "options": {}}
+    kernel, counter = make_kernel(observed, None, **settings)
+    if recording is not None:
+        kernel = RecordedKernel(kernel, recording)
+        checkpoint = checkpoint and checkpoint.extended(recording={"start": recording.start})
+    return _run(
+        kernel,
+        counter,
+        settings,
         start=start,
-        step_size=step_size,
-        n_steps=n_steps,
         iterations=iterations,
         rng=rng,
         progress=progress,
@@ -139,13 +152,35 @@ def exploit(
     CheckpointError
         If the checkpoint is damaged, or belongs to another chain.
     """
+    settings: dict[str, Any] = {"sampler": sampler, "step_size": step_size, "n_steps": n_steps}
+    settings["options"] = dict(options or {})
+    kernel, counter = make_kernel(potential, driver, **settings)
+    return _run(
+        kernel,
+        counter,
+        settings,
+        start=start,
+        iterations=iterations,
+        rng=rng,
+        progress=progress,
+        checkpoint=checkpoint,
+    )
+
+
+def _run(
+    kernel: Kernel[Any],
+    counter: Counter,
+    settings: Mapping[str, Any],
+    *,
+    start: Array,
+    iterations: int,
+    rng: np.random.Generator,
+    progress: Progress | None,
+    checkpoint: Checkpoint | None,
+) -> Phase:
     if iterations < 1:
         raise ParameterError(f"iterations: expected at least 1, got {iterations}")
-    kernel, counter = make_kernel(
-        potential, driver, sampler=sampler, step_size=step_size, n_steps=n_steps, options=options
-    )
     if checkpoint is not None:
-        settings = {"sampler": sampler, "step_size": step_size, "n_steps": n_steps, "options": dict(options or {})}
         checkpoint = checkpoint.extended(dynamics=settings)
     _, phase = run_phase(
         kernel,

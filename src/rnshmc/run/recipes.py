@@ -1,7 +1,7 @@
 """The samplers of the papers by name. A sampler is a recipe: a kernel, what drives it, and a schedule.
 
 Every recipe explores with exact HMC first. Then the exact potential goes on driving, or a surrogate fitted to the
-exploration takes over; the exact potential always decides.
+exploration takes over, or a part of the data; the exact potential decides, but for SGHMC, where nothing does.
 """
 
 from collections.abc import Mapping
@@ -22,6 +22,10 @@ class Recipe:
     """Name in `rnshmc.run.registry.VIEWS` of how the surrogate serves as a metric, where the kernel needs one."""
     options: tuple[str, ...] = ()
     """Settings of its own that it cannot do without."""
+    minibatches: bool = False
+    """Whether the exact potential drives by mini-batches of its data."""
+    exact: bool = True
+    """Whether the chain leaves the posterior invariant; if not, it approximates it as steps become small."""
 
 
 RECIPES = {
@@ -33,6 +37,9 @@ RECIPES = {
     "rns_hmc_rbf": Recipe(kernel="hmc", surrogate="rbf_network"),
     "gp_hmc": Recipe(kernel="hmc", surrogate="gaussian_process"),
     "fitc_hmc": Recipe(kernel="hmc", surrogate="fitc"),
+    "nng_hmc": Recipe(kernel="hmc", surrogate="gradient_network"),
+    "sghmc": Recipe(kernel="sghmc", surrogate=None, options=("batch_size", "friction"), minibatches=True, exact=False),
+    "sghmc_mh": Recipe(kernel="sghmc_mh", surrogate=None, options=("batch_size",), minibatches=True),
 }
 
 

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from rnshmc.errors import ParameterError
-from rnshmc.types import Potential, Surrogate
+from rnshmc.types import FittedDriver, Potential, Surrogate
 
 KERNELS = {
     "hmc": "rnshmc.kernels.hmc:HMC",
     "rmhmc": "rnshmc.kernels.rmhmc:RMHMC",
     "adaptive_hmc": "rnshmc.kernels.adaptive_hmc:AdaptiveHMC",
+    "sghmc": "rnshmc.kernels.sghmc:SGHMC",
+    "sghmc_mh": "rnshmc.kernels.sghmc:CorrectedSGHMC",
 }
 SURROGATES = {
     "random_network": "rnshmc.surrogates.random_network:RandomNetwork",
@@ -22,11 +24,18 @@ SURROGATES = {
     "rbf_network": "rnshmc.surrogates.rbf_network:RBFNetwork",
     "gaussian_process": "rnshmc.surrogates.gaussian_process:GaussianProcess",
     "fitc": "rnshmc.surrogates.fitc:FITC",
+    "gradient_network": "rnshmc.surrogates.gradient_network:GradientNetwork",
 }
+FITTED_TO_GRADIENTS = frozenset({"gradient_network"})
+"""Those among them that are fitted to gradients along the trajectories of an exploration, and are no potentials."""
 VIEWS = {"softabs": "rnshmc.surrogates.softabs:SoftAbsMetric"}
 TARGETS = {
     "logistic": "rnshmc.targets.logistic:from_file",
     "elliptic": "rnshmc.targets.elliptic:from_file",
+    "garch": "rnshmc.targets.garch:from_file",
+    "gp_regression": "rnshmc.targets.gp_regression:from_file",
+    "logistic_laplace": "rnshmc.targets.priors:logistic_with_laplace_prior",
+    "minibatch_logistic_laplace": "rnshmc.targets.minibatch_logistic:with_laplace_prior",
 }
 
 
@@ -55,7 +64,21 @@ def load_target(target: Mapping[str, Any], data: Path) -> Potential:
     return potential
 
 
+def load_driver(surrogate: Mapping[str, Any], path: Path) -> FittedDriver:
+    """The fitted driver in ``path``, of the ``type`` that a config's ``surrogates`` entry names."""
+    fitted: FittedDriver = load(SURROGATES, surrogate["type"]).load(path)
+    return fitted
+
+
 def load_surrogate(surrogate: Mapping[str, Any], path: Path) -> Surrogate:
-    """The fitted surrogate in ``path``, of the ``type`` that a config's ``surrogates`` entry names."""
-    fitted: Surrogate = load(SURROGATES, surrogate["type"]).load(path)
+    """The same for one that is a potential.
+
+    Raises
+    ------
+    ParameterError
+        If its type has no value.
+    """
+    fitted = load_driver(surrogate, path)
+    if not isinstance(fitted, Surrogate):
+        raise ParameterError(f"surrogate: a {surrogate['type']!r} is a driver and no potential")
     return fitted

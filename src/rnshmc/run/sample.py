@@ -7,10 +7,12 @@ from typing import Any
 from rnshmc.random import stream
 from rnshmc.run.chain import Phase, Progress
 from rnshmc.run.checkpoint import Checkpoint
-from rnshmc.run.fit import fit
+from rnshmc.run.fit import check_discard, fit, fit_gradients
 from rnshmc.run.phases import StepRange, exploit, explore
 from rnshmc.run.recipes import check_options, recipe
-from rnshmc.types import Array, Potential, Surrogate
+from rnshmc.run.recording import GradientRecording
+from rnshmc.run.registry import FITTED_TO_GRADIENTS
+from rnshmc.types import Array, FittedDriver, Potential
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class Chain:
     """A chain with its exploration, which is its warm-up."""
 
     exploration: Phase
-    surrogate: Surrogate | None
+    surrogate: FittedDriver | None
     """The fitted surrogate, None where the exact potential drove; one that adapts has learnt from all of the chain."""
     sampling: Phase
 
@@ -47,9 +49,9 @@ def sample(
     ----------
     potential
         U = -log density up to a constant, with `value`, `gradient`, `value_and_grad` and `dim`; with `metric` and
-        `metric_vjp` too for ``"rmhmc"``.
+        `metric_vjp` too for ``"rmhmc"``, with `minibatch` for ``"sghmc"`` and ``"sghmc_mh"``.
     sampler
-        A name in `rnshmc.run.recipes.RECIPES`, such as ``"rns_hmc"``.
+        A name in `rnshmc.run.recipes.RECIPES`, such as ``"rns_hmc"`` or ``"nng_hmc"``.
     start
         Where the exploration starts, shape (dim,).
     step_size, n_steps
@@ -62,10 +64,12 @@ def sample(
         Step size and range of steps of the exploration, which is HMC, where they are not the sampler's: a mapping with
         ``step_size`` and ``n_steps``.
     surrogate
-        Settings of the surrogate's fit, such as ``{"hidden_units": 1000, "ridge": 1e-7}``.
+        Settings of the surrogate's fit, such as ``{"hidden_units": 1000, "ridge": 1e-7}`` for ``"rns_hmc"``, or
+        ``{"hidden_units": 100, "epochs": 50}`` for ``"nng_hmc"``.
     options
-        Further settings of the sampler: keywords of its kernel, such as ``{"tolerance": 1e-6}`` for RMHMC, and under
-        ``metric`` those of the surrogate's metric for ``"rns_rmhmc"``.
+        Further settings of the sampler: keywords of its kernel, such as ``{"tolerance": 1e-6}`` for RMHMC or
+        ``{"batch_size": 500}`` for ``"sghmc_mh"``, and under ``metric`` those of the surrogate's metric for
+        ``"rns_rmhmc"``.
     seed, chain
         Root seed and number of the chain; each phase has a stream of its own.
     checkpoint
@@ -84,26 +88,32 @@ def sample(
     """
     check_options(sampler, options or {})
     name = f"chain{chain}"
+    kind = recipe(sampler).surrogate
+    if kind is not None:
+        check_discard(discard, explore_iterations)
+    recording = GradientRecording(potential.dim, start=discard) if kind in FITTED_TO_GRADIENTS else None
     exploration = explore(
         potential,
         start=start,
         **(explore_with or {"step_size": step_size, "n_steps": n_steps}),
         iterations=explore_iterations,
         rng=stream(seed, "explore", name),
+        recording=recording,
         progress=progress,
         checkpoint=checkpoint and checkpoint.part("explore"),
     )
-    kind = recipe(sampler).surrogate
-    driver = None
+    driver: FittedDriver | None = None
     if kind is not None:
-        driver = fit(
-            exploration.draws,
-            exploration.stats["potential"],
-            surrogate=kind,
-            discard=discard,
-            settings=surrogate or {},
-            rng=stream(seed, "surrogate", name),
-        )
+        how: dict[str, Any] = {
+            "surrogate": kind,
+            "settings": surrogate or {},
+            "rng": stream(seed, "surrogate", name),
+        }
+        if recording is not None:
+            pairs = recording.pairs()
+            driver = fit_gradients(pairs.q, pairs.gradients, **how)
+        else:
+            driver = fit(exploration.draws, exploration.stats["potential"], discard=discard, **how)
     sampling = exploit(
         potential,
         driver,

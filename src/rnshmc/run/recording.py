@@ -1,0 +1,153 @@
+"""The training set of a gradient network: every exact gradient along the trajectories (paper B, section 3).
+
+A trajectory of L steps shows one potential at its end, but L gradients. They are recorded where they are evaluated, so
+that they cost nothing and change nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, Self
+
+import numpy as np
+
+from rnshmc.kernels.transition import TransitionInfo
+from rnshmc.run.chain import Kernel, S
+from rnshmc.surrogates.storage import Stored
+from rnshmc.types import Array, Potential
+
+_CAPACITY = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class GradientPairs(Stored):
+    """Positions and exact gradients there, in the order of their evaluation."""
+
+    q: Array
+    """Positions, shape (n, dim)."""
+    gradients: Array
+    """Gradients, shape (n, dim)."""
+    iterations: Array
+    """The iteration in which each was evaluated, counted from 0, shape (n,)."""
+
+    def __len__(self) -> int:
+        """Number of pairs."""
+        return len(self.iterations)
+
+    def between(self, start: int, end: int) -> Self:
+        """The pairs of the iterations start, ..., end - 1."""
+        chosen = (start <= self.iterations) & (self.iterations < end)
+        return type(self)(self.q[chosen], self.gradients[chosen], self.iterations[chosen])
+
+
+class GradientRecording:
+    """Pairs of positions and exact gradients, which grow while a chain runs.
+
+    Parameters
+    ----------
+    dim
+        Dimension of the parameter space.
+    start
+        First iterations that are not recorded: those before the chain has converged.
+    """
+
+    def __init__(self, dim: int, *, start: int = 0) -> None:
+        self.start = start
+        self._iteration = 0
+        self._open = False
+        # A row is an iteration, a position and its gradient.
+        self._rows = np.empty((_CAPACITY, 1 + 2 * dim))
+        self._size = 0
+
+    def pairs(self) -> GradientPairs:
+        """What has been recorded so far."""
+        rows, dim = self._rows[: self._size], self._rows.shape[1] // 2
+        return GradientPairs(rows[:, 1 : 1 + dim], rows[:, 1 + dim :], rows[:, 0])
+
+    @contextmanager
+    def iteration(self) -> Iterator[None]:
+        """One iteration of the chain; nothing is recorded outside of one."""
+        self._open = self._iteration >= self.start
+        try:
+            yield
+        finally:
+            self._open = False
+            self._iteration += 1
+
+    def add(self, q: Array, gradient: Array) -> None:
+        """Record a pair, unless the gradient is not finite: there is nothing to learn from it."""
+        if not (self._open and np.isfinite(gradient).all()):
+            return
+        if self._size == len(self._rows):
+            self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
+        row = self._rows[self._size]
+        row[0], row[1 : 1 + q.size], row[1 + q.size :] = self._iteration, q, gradient
+        self._size += 1
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that has been recorded."""
+        return {"iteration": self._iteration, "rows": self._rows[: self._size]}
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Go on from a snapshot of such a recording."""
+        self._iteration = snapshot["iteration"]
+        self._size = len(snapshot["rows"])
+        self._rows = np.empty((max(_CAPACITY, 2 * self._size), self._rows.shape[1]))
+        self._rows[: self._size] = snapshot["rows"]
+
+
+class RecordedPotential:
+    """An exact potential whose gradients are recorded."""
+
+    def __init__(self, potential: Potential, recording: GradientRecording) -> None:
+        self._potential = potential
+        self._recording = recording
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the parameter space."""
+        return self._potential.dim
+
+    def value(self, q: Array) -> float:
+        """U(q)."""
+        return self._potential.value(q)
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of U at ``q``, which is recorded."""
+        gradient = self._potential.gradient(q)
+        self._recording.add(q, gradient)
+        return gradient
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        """U(q) and its gradient, which is recorded."""
+        value, gradient = self._potential.value_and_grad(q)
+        self._recording.add(q, gradient)
+        return value, gradient
+
+
+class RecordedKernel(Generic[S]):
+    """A kernel on a `RecordedPotential` that tells its recording which iteration it is, and a checkpoint what to keep.
+
+    The kernel itself has nothing to keep: exploration is exact HMC.
+    """
+
+    def __init__(self, kernel: Kernel[S], recording: GradientRecording) -> None:
+        self._kernel = kernel
+        self._recording = recording
+
+    def init(self, q: Array) -> S:
+        """The state at ``q``; its gradient belongs to no iteration and is not recorded."""
+        return self._kernel.init(q)
+
+    def step(self, rng: np.random.Generator, state: S) -> tuple[S, TransitionInfo]:
+        """One transition."""
+        with self._recording.iteration():
+            return self._kernel.step(rng, state)
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that has been recorded."""
+        return self._recording.snapshot()
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Go on from a snapshot of such a kernel."""
+        self._recording.restore(snapshot)

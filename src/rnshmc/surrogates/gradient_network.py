@@ -1,0 +1,232 @@
+"""The gradient network, the driver of NNg-HMC (paper B, section 3)."""
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPRegressor
+
+from rnshmc.errors import FitError, NumericalError, ParameterError
+from rnshmc.surrogates.storage import Stored
+from rnshmc.types import Array
+
+BATCH_SIZE = 32
+"""Training pairs of a step of Adam: the default of Keras, in which the published implementation is written."""
+# A component whose standard deviation is a smaller part of its mean than this varies by rounding only.
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class GradientNetwork(Stored):
+    """Disjoint hidden layers of rectified units that take a position to a gradient (paper B, sections 3 and 4.2).
+
+        g_k(q) = V_k' max(W_k'q + b_k, 0) + c_k,  k = 1..B
+
+    Block k of the gradient has a hidden layer of its own on the whole position; with B = 1 there is one layer for all.
+    It has no value, for it need not be the gradient of anything: it is a driver, and cannot decide. The standardisation
+    under which it was trained is part of the weights, so that a forward pass is two products.
+
+    Attributes
+    ----------
+    weights
+        W_1 .. W_B beside each other, shape (dim, B * h).
+    biases
+        b_1 .. b_B, shape (B * h,).
+    output_weights
+        V_k, shape (B, h, dim / B).
+    output_biases
+        c_1 .. c_B, shape (dim,).
+    losses
+        Mean over the blocks of the training loss after each epoch: half the mean squared error in units of the standard
+        deviation of each component, shape (epochs,).
+    train_error
+        Root mean square error over the training set and all components, in the same units.
+    training_states
+        Number of training pairs.
+    """
+
+    weights: Array
+    biases: Array
+    output_weights: Array
+    output_biases: Array
+    losses: Array
+    train_error: float
+    training_states: int
+
+    @classmethod
+    def fit(
+        cls,
+        q: npt.ArrayLike,
+        gradients: npt.ArrayLike,
+        *,
+        rng: np.random.Generator,
+        hidden_units: int,
+        epochs: int,
+        blocks: int = 1,
+        batch_size: int = BATCH_SIZE,
+    ) -> Self:
+        """Train on positions and exact gradients with Adam at its defaults, as the published implementation does.
+
+        Positions and gradients are standardised, component by component; the loss is the mean squared error. Block
+        after block is trained by scikit-learn's `MLPRegressor`.
+
+        Parameters
+        ----------
+        q, gradients
+            Training pairs, both of shape (n, dim).
+        rng
+            Source of the initial weights and of the mini-batches.
+        hidden_units
+            Size h of each hidden layer.
+        epochs
+            How often training runs through the pairs.
+        blocks
+            Number B of disjoint hidden layers; a divisor of dim.
+        batch_size
+            Pairs of a mini-batch; all of them, where there are no more.
+
+        Raises
+        ------
+        FitError
+            If the training set has the wrong shape or is not finite, or its numbers are too large or too small to be
+            standardised.
+        ParameterError
+            If hidden_units, epochs, blocks or batch_size is out of range.
+        """
+        states, targets = _training_pairs(q, gradients)
+        _check_counts(hidden_units=hidden_units, epochs=epochs, blocks=blocks, batch_size=batch_size)
+        if states.shape[1] % blocks:
+            raise ParameterError(f"blocks must divide the dimension {states.shape[1]}, got {blocks}")
+        inputs, outputs = _Scale.of("q", states), _Scale.of("gradients", targets)
+        x, y = inputs.standardise(states), outputs.standardise(targets)
+        trained = [
+            _train(x, part, rng=rng, hidden_units=hidden_units, epochs=epochs, batch_size=batch_size)
+            for part in np.split(y, blocks, axis=1)
+        ]
+        weights = np.hstack([network.coefs_[0] for network in trained]) / inputs.sd[:, np.newaxis]
+        output_weights = np.stack([network.coefs_[1] for network in trained])
+        fitted = cls(
+            weights=weights,
+            biases=np.concatenate([network.intercepts_[0] for network in trained]) - inputs.mean @ weights,
+            output_weights=output_weights * outputs.sd.reshape(blocks, 1, -1),
+            output_biases=np.concatenate([network.intercepts_[1] for network in trained]) * outputs.sd + outputs.mean,
+            losses=np.mean([network.loss_curve_ for network in trained], axis=0),
+            train_error=np.nan,
+            training_states=len(states),
+        )
+        errors = (fitted.gradients(states) - targets) / outputs.sd
+        return replace(fitted, train_error=float(np.sqrt(np.mean(errors**2))))
+
+    def report(self) -> dict[str, int | float | str]:
+        """What is known of the fit."""
+        return {
+            "train_error": self.train_error,
+            "training_states": self.training_states,
+            "epochs": len(self.losses),
+            "blocks": len(self.output_weights),
+            "final_loss": float(self.losses[-1]),
+        }
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the parameter space."""
+        return self.weights.shape[0]
+
+    def gradient(self, q: Array) -> Array:
+        """The network's gradient at q, both of shape (dim,).
+
+        Raises
+        ------
+        NumericalError
+            If it is not finite.
+        """
+        # Calls count as much as products here: `dot` has less overhead than `@`, an array of zeros less than 0.0.
+        hidden = q.dot(self.weights)
+        hidden += self.biases
+        np.maximum(hidden, np.zeros(len(hidden)), out=hidden)
+        blocks = len(self.output_weights)
+        gradient: Array = hidden.dot(self.output_weights[0]) if blocks == 1 else self._disjoint(hidden)
+        gradient += self.output_biases
+        # A cheap test of every component: 0 times infinity or NaN is NaN.
+        if not math.isfinite(gradient.dot(np.zeros(len(gradient)))):
+            raise NumericalError("the gradient of the gradient network is not finite")
+        return gradient
+
+    def gradients(self, q: Array) -> Array:
+        """Gradients at the rows of ``q`` of shape (m, dim), as an array of the same shape."""
+        hidden = np.maximum(q @ self.weights + self.biases, 0.0)
+        layers = np.split(hidden, len(self.output_weights), axis=1)
+        parts = [layer @ weights for layer, weights in zip(layers, self.output_weights, strict=True)]
+        return np.hstack(parts) + self.output_biases
+
+    def _disjoint(self, hidden: Array) -> Array:
+        """V_k' times the hidden layer of block k, one block after the other, for one position."""
+        blocks, units, _ = self.output_weights.shape
+        with np.errstate(all="ignore"):
+            parts: Array = hidden.reshape(blocks, 1, units) @ self.output_weights
+        return parts.reshape(-1)
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Mean and standard deviation of each component, with 1 for that of a component that does not vary."""
+
+    mean: Array
+    sd: Array
+
+    @classmethod
+    def of(cls, name: str, rows: Array) -> Self:
+        with np.errstate(all="ignore"):
+            mean, sd = rows.mean(axis=0), rows.std(axis=0)
+            sd = np.where(sd > _ROUNDING * np.abs(mean), sd, 1.0)
+            unusable = np.flatnonzero(~(np.isfinite(mean) & np.isfinite(sd) & np.isfinite(1.0 / sd)))
+        if unusable.size:
+            raise FitError(
+                f"{name} cannot be standardised: component {unusable[0]} has standard deviation "
+                f"{sd[unusable[0]]} about {mean[unusable[0]]}"
+            )
+        return cls(mean, sd)
+
+    def standardise(self, rows: Array) -> Array:
+        return (rows - self.mean) / self.sd
+
+
+def _train(
+    x: Array, y: Array, *, rng: np.random.Generator, hidden_units: int, epochs: int, batch_size: int
+) -> MLPRegressor:
+    network = MLPRegressor(
+        hidden_layer_sizes=(hidden_units,),
+        alpha=0.0,
+        batch_size=min(batch_size, len(x)),
+        max_iter=epochs,
+        # Every epoch is run: the paper's setting is their number.
+        n_iter_no_change=epochs + 1,
+        random_state=int(rng.integers(2**32)),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        # One output wants a vector.
+        return network.fit(x, y if y.shape[1] > 1 else y[:, 0])
+
+
+def _training_pairs(q: npt.ArrayLike, gradients: npt.ArrayLike) -> tuple[Array, Array]:
+    states, targets = np.asarray(q, dtype=np.float64), np.asarray(gradients, dtype=np.float64)
+    if states.ndim != 2 or len(states) < 2:
+        raise FitError(f"q must have shape (n, dim) with n at least 2, got {states.shape}")
+    if targets.shape != states.shape:
+        raise FitError(f"gradients must have the shape {states.shape} of q, got {targets.shape}")
+    for name, array in (("q", states), ("gradients", targets)):
+        if not np.isfinite(array).all():
+            index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+            raise FitError(f"{name} must be finite, got {array[index]} at index {index}")
+    return states, targets
+
+
+def _check_counts(**counts: int) -> None:
+    for name, count in counts.items():
+        if count < 1:
+            raise ParameterError(f"{name} must be at least 1, got {count!r}")

@@ -1,0 +1,120 @@
+"""Logistic regression whose gradient can be estimated from some of its rows (paper B, section 4.4)."""
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from rnshmc.errors import DataError, NumericalError, ParameterError
+from rnshmc.targets.logistic import LogisticRegression
+from rnshmc.targets.priors import LaplacePrior, NormalPrior, Prior, SwappedPrior
+from rnshmc.targets.stored import read_arrays
+from rnshmc.types import Array
+
+# Of the prior that is taken out of the logistic regression again; which one it is does not matter.
+_REMOVED = NormalPrior(1.0)
+
+
+class MinibatchLogistic(SwappedPrior):
+    """A logistic regression under any prior, exact and by mini-batches.
+
+    The rows are held a second time, one after the other, so that those of a mini-batch are read at once.
+
+    Parameters
+    ----------
+    X
+        Design matrix, shape (N, d); an intercept is a column of ones.
+    y
+        Labels 0 or 1, shape (N,).
+    prior
+        Prior of the coefficients.
+
+    Attributes
+    ----------
+    dim
+        Number of coefficients, d.
+
+    Raises
+    ------
+    DataError
+        If X or y has a wrong shape, X is not finite, or y holds another label.
+    """
+
+    def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, prior: Prior) -> None:
+        super().__init__(LogisticRegression(X, y, _REMOVED.sd), old=_REMOVED, new=prior)
+        self._rows = np.where(np.asarray(y) == 1, -1.0, 1.0)[:, np.newaxis] * np.asarray(X, dtype=np.float64)
+
+    def minibatch(self, rng: np.random.Generator, size: int) -> "Minibatch":
+        """The gradient estimated from ``size`` distinct rows.
+
+        Raises
+        ------
+        ParameterError
+            If there are fewer rows, or size is less than 1.
+        """
+        count = len(self._rows)
+        if not 1 <= size <= count:
+            raise ParameterError(f"batch_size: expected 1 to {count} rows, got {size}")
+        chosen = rng.choice(count, size, replace=False, shuffle=False)
+        return Minibatch(self._rows[chosen], count / size, self._new)
+
+
+class Minibatch:
+    """Gradient of a logistic regression, estimated without bias from some of its rows.
+
+        g(q) = (N / n) sum_i -s_i sigmoid(-s_i x_i'q) x_i + grad P(q),  P = -log prior
+
+    Parameters
+    ----------
+    signed_rows
+        -s_i x_i, shape (n, d).
+    weight
+        N / n: how many rows each stands for.
+    prior
+        Prior of the coefficients.
+
+    Attributes
+    ----------
+    dim
+        Number of coefficients, d.
+    """
+
+    def __init__(self, signed_rows: Array, weight: float, prior: Prior) -> None:
+        self.dim: int = signed_rows.shape[1]
+        self._rows = signed_rows
+        self._weight = weight
+        self._prior = prior
+
+    def gradient(self, q: Array) -> Array:
+        """The estimate at ``q``, both of shape (dim,).
+
+        Raises
+        ------
+        NumericalError
+            If it is not finite.
+        """
+        with np.errstate(all="ignore"):
+            estimate = self._weight * (expit(self._rows @ q) @ self._rows) + self._prior.gradient(q)
+        if not np.isfinite(estimate).all():
+            raise NumericalError("the gradient of a mini-batch of the logistic regression is not finite")
+        return estimate
+
+
+def with_laplace_prior(path: str | Path, *, scale: float) -> MinibatchLogistic:
+    """A logistic regression with a Laplace prior (paper B, section 4.4): npz with X (N, d), y (N,) and the origin.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, lacks one of the three, or holds data that `LogisticRegression` refuses; the message
+        names the file.
+    ParameterError
+        If scale is not a positive number.
+    """
+    X, y = read_arrays(path, "X", "y")
+    prior = LaplacePrior(scale)
+    try:
+        return MinibatchLogistic(X, y, prior)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error

@@ -1,0 +1,313 @@
+"""SGHMC samples an approximation, whose law is known on a Gaussian; with a Metropolis correction it is exact."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.linalg import solve_discrete_lyapunov
+
+from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.kernels.hmc import HMC
+from rnshmc.kernels.sghmc import SGHMC, CorrectedSGHMC, LangevinState
+from rnshmc.kernels.transition import State, TransitionInfo
+from rnshmc.random import stream
+from rnshmc.types import Array, Driver
+from tests.kernels.conftest import ShearedLogGamma
+
+THRESHOLD = 4.5
+"""For the largest of ten z-scores: exceeded by chance with probability below 1e-4."""
+
+
+class Estimate:
+    """A gradient with an error that is the same at each position."""
+
+    def __init__(self, driver: Driver, error: Array) -> None:
+        self.dim = driver.dim
+        self.driver = driver
+        self.error = error
+
+    def gradient(self, q: Array) -> Array:
+        return self.driver.gradient(q) + self.error
+
+
+class Coordinates:
+    """Independent N(0, 1 / precision) in many dimensions; a mini-batch errs by N(0, 1 / size) in each."""
+
+    dim = 400
+    precision = 2.0
+
+    def value(self, q: Array) -> float:
+        return 0.5 * self.precision * float(q @ q)
+
+    def gradient(self, q: Array) -> Array:
+        return self.precision * q
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        return self.value(q), self.gradient(q)
+
+    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+        return Estimate(self, rng.standard_normal(self.dim) / math.sqrt(size))
+
+
+def stationary_variance(step_size: float, friction: float, batch_size: int) -> float:
+    """Var q of the linear recursion that SGHMC is on a Gaussian, by its discrete Lyapunov equation."""
+    spring = step_size * Coordinates.precision
+    A = np.array([[1.0, step_size], [-spring, 1.0 - step_size * friction - spring * step_size]])
+    noise = step_size**2 / batch_size + 2.0 * friction * step_size
+    return float(solve_discrete_lyapunov(A, np.diag([0.0, noise]))[0, 0])
+
+
+def sampled_variance(step_size: float, friction: float, batch_size: int, n: int = 1000) -> tuple[float, float]:
+    """Mean of q^2 over coordinates and iterations, and its Monte Carlo error: coordinates are independent."""
+    target, rng = Coordinates(), stream(12, "sghmc", str(step_size), str(batch_size))
+    kernel = SGHMC(target, target, step_size=step_size, n_steps=(1, 3), batch_size=batch_size, friction=friction)
+    state = kernel.init(rng.standard_normal(target.dim) / math.sqrt(target.precision))
+    squares = np.empty((n, target.dim))
+    for i in range(n + 100):
+        state, _ = kernel.step(rng, state)
+        if i >= 100:
+            squares[i - 100] = state.q**2
+    means = squares.mean(axis=0)
+    return float(means.mean()), float(means.std(ddof=1) / math.sqrt(target.dim))
+
+
+@pytest.mark.parametrize(("step_size", "batch_size"), [(0.6, 1), (0.6, 100), (0.15, 1)])
+def test_sghmc_follows_its_own_law_on_a_gaussian(step_size: float, batch_size: int) -> None:
+    found, error = sampled_variance(step_size, 1.0, batch_size)
+    assert abs(found - stationary_variance(step_size, 1.0, batch_size)) < 4 * error
+
+
+def test_sghmc_is_not_exact_and_the_test_sees_it() -> None:
+    found, error = sampled_variance(0.6, 1.0, 1)
+    assert abs(found - 1.0 / Coordinates.precision) > 10 * error
+
+
+@pytest.mark.parametrize(("batch_size", "order"), [(1, 1), (10**9, 2)])
+def test_bias_of_sghmc_shrinks_with_the_step(batch_size: int, order: int) -> None:
+    """In proportion to it by the noise of the mini-batches, and to its square without."""
+    steps = 0.1 * 2.0 ** -np.arange(4)
+    biases = np.array([stationary_variance(step, 1.0, batch_size) for step in steps]) - 1.0 / Coordinates.precision
+    ratios = biases[:-1] / biases[1:]
+    assert np.all(biases > 0)
+    assert abs(math.log2(ratios[-1]) - order) < 0.1
+
+
+class Noisy(ShearedLogGamma):
+    """Mini-batches with an error of the size of the gradient."""
+
+    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+        return Estimate(self, rng.standard_normal(2) / math.sqrt(size))
+
+
+class Fresh(ShearedLogGamma):
+    """Each gradient of a trajectory on a mini-batch of its own."""
+
+    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+        return Changing(self, rng, size)
+
+
+class Changing:
+    dim = 2
+
+    def __init__(self, driver: Driver, rng: np.random.Generator, size: int) -> None:
+        self.driver = driver
+        self.rng = rng
+        self.size = size
+
+    def gradient(self, q: Array) -> Array:
+        return self.driver.gradient(q) + self.rng.standard_normal(2) / math.sqrt(self.size)
+
+
+class Picky(CorrectedSGHMC):
+    """A mutant: the mini-batch depends on the state, where its gradient is the smallest of five."""
+
+    def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
+        batches = [self._driver.minibatch(rng, self._batch_size) for _ in range(5)]
+        batch = min(batches, key=lambda batch: float(np.linalg.norm(batch.gradient(state.q))))
+        hmc = HMC(self._potential, batch, step_size=self._step_size, n_steps=self._n_steps)
+        return hmc.step(rng, state._replace(gradient=batch.gradient(state.q)))
+
+
+class Uncorrected(CorrectedSGHMC):
+    """A mutant: the mini-batch decides as well, by the potential that its gradient belongs to."""
+
+    def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
+        batch: Any = self._driver.minibatch(rng, self._batch_size)
+        tilted = Tilted(batch.error)
+        hmc = HMC(tilted, tilted, step_size=self._step_size, n_steps=self._n_steps)
+        return hmc.step(rng, hmc.init(state.q))
+
+
+class Tilted(ShearedLogGamma):
+    """The potential of one estimate."""
+
+    def __init__(self, error: Array) -> None:
+        self.error = error
+
+    def value(self, q: Array) -> float:
+        return super().value(q) + float(self.error @ q)
+
+    def gradient(self, q: Array) -> Array:
+        return super().gradient(q) + self.error
+
+
+DYNAMICS: dict[str, Any] = {"step_size": 0.45, "n_steps": (3, 3)}
+TARGET = Noisy()
+
+
+def test_with_one_batch_and_a_correction_the_target_is_invariant(invariance_z: Callable[..., float]) -> None:
+    kernel = CorrectedSGHMC(TARGET, TARGET, batch_size=1, **DYNAMICS)
+    assert invariance_z(TARGET, kernel, "sghmc_mh") < THRESHOLD
+
+
+def test_a_transition_is_that_of_hmc_with_the_batch() -> None:
+    """From its first half-kick on: nothing is left of the batch of the transition before."""
+    kernel = CorrectedSGHMC(TARGET, TARGET, batch_size=1, **DYNAMICS)
+    rng, expected = stream(3, "sghmc_mh"), stream(3, "sghmc_mh")
+    state = kernel.init(np.zeros(2))
+    q = state.q
+    for _ in range(10):
+        state, info = kernel.step(rng, state)
+        hmc = HMC(TARGET, TARGET.minibatch(expected, 1), **DYNAMICS)
+        there, the_same = hmc.step(expected, hmc.init(q))
+        q = there.q
+        np.testing.assert_array_equal(state.q, q)
+        assert info == the_same
+
+
+def test_a_batch_for_each_gradient_would_be_exact_too(invariance_z: Callable[..., float]) -> None:
+    """No trajectory is another's reversal then, but the batches are as likely in the reverse order."""
+    target = Fresh()
+    kernel = CorrectedSGHMC(target, target, batch_size=1, **DYNAMICS)
+    assert invariance_z(target, kernel, "fresh", n=10000) < THRESHOLD
+
+
+@pytest.mark.parametrize("mutant", [Picky, Uncorrected])
+def test_mutants_are_caught(mutant: type[CorrectedSGHMC], invariance_z: Callable[..., float]) -> None:
+    kernel = mutant(TARGET, TARGET, batch_size=1, **DYNAMICS)
+    assert invariance_z(TARGET, kernel, "sghmc_mh mutant", n=10000) > THRESHOLD
+
+
+class Calls(Coordinates):
+    """A potential that writes down what it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def value(self, q: Array) -> float:
+        self.asked.append("value")
+        return super().value(q)
+
+    def gradient(self, q: Array) -> Array:
+        self.asked.append("gradient")
+        return super().gradient(q)
+
+    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+        self.asked.append("minibatch")
+        return Estimate(Coordinates(), np.zeros(self.dim))
+
+
+def test_sghmc_takes_a_batch_for_each_step_and_nothing_else() -> None:
+    target = Calls()
+    kernel = SGHMC(target, target, step_size=0.1, n_steps=(4, 4), batch_size=2, friction=1.0)
+    state = kernel.init(np.zeros(target.dim))
+    assert target.asked == ["value"]
+    target.asked.clear()
+    after, info = kernel.step(stream(1, "calls"), state)
+    assert target.asked == ["minibatch"] * 4
+    assert math.isnan(after.potential)
+    assert math.isnan(info.delta_h)
+    assert (info.accepted, info.accept_prob, info.n_steps) == (True, 1.0, 4)
+
+
+def test_the_correction_takes_one_batch_and_one_exact_value() -> None:
+    target = Calls()
+    kernel = CorrectedSGHMC(target, target, step_size=0.1, n_steps=(4, 4), batch_size=2)
+    state = kernel.init(np.zeros(target.dim))
+    target.asked.clear()
+    kernel.step(stream(1, "calls"), state)
+    assert target.asked == ["minibatch", "value"]
+
+
+class FailsOutside(Coordinates):
+    """Mini-batches that cannot be evaluated away from the origin."""
+
+    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+        return self
+
+    def gradient(self, q: Array) -> Array:
+        if q @ q > 1.0:
+            raise NumericalError("not there")
+        return super().gradient(q)
+
+
+def test_a_gradient_that_fails_leaves_sghmc_where_it_was() -> None:
+    target = FailsOutside()
+    kernel = SGHMC(target, target, step_size=0.5, n_steps=(1, 1), batch_size=1, friction=1.0)
+    state = LangevinState(np.zeros(target.dim), 0.0, np.ones(target.dim))
+    after, info = kernel.step(stream(2, "fails"), state)
+    assert after is state
+    assert info.solver_failed
+    assert not info.accepted
+
+
+def test_a_gradient_that_fails_where_a_trajectory_starts_rejects() -> None:
+    target = FailsOutside()
+    kernel = CorrectedSGHMC(target, target, step_size=0.5, n_steps=(1, 1), batch_size=1)
+    state = State(np.ones(target.dim), 0.0, np.zeros(target.dim))
+    after, info = kernel.step(stream(2, "fails"), state)
+    assert after is state
+    assert info.solver_failed
+
+
+def test_a_position_that_is_no_longer_finite_is_a_divergence() -> None:
+    target = Coordinates()
+    kernel = SGHMC(target, target, step_size=1e3, n_steps=(200, 200), batch_size=1, friction=1e-6)
+    state = kernel.init(np.ones(target.dim))
+    after, info = kernel.step(stream(2, "far"), state)
+    assert after is state
+    assert info.diverging
+    assert not info.accepted
+
+
+SETTINGS = {"step_size": 0.1, "n_steps": (1, 2), "batch_size": 3}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"friction": 0.0}, r"friction: expected 0 < step_size \* friction < 1, got 0.1 \* 0.0"),
+        ({"friction": 10.0}, r"friction: .* got 0.1 \* 10.0"),
+        ({"friction": math.nan}, "friction: .* nan"),
+        ({"batch_size": 0}, "batch_size: expected at least 1, got 0"),
+        ({"step_size": -0.1}, "step_size.*-0.1"),
+        ({"n_steps": (0, 1)}, r"n_steps.*\(0, 1\)"),
+    ],
+)
+def test_settings_out_of_range_are_named(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        SGHMC(Coordinates(), Coordinates(), **{**SETTINGS, "friction": 1.0, **changed})
+    if "friction" not in changed:
+        with pytest.raises(ParameterError, match=message):
+            CorrectedSGHMC(Coordinates(), Coordinates(), **{**SETTINGS, **changed})
+
+
+def test_a_driver_without_minibatches_is_refused() -> None:
+    plain: Any = ShearedLogGamma()
+    with pytest.raises(ParameterError, match="driver: ShearedLogGamma has no mini-batches"):
+        SGHMC(plain, plain, friction=1.0, batch_size=1, **DYNAMICS)
+    with pytest.raises(ParameterError, match="driver: ShearedLogGamma has no mini-batches"):
+        CorrectedSGHMC(plain, plain, batch_size=1, **DYNAMICS)
+
+
+@pytest.mark.parametrize("start", [np.zeros(3), np.full(400, math.nan)])
+def test_a_start_that_cannot_be_used_is_refused(start: Array) -> None:
+    target = Coordinates()
+    for kernel in (
+        SGHMC(target, target, friction=1.0, batch_size=1, **DYNAMICS),
+        CorrectedSGHMC(target, target, batch_size=1, **DYNAMICS),
+    ):
+        with pytest.raises(ParameterError, match="start"):
+            kernel.init(start)
