@@ -27,13 +27,15 @@ def test_a_broken_pipe_is_an_exception_and_not_the_end_of_the_process() -> None:
 PROGRAM = """
 import sys, logging
 import rnshmc.fem.compat as compat
-from dolfinx import mesh
+import ufl
+from dolfinx import fem, mesh
 from mpi4py import MPI
+from petsc4py import PETSc
 from rnshmc.errors import StoreError
 compat._PATIENCE_S, compat._LOCK_TIMEOUT_S = 1, float(sys.argv[1])
 square = mesh.create_unit_square(MPI.COMM_SELF, 1, 1)
 try:
-    compat.function_space(square, "Lagrange", 1)
+    compat.compile_form(fem.Constant(square, PETSc.ScalarType(1)) * ufl.dx(square))
 except StoreError as error:
     sys.exit(f"StoreError: {error}")
 """
