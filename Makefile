@@ -4,10 +4,10 @@
 ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
 
-.PHONY: help env run test calibrate paper lint lock clean
+.PHONY: help env run test test-dolfinx calibrate test-slurm paper lint lock clean
 
 help: ## Print this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 env: ## Make the environment .venv (with conda, mamba or micromamba: make env ENV=conda)
 	@scripts/make-env.sh $(ROUTE)
@@ -25,6 +25,12 @@ test: lint ## Run the whole test suite, linters first
 
 calibrate: env ## Check every sampler by simulation-based calibration: minutes
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 2 -m calibration tests/test_calibration.py
+
+test-dolfinx: ## Run the PDE tests with dolfinx 0.5.2, 0.9 and 0.11, each in a Debian tree: root, debootstrap
+	@scripts/test-dolfinx.sh
+
+test-slurm: env ## Run the run "test" and a requeued job on a Slurm of its own, as root
+	@scripts/test-slurm.sh
 
 lint: env ## Run the linters and the type checker
 	$(IN_ENV) ruff check

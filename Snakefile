@@ -10,6 +10,7 @@ validate(config, "workflow/schemas/config.schema.yaml")
 report: "workflow/report/workflow.rst"
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/trouble.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/pde.smk"
 include: "workflow/rules/sample.smk"
@@ -17,9 +18,12 @@ include: "workflow/rules/experiments.smk"
 include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/surrogate.smk"
 include: "workflow/rules/projection.smk"
+include: "workflow/rules/scaling.smk"
+include: "workflow/rules/mesh_study.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/notebooks.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/changes.smk"
 
 
 rule all:
@@ -31,5 +35,7 @@ rule all:
         rules.figures.output,
         EXPERIMENT_OUTPUTS,
         rules.sweep_figures.output,
+        SCALING_OUTPUTS,
+        MESH_STUDY_OUTPUTS,
         expand(rules.problem_figures.output, problem=PROBLEMS),
         expand(rules.field_figure.output, problem=ELLIPTIC),

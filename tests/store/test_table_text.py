@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from rnshmc.store.table_text import readable_table1, significant, to_latex, to_markdown
+from rnshmc.store.table_text import busy_note, readable_table1, significant, to_latex, to_markdown
 from rnshmc.store.tables import TABLE1_COLUMNS
 
 
@@ -45,6 +45,7 @@ def sample() -> pd.DataFrame:
         23.0,
         0.0,
         0.0167,
+        False,
         "real",
     ]
     rns = [
@@ -64,6 +65,7 @@ def sample() -> pd.DataFrame:
         0.0,
         0.0,
         0.35,
+        True,
         "stand-in",
     ]
     return pd.DataFrame([hmc, rns], columns=list(TABLE1_COLUMNS)).astype({"hidden_units": "Int64"})
@@ -75,6 +77,15 @@ def test_readable_table_has_titles_and_rounded_numbers() -> None:
     assert (first["problem"], first["sampler"], first["s"]) == ("LR, Bank Marketing", "HMC", "–")
     assert first["ESS (min, med, max)"] == "2005, 2454, 3368"
     assert (second["problem"], second["s"], second["data"]) == ("my_own", "50", "stand-in")
+
+
+def test_seconds_measured_on_a_busy_machine_are_marked_and_the_mark_is_explained() -> None:
+    table = readable_table1(sample(), TITLES)
+    assert table["s/iter"].tolist() == ["0.0610", "0.00710 †"]
+    assert "†" in busy_note(table)
+    assert busy_note(table.iloc[:1]) == ""
+    assert "---:" in to_markdown(table[["s/iter"]])
+    assert r"0.00710 \textsuperscript{\dag}" in to_latex(table)
 
 
 def test_markdown_aligns_numbers_to_the_right() -> None:

@@ -96,6 +96,10 @@ def test_table1_has_the_columns_and_order_of_the_design() -> None:
     assert table["data"].tolist() == ["real", "real"]
 
 
+def test_table1_marks_what_was_timed_on_a_busy_machine() -> None:
+    assert table1(CHAINS, TIMINGS)["loaded"].tolist() == [False, True]
+
+
 def test_table1_takes_means_over_chains() -> None:
     hmc = row(table1(CHAINS, TIMINGS), "hmc")
     assert (hmc["chains"], hmc["draws"]) == (2, 1000)

@@ -5,14 +5,23 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "config", "data", "environment.yml", "profiles", "pyproject.toml", "src", "workflow")
+PARTS = (
+    "Snakefile",
+    "config",
+    "data",
+    "environment.yml",
+    "profiles",
+    "pyproject.toml",
+    "requirements.lock",
+    "src",
+    "workflow",
+)
 LEFT_OUT = shutil.ignore_patterns("raw", "processed", "__pycache__", "*.egg-info")
 
 
@@ -71,17 +80,3 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     done = project.snakemake("--cores", "2", "--configfile", "config/test.yaml")
     assert done.returncode == 0, done.stdout[-20000:]
     return project
-
-
-@pytest.fixture
-def edited(finished: Project, tmp_path: Path) -> Callable[[str, str], Project]:
-    """A finished copy in which one file has another text."""
-
-    def edit(path: str, addition: str) -> Project:
-        folder = tmp_path / "edited"
-        shutil.copytree(finished.folder, folder, symlinks=True)
-        file = folder / path
-        file.write_text(file.read_text(encoding="utf-8") + addition, encoding="utf-8")
-        return Project(folder)
-
-    return edit

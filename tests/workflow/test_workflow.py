@@ -1,10 +1,9 @@
-"""The workflow: what it makes, what it makes again and when, and what it says of a bad configuration."""
+"""The workflow: what it makes, and what it says of a bad configuration."""
 
 import json
 import os
 import re
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +12,14 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
+from rnshmc.run.timing import LOADED_CORES
 from rnshmc.store.chains import read_chain
 from tests.workflow.conftest import ROOT, Project
 
 pytestmark = pytest.mark.workflow
 
 TEST = ("--cores", "2", "--configfile", "config/test.yaml")
+VARIANTS = [f"variants/{path.stem}" for path in sorted((ROOT / "config/variants").glob("*.yaml"))]
 PROBLEMS = ("lr_simulated", "bank", "a9a", "pde")
 CHAINS = {"hmc": 2, "rmhmc": 1, "rns_hmc": 2, "rns_rmhmc": 1, "arns_hmc": 1}
 """Chains of each sampler in the run "test", in the order of the tables."""
@@ -27,7 +28,7 @@ WARMUP = {"arns_hmc": 50}
 FIGURES = tuple(f"fig{k}" for k in range(1, 9))
 
 
-@pytest.mark.parametrize("name", ["config", "quick", "test"])
+@pytest.mark.parametrize("name", ["config", "quick", "test", *VARIANTS])
 def test_every_config_makes_a_graph(project: Project, name: str) -> None:
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
     if name != "config":
@@ -46,6 +47,15 @@ def test_lint_is_clean(project: Project) -> None:
     done = project.snakemake("--lint")
     assert done.returncode == 0, done.stdout
     assert "Congratulations" in done.stdout
+
+
+def test_jobs_that_measure_seconds_run_one_at_a_time(project: Project) -> None:
+    done = project.snakemake("--dry-run", *TEST, "--quiet", "host")
+    jobs = re.findall(r"^rule (\w+):\n((?: .*\n)+)", done.stdout, re.MULTILINE)
+    timed = {rule for rule, text in jobs if re.search(r"^    resources: .*\btiming=1\b", text, re.MULTILINE)}
+    assert timed == {"timing", "mesh_study_point", "scaling_ensemble", "scaling_logistic"}
+    profile = yaml.safe_load((ROOT / "profiles/default/config.yaml").read_text(encoding="utf-8"))
+    assert "timing=1" in profile["resources"]
 
 
 class TestFinishedRun:
@@ -70,6 +80,20 @@ class TestFinishedRun:
         assert list(table["chains"]) == [*CHAINS.values()] * len(PROBLEMS)
         assert table["ap"].between(0, 1).all()
         assert (table["s_per_iter"] > 0).all()
+
+    def test_rows_timed_on_a_busy_machine_are_marked_everywhere(self, finished: Project) -> None:
+        results = finished.folder / "results/test"
+        table = pd.read_csv(results / "tables/table1.csv")
+        timings = [
+            json.loads((results / f"timing/{problem}/{sampler}.json").read_text(encoding="utf-8"))
+            for problem, sampler in zip(table["problem"], table["sampler"], strict=True)
+        ]
+        assert table["loaded"].tolist() == [timing["other_cores"] > LOADED_CORES for timing in timings]
+        rows = (results / "tables/table1.md").read_text(encoding="utf-8").splitlines()[2 : 2 + len(table)]
+        assert [" † |" in row for row in rows] == table["loaded"].tolist()
+        report = (results / "report/index.html").read_text(encoding="utf-8")
+        assert report.count(" †</td>") == table["loaded"].sum()
+        assert ("Busy machine." in report) == table["loaded"].any()
 
     def test_every_figure_is_there_with_its_table(self, finished: Project) -> None:
         results = finished.folder / "results/test"
@@ -146,62 +170,6 @@ def test_a_stand_in_is_called_so_in_everything_made_from_it(project: Project) ->
     assert read_chain(project.folder / chain).origin == "stand-in"
     for path in (fit, metrics, "data/raw/bank.json"):
         assert json.loads((project.folder / path).read_text(encoding="utf-8"))["origin"] == "stand-in"
-
-
-AFTER_CHAINS = {
-    "matching",
-    "metrics",
-    "tables",
-    "adaptive",
-    "fig6_table",
-    "fig6",
-    "scorecard",
-    "figures",
-    "problem_figures",
-    "field_figure",
-    "notebook",
-    "provenance",
-    "report",
-    "all",
-}
-SMALL = {"fig1_table", "fig1", "fig2_table", "fig2", "fig3_point", "fig3_table", "fig3"}
-SWEEPS = {"sweep_point", "sweep_table", "sweep_figures"}
-
-
-@pytest.mark.parametrize(
-    ("module", "again"),
-    [
-        ("surrogates/random_network.py", {"fit", "sample", "timing", "a9a_dimension", *SMALL, *SWEEPS}),
-        ("kernels/rmhmc.py", {"sample", "timing"}),
-        ("experiments/one_dimension.py", {"fig1_table", "fig1"}),
-        ("diagnostics/reference.py", {"reference"}),
-        ("run/timing.py", {"timing"}),
-        ("datasets/project.py", {"project_a9a", "a9a_dimension", "explore", "fit", "sample", "reference", "timing"}),
-    ],
-)
-def test_an_edited_module_reruns_the_stages_that_use_it(
-    edited: Callable[[str, str], Project], module: str, again: set[str]
-) -> None:
-    jobs = edited(f"src/rnshmc/{module}", "\n# edited\n").jobs(*TEST)
-    assert set(jobs) - AFTER_CHAINS == again
-
-
-def test_an_edited_surrogate_leaves_exact_chains_alone(edited: Callable[[str, str], Project]) -> None:
-    jobs = edited("src/rnshmc/surrogates/random_network.py", "\n# edited\n").jobs(*TEST)
-    # Of 14 fits and 28 chains: all fits, for the online network has the same hidden layer, and no exact chain.
-    assert (jobs["fit"], jobs["sample"], jobs["timing"]) == (14, 16, 12)
-
-
-def test_an_edited_target_leaves_the_other_problems_alone(edited: Callable[[str, str], Project]) -> None:
-    jobs = edited("src/rnshmc/targets/logistic.py", "\n# edited\n").jobs(*TEST)
-    assert (jobs["explore"], jobs["reference"]) == (6, 3)
-    assert "forward_model" not in jobs
-
-
-def test_touching_a_module_reruns_nothing(edited: Callable[[str, str], Project]) -> None:
-    project = edited("src/rnshmc/kernels/hmc.py", "")
-    os.utime(project.folder / "src/rnshmc/kernels/hmc.py")
-    assert project.jobs(*TEST) == {}
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ rule metrics:
     input:
         chain=rules.sample.output.chain,
         reference=rules.reference.output.reference,
-        code=code("scripts/metrics.py"),
     output:
         metrics=f"{RESULTS}/metrics/{{problem}}/{{sampler}}/{{chain}}.json",
     params:
+        code=code("scripts/metrics.py"),
         spec={"discard": config["iterations"]["discard"]},
     log:
         f"{LOGS}/metrics/{{problem}}/{{sampler}}/{{chain}}.log",
@@ -23,8 +23,7 @@ rule metrics:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/metrics.py"
 
@@ -37,7 +36,6 @@ rule tables:
         reference=expand(rules.reference.output.reference, problem=PROBLEMS),
         chains=of_every_chain(rules.sample.output.chain),
         matching=of_every_fit(rules.matching.output.matching),
-        code=code("scripts/tables.py"),
     output:
         table1=report(
             f"{RESULTS}/tables/table1.csv", caption="../report/table1.rst", category="Tables", labels={"table": "1"}
@@ -64,6 +62,7 @@ rule tables:
             labels={"table": "potential matching"},
         ),
     params:
+        code=code("scripts/tables.py"),
         spec={"titles": TITLES},
     log:
         f"{LOGS}/tables.log",
@@ -71,8 +70,7 @@ rule tables:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        **demand(mem_mb=2000, runtime=10),
     script:
         "../scripts/tables.py"
 
@@ -88,18 +86,18 @@ rule adaptive:
         ],
         metrics=of_every_chain(rules.metrics.output.metrics),
         timing=of_every_sampler(rules.timing.output.timing),
-        code=code("scripts/adaptive.py"),
     output:
         fig7=f"{RESULTS}/tables/fig7.csv",
         fig8=f"{RESULTS}/tables/fig8.csv",
+    params:
+        code=code("scripts/adaptive.py"),
     log:
         f"{LOGS}/adaptive.log",
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        **demand(mem_mb=2000, runtime=10),
     script:
         "../scripts/adaptive.py"
 
@@ -108,17 +106,17 @@ rule fig6_table:
     """Make the table of Fig. 6: posterior marginals of simulated logistic regression by HMC and RNS-HMC."""
     input:
         chains=[path for sampler in FIG6_SAMPLERS for path in of_chains(rules.sample.output.chain, FIG6, sampler)],
-        code=code("scripts/fig6_table.py"),
     output:
         fig6=f"{RESULTS}/tables/fig6.csv",
+    params:
+        code=code("scripts/fig6_table.py"),
     log:
         f"{LOGS}/fig6_table.log",
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        **demand(mem_mb=2000, runtime=10),
     script:
         "../scripts/fig6_table.py"
 
@@ -140,7 +138,6 @@ rule scorecard:
         published=PAPER_TABLE,
         claims=CLAIMS,
         reasons="workflow/report/reasons.csv",
-        code=code("scripts/scorecard.py"),
     output:
         scorecard=report(
             f"{RESULTS}/tables/scorecard.csv",
@@ -148,14 +145,15 @@ rule scorecard:
             category="Tables",
             labels={"table": "scorecard"},
         ),
+    params:
+        code=code("scripts/scorecard.py"),
     log:
         f"{LOGS}/scorecard.log",
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/scorecard.py"
 
@@ -166,19 +164,21 @@ rule provenance:
         table1=rules.tables.output.table1,
         data=[data_file(name) for name in PROBLEMS],
         receipts=[RECEIPTS[data_file(name)] for name in PROBLEMS if data_file(name) in RECEIPTS],
-        code=code("scripts/provenance.py"),
     output:
         provenance=f"{RESULTS}/provenance.json",
     params:
-        # Without the mirror: where data were read from is not what they are.
-        spec={**config, "data": {"policy": config["data"]["policy"]}},
+        code=code("scripts/provenance.py"),
+        # Without what changes no result: where data were read from, and how chains were kept.
+        spec={
+            **{key: value for key, value in config.items() if key != "checkpoint"},
+            "data": {"policy": config["data"]["policy"]},
+        },
     log:
         f"{LOGS}/provenance.log",
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/provenance.py"

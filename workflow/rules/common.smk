@@ -2,11 +2,12 @@
 
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(workflow.basedir)
 
-# The workflow and its jobs run the very files that `code` inputs name, whichever copy of the package is installed.
+# The workflow and its jobs run the very files that `code` looks at, whichever copy of the package is installed.
 sys.path.insert(0, str(ROOT / "src"))
 os.environ.update(
     PYTHONPATH=os.pathsep.join([str(ROOT / "src"), os.getenv("PYTHONPATH", "")]).strip(os.pathsep),
@@ -19,14 +20,20 @@ os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
 
+# Slurm runs a job as a step, which Open MPI would take for its ranks: it fails without PMIx, and at a second program
+# with it. An MPI job starts a step of its own.
+for name in [name for name in os.environ if name.startswith("PMIX_") or name in ("SLURM_STEP_ID", "SLURM_STEPID")]:
+    del os.environ[name]
+
 from rnshmc.run.config import check_config
 from rnshmc.run.recipes import recipe
 from rnshmc.run.registry import KERNELS, SURROGATES, TARGETS, VIEWS, target_settings
-from rnshmc.store.closure import import_closure, script_imports
+from rnshmc.store.closure import script_imports
+from rnshmc.store.code_digest import code_digest
 
 check_config(config)
 
-REGISTRIES = {"recipes.py", "registry.py"}
+REGISTRIES = {Path("src/rnshmc/run/recipes.py"), Path("src/rnshmc/run/registry.py")}
 RESULTS = f"results/{config['run']}"
 LOGS = f"logs/{config['run']}"
 PROBLEMS = list(config["problems"])
@@ -113,15 +120,14 @@ def chain_number(wildcards):
     return int(wildcards.chain.removeprefix("chain"))
 
 
+@cache
 def code(script, *entries):
-    """The files that a job runs besides its script: what the script and the named registry entries import.
+    """What a job's code says, in one word: the script, what it imports, and the named registry entries.
 
-    Listing them as inputs makes an edit rerun exactly the stages that use the module; Snakemake compares inputs by
-    checksum, so touching a file reruns nothing. The registries are left out: what a stage takes from them is among the
-    entries, and a new sampler changes nothing for the others.
+    As a parameter of every rule it makes an edit rerun exactly the jobs that use the edited code; a file's time, its
+    comments and docstrings do not count (docs/workflow.md).
     """
-    modules = script_imports(ROOT / "workflow" / script)
-    return [str(path) for path in import_closure((*modules, *entries), ROOT) if path.name not in REGISTRIES]
+    return code_digest(Path("workflow", script), entries, ROOT, registries=REGISTRIES)
 
 
 def target_code(wildcards):
@@ -169,6 +175,34 @@ def fitted_surrogate(wildcards, chain, suffix="npz"):
     """The file of the surrogate that drives a sampler's chain; nothing where the exact potential does."""
     name = surrogate_of(wildcards)
     return f"{RESULTS}/surrogates/{wildcards.problem}/{name}/{chain}.{suffix}" if name else []
+
+
+def demand(mem_mb, runtime):
+    """What a job asks of a cluster: megabytes and minutes, as much again at each retry. Neither reruns anything."""
+    return {
+        "mem_mb": lambda wildcards, attempt: mem_mb * attempt,
+        "runtime": lambda wildcards, attempt: runtime * attempt,
+    }
+
+
+def ranks(wildcards):
+    """MPI ranks of a job that is measured on several numbers of them."""
+    return int(wildcards.ranks)
+
+
+def launcher(wildcards):
+    """What starts the ranks of such a job; nothing for one, since the Slurm plugin refuses MPI jobs of one task."""
+    return config["mpi"]["launcher"] if ranks(wildcards) > 1 else ""
+
+
+def on_ranks(script):
+    """The shell command that runs a script, given with its arguments, on a job's ranks."""
+    # One BLAS thread per rank; mpi4py's runner ends all ranks when one raises.
+    return (
+        "launcher='{resources.mpi}'; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1"
+        " ${{launcher:+$launcher -n {resources.tasks}}}"
+        f" python -m mpi4py workflow/scripts/{script} > {{log}} 2>&1"
+    )
 
 
 def stories(problems):

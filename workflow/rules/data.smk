@@ -14,10 +14,10 @@ rule download:
     """Fetch a data set's raw file from the first source that has it."""
     input:
         sources="data/sources.yaml",
-        code=code("scripts/download.py"),
     output:
         receipt=f"{RAW}/{{dataset}}.json",
     params:
+        code=code("scripts/download.py"),
         spec={"policy": config["data"]["policy"]},
     wildcard_constraints:
         dataset="bank|adult",
@@ -28,8 +28,7 @@ rule download:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        **demand(mem_mb=1000, runtime=30),
     script:
         "../scripts/download.py"
 
@@ -39,10 +38,10 @@ rule normalize_bank:
     input:
         receipt=f"{RAW}/bank.json",
         summary=f"{STANDINS}/bank.csv",
-        code=code("scripts/normalize_bank.py"),
     output:
         data=f"{PROCESSED}/bank.npz",
     params:
+        code=code("scripts/normalize_bank.py"),
         spec={"seed": config["seed"]},
     log:
         "logs/data/normalize_bank.log",
@@ -50,8 +49,7 @@ rule normalize_bank:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/normalize_bank.py"
 
@@ -61,10 +59,10 @@ rule encode_a9a:
     input:
         receipt=f"{RAW}/adult.json",
         summary=f"{STANDINS}/a9a.csv",
-        code=code("scripts/encode_a9a.py"),
     output:
         data=f"{PROCESSED}/a9a_encoded.npz",
     params:
+        code=code("scripts/encode_a9a.py"),
         spec={"seed": config["seed"]},
     log:
         "logs/data/encode_a9a.log",
@@ -72,8 +70,7 @@ rule encode_a9a:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/encode_a9a.py"
 
@@ -82,10 +79,10 @@ rule project_a9a:
     """Project a9a to 60 columns, the intercept among them (paper A, section 5.1)."""
     input:
         encoded=rules.encode_a9a.output.data,
-        code=code("scripts/project_a9a.py"),
     output:
         data=f"{PROCESSED}/a9a.npz",
     params:
+        code=code("scripts/project_a9a.py"),
         spec={"seed": config["seed"], "dimension": 60},
     log:
         "logs/data/project_a9a.log",
@@ -93,19 +90,17 @@ rule project_a9a:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/project_a9a.py"
 
 
 rule simulate_logistic:
     """Simulate a logistic regression with 100000 observations and 50 parameters (paper A, section 5.1)."""
-    input:
-        code=code("scripts/simulate_logistic.py"),
     output:
         data=f"{PROCESSED}/lr_simulated.npz",
     params:
+        code=code("scripts/simulate_logistic.py"),
         spec={"seed": config["seed"], "observations": 100000, "dimension": 50},
     log:
         "logs/data/simulate_logistic.log",
@@ -113,7 +108,6 @@ rule simulate_logistic:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/simulate_logistic.py"

@@ -16,13 +16,12 @@ FIG2_ENTRIES = [*ENTRIES["hmc"], *ENTRIES["rns_hmc"]]
 
 rule fig1_table:
     """Fit surrogates to few observations of a parabola."""
-    input:
-        code=code("scripts/fig1_table.py", *FIG1_ENTRIES),
     output:
         points=f"{RESULTS}/tables/fig1_points.csv",
         curves=f"{RESULTS}/tables/fig1.csv",
         errors=f"{RESULTS}/tables/fig1_errors.csv",
     params:
+        code=code("scripts/fig1_table.py", *FIG1_ENTRIES),
         spec={"seed": config["seed"], "entries": FIG1_ENTRIES, "settings": EXPERIMENTS["fig1"]},
     log:
         f"{LOGS}/experiments/fig1_table.log",
@@ -30,8 +29,7 @@ rule fig1_table:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=20,
+        **demand(mem_mb=1000, runtime=20),
     script:
         "../scripts/fig1_table.py"
 
@@ -41,7 +39,6 @@ rule fig1:
     input:
         points=rules.fig1_table.output.points,
         curves=rules.fig1_table.output.curves,
-        code=code("scripts/fig1.py"),
     output:
         figure=report(
             f"{RESULTS}/figures/fig1.png",
@@ -51,6 +48,7 @@ rule fig1:
         ),
         pdf=f"{RESULTS}/figures/fig1.pdf",
     params:
+        code=code("scripts/fig1.py"),
         spec=EXPERIMENTS["fig1"],
     log:
         f"{LOGS}/experiments/fig1.log",
@@ -58,21 +56,19 @@ rule fig1:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/fig1.py"
 
 
 rule fig2_table:
     """Run HMC and RNS-HMC on a banana-shaped posterior."""
-    input:
-        code=code("scripts/fig2_table.py", *FIG2_ENTRIES),
     output:
         field=f"{RESULTS}/tables/fig2_field.csv",
         trajectories=f"{RESULTS}/tables/fig2_trajectories.csv",
         acceptance=f"{RESULTS}/tables/fig2_acceptance.csv",
     params:
+        code=code("scripts/fig2_table.py", *FIG2_ENTRIES),
         spec={
             "seed": config["seed"],
             "entries": FIG2_ENTRIES,
@@ -85,8 +81,7 @@ rule fig2_table:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=20,
+        **demand(mem_mb=1000, runtime=20),
     script:
         "../scripts/fig2_table.py"
 
@@ -97,7 +92,6 @@ rule fig2:
         field=rules.fig2_table.output.field,
         trajectories=rules.fig2_table.output.trajectories,
         acceptance=rules.fig2_table.output.acceptance,
-        code=code("scripts/fig2.py"),
     output:
         figure=report(
             f"{RESULTS}/figures/fig2.png",
@@ -107,6 +101,7 @@ rule fig2:
         ),
         pdf=f"{RESULTS}/figures/fig2.pdf",
     params:
+        code=code("scripts/fig2.py"),
         spec=EXPERIMENTS["fig2"],
     log:
         f"{LOGS}/experiments/fig2.log",
@@ -114,19 +109,17 @@ rule fig2:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/fig2.py"
 
 
 rule fig3_point:
     """Train and run one sampler with training sets of one size, all repeats."""
-    input:
-        code=lambda wc: code("scripts/fig3_point.py", *ENTRIES[wc.method]),
     output:
         point=f"{RESULTS}/experiments/fig3/{{method}}/n{{size}}.csv",
     params:
+        code=lambda wc: code("scripts/fig3_point.py", *ENTRIES[wc.method]),
         spec=lambda wc: {
             "seed": config["seed"],
             "entries": ENTRIES[wc.method],
@@ -147,8 +140,7 @@ rule fig3_point:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **demand(mem_mb=2000, runtime=60),
     script:
         "../scripts/fig3_point.py"
 
@@ -157,17 +149,17 @@ rule fig3_table:
     """Gather the points of Fig. 3."""
     input:
         points=[rules.fig3_point.output.point.format(method=method, size=size) for method, size in FIG3_POINTS],
-        code=code("scripts/fig3_table.py"),
     output:
         table=f"{RESULTS}/tables/fig3.csv",
+    params:
+        code=code("scripts/fig3_table.py"),
     log:
         f"{LOGS}/experiments/fig3_table.log",
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/fig3_table.py"
 
@@ -176,7 +168,6 @@ rule fig3:
     """Draw Fig. 3 from its table."""
     input:
         table=rules.fig3_table.output.table,
-        code=code("scripts/fig3.py"),
     output:
         figure=report(
             f"{RESULTS}/figures/fig3.png",
@@ -186,6 +177,7 @@ rule fig3:
         ),
         pdf=f"{RESULTS}/figures/fig3.pdf",
     params:
+        code=code("scripts/fig3.py"),
         spec=EXPERIMENTS["fig3"],
     log:
         f"{LOGS}/experiments/fig3.log",
@@ -193,8 +185,7 @@ rule fig3:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/fig3.py"
 

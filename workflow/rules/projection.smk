@@ -5,10 +5,10 @@ rule a9a_dimension:
     """Run HMC and RNS-HMC on a9a projected to the dimension of Table 1 and to a higher one."""
     input:
         encoded=rules.encode_a9a.output.data,
-        code=code("scripts/a9a_dimension.py", KERNELS["hmc"], SURROGATES["random_network"]),
     output:
         table=f"{RESULTS}/tables/a9a_dimension.csv",
     params:
+        code=code("scripts/a9a_dimension.py", KERNELS["hmc"], SURROGATES["random_network"]),
         spec=lambda wc: {
             "entries": [KERNELS["hmc"], SURROGATES["random_network"]],
             "experiment": {
@@ -33,7 +33,6 @@ rule a9a_dimension:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **demand(mem_mb=2000, runtime=60),
     script:
         "../scripts/a9a_dimension.py"

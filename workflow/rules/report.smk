@@ -15,7 +15,6 @@ rule figures:
         fig7=rules.adaptive.output.fig7,
         fig8=rules.adaptive.output.fig8,
         paper=PAPER_TABLE,
-        code=code("scripts/figures.py"),
     output:
         **{
             name: report(
@@ -28,6 +27,7 @@ rule figures:
         },
         **{f"{name}_pdf": f"{RESULTS}/figures/{name}.pdf" for name in RUN_FIGURES},
     params:
+        code=code("scripts/figures.py"),
         spec={"titles": TITLES},
     log:
         f"{LOGS}/figures.log",
@@ -35,8 +35,7 @@ rule figures:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        **demand(mem_mb=2000, runtime=10),
     script:
         "../scripts/figures.py"
 
@@ -45,7 +44,6 @@ rule fig6:
     """Draw Fig. 6 from its table."""
     input:
         fig6=rules.fig6_table.output.fig6,
-        code=code("scripts/fig6.py"),
     output:
         fig6=report(
             f"{RESULTS}/figures/fig6.png",
@@ -55,6 +53,7 @@ rule fig6:
         ),
         pdf=f"{RESULTS}/figures/fig6.pdf",
     params:
+        code=code("scripts/fig6.py"),
         spec={"title": TITLES[FIG6]},
     log:
         f"{LOGS}/fig6.log",
@@ -62,8 +61,7 @@ rule fig6:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        **demand(mem_mb=2000, runtime=10),
     script:
         "../scripts/fig6.py"
 
@@ -72,7 +70,6 @@ rule problem_figures:
     """Draw the figures of one problem's draws."""
     input:
         chains=lambda wc: of_every_chain(rules.sample.output.chain, [wc.problem]),
-        code=code("scripts/problem_figures.py"),
     output:
         **{
             name: report(
@@ -86,6 +83,7 @@ rule problem_figures:
         },
         **{f"{name}_pdf": f"{RESULTS}/figures/{{problem}}_{name}.pdf" for name in PROBLEM_FIGURES},
     params:
+        code=code("scripts/problem_figures.py"),
         spec=lambda wc: {"title": TITLES[wc.problem]},
     log:
         f"{LOGS}/figures/{{problem}}.log",
@@ -93,8 +91,7 @@ rule problem_figures:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        **demand(mem_mb=2000, runtime=10),
     script:
         "../scripts/problem_figures.py"
 
@@ -104,7 +101,6 @@ rule field_figure:
     input:
         forward=data_of,
         chains=lambda wc: of_every_chain(rules.sample.output.chain, [wc.problem]),
-        code=code("scripts/field_figure.py"),
     output:
         field=report(
             f"{RESULTS}/figures/{{problem}}_field.png",
@@ -115,6 +111,7 @@ rule field_figure:
         ),
         field_pdf=f"{RESULTS}/figures/{{problem}}_field.pdf",
     params:
+        code=code("scripts/field_figure.py"),
         spec=lambda wc: {"title": TITLES[wc.problem], "target": problem(wc)["target"]},
     log:
         f"{LOGS}/figures/{{problem}}_field.log",
@@ -122,8 +119,7 @@ rule field_figure:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        **demand(mem_mb=2000, runtime=10),
     script:
         "../scripts/field_figure.py"
 
@@ -136,7 +132,6 @@ rule notebook:
         template="workflow/report/notebook/index.html.j2",
         template_settings="workflow/report/notebook/conf.json",
         style=STYLE,
-        code=lambda wc: code("scripts/notebook.py") + code(notebook_source(wc)),
     output:
         notebook=f"{RESULTS}/report/{{page}}.ipynb",
         page=report(
@@ -146,6 +141,7 @@ rule notebook:
             labels={"notebook": "{page}"},
         ),
     params:
+        code=lambda wc: code("scripts/notebook.py", *script_imports(ROOT / "workflow" / notebook_source(wc))),
         spec=lambda wc: {
             "files": list(NOTEBOOKS[wc.page]["files"]),
             "parameters": {
@@ -162,8 +158,7 @@ rule notebook:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=20,
+        **demand(mem_mb=2000, runtime=20),
     script:
         "../scripts/notebook.py"
 
@@ -190,7 +185,6 @@ rule report:
         ],
         pages=expand(rules.notebook.output.page, page=NOTEBOOKS),
         provenance=rules.provenance.output.provenance,
-        code=code("scripts/report.py"),
     output:
         page=f"{RESULTS}/report/index.html",
         scorecard=report(
@@ -200,6 +194,7 @@ rule report:
             labels={"table": "scorecard, with its rules"},
         ),
     params:
+        code=code("scripts/report.py"),
         spec={"run": config["run"], "titles": TITLES},
     log:
         f"{LOGS}/report/index.log",
@@ -207,7 +202,6 @@ rule report:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/report.py"

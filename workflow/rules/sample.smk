@@ -6,10 +6,10 @@ rule explore:
     input:
         data=data_of,
         forms=target_inputs,
-        code=lambda wc: code("scripts/explore.py", target_code(wc), KERNELS["hmc"]),
     output:
         chain=f"{RESULTS}/explore/{{problem}}/{{chain}}.nc",
     params:
+        code=lambda wc: code("scripts/explore.py", target_code(wc), KERNELS["hmc"]),
         spec=lambda wc: {
             "problem": wc.problem,
             "chain": chain_number(wc),
@@ -25,8 +25,7 @@ rule explore:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=120,
+        **demand(mem_mb=2000, runtime=120),
     script:
         "../scripts/explore.py"
 
@@ -39,10 +38,10 @@ rule sample:
         exploration=rules.explore.output.chain,
         surrogate=lambda wc: fitted_surrogate(wc, wc.chain),
         fit_report=lambda wc: fitted_surrogate(wc, wc.chain, "json"),
-        code=lambda wc: code("scripts/sample.py", *sampler_code(wc)),
     output:
         chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
     params:
+        code=lambda wc: code("scripts/sample.py", *sampler_code(wc)),
         spec=lambda wc: sampler_spec(
             wc,
             chain=chain_number(wc),
@@ -54,8 +53,7 @@ rule sample:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=240,
+        **demand(mem_mb=2000, runtime=240),
     script:
         "../scripts/sample.py"
 
@@ -65,10 +63,10 @@ rule reference:
     input:
         data=data_of,
         forms=target_inputs,
-        code=lambda wc: code("scripts/reference.py", target_code(wc)),
     output:
         reference=f"{RESULTS}/reference/{{problem}}.npz",
     params:
+        code=lambda wc: code("scripts/reference.py", target_code(wc)),
         spec=lambda wc: {
             "problem": wc.problem,
             "seed": config["seed"],
@@ -82,8 +80,7 @@ rule reference:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=120,
+        **demand(mem_mb=2000, runtime=120),
     script:
         "../scripts/reference.py"
 
@@ -95,10 +92,10 @@ rule timing:
         forms=target_inputs,
         chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{CHAINS[0]}.nc",
         surrogate=lambda wc: fitted_surrogate(wc, CHAINS[0]),
-        code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
     output:
         timing=f"{RESULTS}/timing/{{problem}}/{{sampler}}.json",
     params:
+        code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
         spec=lambda wc: sampler_spec(
             wc,
             blocks=config["timing"]["blocks"],
@@ -113,7 +110,7 @@ rule timing:
         "../../environment.yml"
     threads: workflow.cores
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **demand(mem_mb=2000, runtime=60),
+        timing=1,
     script:
         "../scripts/timing.py"

@@ -5,11 +5,11 @@ rule fit:
     """Fit a surrogate to the states of an exploration."""
     input:
         exploration=rules.explore.output.chain,
-        code=lambda wc: code("scripts/fit.py", SURROGATES[problem(wc)["surrogates"][wc.surrogate]["type"]]),
     output:
         surrogate=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.npz",
         report=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.json",
     params:
+        code=lambda wc: code("scripts/fit.py", SURROGATES[problem(wc)["surrogates"][wc.surrogate]["type"]]),
         spec=lambda wc: {
             "problem": wc.problem,
             "name": wc.surrogate,
@@ -26,8 +26,7 @@ rule fit:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **demand(mem_mb=2000, runtime=60),
     script:
         "../scripts/fit.py"
 
@@ -38,10 +37,10 @@ rule matching:
         surrogate=rules.fit.output.surrogate,
         report=rules.fit.output.report,
         chain=f"{RESULTS}/chains/{{problem}}/hmc/{{chain}}.nc",
-        code=lambda wc: code("scripts/matching.py", SURROGATES[problem(wc)["surrogates"][wc.surrogate]["type"]]),
     output:
         matching=f"{RESULTS}/matching/{{problem}}/{{surrogate}}/{{chain}}.json",
     params:
+        code=lambda wc: code("scripts/matching.py", SURROGATES[problem(wc)["surrogates"][wc.surrogate]["type"]]),
         spec=lambda wc: {
             "problem": wc.problem,
             "name": wc.surrogate,
@@ -54,7 +53,6 @@ rule matching:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=20,
+        **demand(mem_mb=2000, runtime=20),
     script:
         "../scripts/matching.py"

@@ -10,12 +10,11 @@ SWEEP_TARGET = {"kind": "logistic", "prior_sd": SWEEP["prior_sd"]}
 
 rule sweep_model:
     """Simulate the logistic regression of one dimension and tune the step size of HMC on it."""
-    input:
-        code=code("scripts/sweep_model.py"),
     output:
         data=f"{RESULTS}/sweeps/d{{d}}/data.npz",
         step_size=f"{RESULTS}/sweeps/d{{d}}/step_size.json",
     params:
+        code=code("scripts/sweep_model.py"),
         spec=lambda wc: {
             "seed": config["seed"],
             "d": int(wc.d),
@@ -29,8 +28,7 @@ rule sweep_model:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=20,
+        **demand(mem_mb=1000, runtime=20),
     script:
         "../scripts/sweep_model.py"
 
@@ -40,10 +38,10 @@ rule sweep_explore:
     input:
         data=rules.sweep_model.output.data,
         step_size=rules.sweep_model.output.step_size,
-        code=code("scripts/sweep_explore.py", TARGETS["logistic"], KERNELS["hmc"]),
     output:
         chain=f"{RESULTS}/sweeps/d{{d}}/run{{run}}.nc",
     params:
+        code=code("scripts/sweep_explore.py", TARGETS["logistic"], KERNELS["hmc"]),
         spec=lambda wc: {
             "seed": config["seed"],
             "d": int(wc.d),
@@ -67,8 +65,7 @@ rule sweep_explore:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=20,
+        **demand(mem_mb=1000, runtime=20),
     script:
         "../scripts/sweep_explore.py"
 
@@ -78,10 +75,10 @@ rule sweep_point:
     input:
         data=rules.sweep_model.output.data,
         explorations=expand(rules.sweep_explore.output.chain, run=range(1, SWEEP["runs"] + 1), allow_missing=True),
-        code=code("scripts/sweep_point.py", TARGETS["logistic"], KERNELS["hmc"], SURROGATES["random_network"]),
     output:
         point=f"{RESULTS}/sweeps/d{{d}}/s{{hidden_units}}_n{{training_points}}.csv",
     params:
+        code=code("scripts/sweep_point.py", TARGETS["logistic"], KERNELS["hmc"], SURROGATES["random_network"]),
         spec=lambda wc: {
             "target": SWEEP_TARGET,
             "point": {key: int(wc[key]) for key in ("d", "hidden_units", "training_points")},
@@ -102,8 +99,7 @@ rule sweep_point:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **demand(mem_mb=2000, runtime=60),
     script:
         "../scripts/sweep_point.py"
 
@@ -114,9 +110,10 @@ rule sweep_table:
         points=lambda wc: [
             rules.sweep_point.output.point.format(**point._asdict()) for point in SWEEP_POINTS[wc.sweep]
         ],
-        code=code("scripts/sweep_table.py"),
     output:
         table=f"{RESULTS}/tables/{{sweep}}.csv",
+    params:
+        code=code("scripts/sweep_table.py"),
     wildcard_constraints:
         sweep="|".join(SWEEPS),
     log:
@@ -125,8 +122,7 @@ rule sweep_table:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/sweep_table.py"
 
@@ -135,7 +131,6 @@ rule sweep_figures:
     """Draw Figs. 4 and 5."""
     input:
         **{name: rules.sweep_table.output.table.format(sweep=name) for name in SWEEPS},
-        code=code("scripts/sweep_figures.py"),
     output:
         **{
             name: report(
@@ -148,6 +143,7 @@ rule sweep_figures:
         },
         **{f"{name}_pdf": f"{RESULTS}/figures/{name}.pdf" for name in SWEEPS},
     params:
+        code=code("scripts/sweep_figures.py"),
         spec={"cuts": {name: SWEEP[name]["cuts"] for name in SWEEPS}},
     log:
         f"{LOGS}/sweeps/figures.log",
@@ -155,7 +151,6 @@ rule sweep_figures:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/sweep_figures.py"

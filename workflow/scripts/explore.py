@@ -7,6 +7,7 @@ import numpy as np
 
 from rnshmc.files import sha256
 from rnshmc.random import stream
+from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.job import job
 from rnshmc.run.phases import dynamics, explore
 from rnshmc.run.progress import report_progress
@@ -20,9 +21,12 @@ if TYPE_CHECKING:
 
 spec = snakemake.params.spec
 data = Path(snakemake.input.data)
-chain = f"chain{spec['chain']}"
+chain, output = f"chain{spec['chain']}", Path(snakemake.output.chain)
+kept = output.parents[2] / "checkpoints" / spec["problem"] / "explore" / f"{chain}.npz"
 
 with job(snakemake.log[0]):
+    shaped = {**spec, "code": snakemake.params.code}
+    checkpoint = Checkpoint.of_job(kept, shaped, reads=snakemake.input, **snakemake.config["checkpoint"])
     target = load_target(spec["target"], data)
     with report_progress(f"{spec['problem']}, exploration, {chain}") as progress:
         phase = explore(
@@ -32,6 +36,7 @@ with job(snakemake.log[0]):
             rng=stream(spec["seed"], spec["problem"], "explore", chain),
             **dynamics(spec["hmc"]),
             progress=progress,
+            checkpoint=checkpoint,
         )
     stored = StoredChain(
         draws=phase.draws,
@@ -41,4 +46,5 @@ with job(snakemake.log[0]):
         origin=read_origin(data),
         provenance=provenance(data_hashes={str(data): sha256(data)}),
     )
-    write_chain(Path(snakemake.output.chain), stored)
+    write_chain(output, stored)
+    checkpoint.remove()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rnshmc.diagnostics.reference import ReferenceSettings, run_reference
 from rnshmc.files import sha256
+from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.job import job
 from rnshmc.run.registry import load_target
 from rnshmc.store.origin import read_origin
@@ -17,9 +18,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("rnshmc.reference")
 spec = snakemake.params.spec
-data = Path(snakemake.input.data)
+data, output = Path(snakemake.input.data), Path(snakemake.output.reference)
+kept = output.parents[1] / "checkpoints" / spec["problem"] / "reference.npz"
 
 with job(snakemake.log[0]):
+    # When to stop shapes no draw: a run that was given too few batches goes on with more.
+    shaping = {key: value for key, value in spec["reference"].items() if key not in ("tolerance", "max_batches")}
+    shaped = {**spec, "reference": shaping, "code": snakemake.params.code}
+    checkpoint = Checkpoint.of_job(kept, shaped, reads=snakemake.input, **snakemake.config["checkpoint"])
     settings = ReferenceSettings(**{**spec["reference"], "n_steps": tuple(spec["reference"]["n_steps"])})
 
     def report(draws: int, error: float) -> None:
@@ -27,12 +33,18 @@ with job(snakemake.log[0]):
         log.info("%s: %d draws per chain, Monte Carlo error %.4f sd", spec["problem"], draws, error)
 
     found = run_reference(
-        load_target(spec["target"], data), settings, seed=spec["seed"], problem=spec["problem"], progress=report
+        load_target(spec["target"], data),
+        settings,
+        seed=spec["seed"],
+        problem=spec["problem"],
+        progress=report,
+        checkpoint=checkpoint,
     )
     write_reference(
-        Path(snakemake.output.reference),
+        output,
         found,
         origin=read_origin(data),
         settings=spec,
         provenance=provenance(data_hashes={str(data): sha256(data)}),
     )
+    checkpoint.remove()

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rnshmc.random import stream
+from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.job import job
 from rnshmc.run.phases import dynamics, exploit
 from rnshmc.run.progress import report_progress
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
-chain = f"chain{spec['chain']}"
+chain, output = f"chain{spec['chain']}", Path(snakemake.output.chain)
+kept = output.parents[3] / "checkpoints" / spec["problem"] / spec["sampler"] / f"{chain}.npz"
 
 with job(snakemake.log[0]):
+    shaped = {**spec, "code": snakemake.params.code}
+    checkpoint = Checkpoint.of_job(kept, shaped, reads=snakemake.input, **snakemake.config["checkpoint"])
     exploration = read_chain(Path(snakemake.input.exploration))
     phases, explored = dict(exploration.phases), spec["explored"]
     warmup = exploration.draws[:explored]
@@ -37,6 +41,7 @@ with job(snakemake.log[0]):
             rng=stream(spec["seed"], spec["problem"], spec["sampler"], chain),
             **dynamics(spec["settings"]),
             progress=progress,
+            checkpoint=checkpoint,
         )
     if isinstance(driver, AdaptiveDriver):
         phases["learnt"] = driver.report()
@@ -50,4 +55,5 @@ with job(snakemake.log[0]):
         warmup=warmup,
         warmup_stats={name: values[:explored] for name, values in exploration.stats.items()},
     )
-    write_chain(Path(snakemake.output.chain), stored)
+    write_chain(output, stored)
+    checkpoint.remove()

@@ -8,7 +8,7 @@ from rnshmc.store.matching import matching_table
 from rnshmc.store.metrics import ChainMetrics
 from rnshmc.store.posterior import ProblemChains
 from rnshmc.store.reference import read_reference
-from rnshmc.store.table_text import readable_table1, to_latex, to_markdown
+from rnshmc.store.table_text import busy_note, readable_table1, to_latex, to_markdown
 from rnshmc.store.tables import agreement_table, diagnostics_table, table1, table1_standard_errors
 from rnshmc.store.timing import Timing
 
@@ -30,7 +30,7 @@ with job(snakemake.log[0]):
     table = table1(metrics, timings)
     readable = readable_table1(table, titles)
     table.to_csv(snakemake.output.table1, index=False)
-    Path(snakemake.output.table1_md).write_text(to_markdown(readable), encoding="utf-8")
+    Path(snakemake.output.table1_md).write_text(to_markdown(readable) + busy_note(readable), encoding="utf-8")
     Path(snakemake.output.table1_tex).write_text(to_latex(readable), encoding="utf-8")
     table1_standard_errors(metrics, timings).to_csv(snakemake.output.table1_se, index=False)
     diagnostics_table(metrics, draws).to_csv(snakemake.output.diagnostics, index=False)

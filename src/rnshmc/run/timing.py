@@ -35,16 +35,16 @@ def time_kernel(
     """Continue a chain for ``blocks`` x ``block_iterations`` iterations, after one block that only warms the caches."""
     state, _ = run_phase(kernel, state, iterations=block_iterations, rng=rng, counter=counter)
     seconds = np.empty(blocks)
-    start, machine, own = time.perf_counter(), _busy_s(), time.process_time()
+    start, machine, own = time.perf_counter(), busy_s(), time.process_time()
     for b in range(blocks):
         state, phase = run_phase(kernel, state, iterations=block_iterations, rng=rng, counter=counter)
         seconds[b] = phase.wall_s / block_iterations
     elapsed = time.perf_counter() - start
-    others = (_busy_s() - machine) - (time.process_time() - own)
+    others = (busy_s() - machine) - (time.process_time() - own)
     return Timing(seconds, other_cores=max(0.0, others / elapsed))
 
 
-def _busy_s() -> float:
+def busy_s() -> float:
     """Seconds that all cores of the machine have spent working since it was started."""
     times = psutil.cpu_times()
     return float(sum(times) - times.idle - getattr(times, "iowait", 0.0) - getattr(times, "guest", 0.0))

@@ -7,7 +7,12 @@ import pandas as pd
 
 from rnshmc.store.names import sampler_label
 
-_ESCAPES = str.maketrans({"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#"})
+BUSY = "†"
+"""Mark of seconds that were measured while other work kept the machine busy."""
+
+_ESCAPES = str.maketrans(
+    {"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "\N{EN DASH}": "--", BUSY: r"\textsuperscript{\dag}"}
+)
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -37,6 +42,7 @@ def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFr
     """
     count = fixed(0)
     ess = [", ".join(map(count, row)) for row in table[["ess_min", "ess_median", "ess_max"]].to_numpy()]
+    marks = table["loaded"].map({True: f" {BUSY}", False: ""})
     return pd.DataFrame(
         {
             "problem": table["problem"].map(titles),
@@ -45,7 +51,7 @@ def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFr
             "chains": table["chains"].map(str),
             "AP": table["ap"].map(fixed(2)),
             "ESS (min, med, max)": ess,
-            "s/iter": table["s_per_iter"].map(significant),
+            "s/iter": table["s_per_iter"].map(significant) + marks,
             "min ESS/s": table["min_ess_per_s"].map(significant),
             "speed-up": table["speedup"].map(significant),
             "values/iter": table["values_per_iter"].map(significant),
@@ -54,6 +60,16 @@ def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFr
             "min ESS/eval.": table["min_ess_per_value"].map(significant),
             "data": table["data"],
         }
+    )
+
+
+def busy_note(table: pd.DataFrame) -> str:
+    """What the mark means, as a line below a table of texts that has one; nothing below another."""
+    if not table["s/iter"].str.endswith(BUSY).any():
+        return ""
+    return (
+        f"\n{BUSY} Other work kept the machine busy meanwhile: these seconds, and what is divided by them, "
+        "are not reliable; counts of evaluations are.\n"
     )
 
 
@@ -74,7 +90,7 @@ def to_latex(table: pd.DataFrame) -> str:
 
 
 def _latex_row(row: Sequence[Any]) -> str:
-    return " & ".join(str(text).translate(_ESCAPES).replace("–", "--") for text in row) + r" \\"
+    return " & ".join(str(text).translate(_ESCAPES) for text in row) + r" \\"
 
 
 def _is_text(table: pd.DataFrame) -> list[bool]:

@@ -37,6 +37,7 @@ TABLE1_COLUMNS = (
     "gradients_per_iter",
     "metrics_per_iter",
     "min_ess_per_value",
+    "loaded",
     "data",
 )
 
@@ -47,7 +48,8 @@ def table1(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> pd.Dat
     Columns are means over chains, but `s_per_iter` is the median over the blocks of the timing stage. `min_ess_per_s`
     is ess_min / (draws * s_per_iter); `speedup` is that relative to HMC on the same problem; `min_ess_per_value` is
     ess_min per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient brings its value along);
-    `draws` are kept by each chain; `data` is the origin of the data.
+    `draws` are kept by each chain; `loaded` says that other work kept the machine busy while seconds were measured;
+    `data` is the origin of the data.
 
     Raises
     ------
@@ -73,8 +75,13 @@ def read_table1(path: Path) -> pd.DataFrame:
 
 def _table1(metrics: Sequence[ChainMetrics], timings: Sequence[Timing], part: str) -> pd.DataFrame:
     chains = cells(metrics)
+    loaded = {(timing.problem, timing.sampler): timing.loaded for timing in timings}
     rows = [
-        {**_labels(cell, chains[cell]), **{name: getattr(estimate, part) for name, estimate in row.items()}}
+        {
+            **_labels(cell, chains[cell]),
+            "loaded": loaded[cell],
+            **{name: getattr(estimate, part) for name, estimate in row.items()},
+        }
         for cell, row in estimates(metrics, timings).items()
     ]
     return pd.DataFrame(rows).astype({"hidden_units": "Int64"})[list(TABLE1_COLUMNS)]

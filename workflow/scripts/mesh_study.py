@@ -1,0 +1,17 @@
+"""Error, price and gain on finer and finer meshes, drawn from their table."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from rnshmc.plots.mesh_study import mesh_study
+from rnshmc.plots.style import save
+from rnshmc.run.job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+with job(snakemake.log[0]):
+    figure = mesh_study(pd.read_csv(snakemake.input.table))
+    save(figure, Path(snakemake.output.figure), Path(snakemake.output.pdf))

@@ -1,0 +1,38 @@
+"""The table of the mesh study, once the numbers of ranks have been seen to agree on every mesh."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.experiments.mesh_study import SAMPLERS, Solutions, Solved, mesh_table
+from rnshmc.experiments.scaling import agreement
+from rnshmc.run.job import job
+from rnshmc.store.metrics import ChainMetrics
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+TOLERANCE = 1e-10
+"""Largest relative difference between numbers of ranks."""
+
+spec = snakemake.params.spec
+
+with job(snakemake.log[0]):
+    files = {Solved(*point): Path(path) for point, path in zip(spec["points"], snakemake.input.solutions, strict=True)}
+    for cells, solver in dict.fromkeys((point.cells, point.solver) for point in files):
+        on_ranks = {
+            point.ranks: path for point, path in files.items() if (point.cells, point.solver) == (cells, solver)
+        }
+        agreement(f"{cells} x {cells} cells, {solver}", on_ranks, tolerance=TOLERANCE)
+    metrics = [ChainMetrics.read(Path(path)) for path in snakemake.input.metrics]
+    table = mesh_table(
+        {point: Solutions.load(path) for point, path in files.items()},
+        {point: pd.read_csv(path) for point, path in zip(files, snakemake.input.seconds, strict=True)},
+        {
+            sampler: float(np.mean([chain.ess_min / chain.draws for chain in metrics if chain.sampler == sampler]))
+            for sampler in SAMPLERS
+        },
+    )
+    table.to_csv(snakemake.output.table, index=False, float_format="%.6g")
