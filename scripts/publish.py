@@ -10,8 +10,19 @@ from pathlib import Path
 from PIL import Image
 
 DOCS = Path(__file__).resolve().parent.parent / "docs/results"
-COLOURS = 128
-"""Enough for the figures' few hues and their shades; a third of the bytes."""
+PALETTES = (128, 64, 32)
+"""Numbers of colours: the first is enough for the figures' few hues and their shades, at a third of the bytes."""
+LARGEST = 200_000
+"""Bytes of a figure; one that is over it gets fewer colours."""
+
+
+def shrink(figure: Path, to: Path) -> None:
+    """Save a figure with the most colours with which it is small enough, or else the fewest."""
+    with Image.open(figure) as image:
+        for colours in PALETTES:
+            image.convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(to, optimize=True)
+            if to.stat().st_size <= LARGEST:
+                return
 
 
 def main(run: Path) -> None:
@@ -21,8 +32,7 @@ def main(run: Path) -> None:
     for table in sorted((run / "tables").glob("*.csv")):
         shutil.copy(table, DOCS)
     for figure in sorted((run / "figures").glob("*.png")):
-        with Image.open(figure) as image:
-            image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(DOCS / figure.name, optimize=True)
+        shrink(figure, DOCS / figure.name)
 
 
 if __name__ == "__main__":
