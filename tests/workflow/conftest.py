@@ -1,5 +1,6 @@
 """A copy of the project in a temporary folder, and the run "test" made there."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -75,8 +76,18 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A copy in which the run "test" is finished, on two cores. Tests leave it as it is."""
-    project = copy_project(tmp_path_factory.mktemp("finished") / "project")
-    done = project.snakemake("--cores", "2", "--configfile", "config/test.yaml")
-    assert done.returncode == 0, done.stdout[-20000:]
-    return project
+    """A copy in which the run "test" is finished, on two cores. Tests leave it as it is.
+
+    Test processes that run beside each other share it: one makes it, the others wait.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (shared / "finished.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folder, stamp = shared / "finished", shared / "finished.stamp"
+        if not stamp.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            done = copy_project(folder).snakemake("--cores", "2", "--configfile", "config/test.yaml")
+            assert done.returncode == 0, done.stdout[-20000:]
+            stamp.touch()
+    return Project(folder)

@@ -171,6 +171,8 @@ def running(begun: Project) -> Iterator["subprocess.Popen[str]"]:
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        # A background job of a shell, as these tests may be, ignores interrupts, and so would all that it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     log = begun.folder / "logs/test/chains/lr_simulated/rmhmc/chain1.log"
     wait_until(lambda: log.exists() or process.poll() is not None)
