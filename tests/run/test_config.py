@@ -70,6 +70,7 @@ LIBRARY_ONLY = {
 
 def test_the_schema_knows_what_is_registered_and_no_more() -> None:
     definitions = SCHEMA["$defs"]
+    assert {*RECIPES, *TARGETS, *SURROGATES} >= LIBRARY_ONLY
     assert set(definitions["problem"]["properties"]["samplers"]["properties"]) == set(RECIPES) - LIBRARY_ONLY
     assert set(definitions["target"]["properties"]["kind"]["enum"]) == set(TARGETS) - LIBRARY_ONLY
     assert set(definitions["surrogate"]["properties"]["type"]["enum"]) == set(SURROGATES) - LIBRARY_ONLY

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnshmc.datasets.matrix import LogisticData
-from rnshmc.datasets.synthetic import draw_labels
+from rnshmc.datasets.simulate import draw_labels
 
 
 def plain_standin(n: int, d: int, rng: np.random.Generator) -> LogisticData:

@@ -1,9 +1,9 @@
 """Simulated data for logistic regression that no process holds whole: rows made in blocks, each with its own stream."""
 
 import numpy as np
-from scipy.special import expit
 
 from rnshmc.datasets.matrix import Labels
+from rnshmc.datasets.simulate import draw_labels
 from rnshmc.errors import ParameterError
 from rnshmc.random import stream
 from rnshmc.types import Array
@@ -52,7 +52,7 @@ def simulate_shard(n: int, d: int, *, seed: int, rank: int, size: int) -> tuple[
         rng = stream(seed, "shards", "block", str(block))
         rows = slice(block * BLOCK_ROWS - start, min((block + 1) * BLOCK_ROWS, stop) - start)
         X[rows, 1:] *= rng.standard_normal((len(y[rows]), d - 1))
-        y[rows] = rng.uniform(size=len(y[rows])) < expit(X[rows] @ beta)
+        y[rows] = draw_labels(X[rows], beta, rng)
     return X, y
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.special import expit
 
-from rnshmc.datasets.matrix import LogisticData
+from rnshmc.datasets.matrix import Labels, LogisticData
 from rnshmc.errors import ParameterError
+from rnshmc.types import Array
 
 
 def simulate_logistic(n: int, d: int, rng: np.random.Generator) -> LogisticData:
@@ -36,5 +37,11 @@ def simulate_logistic(n: int, d: int, rng: np.random.Generator) -> LogisticData:
         raise ParameterError(f"sizes are n = {n}, d = {d}, expected n >= 2 and d >= 1")
     X = np.column_stack((np.full(n, 0.1), 0.1 * rng.standard_normal((n, d - 1))))
     beta = rng.uniform(size=d)
-    y = (rng.uniform(size=n) < expit(X @ beta)).astype(np.uint8)
+    y = draw_labels(X, beta, rng)
     return LogisticData(X, y, "simulated", ("constant", *(f"x{k}" for k in range(1, d))))
+
+
+def draw_labels(X: Array, beta: Array, rng: np.random.Generator) -> Labels:
+    """Labels y_i from Bernoulli(1 / (1 + exp(-x_i' beta)))."""
+    labels: Labels = (rng.uniform(size=len(X)) < expit(X @ beta)).astype(np.uint8)
+    return labels

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.special import expit
 
-from rnshmc.datasets.matrix import Labels, LogisticData
+from rnshmc.datasets.matrix import LogisticData
+from rnshmc.datasets.simulate import draw_labels
 from rnshmc.errors import ParameterError
 from rnshmc.files import atomic_path
 from rnshmc.types import Array
@@ -58,12 +58,6 @@ def simulate_normal_logistic(n: int, d: int, rng: np.random.Generator) -> Logist
     X = rng.standard_normal((n, d))
     y = draw_labels(X, rng.uniform(-1.0, 1.0, d), rng)
     return LogisticData(X, y, "simulated", tuple(f"x{k}" for k in range(1, d + 1)))
-
-
-def draw_labels(X: Array, beta: Array, rng: np.random.Generator) -> Labels:
-    """Labels y_i from Bernoulli(1 / (1 + exp(-x_i' beta)))."""
-    labels: Labels = (rng.uniform(size=len(X)) < expit(X @ beta)).astype(np.uint8)
-    return labels
 
 
 def simulate_garch(n: int, *, alpha: Sequence[float], beta: Sequence[float], rng: np.random.Generator) -> SimulatedData:

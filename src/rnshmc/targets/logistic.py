@@ -1,6 +1,5 @@
 """Bayesian logistic regression with a Gaussian prior (paper A, section 5.1)."""
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import DataError, NumericalError, ParameterError
+from rnshmc.targets.stored import read_arrays
 from rnshmc.types import Array
 
 # Small enough that a block is still in cache for the gradient's second product; large enough that calls do not count.
@@ -163,11 +163,7 @@ def from_file(path: str | Path, *, prior_sd: float) -> LogisticRegression:
     ParameterError
         If prior_sd is not a positive number.
     """
-    try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            X, y, _ = (stored[key] for key in ("X", "y", "origin"))
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path}: not a processed data set: {error}") from error
+    X, y = read_arrays(path, "X", "y")
     try:
         return LogisticRegression(X, y, prior_sd)
     except DataError as error:
