@@ -44,10 +44,6 @@ def logistic_laplace(folder: Path) -> Potential:
     return load_target({"kind": "logistic_laplace", "scale": 0.5}, classes(folder))
 
 
-def minibatch_logistic_laplace(folder: Path) -> Potential:
-    return load_target({"kind": "minibatch_logistic_laplace", "scale": 0.5}, classes(folder))
-
-
 def garch(folder: Path) -> Potential:
     np.savez(folder / "series.npz", y=stream(1, "conformance", "garch").normal(size=60), origin="simulated")
     return load_target({"kind": "garch", "orders": [2, 1], "prior_sd": 10.0}, folder / "series.npz")
@@ -87,9 +83,8 @@ TARGET_CASES: dict[str, Callable[[Path], Potential]] = {
     "garch": garch,
     "gp_regression": gp_regression,
     "logistic_laplace": logistic_laplace,
-    "minibatch_logistic_laplace": minibatch_logistic_laplace,
 }
-WITHOUT_METRIC = {"garch", "gp_regression", "logistic_laplace", "minibatch_logistic_laplace"}
+WITHOUT_METRIC = {"garch", "gp_regression", "logistic_laplace"}
 CENTRES = {"garch": np.array([0.3, 0.2, 0.2, 0.3])}
 SPREADS = {"garch": 0.02}
 """Where a target is evaluated, if not at standard normal positions: a GARCH model has no density at most of them."""

@@ -1,11 +1,10 @@
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from rnshmc.errors import DataError, NumericalError, ParameterError
+from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.random import stream
 from rnshmc.targets.logistic import LogisticRegression
 from rnshmc.targets.priors import (
@@ -14,7 +13,6 @@ from rnshmc.targets.priors import (
     Prior,
     SwappedPrior,
     SwappedPriorDriver,
-    logistic_with_laplace_prior,
 )
 from rnshmc.types import Array, Driver, Potential
 
@@ -97,16 +95,6 @@ def test_a_swapped_driver_moves_by_the_error_of_the_driver_alone() -> None:
     assert swapped.gradient(q) - logistic(NEW.sd).gradient(q) == pytest.approx(np.sin(q), rel=1e-10)
 
 
-def test_the_laplace_posterior_is_likelihood_plus_prior(tmp_path: Path, assert_slope: Callable[..., None]) -> None:
-    X, y = data()
-    np.savez(tmp_path / "data.npz", X=X, y=y, origin="simulated")
-    target = logistic_with_laplace_prior(tmp_path / "data.npz", scale=2.0)
-    q, direction = np.sign(point("q")) * (1.0 + np.abs(point("q"))), point("direction") / 4
-    likelihood = np.logaddexp(0.0, (1 - 2 * y) * (X @ q)).sum()
-    assert target.value(q) == pytest.approx(likelihood + np.abs(q).sum() / 2.0, rel=1e-13)
-    assert_slope(target.value, target.gradient(q) @ direction, q, direction)
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
 def test_a_position_that_cannot_be_evaluated_is_a_numerical_error(bad: float) -> None:
     swapped = SwappedPrior(logistic(OLD.sd), old=OLD, new=NEW)
@@ -126,13 +114,8 @@ def test_a_new_prior_that_overflows_is_a_numerical_error() -> None:
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf])
-def test_a_width_that_is_not_positive_is_refused(bad: float, tmp_path: Path) -> None:
+def test_a_width_that_is_not_positive_is_refused(bad: float) -> None:
     with pytest.raises(ParameterError, match=f"sd must be a positive number, got {bad}"):
         NormalPrior(bad)
     with pytest.raises(ParameterError, match=f"scale must be a positive number, got {bad}"):
-        logistic_with_laplace_prior(tmp_path / "unread.npz", scale=bad)
-
-
-def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"absent\.npz"):
-        logistic_with_laplace_prior(tmp_path / "absent.npz", scale=1.0)
+        LaplacePrior(bad)

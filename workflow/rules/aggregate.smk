@@ -162,8 +162,10 @@ rule provenance:
     """Write down versions, commit, machine, settings and data of the run."""
     input:
         table1=rules.tables.output.table1,
-        data=[data_file(name) for name in PROBLEMS],
-        receipts=[RECEIPTS[data_file(name)] for name in PROBLEMS if data_file(name) in RECEIPTS],
+        data=list(dict.fromkeys(data_file(name) for name in ENTRIES_OF_PROBLEMS)),
+        receipts=list(
+            dict.fromkeys(path for name in ENTRIES_OF_PROBLEMS for path in RECEIPTS.get(data_file(name), []))
+        ),
     output:
         provenance=f"{RESULTS}/provenance.json",
     params:

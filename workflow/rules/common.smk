@@ -26,8 +26,8 @@ for name in [name for name in os.environ if name.startswith("PMIX_") or name in 
     del os.environ[name]
 
 from rnshmc.run.config import check_config
-from rnshmc.run.recipes import recipe
-from rnshmc.run.registry import KERNELS, SURROGATES, TARGETS, VIEWS, target_settings
+from rnshmc.run.recipes import recipe, recipe_name
+from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, TARGETS, VIEWS, target_settings
 from rnshmc.store.closure import script_imports
 from rnshmc.store.code_digest import code_digest
 
@@ -36,29 +36,39 @@ check_config(config)
 REGISTRIES = {Path("src/rnshmc/run/recipes.py"), Path("src/rnshmc/run/registry.py")}
 RESULTS = f"results/{config['run']}"
 LOGS = f"logs/{config['run']}"
+# Those of paper A, which are compared with each other and with long reference runs, and those of paper B.
 PROBLEMS = list(config["problems"])
+GRADIENT_PROBLEMS = list(config["gradient_problems"])
+ENTRIES_OF_PROBLEMS = {**config["problems"], **config["gradient_problems"]}
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
 # What a sampler's entry may say of its runs; the rest of the entry shapes its transitions.
 RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
-ELLIPTIC = [name for name, problem in config["problems"].items() if problem["target"]["kind"] == "elliptic"]
-TITLES = {name: problem["title"] for name, problem in config["problems"].items()}
+ELLIPTIC = [name for name, problem in ENTRIES_OF_PROBLEMS.items() if problem["target"]["kind"] == "elliptic"]
+# Those whose explorations keep the gradients along their trajectories, for the networks that are fitted to them.
+RECORDED = [
+    name
+    for name, problem in ENTRIES_OF_PROBLEMS.items()
+    if any(entry["type"] in FITTED_TO_GRADIENTS for entry in problem["surrogates"].values())
+]
+TITLES = {name: config["problems"][name]["title"] for name in PROBLEMS}
+GRADIENT_TITLES = {name: config["gradient_problems"][name]["title"] for name in GRADIENT_PROBLEMS}
 
 
 wildcard_constraints:
-    problem="|".join(PROBLEMS),
-    sampler="|".join(sorted({s for p in config["problems"].values() for s in p["samplers"]})),
-    surrogate="|".join(sorted({s for p in config["problems"].values() for s in p["surrogates"]})),
+    problem="|".join(ENTRIES_OF_PROBLEMS),
+    sampler="|".join(sorted({s for p in ENTRIES_OF_PROBLEMS.values() for s in p["samplers"]})),
+    surrogate="|".join(sorted({s for p in ENTRIES_OF_PROBLEMS.values() for s in p["surrogates"]})),
     chain=r"chain\d+",
 
 
 def problem(wildcards):
     """The config of a job's problem."""
-    return config["problems"][wildcards.problem]
+    return ENTRIES_OF_PROBLEMS[wildcards.problem]
 
 
 def samplers(problem):
     """The samplers of a problem, in the order of the config."""
-    return list(config["problems"][problem]["samplers"])
+    return list(ENTRIES_OF_PROBLEMS[problem]["samplers"])
 
 
 def of_every_sampler(pattern, problems=PROBLEMS):
@@ -70,12 +80,13 @@ def of_every_sampler(pattern, problems=PROBLEMS):
 
 def sampler_setting(problem, sampler, key, default):
     """What a sampler's entry says of its runs, or else what holds for all."""
-    return config["problems"][problem]["samplers"][sampler].get(key, default)
+    return ENTRIES_OF_PROBLEMS[problem]["samplers"][sampler].get(key, default)
 
 
 def chains_of(problem, sampler):
     """The chains of a sampler: the first few where its entry asks for fewer."""
-    return CHAINS[: sampler_setting(problem, sampler, "chains", len(CHAINS))]
+    most = ENTRIES_OF_PROBLEMS[problem].get("chains", len(CHAINS))
+    return CHAINS[: sampler_setting(problem, sampler, "chains", most)]
 
 
 def of_chains(pattern, problem, sampler):
@@ -89,12 +100,12 @@ def of_every_chain(pattern, problems=PROBLEMS):
 
 
 def of_every_fit(pattern):
-    """A file of each chain's fit of each surrogate that drives a sampler."""
+    """A file of each chain's fit of each surrogate that has a value and drives a sampler of paper A's problems."""
     fits = {
         (name, entry["surrogate"], chain): None
         for name in PROBLEMS
         for sampler, entry in config["problems"][name]["samplers"].items()
-        if "surrogate" in entry
+        if "surrogate" in entry and surrogate_type(name, entry["surrogate"]) not in FITTED_TO_GRADIENTS
         for chain in chains_of(name, sampler)
     }
     return [pattern.format(problem=name, surrogate=surrogate, chain=chain) for name, surrogate, chain in fits]
@@ -102,7 +113,7 @@ def of_every_fit(pattern):
 
 def data_file(name):
     """The file that a problem's target is built from."""
-    return config["problems"][name]["data"].format(run=config["run"])
+    return ENTRIES_OF_PROBLEMS[name]["data"].format(run=config["run"])
 
 
 def data_of(wildcards):
@@ -148,10 +159,20 @@ def target_inputs(wildcards):
     return [rules.warm_forms.output.stamp] if wildcards.problem in ELLIPTIC else []
 
 
+def iterations(problem, phase):
+    """Iterations of a phase: what the problem's entry says, or else what holds for all."""
+    return {**config["iterations"], **ENTRIES_OF_PROBLEMS[problem].get("iterations", {})}[phase]
+
+
+def surrogate_type(problem, surrogate):
+    """Name of a surrogate's class in the registry."""
+    return ENTRIES_OF_PROBLEMS[problem]["surrogates"][surrogate]["type"]
+
+
 def training_end(problem, surrogate):
     """The iteration of the exploration at which a surrogate's training set ends, and its chains begin."""
-    explore, discard = config["iterations"]["explore"], config["iterations"]["discard"]
-    return min(explore, discard + config["problems"][problem]["surrogates"][surrogate].get("states", explore))
+    explore, discard = iterations(problem, "explore"), iterations(problem, "discard")
+    return min(explore, discard + ENTRIES_OF_PROBLEMS[problem]["surrogates"][surrogate].get("states", explore))
 
 
 def sampler_spec(wildcards, **more):
@@ -161,11 +182,12 @@ def sampler_spec(wildcards, **more):
     spec = {
         "problem": wildcards.problem,
         "sampler": wildcards.sampler,
+        "recipe": recipe_name(wildcards.sampler),
         "seed": config["seed"],
         "target": problem(wildcards)["target"],
         "settings": {key: value for key, value in entry.items() if key not in RUN_SETTINGS},
         "entries": sampler_code(wildcards),
-        "explored": training_end(wildcards.problem, name) if name else config["iterations"]["explore"],
+        "explored": training_end(wildcards.problem, name) if name else iterations(wildcards.problem, "explore"),
         **more,
     }
     return {**spec, "surrogate": problem(wildcards)["surrogates"][name]} if name else spec

@@ -3,7 +3,15 @@
 RAW = "data/raw"
 PROCESSED = "data/processed"
 STANDINS = "data/standin"
-RECEIPTS = {f"{PROCESSED}/bank.npz": f"{RAW}/bank.json", f"{PROCESSED}/a9a.npz": f"{RAW}/adult.json"}
+SOURCES = {  # raw data sets of each processed one
+    "bank": ["bank"],
+    "a9a": ["adult"],
+    "census": ["adult", "adult-test"],
+    "news": ["news"],
+    "dota2": ["dota2", "dota2-test"],
+    "cover_type": ["covertype"],
+}
+RECEIPTS = {f"{PROCESSED}/{name}.npz": [f"{RAW}/{raw}.json" for raw in found] for name, found in SOURCES.items()}
 
 # Where data are read from is not what they are: the mirror is no parameter, so that another one reruns nothing.
 if config["data"]["mirror"] and not os.getenv("RNSHMC_DATA_MIRROR"):
@@ -20,7 +28,7 @@ rule download:
         code=code("scripts/download.py"),
         spec={"policy": config["data"]["policy"]},
     wildcard_constraints:
-        dataset="bank|adult",
+        dataset="|".join({raw: None for found in SOURCES.values() for raw in found}),
     log:
         "logs/data/download_{dataset}.log",
     localrule: True

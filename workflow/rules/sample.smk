@@ -1,8 +1,26 @@
 """Chains: exploration, sampling, the reference run, and timing."""
 
 
+def explore_spec(wildcards):
+    """All that shapes an exploration."""
+    name = wildcards.problem
+    start = {"start": problem(wildcards)["start"]} if "start" in problem(wildcards) else {}
+    recorded = {"recorded_from": iterations(name, "discard")} if name in RECORDED else {}
+    return {
+        "problem": name,
+        "chain": chain_number(wildcards),
+        "seed": config["seed"],
+        "target": problem(wildcards)["target"],
+        "hmc": {key: problem(wildcards)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
+        "entries": [target_code(wildcards), KERNELS["hmc"]],
+        "iterations": iterations(name, "explore"),
+        **start,
+        **recorded,
+    }
+
+
 rule explore:
-    """Run exact HMC from the origin."""
+    """Run exact HMC from the problem's start: the origin, unless it says otherwise."""
     input:
         data=data_of,
         forms=target_inputs,
@@ -10,15 +28,9 @@ rule explore:
         chain=f"{RESULTS}/explore/{{problem}}/{{chain}}.nc",
     params:
         code=lambda wc: code("scripts/explore.py", target_code(wc), KERNELS["hmc"]),
-        spec=lambda wc: {
-            "problem": wc.problem,
-            "chain": chain_number(wc),
-            "seed": config["seed"],
-            "target": problem(wc)["target"],
-            "hmc": {key: problem(wc)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
-            "entries": [target_code(wc), KERNELS["hmc"]],
-            "iterations": config["iterations"]["explore"],
-        },
+        spec=explore_spec,
+    wildcard_constraints:
+        problem="|".join(name for name in ENTRIES_OF_PROBLEMS if name not in RECORDED),
     log:
         f"{LOGS}/explore/{{problem}}/{{chain}}.log",
     conda:
@@ -28,6 +40,14 @@ rule explore:
         **demand(mem_mb=2000, runtime=120),
     script:
         "../scripts/explore.py"
+
+
+use rule explore as explore_recorded with:
+    output:
+        chain=rules.explore.output.chain,
+        gradients=f"{RESULTS}/explore/{{problem}}/{{chain}}_gradients.npz",
+    wildcard_constraints:
+        problem="|".join(RECORDED),
 
 
 rule sample:
@@ -45,7 +65,7 @@ rule sample:
         spec=lambda wc: sampler_spec(
             wc,
             chain=chain_number(wc),
-            iterations=sampler_setting(wc.problem, wc.sampler, "keep", config["iterations"]["keep"]),
+            iterations=sampler_setting(wc.problem, wc.sampler, "keep", iterations(wc.problem, "keep")),
         ),
     log:
         f"{LOGS}/chains/{{problem}}/{{sampler}}/{{chain}}.log",

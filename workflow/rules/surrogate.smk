@@ -2,23 +2,28 @@
 
 
 rule fit:
-    """Fit a surrogate to the states of an exploration."""
+    """Fit a surrogate to the states of an exploration, or to the gradients along its trajectories."""
     input:
         exploration=rules.explore.output.chain,
+        gradients=lambda wc: (
+            rules.explore_recorded.output.gradients
+            if surrogate_type(wc.problem, wc.surrogate) in FITTED_TO_GRADIENTS
+            else []
+        ),
     output:
         surrogate=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.npz",
         report=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.json",
     params:
-        code=lambda wc: code("scripts/fit.py", SURROGATES[problem(wc)["surrogates"][wc.surrogate]["type"]]),
+        code=lambda wc: code("scripts/fit.py", SURROGATES[surrogate_type(wc.problem, wc.surrogate)]),
         spec=lambda wc: {
             "problem": wc.problem,
             "name": wc.surrogate,
             "chain": chain_number(wc),
             "seed": config["seed"],
-            "discard": config["iterations"]["discard"],
+            "discard": iterations(wc.problem, "discard"),
             "training_end": training_end(wc.problem, wc.surrogate),
             "surrogate": problem(wc)["surrogates"][wc.surrogate],
-            "entry": SURROGATES[problem(wc)["surrogates"][wc.surrogate]["type"]],
+            "entry": SURROGATES[surrogate_type(wc.problem, wc.surrogate)],
         },
     log:
         f"{LOGS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.log",
@@ -40,7 +45,7 @@ rule matching:
     output:
         matching=f"{RESULTS}/matching/{{problem}}/{{surrogate}}/{{chain}}.json",
     params:
-        code=lambda wc: code("scripts/matching.py", SURROGATES[problem(wc)["surrogates"][wc.surrogate]["type"]]),
+        code=lambda wc: code("scripts/matching.py", SURROGATES[surrogate_type(wc.problem, wc.surrogate)]),
         spec=lambda wc: {
             "problem": wc.problem,
             "name": wc.surrogate,

@@ -1,4 +1,4 @@
-"""Exact HMC from the origin: the burn-in of every sampler and the training set of every surrogate."""
+"""Exact HMC from a problem's start: the burn-in of every sampler and the training set of every surrogate."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.job import job
 from rnshmc.run.phases import dynamics, explore
 from rnshmc.run.progress import report_progress
+from rnshmc.run.recording import GradientRecording
 from rnshmc.run.registry import load_target
 from rnshmc.store.chains import StoredChain, write_chain
 from rnshmc.store.origin import read_origin
@@ -28,13 +29,16 @@ with job(snakemake.log[0]):
     shaped = {**spec, "code": snakemake.params.code}
     checkpoint = Checkpoint.of_job(kept, shaped, reads=snakemake.input, **snakemake.config["checkpoint"])
     target = load_target(spec["target"], data)
+    start = np.array(spec["start"]) if "start" in spec else np.zeros(target.dim)
+    recording = GradientRecording(target.dim, start=spec["recorded_from"]) if "recorded_from" in spec else None
     with report_progress(f"{spec['problem']}, exploration, {chain}") as progress:
         phase = explore(
             target,
-            start=np.zeros(target.dim),
+            start=start,
             iterations=spec["iterations"],
             rng=stream(spec["seed"], spec["problem"], "explore", chain),
             **dynamics(spec["hmc"]),
+            recording=recording,
             progress=progress,
             checkpoint=checkpoint,
         )
@@ -46,5 +50,7 @@ with job(snakemake.log[0]):
         origin=read_origin(data),
         provenance=provenance(data_hashes={str(data): sha256(data)}),
     )
+    if recording is not None:
+        recording.pairs().save(Path(snakemake.output.gradients))
     write_chain(output, stored)
     checkpoint.remove()

@@ -1,4 +1,4 @@
-"""Fit a surrogate to the states of an exploration."""
+"""Fit a surrogate to the states of an exploration, or to the gradients along its trajectories."""
 
 import time
 from pathlib import Path
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from rnshmc.files import write_json
 from rnshmc.random import stream
-from rnshmc.run.fit import fit
+from rnshmc.run.fit import fit, fit_gradients
 from rnshmc.run.job import job
+from rnshmc.run.recording import GradientPairs
 from rnshmc.store.chains import read_chain
 
 if TYPE_CHECKING:
@@ -15,26 +16,29 @@ if TYPE_CHECKING:
 
 spec = snakemake.params.spec
 
-settings = {key: value for key, value in spec["surrogate"].items() if key not in ("type", "states")}
+how = {
+    "surrogate": spec["surrogate"]["type"],
+    "settings": {key: value for key, value in spec["surrogate"].items() if key not in ("type", "states")},
+    "rng": stream(spec["seed"], spec["problem"], "surrogate", spec["name"], f"chain{spec['chain']}"),
+}
 
 with job(snakemake.log[0]):
     exploration = read_chain(Path(snakemake.input.exploration))
-    end = spec["training_end"]
+    discard, end = spec["discard"], spec["training_end"]
+    gradients = snakemake.input.gradients
+    pairs = GradientPairs.load(gradients).between(discard, end) if gradients else None
     wall, cpu = time.perf_counter(), time.process_time()
-    surrogate = fit(
-        exploration.draws[:end],
-        exploration.stats["potential"][:end],
-        surrogate=spec["surrogate"]["type"],
-        discard=spec["discard"],
-        settings=settings,
-        rng=stream(spec["seed"], spec["problem"], "surrogate", spec["name"], f"chain{spec['chain']}"),
-    )
+    if pairs is not None:
+        surrogate = fit_gradients(pairs.q, pairs.gradients, **how)
+    else:
+        states, potentials = exploration.draws[:end], exploration.stats["potential"][:end]
+        surrogate = fit(states, potentials, discard=discard, **how)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     report = {
         **spec["surrogate"],
         "origin": exploration.origin,
         **surrogate.report(),
-        "training_states": end - spec["discard"],
+        "training_states": end - discard if pairs is None else len(pairs),
         "wall_s": wall,
         "cpu_s": cpu,
     }

@@ -9,7 +9,7 @@ from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.job import job
 from rnshmc.run.phases import dynamics, exploit
 from rnshmc.run.progress import report_progress
-from rnshmc.run.registry import load_surrogate, load_target
+from rnshmc.run.registry import load_driver, load_target
 from rnshmc.store.chains import StoredChain, read_chain, write_chain
 from rnshmc.store.provenance import provenance
 from rnshmc.types import AdaptiveDriver
@@ -29,13 +29,13 @@ with job(snakemake.log[0]):
     warmup = exploration.draws[:explored]
     driver = None
     if "surrogate" in spec:
-        driver = load_surrogate(spec["surrogate"], Path(snakemake.input.surrogate))
+        driver = load_driver(spec["surrogate"], Path(snakemake.input.surrogate))
         phases["fit"] = json.loads(Path(snakemake.input.fit_report).read_text(encoding="utf-8"))
     with report_progress(f"{spec['problem']}, {spec['sampler']}, {chain}") as progress:
         phase = exploit(
             load_target(spec["target"], Path(snakemake.input.data)),
             driver,
-            sampler=spec["sampler"],
+            sampler=spec["recipe"],
             start=warmup[-1],
             iterations=spec["iterations"],
             rng=stream(spec["seed"], spec["problem"], spec["sampler"], chain),

@@ -9,7 +9,7 @@ from rnshmc.files import write_json
 from rnshmc.random import stream
 from rnshmc.run.job import job
 from rnshmc.run.phases import dynamics, make_kernel
-from rnshmc.run.registry import load_surrogate, load_target
+from rnshmc.run.registry import load_driver, load_target
 from rnshmc.run.timing import time_kernel
 from rnshmc.store.chains import read_chain
 from rnshmc.store.origin import read_origin
@@ -22,11 +22,11 @@ spec = snakemake.params.spec
 
 with job(snakemake.log[0], blas_threads=spec["blas_threads"]):
     target = load_target(spec["target"], Path(snakemake.input.data))
-    driver = load_surrogate(spec["surrogate"], Path(snakemake.input.surrogate)) if "surrogate" in spec else None
+    driver = load_driver(spec["surrogate"], Path(snakemake.input.surrogate)) if "surrogate" in spec else None
     kernel, counter = make_kernel(
         target,
         driver,
-        sampler=spec["sampler"],
+        sampler=spec["recipe"],
         **dynamics(spec["settings"]),
     )
     timing = time_kernel(

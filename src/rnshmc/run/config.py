@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rnshmc.errors import ParameterError
-from rnshmc.run.recipes import RECIPES
+from rnshmc.run.recipes import recipe
 from rnshmc.run.registry import TARGETS
 
 
@@ -22,31 +22,43 @@ def check_config(config: Mapping[str, Any]) -> None:
 
 
 def _complaints(config: Mapping[str, Any]) -> Iterator[str]:
-    iterations = config["iterations"]
-    if iterations["discard"] >= iterations["explore"]:
-        yield (
-            f"iterations.discard is {iterations['discard']}, which leaves nothing of iterations.explore "
-            f"({iterations['explore']}) to train on"
-        )
+    yield from _iterations_complaint("iterations", config["iterations"])
     yield from _steps_complaint("reference", config["reference"])
     yield from _steps_complaint("sweeps", config["sweeps"])
     fig3 = config["experiments"]["fig3"]
     yield from _steps_complaint("experiments.fig3", fig3)
     if fig3["burn_in"] >= fig3["iterations"]:
         yield f"experiments.fig3.burn_in is {fig3['burn_in']}, which leaves nothing of {fig3['iterations']} iterations"
-    for name, problem in config["problems"].items():
-        kind = problem["target"]["kind"]
-        if kind not in TARGETS:
-            yield f"problems.{name}.target.kind is {kind!r}; there are {', '.join(sorted(TARGETS))}"
-        for surrogate, settings in problem["surrogates"].items():
-            left = iterations["explore"] - iterations["discard"]
-            if settings.get("states", 0) > left:
-                where = f"problems.{name}.surrogates.{surrogate}"
-                yield f"{where}.states is {settings['states']}, but the exploration leaves {left}"
-        for sampler, settings in problem["samplers"].items():
-            where = f"problems.{name}.samplers.{sampler}"
-            yield from _steps_complaint(where, settings)
-            yield from _surrogate_complaint(where, sampler, settings, problem["surrogates"])
+    for name in sorted(config["problems"].keys() & config["gradient_problems"].keys()):
+        yield f"problems.{name} and gradient_problems.{name} have one name, but their results need two"
+    for section in ("problems", "gradient_problems"):
+        for name, problem in config[section].items():
+            yield from _problem_complaints(f"{section}.{name}", problem, config["iterations"])
+
+
+def _problem_complaints(where: str, problem: Mapping[str, Any], shared: Mapping[str, int]) -> Iterator[str]:
+    iterations = {**shared, **problem.get("iterations", {})}
+    if "iterations" in problem:
+        yield from _iterations_complaint(f"{where}.iterations", iterations)
+    kind = problem["target"]["kind"]
+    if kind not in TARGETS:
+        yield f"{where}.target.kind is {kind!r}; there are {', '.join(sorted(TARGETS))}"
+    left = iterations["explore"] - iterations["discard"]
+    for surrogate, settings in problem["surrogates"].items():
+        if settings.get("states", 0) > left:
+            yield f"{where}.surrogates.{surrogate}.states is {settings['states']}, but the exploration leaves {left}"
+    for sampler, settings in problem["samplers"].items():
+        entry = f"{where}.samplers.{sampler}"
+        yield from _steps_complaint(entry, settings)
+        yield from _surrogate_complaint(entry, sampler, settings, problem["surrogates"])
+
+
+def _iterations_complaint(where: str, iterations: Mapping[str, int]) -> Iterator[str]:
+    if iterations["discard"] >= iterations["explore"]:
+        yield (
+            f"{where}.discard is {iterations['discard']}, which leaves nothing of {where}.explore "
+            f"({iterations['explore']}) to train on"
+        )
 
 
 def _steps_complaint(where: str, settings: Mapping[str, Any]) -> Iterator[str]:
@@ -58,7 +70,7 @@ def _steps_complaint(where: str, settings: Mapping[str, Any]) -> Iterator[str]:
 def _surrogate_complaint(
     where: str, sampler: str, settings: Mapping[str, Any], surrogates: Mapping[str, Any]
 ) -> Iterator[str]:
-    needed = RECIPES[sampler].surrogate
+    needed = recipe(sampler).surrogate
     if needed is None:
         return
     chosen = settings["surrogate"]

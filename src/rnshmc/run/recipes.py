@@ -43,17 +43,32 @@ RECIPES = {
 }
 
 
+def recipe_name(sampler: str) -> str:
+    """The recipe that a sampler's name stands for.
+
+    A problem can have a recipe more than once, with other settings: such a variant is called by the recipe's name, an
+    underscore and what tells it from the others, as ``nng_hmc_10`` and ``nng_hmc_20``.
+
+    Raises
+    ------
+    ParameterError
+        If no recipe has that name, nor a beginning of it.
+    """
+    for length in range(len(parts := sampler.split("_")), 0, -1):
+        if (name := "_".join(parts[:length])) in RECIPES:
+            return name
+    raise ParameterError(f"sampler: no recipe named {sampler!r}; there are {', '.join(sorted(RECIPES))}")
+
+
 def recipe(sampler: str) -> Recipe:
-    """The recipe of a sampler.
+    """The recipe of a sampler, or of a variant of one.
 
     Raises
     ------
     ParameterError
         If no recipe has that name.
     """
-    if sampler not in RECIPES:
-        raise ParameterError(f"sampler: no recipe named {sampler!r}; there are {', '.join(sorted(RECIPES))}")
-    return RECIPES[sampler]
+    return RECIPES[recipe_name(sampler)]
 
 
 def check_options(sampler: str, options: Mapping[str, object]) -> None:

@@ -34,8 +34,7 @@ TARGETS = {
     "elliptic": "rnshmc.targets.elliptic:from_file",
     "garch": "rnshmc.targets.garch:from_file",
     "gp_regression": "rnshmc.targets.gp_regression:from_file",
-    "logistic_laplace": "rnshmc.targets.priors:logistic_with_laplace_prior",
-    "minibatch_logistic_laplace": "rnshmc.targets.minibatch_logistic:with_laplace_prior",
+    "logistic_laplace": "rnshmc.targets.minibatch_logistic:with_laplace_prior",
 }
 
 

@@ -5,22 +5,16 @@ gives one under another without new training (paper B, Fig. 4):
 
     grad U' = grad U - grad P + grad P',  P = -log prior
 
-`SwappedPriorDriver` says this of whatever drives, `SwappedPrior` of a potential, value included. The exact logistic
-regression with a Laplace prior is such a potential too.
+`SwappedPriorDriver` says this of whatever drives, `SwappedPrior` of a potential, value included.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from rnshmc.errors import NumericalError, ParameterError
-from rnshmc.targets.logistic import from_file
 from rnshmc.types import Array, Driver, Potential
-
-# Of the prior that is taken out of a logistic regression again; which one it is does not matter.
-_REMOVED_SD = 1.0
 
 
 class Prior(Protocol):
@@ -167,20 +161,6 @@ class SwappedPrior(SwappedPriorDriver):
         if not np.isfinite(swapped):
             raise NumericalError(f"the potential under the new prior is {swapped}")
         return swapped
-
-
-def logistic_with_laplace_prior(path: str | Path, *, scale: float) -> SwappedPrior:
-    """Logistic regression with a Laplace prior (paper B, section 4.4), on the data that `logistic.from_file` reads.
-
-    Raises
-    ------
-    DataError
-        If the file does not hold data of a logistic regression; the message names it.
-    ParameterError
-        If scale is not a positive number.
-    """
-    new = LaplacePrior(scale)
-    return SwappedPrior(from_file(path, prior_sd=_REMOVED_SD), old=NormalPrior(_REMOVED_SD), new=new)
 
 
 def _check_positive(name: str, number: float) -> None:
