@@ -11,6 +11,8 @@ pytestmark = pytest.mark.workflow
 TEST = ("--cores", "2", "--configfile", "config/test.yaml")
 # Nothing is run for it.
 TARGET = "all"
+# The run "test" does without the largest data sets.
+LARGE = [f"data/processed/{name}.npz" for name in ("census", "cover_type", "dota2", "lr_200")]
 
 
 def jobs(project: Project, *arguments: str) -> list[tuple[str, dict[str, str]]]:
@@ -28,7 +30,7 @@ def jobs(project: Project, *arguments: str) -> list[tuple[str, dict[str, str]]]:
 
 def resources(project: Project, attempt: int) -> dict[str, dict[str, str]]:
     """What a job of each rule asks for at its n-th attempt."""
-    return dict(jobs(project, "--attempt", str(attempt)))
+    return dict(jobs(project, "--attempt", str(attempt), "--", TARGET, *LARGE))
 
 
 def test_every_rule_asks_for_memory_and_time_and_for_more_at_each_attempt(project: Project) -> None:
