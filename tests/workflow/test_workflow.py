@@ -23,6 +23,14 @@ VARIANTS = [f"variants/{path.stem}" for path in sorted((ROOT / "config/variants"
 PROBLEMS = ("lr_simulated", "bank", "a9a", "pde")
 CHAINS = {"hmc": 2, "rmhmc": 1, "rns_hmc": 2, "rns_rmhmc": 1, "arns_hmc": 1}
 """Chains of each sampler in the run "test", in the order of the tables."""
+GRADIENT_CHAINS = {
+    **dict.fromkeys(("garch", "gp_regression", "lr_200"), ("hmc", "nng_hmc")),
+    "cover_type": ("hmc", "nng_hmc", "sghmc_a", "sghmc_b", "sghmc_c", "sghmc_mh"),
+    **dict.fromkeys(("news", "census", "dota2"), ("hmc", "nng_hmc_10", "nng_hmc_15", "nng_hmc_20")),
+}
+"""The samplers of paper B's problems, each with one chain in the run "test"."""
+TRAINED = {"nng_hmc_10": 30, "nng_hmc_15": 40}
+"""Iterations of HMC before those of them that do not wait for the end of the exploration."""
 DRAWS = {"rmhmc": 10, "rns_rmhmc": 10}
 WARMUP = {"arns_hmc": 50}
 FIGURES = tuple(f"fig{k}" for k in range(1, 9))
@@ -34,12 +42,25 @@ def test_every_config_makes_a_graph(project: Project, name: str) -> None:
     if name != "config":
         update_config(config, yaml.safe_load((ROOT / f"config/{name}.yaml").read_text(encoding="utf-8")))
     jobs = project.jobs("--cores", "2", "--configfile", f"config/{name}.yaml")
-    samplers = [settings for problem in config["problems"].values() for settings in problem["samplers"].values()]
-    chains = config["chains"]
-    assert jobs["sample"] == sum(min(chains, settings.get("chains", chains)) for settings in samplers)
+    # Chains of each sampler's entry, and of each problem.
+    most = {
+        name: problem.get("chains", config["chains"])
+        for section in ("problems", "gradient_problems")
+        for name, problem in config[section].items()
+    }
+    entries = {**config["problems"], **config["gradient_problems"]}
+    chains = {
+        (name, sampler): min(most[name], settings.get("chains", most[name]))
+        for name, problem in entries.items()
+        for sampler, settings in problem["samplers"].items()
+    }
+    assert jobs["sample"] == sum(chains.values())
     assert jobs["explore"] == len(PROBLEMS) * config["chains"]
-    assert jobs["timing"] == len(samplers) == len(PROBLEMS) * len(CHAINS)
-    assert jobs["fit"] == jobs["matching"]
+    assert jobs["explore_recorded"] == sum(most[name] for name in GRADIENT_CHAINS)
+    assert jobs["timing"] == len(chains) == len(PROBLEMS) * len(CHAINS) + sum(map(len, GRADIENT_CHAINS.values()))
+    assert jobs["fit"] - jobs["matching"] == sum(
+        chains[name, sampler] for name, sampler in chains if sampler.startswith("nng_hmc")
+    )
     assert jobs["reference"] == len(PROBLEMS)
 
 
@@ -71,6 +92,16 @@ class TestFinishedRun:
                     assert stored.warmup.shape == (WARMUP.get(sampler, 60), stored.draws.shape[1])
                     assert stored.settings["sampler"] == sampler
                     assert np.all(stored.stats["values"] == ~stored.stats["solver_failed"])
+
+    def test_chains_of_paper_b_are_all_there(self, finished: Project) -> None:
+        for problem, samplers in GRADIENT_CHAINS.items():
+            for sampler in samplers:
+                stored = read_chain(finished.folder / f"results/test/chains/{problem}/{sampler}/chain1.nc")
+                assert stored.warmup is not None
+                assert (len(stored.warmup), len(stored.draws)) == (TRAINED.get(sampler, 60), 40)
+                exact = stored.stats["gradients"].sum()
+                assert exact == 0 if sampler.startswith("nng_hmc") else exact > 0
+                assert np.isnan(stored.stats["potential"]).all() == (sampler in ("sghmc_a", "sghmc_b", "sghmc_c"))
 
     def test_table_1_has_its_rows(self, finished: Project) -> None:
         table = pd.read_csv(finished.folder / "results/test/tables/table1.csv")
@@ -147,7 +178,7 @@ def test_one_core_gives_the_same_bytes_as_two(finished: Project, project: Projec
     done = project.snakemake("--cores", "1", "--configfile", "config/test.yaml", "--until", "sample")
     assert done.returncode == 0, done.stdout[-20000:]
     paths = sorted(finished.folder.glob("results/test/chains/*/*/*.nc"))
-    assert len(paths) == len(PROBLEMS) * sum(CHAINS.values())
+    assert len(paths) == len(PROBLEMS) * sum(CHAINS.values()) + sum(map(len, GRADIENT_CHAINS.values()))
     for path in paths:
         two = read_chain(path)
         one = read_chain(project.folder / path.relative_to(finished.folder))
@@ -157,6 +188,15 @@ def test_one_core_gives_the_same_bytes_as_two(finished: Project, project: Projec
         assert one.warmup.tobytes() == two.warmup.tobytes(), path
         for name, values in two.stats.items():
             assert one.stats[name].tobytes() == values.tobytes(), (path, name)
+
+
+def test_the_data_that_the_run_test_does_without_can_be_prepared(project: Project) -> None:
+    sizes = {"census": (48842, 123), "cover_type": (581012, 54), "dota2": (102944, 116), "lr_200": (50000, 200)}
+    done = project.snakemake("--cores", "2", "--", *(f"data/processed/{name}.npz" for name in sizes))
+    assert done.returncode == 0, done.stdout[-5000:]
+    for name, shape in sizes.items():
+        with np.load(project.folder / f"data/processed/{name}.npz") as data:
+            assert data["X"].shape == shape
 
 
 def test_a_stand_in_is_called_so_in_everything_made_from_it(project: Project) -> None:

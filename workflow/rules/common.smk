@@ -175,6 +175,24 @@ def training_end(problem, surrogate):
     return min(explore, discard + ENTRIES_OF_PROBLEMS[problem]["surrogates"][surrogate].get("states", explore))
 
 
+def explore_spec(wildcards):
+    """All that shapes an exploration."""
+    name = wildcards.problem
+    start = {"start": problem(wildcards)["start"]} if "start" in problem(wildcards) else {}
+    recorded = {"recorded_from": iterations(name, "discard")} if name in RECORDED else {}
+    return {
+        "problem": name,
+        "chain": chain_number(wildcards),
+        "seed": config["seed"],
+        "target": problem(wildcards)["target"],
+        "hmc": {key: problem(wildcards)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
+        "entries": [target_code(wildcards), KERNELS["hmc"]],
+        "iterations": iterations(name, "explore"),
+        **start,
+        **recorded,
+    }
+
+
 def sampler_spec(wildcards, **more):
     """All that shapes a sampler's draws, as one dictionary: Snakemake compares parameters without their names."""
     entry = problem(wildcards)["samplers"][wildcards.sampler]

@@ -1,24 +1,6 @@
 """Chains: exploration, sampling, the reference run, and timing."""
 
 
-def explore_spec(wildcards):
-    """All that shapes an exploration."""
-    name = wildcards.problem
-    start = {"start": problem(wildcards)["start"]} if "start" in problem(wildcards) else {}
-    recorded = {"recorded_from": iterations(name, "discard")} if name in RECORDED else {}
-    return {
-        "problem": name,
-        "chain": chain_number(wildcards),
-        "seed": config["seed"],
-        "target": problem(wildcards)["target"],
-        "hmc": {key: problem(wildcards)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
-        "entries": [target_code(wildcards), KERNELS["hmc"]],
-        "iterations": iterations(name, "explore"),
-        **start,
-        **recorded,
-    }
-
-
 rule explore:
     """Run exact HMC from the problem's start: the origin, unless it says otherwise."""
     input:
