@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.signal import lfilter
 
-from rnshmc.diagnostics.ess import autocorrelation, geyer_ess
+from rnshmc.diagnostics.ess import MAX_LAG, autocorrelation, geyer_ess, truncated_ess
 from rnshmc.errors import ParameterError
 from rnshmc.random import stream
 from rnshmc.types import Array
@@ -81,6 +81,51 @@ def test_autocorrelation_of_an_ar1_chain_decays_geometrically() -> None:
     # Bartlett: var rho(k) < (1 + a^2) / (1 - a^2) / n for each column; 200 columns are averaged; the bias is tau / n.
     tolerance = 5 * np.sqrt((1 + a**2) / (1 - a**2) / n / 200) + 2 * 4 / n
     assert_allclose(rho, a ** np.arange(6), atol=tolerance)
+
+
+@pytest.mark.parametrize("coefficient", [0.3, 0.6, 0.9])
+def test_truncated_ess_of_an_ar1_chain_is_n_times_one_minus_a(coefficient: float) -> None:
+    n, d = 20_000, 100
+    exact = n * (1 - coefficient)  # the sum of a^k from k = 1 is a / (1 - a)
+    ess = truncated_ess(ar1(coefficient, n, d))
+    # Noise decides where the sum ends: what it adds or loses is below one standard deviation of a late lag times the
+    # few lags of a run, 2% of the time here.
+    standard_error = ess.std(ddof=1) / np.sqrt(d)
+    assert abs(ess.mean() - exact) < 4 * standard_error + 0.02 * exact
+
+
+def test_truncated_ess_is_one_plus_a_times_geyers_on_an_ar1_chain() -> None:
+    draws = ar1(0.9, 20_000, 100)
+    ratio = truncated_ess(draws) / geyer_ess(draws)
+    # Both truncate the same noisy sequence, so that most of the noise cancels; the rest is averaged over the columns.
+    assert abs(ratio.mean() - 1.9) < 4 * ratio.std(ddof=1) / np.sqrt(ratio.size) + 0.02 * 1.9
+
+
+def test_truncated_ess_sums_up_to_the_first_negative_lag() -> None:
+    draws = ar1(0.7, 301, 4)
+    expected = []
+    for column in draws.T:
+        x = column - column.mean()
+        total = 0.0
+        for k in range(1, MAX_LAG + 1):
+            rho = float(x[:-k] @ x[k:]) / float(x @ x)
+            if rho < 0:
+                break
+            total += rho
+        expected.append(len(x) / (1 + total))
+    assert_allclose(truncated_ess(draws), expected, rtol=1e-9)
+
+
+def test_truncated_ess_looks_no_further_than_its_last_lag() -> None:
+    n = 20_000
+    draws = np.linspace(0.0, 1.0, n)[:, np.newaxis]  # correlated with itself over thousands of lags
+    assert n / (MAX_LAG + 1) < truncated_ess(draws)[0] < n / (0.9 * MAX_LAG)
+
+
+@pytest.mark.parametrize("n", [100, 1000])
+def test_truncated_ess_is_between_one_and_all_draws(n: int) -> None:
+    assert_allclose(truncated_ess(np.full((n, 2), 3.7)), [1.0, 1.0])
+    assert_array_equal(truncated_ess(ar1(-0.6, n, 5)), np.full(5, n))
 
 
 def test_draws_that_are_not_finite_are_named() -> None:
