@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -36,19 +36,43 @@ class Estimate(NamedTuple):
         return Estimate(ratio, math.hypot(self.error, ratio * other.error) / abs(other.value))
 
 
-def cells(metrics: Iterable[ChainMetrics]) -> dict[Cell, list[ChainMetrics]]:
+class OfChain(Protocol):
+    """Measurements on a chain."""
+
+    @property
+    def problem(self) -> str:
+        """Name of the problem."""
+        ...
+
+    @property
+    def sampler(self) -> str:
+        """Name of the sampler."""
+        ...
+
+
+M = TypeVar("M", bound=OfChain)
+
+
+def cells(metrics: Iterable[M], *, alike: Sequence[str] = ("origin", "draws", "hidden_units")) -> dict[Cell, list[M]]:
     """The chains of each problem and sampler: problems in the order in which they come, samplers in that of the papers.
+
+    Parameters
+    ----------
+    metrics
+        Of every chain.
+    alike
+        Attributes in which the chains of a cell have to agree: by default, data, length and hidden units.
 
     Raises
     ------
     StoreError
-        If the chains of a cell differ in data, length or hidden units.
+        If the chains of a cell differ in one of them.
     """
-    by_cell: dict[Cell, list[ChainMetrics]] = {}
+    by_cell: dict[Cell, list[M]] = {}
     for chain in metrics:
         by_cell.setdefault((chain.problem, chain.sampler), []).append(chain)
     for cell, chains in by_cell.items():
-        for field in ("origin", "draws", "hidden_units"):
+        for field in alike:
             values = {getattr(chain, field) for chain in chains}
             if len(values) > 1:
                 raise StoreError(f"chains of {'/'.join(cell)} differ in {field}: {sorted(map(str, values))}")
