@@ -6,7 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from rnshmc.errors import StoreError
-from rnshmc.store.claims import Measured, Tables, measure
+from rnshmc.store.claims import measure
+from rnshmc.store.measured import Measured, Tables
 
 RUNS = (1, 2)
 

@@ -9,7 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from rnshmc.errors import DataError
-from rnshmc.store.claims import MEASURES, Tables
+from rnshmc.store.claims import MEASURES
+from rnshmc.store.measured import Tables
+from rnshmc.store.network_entries import PUBLISHED_COLUMNS, read_network_tables
 from rnshmc.store.scorecard import (
     CLAIM_COLUMNS,
     REASON_COLUMNS,
@@ -24,6 +26,8 @@ from rnshmc.store.verdicts import Rule
 
 REPORT = Path(__file__).parents[2] / "workflow/report"
 PUBLISHED = read_table1(REPORT / "paper_table1.csv")
+NETWORKS = read_network_tables(REPORT / "paper_b_tables.csv")
+NO_NETWORKS = pd.DataFrame(columns=list(PUBLISHED_COLUMNS))
 NO_CLAIMS = pd.DataFrame(columns=list(CLAIM_COLUMNS))
 NO_REASONS = pd.DataFrame(columns=list(REASON_COLUMNS))
 REASON = "an older clock"
@@ -51,14 +55,14 @@ def reasons(*rows: tuple[str, str, str, str]) -> pd.DataFrame:
 
 
 def test_every_cell_of_table_1_has_a_row() -> None:
-    card = scorecard(table1(), PUBLISHED, NO_CLAIMS, NO_REASONS)
+    card = scorecard(table1(), PUBLISHED, NO_NETWORKS, NO_CLAIMS, NO_REASONS)
     assert tuple(card.columns) == SCORECARD_COLUMNS
     assert len(card) == 16 * 7
     assert not card.duplicated(["item", "quantity"]).any()
 
 
 def test_the_published_numbers_reproduce_themselves() -> None:
-    card = scorecard(table1(), PUBLISHED, NO_CLAIMS, NO_REASONS)
+    card = scorecard(table1(), PUBLISHED, NO_NETWORKS, NO_CLAIMS, NO_REASONS)
     run = card[card["ours"].notna()]
     assert_allclose(run["ratio"], 1.0)
     assert verdict_counts(run) == {
@@ -70,12 +74,12 @@ def test_the_published_numbers_reproduce_themselves() -> None:
 
 
 def test_effective_sizes_and_their_errors_are_scaled_to_the_draws_of_the_paper() -> None:
-    row = cell(scorecard(table1(ess_min=300.0), PUBLISHED, NO_CLAIMS, NO_REASONS), "ess_min")
+    row = cell(scorecard(table1(ess_min=300.0), PUBLISHED, NO_NETWORKS, NO_CLAIMS, NO_REASONS), "ess_min")
     assert (row["paper"], row["ours"], row["ours_se"]) == (1761.0, 1500.0, 5.0)
 
 
 def test_what_was_not_run_is_said_to_be_so() -> None:
-    card = scorecard({}, PUBLISHED, read_claims(REPORT / "paper_claims.csv"), NO_REASONS)
+    card = scorecard({}, PUBLISHED, NETWORKS, read_claims(REPORT / "paper_claims.csv"), NO_REASONS)
     assert set(card["verdict"]) == {"not comparable"}
     assert card["note"].str.startswith("not run").all()
     assert card["ours"].isna().all()
@@ -85,27 +89,27 @@ def test_a_difference_needs_a_reason_for_its_side() -> None:
     tables = table1(ap=0.60)
     known = reasons(("table1/bank/*", "ap", "lower", REASON), ("*", "*", "", "no reason"))
     higher = reasons(("table1/bank/*", "ap", "higher", REASON))
-    assert cell(scorecard(tables, PUBLISHED, NO_CLAIMS, known), "ap")["note"].startswith(REASON)
+    assert cell(scorecard(tables, PUBLISHED, NO_NETWORKS, NO_CLAIMS, known), "ap")["note"].startswith(REASON)
     for without in (NO_REASONS, higher):
-        card = scorecard(tables, PUBLISHED, NO_CLAIMS, without)
+        card = scorecard(tables, PUBLISHED, NO_NETWORKS, NO_CLAIMS, without)
         assert cell(card, "ap")["verdict"] == "differs"
         assert cell(card, "ap")["note"].startswith("unexplained")
         assert verdict_counts(card)["unexplained"] == 1
 
 
 def test_a_reason_is_not_given_where_nothing_differs() -> None:
-    card = scorecard(table1(), PUBLISHED, NO_CLAIMS, reasons(("*", "*", "", REASON)))
+    card = scorecard(table1(), PUBLISHED, NO_NETWORKS, NO_CLAIMS, reasons(("*", "*", "", REASON)))
     assert not card["note"].str.contains(REASON).any()
 
 
 def test_notes_say_the_rule_and_what_the_error_is_over() -> None:
-    card = scorecard(table1(), PUBLISHED, NO_CLAIMS, NO_REASONS)
+    card = scorecard(table1(), PUBLISHED, NO_NETWORKS, NO_CLAIMS, NO_REASONS)
     assert cell(card, "ap")["note"] == "difference at most 0.03; over 5 chains"
     assert "relative to HMC: paper 0.115, ours 0.115" in cell(card, "s_per_iter")["note"]
 
 
 def test_stand_in_data_are_marked_and_prove_nothing() -> None:
-    card = scorecard(table1(data="stand-in", ap=0.1), PUBLISHED, NO_CLAIMS, NO_REASONS)
+    card = scorecard(table1(data="stand-in", ap=0.1), PUBLISHED, NO_NETWORKS, NO_CLAIMS, NO_REASONS)
     row = cell(card, "ap")
     assert row["verdict"] == "not comparable"
     assert row["note"].startswith("stand-in data")
@@ -123,7 +127,7 @@ def test_each_statement_of_the_paper_has_a_measure_and_a_rule() -> None:
 
 
 def test_committed_reasons_name_rows_that_exist() -> None:
-    card = scorecard({}, PUBLISHED, read_claims(REPORT / "paper_claims.csv"), NO_REASONS)
+    card = scorecard({}, PUBLISHED, NETWORKS, read_claims(REPORT / "paper_claims.csv"), NO_REASONS)
     for reason in read_reasons(REPORT / "reasons.csv").to_dict("records"):
         item = reason["item"].replace("*", ".*")
         assert card["item"].str.fullmatch(item).any(), reason
@@ -132,7 +136,9 @@ def test_committed_reasons_name_rows_that_exist() -> None:
 
 def test_a_statement_stands_beside_what_the_run_says() -> None:
     claim = ("section5", "acceptance_gap_bank", 0.0, "within", 0.03, "section 5", "Similar.")
-    card = scorecard(table1(ap=0.68), PUBLISHED, pd.DataFrame([claim], columns=list(CLAIM_COLUMNS)), NO_REASONS)
+    card = scorecard(
+        table1(ap=0.68), PUBLISHED, NO_NETWORKS, pd.DataFrame([claim], columns=list(CLAIM_COLUMNS)), NO_REASONS
+    )
     row = cell(card, "acceptance_gap_bank", "section5")
     assert_allclose([row["ours"], row["ours_se"]], [-0.02, 0.002 * math.sqrt(2)])
     assert (row["verdict"], row["note"]) == ("reproduced", "section 5; difference at most 0.03; over 5 chains")
@@ -147,6 +153,6 @@ def test_a_file_with_other_columns_is_named(tmp_path: Path) -> None:
 
 
 def test_what_is_not_defined_is_not_compared() -> None:
-    row = cell(scorecard(table1(speedup=math.nan), PUBLISHED, NO_CLAIMS, NO_REASONS), "speedup")
+    row = cell(scorecard(table1(speedup=math.nan), PUBLISHED, NO_NETWORKS, NO_CLAIMS, NO_REASONS), "speedup")
     assert row["verdict"] == "not comparable"
     assert row["note"].startswith("not defined")

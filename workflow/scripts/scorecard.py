@@ -1,4 +1,4 @@
-"""The scorecard of a run: every number that the paper prints beside ours."""
+"""The scorecard of a run: every number that the papers print beside ours."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from rnshmc.run.job import job
+from rnshmc.store.network_entries import read_network_tables
 from rnshmc.store.scorecard import read_claims, read_reasons, scorecard
 from rnshmc.store.tables import read_table1
 
@@ -16,6 +17,7 @@ with job(snakemake.log[0]):
     card = scorecard(
         {Path(path).stem: pd.read_csv(path) for path in snakemake.input.tables},
         read_table1(Path(snakemake.input.published)),
+        read_network_tables(Path(snakemake.input.network_published)),
         read_claims(Path(snakemake.input.claims)),
         read_reasons(Path(snakemake.input.reasons)),
     )

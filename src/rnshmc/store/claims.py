@@ -1,43 +1,24 @@
-"""What a run says to the statements with a number in paper A's text and captions, from the run's tidy tables."""
+"""What a run says to the statements with a number in the papers' texts and captions, from the run's tidy tables.
+
+Paper A's are measured here, paper B's in `rnshmc.store.network_claims`.
+"""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
-from typing import Self
 
 import numpy as np
 import pandas as pd
 
 from rnshmc.errors import StoreError
 from rnshmc.store.estimates import BASELINE, Estimate
-
-Tables = Mapping[str, pd.DataFrame]
-"""Tables of a run by the names of their files; what is missing was not run."""
+from rnshmc.store.measured import Measure, Measured, Tables, rows_where
+from rnshmc.store.network_claims import NETWORK_MEASURES
 
 SLACK = 0.15
 """A sweep that has no point within this share of the published setting has nothing to say about it."""
 HIGH = 0.5
 """Acceptance is "relatively high" at this share of HMC's or more."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A number of ours, what its standard error was taken over, and whether it rests on stand-in data."""
-
-    estimate: Estimate
-    samples: int
-    over: str
-    stand_in: bool = False
-
-    @classmethod
-    def over_runs(cls, values: Iterable[float], kind: str = "run", *, stand_in: bool = False) -> Self:
-        """The mean of independent values."""
-        sample = list(values)
-        return cls(Estimate.over(sample), len(sample), f"{len(sample)} {kind}{'s' * (len(sample) != 1)}", stand_in)
-
-
-Measure = Callable[[Tables], Measured | None]
 
 
 def measure(tables: Tables, item: str, quantity: str) -> Measured | None:
@@ -56,16 +37,6 @@ def measure(tables: Tables, item: str, quantity: str) -> Measured | None:
         raise StoreError(f"claim {item}, {quantity}: a table of the run lacks the column {error}") from error
 
 
-def _rows(tables: Tables, name: str, **where: object) -> pd.DataFrame | None:
-    """The rows of a table with these values; None if there are none."""
-    if name not in tables:
-        return None
-    rows = tables[name]
-    for column, value in where.items():
-        rows = rows[rows[column] == value]
-    return None if rows.empty else rows
-
-
 def _nearest(rows: pd.DataFrame | None, **where: float) -> pd.DataFrame | None:
     """The rows of a sweep nearest to a setting; None if a coordinate of it is further than `SLACK` away."""
     for column, wanted in where.items():
@@ -78,7 +49,7 @@ def _nearest(rows: pd.DataFrame | None, **where: float) -> pd.DataFrame | None:
 
 def _error_ratio(tables: Tables, method: str, other: str, *, n: int, region: str = "all") -> Measured | None:
     """Error of the average fit of Fig. 1 relative to that of another: geometric mean over observations."""
-    errors = [_rows(tables, "fig1_errors", method=name, n=n, region=region) for name in (method, other)]
+    errors = [rows_where(tables, "fig1_errors", method=name, n=n, region=region) for name in (method, other)]
     if errors[0] is None or errors[1] is None:
         return None
     ours, theirs = (part.set_index("repeat")["rmse_average"] for part in errors if part is not None)
@@ -89,7 +60,7 @@ def _error_ratio(tables: Tables, method: str, other: str, *, n: int, region: str
 
 def _sweep_acceptance(tables: Tables, *, training_points: int, relative: bool) -> Measured | None:
     """Acceptance in Fig. 5's sweep with 1000 hidden units, or its share of HMC's."""
-    rows = _nearest(_rows(tables, "fig5"), hidden_units=1000, training_points=training_points)
+    rows = _nearest(rows_where(tables, "fig5"), hidden_units=1000, training_points=training_points)
     if rows is None:
         return None
     return Measured.over_runs(rows["ap"] / rows["hmc_ap"] if relative else rows["ap"])
@@ -97,13 +68,13 @@ def _sweep_acceptance(tables: Tables, *, training_points: int, relative: bool) -
 
 def _sweep_baseline(tables: Tables) -> Measured | None:
     """Acceptance of HMC over the models of Fig. 4, to each of which its step size was tuned."""
-    rows = _rows(tables, "fig4")
+    rows = rows_where(tables, "fig4")
     return None if rows is None else Measured.over_runs(rows.groupby(["d", "run"])["hmc_ap"].mean(), "model")
 
 
 def _high_until(tables: Tables) -> Measured | None:
     """The largest dimension of Fig. 4 up to which 2000 hidden units keep acceptance high in the mean over runs."""
-    rows = _nearest(_rows(tables, "fig4"), hidden_units=2000)
+    rows = _nearest(rows_where(tables, "fig4"), hidden_units=2000)
     if rows is None:
         return None
     means = rows.groupby("d")[["ap", "hmc_ap"]].mean().sort_index()
@@ -114,18 +85,18 @@ def _high_until(tables: Tables) -> Measured | None:
 
 
 def _banana_acceptance(tables: Tables, sampler: str) -> Measured | None:
-    rows = _rows(tables, "fig2_acceptance", sampler=sampler)
+    rows = rows_where(tables, "fig2_acceptance", sampler=sampler)
     return None if rows is None else Measured.over_runs(rows["acceptance"])
 
 
 def _gaussian_baseline(tables: Tables) -> Measured | None:
-    rows = _rows(tables, "fig3", method=BASELINE)
+    rows = rows_where(tables, "fig3", method=BASELINE)
     return None if rows is None else Measured.over_runs(rows["acceptance"])
 
 
 def _training_exponent(tables: Tables, method: str) -> Measured | None:
     """The exponent p of training time ~ size^p in Fig. 3: one least-squares line through the logarithms per repeat."""
-    rows = _rows(tables, "fig3", method=method)
+    rows = rows_where(tables, "fig3", method=method)
     if rows is None or rows["size"].nunique() < 2:
         return None
     slopes = [np.polyfit(np.log(part["size"]), np.log(part["train_s"]), 1)[0] for _, part in rows.groupby("repeat")]
@@ -133,7 +104,7 @@ def _training_exponent(tables: Tables, method: str) -> Measured | None:
 
 
 def _efficiency_by_size(tables: Tables, method: str) -> pd.Series | None:
-    rows = _rows(tables, "fig3", method=method)
+    rows = rows_where(tables, "fig3", method=method)
     return None if rows is None else rows.groupby("size")["ess_per_s"].median()
 
 
@@ -156,7 +127,7 @@ def _best_over_others(tables: Tables, method: str, others: tuple[str, ...]) -> M
 
 
 def _table1_estimates(tables: Tables, problem: str, sampler: str, quantity: str) -> Measured | None:
-    cells = [_rows(tables, name, problem=problem, sampler=sampler) for name in ("table1", "table1_se")]
+    cells = [rows_where(tables, name, problem=problem, sampler=sampler) for name in ("table1", "table1_se")]
     values, errors = cells
     if values is None or errors is None:
         return None
@@ -178,7 +149,7 @@ def _acceptance_gap(tables: Tables, problem: str) -> Measured | None:
 
 def _dimension_drop(tables: Tables) -> Measured | None:
     """Acceptance of RNS-HMC on a9a projected to 100 columns, relative to that on 60: one ratio per repeat."""
-    rows = _rows(tables, "a9a_dimension", sampler="rns_hmc")
+    rows = rows_where(tables, "a9a_dimension", sampler="rns_hmc")
     if rows is None:
         return None
     means = rows.pivot_table(index="repeat", columns="d", values="ap")
@@ -196,7 +167,7 @@ def _gain(tables: Tables, problem: str) -> Measured | None:
 
 def _final_acceptance(tables: Tables, problem: str) -> Measured | None:
     """Acceptance of ARNS-HMC in the last tenth of its chains (Fig. 7), relative to that of HMC."""
-    rows = _rows(tables, "fig7", problem=problem)
+    rows = rows_where(tables, "fig7", problem=problem)
     if rows is None:
         return None
     late = rows[rows["training_points"] >= rows["training_points"].quantile(0.9)]
@@ -209,8 +180,8 @@ def _early_error(tables: Tables, problem: str) -> Measured | None:
 
     Until then RNS-HMC is HMC, so it is behind ARNS-HMC by as much.
     """
-    late = _rows(tables, "fig8", problem=problem, sampler="rns_hmc", phase="sample")
-    rows = [_rows(tables, "fig8", problem=problem, sampler=sampler) for sampler in ("arns_hmc", BASELINE)]
+    late = rows_where(tables, "fig8", problem=problem, sampler="rns_hmc", phase="sample")
+    rows = [rows_where(tables, "fig8", problem=problem, sampler=sampler) for sampler in ("arns_hmc", BASELINE)]
     adaptive, exact = rows
     if late is None or adaptive is None or exact is None:
         return None
@@ -259,5 +230,6 @@ MEASURES: Mapping[tuple[str, str], Measure] = {
     ("section5.2", "gain"): partial(_gain, problem="pde"),
     **{("fig7", f"final_over_hmc_{name}"): partial(_final_acceptance, problem=name) for name in _PROBLEMS},
     **{("fig8", f"early_error_{name}"): partial(_early_error, problem=name) for name in _PROBLEMS},
+    **NETWORK_MEASURES,
 }
 """How each statement is measured, by item and quantity."""

@@ -1,8 +1,7 @@
-"""Every number that paper A prints beside ours, with a verdict by a stated rule (`rnshmc.store.verdicts`)."""
+"""Every number that the papers print beside ours, with a verdict by a stated rule (`rnshmc.store.verdicts`)."""
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,12 @@ from typing import Any
 import pandas as pd
 
 from rnshmc.errors import DataError
-from rnshmc.store.claims import Measured, Tables, measure
+from rnshmc.store.claims import measure
+from rnshmc.store.entries import PAPER_B, Entry
 from rnshmc.store.estimates import BASELINE, Estimate
+from rnshmc.store.measured import Measured, Tables
 from rnshmc.store.names import sampler_label
+from rnshmc.store.network_entries import PAPER_B_CHAINS, network_entries
 from rnshmc.store.table_text import significant
 from rnshmc.store.verdicts import Rule, table1_rule
 
@@ -22,36 +24,32 @@ REASON_COLUMNS = ("item", "quantity", "side", "reason")
 TABLE1_QUANTITIES = ("ap", "ess_min", "ess_median", "ess_max", "s_per_iter", "min_ess_per_s", "speedup")
 PAPER_CHAINS = 5
 PAPER_DRAWS = 5000
-"""Chains, and kept draws of each, behind a row of the published table."""
+"""Chains, and kept draws of each, behind a row of paper A's table."""
 
 NOT_RUN = "not run"
 UNEXPLAINED = "unexplained"
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """A published number, what stands beside it, and how the two are compared."""
-
-    item: str
-    quantity: str
-    paper: float
-    measured: Measured | None
-    rule: Rule
-    remark: str
-
-
-def scorecard(tables: Tables, published: pd.DataFrame, claims: pd.DataFrame, reasons: pd.DataFrame) -> pd.DataFrame:
-    """The scorecard of a run: first each cell of Table 1, then the statements of the text.
+def scorecard(
+    tables: Tables,
+    published: pd.DataFrame,
+    network_published: pd.DataFrame,
+    claims: pd.DataFrame,
+    reasons: pd.DataFrame,
+) -> pd.DataFrame:
+    """The scorecard of a run: first paper A, then paper B; of each, the cells of its tables, then its statements.
 
     `ours_se` is the Monte Carlo standard error over chains or repeats (of seconds, over blocks); effective sample sizes
-    are scaled to the 5000 draws of the paper; `ratio` is ours over the paper's, NaN where that is zero.
+    are scaled to the kept draws of the paper; `ratio` is ours over the paper's, NaN where that is zero.
 
     Parameters
     ----------
     tables
         The tables of a run by the names of their files: table1, table1_se, fig1, .... What is missing was not run.
     published
-        The published Table 1, in the columns of ours.
+        The published Table 1 of paper A, in the columns of ours.
+    network_published
+        The published tables of paper B, from `rnshmc.store.network_entries.read_network_tables`.
     claims
         Columns `CLAIM_COLUMNS`, from `read_claims`.
     reasons
@@ -64,7 +62,13 @@ def scorecard(tables: Tables, published: pd.DataFrame, claims: pd.DataFrame, rea
     StoreError
         If a table of the run lacks a column.
     """
-    entries = [*_table1_entries(tables, published), *_claim_entries(tables, claims)]
+    of_b = claims["item"].str.startswith(PAPER_B)
+    entries = [
+        *_table1_entries(tables, published),
+        *_claim_entries(tables, claims[~of_b], PAPER_CHAINS),
+        *network_entries(tables, network_published),
+        *_claim_entries(tables, claims[of_b], PAPER_B_CHAINS),
+    ]
     return pd.DataFrame([_row(entry, reasons) for entry in entries], columns=list(SCORECARD_COLUMNS))
 
 
@@ -80,7 +84,7 @@ def verdict_counts(card: pd.DataFrame) -> dict[str, int]:
 
 
 def read_claims(path: Path) -> pd.DataFrame:
-    """Read the statements of the paper: what it says, where, and the rule that compares it."""
+    """Read the statements of the papers: what each says, where, and the rule that compares it."""
     return _read(path, CLAIM_COLUMNS)
 
 
@@ -102,18 +106,19 @@ def _read(path: Path, columns: tuple[str, ...]) -> pd.DataFrame:
     return table.assign(**{name: table[name].fillna("").astype(str) for name in texts})
 
 
-def _table1_entries(tables: Tables, published: pd.DataFrame) -> Iterator[_Entry]:
+def _table1_entries(tables: Tables, published: pd.DataFrame) -> Iterator[Entry]:
     for row in published.to_dict("records"):
         problem, sampler = str(row["problem"]), str(row["sampler"])
         for quantity in TABLE1_QUANTITIES:
             trivial = quantity == "speedup" and sampler == BASELINE
-            yield _Entry(
+            yield Entry(
                 item=f"table1/{problem}/{sampler}",
                 quantity=quantity,
                 paper=float(row[quantity]),
                 measured=_cell(tables, problem, sampler, quantity),
                 rule=Rule("never") if trivial else table1_rule(problem, sampler, quantity),
                 remark="1 by definition" if trivial else _relative_seconds(tables, published, row, quantity),
+                chains=PAPER_CHAINS,
             )
 
 
@@ -147,22 +152,23 @@ def _relative_seconds(tables: Tables, published: pd.DataFrame, row: Mapping[Any,
     return f"another machine; relative to {sampler_label(BASELINE)}: paper {ratios[0]}, ours {ratios[1]}"
 
 
-def _claim_entries(tables: Tables, claims: pd.DataFrame) -> Iterator[_Entry]:
+def _claim_entries(tables: Tables, claims: pd.DataFrame, chains: int) -> Iterator[Entry]:
     for claim in claims.to_dict("records"):
         item, quantity = claim["item"], claim["quantity"]
         rule = Rule(claim["rule"], float(claim["bound"]))
-        yield _Entry(item, quantity, float(claim["paper"]), measure(tables, item, quantity), rule, claim["where"])
+        found = measure(tables, item, quantity)
+        yield Entry(item, quantity, float(claim["paper"]), found, rule, claim["where"], chains)
 
 
-def _row(entry: _Entry, reasons: pd.DataFrame) -> dict[str, Any]:
+def _row(entry: Entry, reasons: pd.DataFrame) -> dict[str, Any]:
     found = entry.measured
     row = {"item": entry.item, "quantity": entry.quantity, "paper": entry.paper}
     if found is None:
         nothing = dict.fromkeys(("ours", "ours_se", "ratio"), math.nan)
         return {**row, **nothing, "verdict": "not comparable", "note": _note(NOT_RUN, entry.remark)}
     value, error = found.estimate
-    # The published means are over five chains, whose spread is taken to be that of ours.
-    paper = Estimate(entry.paper, error * math.sqrt(found.samples / PAPER_CHAINS))
+    # The chains behind a published number are taken to spread as ours do.
+    paper = Estimate(entry.paper, error * math.sqrt(found.samples / entry.chains))
     comparable = math.isfinite(value) and not found.stand_in
     verdict = entry.rule.verdict(paper, found.estimate) if comparable else "not comparable"
     reason = _reason(entry, value, reasons) if verdict == "differs" else ""
@@ -177,7 +183,7 @@ def _row(entry: _Entry, reasons: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _reason(entry: _Entry, value: float, reasons: pd.DataFrame) -> str:
+def _reason(entry: Entry, value: float, reasons: pd.DataFrame) -> str:
     side = "lower" if value < entry.paper else "higher"
     for reason in reasons.to_dict("records"):
         fits = fnmatchcase(entry.item, reason["item"]) and fnmatchcase(entry.quantity, reason["quantity"])

@@ -17,6 +17,11 @@ _QUANTITIES = {
     "s_per_iter": "seconds per iteration",
     "min_ess_per_s": "least ESS per second",
     "speedup": "speed-up",
+    "truncated_ess_min": "truncated ESS, least",
+    "truncated_ess_median": "truncated ESS, median",
+    "truncated_ess_max": "truncated ESS, largest",
+    "cpu_s": "seconds of 10000 draws",
+    "median_ess_per_s": "median ESS per second",
 }
 
 

@@ -98,3 +98,17 @@ def table1_rule(problem: str, sampler: str, quantity: str) -> Rule:
     if quantity.startswith("ess_"):
         return Rule("near", 0.15)
     return Rule("factor", 2.0) if quantity == "speedup" else Rule("never")
+
+
+def network_rule(table: int, quantity: str) -> Rule:
+    """The rule for a cell of Tables 1, 2, 3 and 5 of paper B.
+
+    Acceptance: within 0.05 in Tables 1 and 2, within 0.10 in Tables 3 and 5, whose data were prepared in a way that is
+    not published. Effective sample sizes: within 15%, or three combined standard errors. Speed-ups: within a factor of
+    two. Seconds, and what is divided by them, are not compared, as in `table1_rule`.
+    """
+    if quantity == "ap":
+        return Rule("within", 0.05 if table in (1, 2) else 0.10)
+    if "ess_" in quantity and not quantity.endswith("_per_s"):
+        return Rule("near", 0.15)
+    return Rule("factor", 2.0) if quantity == "speedup" else Rule("never")

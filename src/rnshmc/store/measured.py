@@ -1,0 +1,41 @@
+"""A number of ours, as the scorecard takes it from the tables of a run."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import pandas as pd
+
+from rnshmc.store.estimates import Estimate
+
+Tables = Mapping[str, pd.DataFrame]
+"""Tables of a run by the names of their files; what is missing was not run."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number of ours, what its standard error was taken over, and whether it rests on stand-in data."""
+
+    estimate: Estimate
+    samples: int
+    over: str
+    stand_in: bool = False
+
+    @classmethod
+    def over_runs(cls, values: Iterable[float], kind: str = "run", *, stand_in: bool = False) -> Self:
+        """The mean of independent values."""
+        sample = list(values)
+        return cls(Estimate.over(sample), len(sample), f"{len(sample)} {kind}{'s' * (len(sample) != 1)}", stand_in)
+
+
+Measure = Callable[[Tables], Measured | None]
+
+
+def rows_where(tables: Tables, name: str, **where: object) -> pd.DataFrame | None:
+    """The rows of a table with these values; None if there are none."""
+    if name not in tables:
+        return None
+    rows = tables[name]
+    for column, value in where.items():
+        rows = rows[rows[column] == value]
+    return None if rows.empty else rows

@@ -1,0 +1,114 @@
+"""Each cell of paper B's Tables 1, 2, 3 and 5 beside ours."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rnshmc.errors import DataError
+from rnshmc.store.entries import PAPER_B, Entry
+from rnshmc.store.estimates import BASELINE, Estimate
+from rnshmc.store.measured import Measured, Tables, rows_where
+from rnshmc.store.names import sampler_label
+from rnshmc.store.table_text import significant
+from rnshmc.store.verdicts import Rule, network_rule
+
+PUBLISHED_COLUMNS = (
+    "table",
+    "problem",
+    "sampler",
+    "ap",
+    "ess_min",
+    "ess_median",
+    "ess_max",
+    "cpu_s",
+    "median_ess_per_s",
+    "speedup",
+)
+PAPER_B_DRAWS = 9000
+"""Kept draws behind a row: 10000 without the first tenth. (An ESS of 10000, twice printed, takes 1000 more.)"""
+PAPER_B_CHAINS = 1
+"""Chains behind a row: the text speaks of one."""
+_ESS = tuple(f"ess_{part}" for part in ("min", "median", "max"))
+_PUBLISHED = {
+    **{name: name for name in ("ap", *_ESS)},
+    **{f"truncated_{name}": name for name in _ESS},
+    **{name: name for name in ("cpu_s", "median_ess_per_s", "speedup")},
+}
+"""The printed column that each quantity stands beside: the paper does not say which ESS it prints."""
+_SAMPLING = {"cpu_s": "sample_s"}
+_ALL = {"cpu_s": "total_s", "median_ess_per_s": "total_median_ess_per_s", "speedup": "total_speedup"}
+_COUNTS_TRAINING = 5
+"""The table whose seconds include what the network was trained on, and its training (paper B, section 4.6)."""
+
+
+def read_network_tables(path: Path) -> pd.DataFrame:
+    """Read the published tables: columns `PUBLISHED_COLUMNS`, a row per problem and sampler.
+
+    Raises
+    ------
+    DataError
+        If the file has other columns.
+    """
+    table = pd.read_csv(path)
+    if tuple(table.columns) != PUBLISHED_COLUMNS:
+        raise DataError(f"{path}: expected the columns {', '.join(PUBLISHED_COLUMNS)}")
+    return table
+
+
+def network_entries(tables: Tables, published: pd.DataFrame) -> Iterator[Entry]:
+    """A row of the scorecard for each published number; each ESS stands beside ours by either definition.
+
+    Parameters
+    ----------
+    tables
+        The tables of a run, of which nng_tables and nng_tables_se are used.
+    published
+        From `read_network_tables`.
+    """
+    for row in published.to_dict("records"):
+        problem, sampler, table = str(row["problem"]), str(row["sampler"]), int(row["table"])
+        for quantity, column in _PUBLISHED.items():
+            trivial = quantity == "speedup" and sampler == BASELINE
+            yield Entry(
+                item=f"{PAPER_B}table{table}/{problem}/{sampler}",
+                quantity=quantity,
+                paper=float(row[column]),
+                measured=_cell(tables, problem, sampler, _our_column(table, quantity)),
+                rule=Rule("never") if trivial else network_rule(table, quantity),
+                remark="1 by definition" if trivial else _remark(tables, published, row, quantity),
+                chains=PAPER_B_CHAINS,
+            )
+
+
+def _our_column(table: int, quantity: str) -> str:
+    names = _ALL if table == _COUNTS_TRAINING else _SAMPLING
+    return names.get(quantity, quantity)
+
+
+def _cell(tables: Tables, problem: str, sampler: str, column: str) -> Measured | None:
+    ours, errors = (
+        rows_where(tables, name, problem=problem, sampler=sampler) for name in ("nng_tables", "nng_tables_se")
+    )
+    if ours is None or errors is None:
+        return None
+    row = ours.iloc[0]
+    scale = PAPER_B_DRAWS / float(row["draws"]) if column.endswith(_ESS) else 1.0
+    estimate = Estimate(scale * float(row[column]), scale * float(errors[column].iloc[0]))
+    chains = int(row["chains"])
+    return Measured(estimate, chains, f"{chains} chain{'s' * (chains != 1)}", stand_in=row["data"] == "stand-in")
+
+
+def _remark(tables: Tables, published: pd.DataFrame, row: Mapping[Any, Any], quantity: str) -> str:
+    """For seconds, what can be compared: their ratio to those of HMC, the paper's and ours."""
+    if quantity not in ("cpu_s", "median_ess_per_s"):
+        return ""
+    problem, column = str(row["problem"]), _our_column(int(row["table"]), quantity)
+    ours = [_cell(tables, problem, sampler, column) for sampler in (str(row["sampler"]), BASELINE)]
+    if quantity != "cpu_s" or row["sampler"] == BASELINE or ours[0] is None or ours[1] is None:
+        return "another machine"
+    exact = published[(published["problem"] == problem) & (published["sampler"] == BASELINE)]
+    ratios = (row["cpu_s"] / exact["cpu_s"].iloc[0], ours[0].estimate.value / ours[1].estimate.value)
+    paper, mine = (significant(float(ratio)) for ratio in ratios)
+    return f"another machine; relative to {sampler_label(BASELINE)}: paper {paper}, ours {mine}"
