@@ -172,11 +172,36 @@ def test_the_scorecard_shows_what_differs_first() -> None:
     assert "Short chains" not in text
     differing, everything = text.index("What differs, and why"), text.index("Everything")
     assert differing < text.index("Half the points.") < everything
+    assert "Paper B: Li" not in text
     assert text.count("≠ differs") == 2
     assert text.count("✓ reproduced") == 2
     assert everything < text.index("Table 1: Bank Marketing") < text.index("RNS-HMC, acceptance 0.7 0.690 ± 0.0040")
     assert re.findall(r'(?:src|href)="([^"]*)"', html) == ["index.html"]
     assert "<script" not in html
+
+
+def test_the_scorecard_keeps_the_papers_apart() -> None:
+    rows = [
+        ("B/table5/bank/nng_hmc_10", "truncated_ess_min", 605.0, 300.0, 4.0, 0.5, "differs", "another definition"),
+        ("B/table4/d10/n500/gp_hmc", "ap", 0.65, 0.66, 0.01, 1.02, "reproduced", "within 0.05"),
+    ]
+    card = pd.concat([CARD, pd.DataFrame(rows, columns=list(SCORECARD_COLUMNS))], ignore_index=True)
+    words = pd.DataFrame({"item": [rows[1][0]], "quantity": ["ap"], "statement": ["A process in 10 dimensions."]})
+    html = scorecard_page(
+        TEMPLATES / "scorecard.html.j2",
+        run="tiny",
+        card=card,
+        draws=5000,
+        claims=pd.concat([CLAIMS, words]),
+        titles=TITLES,
+    )
+    differing, everything = Page(html).text.split("Everything")
+    assert differing.index("Paper A: Zhang") < differing.index("Half the points.") < differing.index("Paper B: Li")
+    assert differing.index("Paper B: Li") < differing.index("truncated ESS, least 605 300")
+    paper_a, paper_b = everything.split("Paper B: Li")
+    assert "Table 1: Bank Marketing" in paper_a
+    assert "compared with the paper: 2; reproduced: 1; different: 1" in paper_b
+    assert paper_b.index("Table 5: Bank Marketing") < paper_b.index("Table 4 A process in 10 dimensions.")
 
 
 def test_our_numbers_stand_above_the_paper_s(problems: list[Section]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from rnshmc.errors import ParameterError
 from rnshmc.store.estimates import Estimate
-from rnshmc.store.verdicts import Rule, table1_rule
+from rnshmc.store.verdicts import Rule, network_rule, table1_rule
 
 
 def says(rule: Rule, paper: float, ours: float, error: float = math.nan) -> str:
@@ -53,3 +53,11 @@ def test_rules_of_table_1() -> None:
     assert table1_rule("a9a", "hmc", "ess_median") == Rule("near", 0.15)
     assert table1_rule("a9a", "rmhmc", "speedup") == Rule("factor", 2.0)
     assert table1_rule("a9a", "hmc", "s_per_iter").kind == table1_rule("a9a", "hmc", "min_ess_per_s").kind == "never"
+
+
+def test_rules_of_paper_b() -> None:
+    assert network_rule(1, "ap") == network_rule(2, "ap") == Rule("within", 0.05)
+    assert network_rule(3, "ap") == network_rule(5, "ap") == Rule("within", 0.10)
+    assert network_rule(5, "ess_min") == network_rule(1, "truncated_ess_max") == Rule("near", 0.15)
+    assert network_rule(2, "speedup") == Rule("factor", 2.0)
+    assert network_rule(5, "cpu_s").kind == network_rule(5, "median_ess_per_s").kind == "never"

@@ -1,13 +1,33 @@
-"""The scorecard's page of the report: every number that the paper prints beside ours, what differs first."""
+"""The scorecard's page of the report: every number that the papers print beside ours, what differs first."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from rnshmc.plots.pages import render
+from rnshmc.store.entries import PAPER_B
 from rnshmc.store.scorecard import PAPER_DRAWS, verdict_counts
 from rnshmc.store.scorecard_text import Line, lines, verdict_sentence
+
+PAPERS = {
+    "": "Paper A: Zhang, Shahbaba and Zhao (2017)",
+    PAPER_B: "Paper B: Li, Holbrook, Shahbaba and Baldi (2019)",
+}
+"""What each paper is called, by how its items begin."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The lines of one paper."""
+
+    title: str
+    sentence: str
+    groups: Mapping[str, Sequence[Line]]
+    """All of them under their headings, in the order of the scorecard."""
+    differing: Mapping[str, Sequence[Line]]
+    """Those that differ."""
 
 
 def scorecard_page(
@@ -26,11 +46,12 @@ def scorecard_page(
     draws
         Kept draws of the longest chains.
     claims
-        The statements of the paper (`rnshmc.store.scorecard.read_claims`).
+        The statements of the papers (`rnshmc.store.scorecard.read_claims`).
     titles
         Title of each problem.
     """
-    found = lines(card, claims)
+    of_b = card["item"].str.startswith(PAPER_B)
+    cards = {"": card[~of_b], PAPER_B: card[of_b]}
     return render(
         template,
         run=run,
@@ -38,12 +59,17 @@ def scorecard_page(
         paper_draws=PAPER_DRAWS,
         counts=verdict_counts(card),
         sentence=verdict_sentence(card),
-        differing=[(_group(line, titles), line) for line in found if line.verdict == "differs"],
-        groups=_groups(found, titles),
+        parts=[_part(name, mine, claims, titles) for name, mine in cards.items() if not mine.empty],
     )
 
 
-def _groups(found: list[Line], titles: Mapping[str, str]) -> dict[str, list[Line]]:
+def _part(name: str, card: pd.DataFrame, claims: pd.DataFrame, titles: Mapping[str, str]) -> Part:
+    found = lines(card, claims)
+    differing = [line for line in found if line.verdict == "differs"]
+    return Part(PAPERS[name], verdict_sentence(card), _groups(found, titles), _groups(differing, titles))
+
+
+def _groups(found: Sequence[Line], titles: Mapping[str, str]) -> dict[str, list[Line]]:
     """The lines under their headings, in the order of the scorecard."""
     groups: dict[str, list[Line]] = {}
     for line in found:
@@ -53,8 +79,6 @@ def _groups(found: list[Line], titles: Mapping[str, str]) -> dict[str, list[Line
 
 def _group(line: Line, titles: Mapping[str, str]) -> str:
     """The heading of a line: ``table1/bank/hmc`` stands under Table 1 and the problem, the others under their place."""
-    kind, _, rest = line.item.partition("/")
-    if kind == "table1":
-        problem = rest.partition("/")[0]
-        return f"Table 1: {titles.get(problem, problem)}"
-    return kind.replace("fig", "Figure ").replace("section", "Section ")
+    kind, *rest = line.item.removeprefix(PAPER_B).split("/")
+    place = kind.replace("table", "Table ").replace("fig", "Figure ").replace("section", "Section ")
+    return f"{place}: {titles[rest[0]]}" if rest and rest[0] in titles else place
