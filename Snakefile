@@ -21,6 +21,7 @@ include: "workflow/rules/surrogate.smk"
 include: "workflow/rules/projection.smk"
 include: "workflow/rules/scaling.smk"
 include: "workflow/rules/mesh_study.smk"
+include: "workflow/rules/network_tables.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/notebooks.smk"
 include: "workflow/rules/report.smk"
@@ -34,6 +35,7 @@ rule all:
         rules.report.output,
         rules.provenance.output,
         rules.figures.output,
+        rules.network_tables.output,
         EXPERIMENT_OUTPUTS,
         rules.sweep_figures.output,
         SCALING_OUTPUTS,

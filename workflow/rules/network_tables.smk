@@ -23,7 +23,7 @@ rule network_tables:
         ),
     params:
         code=code("scripts/network_tables.py"),
-        spec={"titles": {name: TITLES[name] for name in GRADIENT_PROBLEMS}},
+        spec={"titles": GRADIENT_TITLES},
     log:
         f"{LOGS}/network_tables.log",
     conda:

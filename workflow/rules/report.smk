@@ -195,7 +195,7 @@ rule report:
         ),
     params:
         code=code("scripts/report.py"),
-        spec={"run": config["run"], "titles": TITLES},
+        spec={"run": config["run"], "titles": TITLES, "gradient_titles": GRADIENT_TITLES},
     log:
         f"{LOGS}/report/index.log",
     conda:

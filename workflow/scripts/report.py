@@ -49,6 +49,6 @@ with job(snakemake.log[0]):
         card=card,
         draws=draws,
         claims=read_claims(Path(snakemake.input.claims)),
-        titles=spec["titles"],
+        titles={**spec["titles"], **spec["gradient_titles"]},
     )
     Path(snakemake.output.scorecard).write_text(scores, encoding="utf-8")

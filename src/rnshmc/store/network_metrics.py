@@ -20,8 +20,10 @@ class NetworkChain:
         What was run, and whether its data are real, simulated, a user's or a stand-in.
     recipe
         The recipe of which the sampler is a variant.
+    explored
+        Iterations of exact HMC before the kept draws.
     training_draws
-        Iterations of exact HMC until the network was trained; None for a sampler without one.
+        The same, for a sampler with a network, which was trained then; None for one without.
     draws
         Number of kept draws.
     ap
@@ -41,6 +43,7 @@ class NetworkChain:
     chain: int
     origin: str
     recipe: str
+    explored: int
     training_draws: int | None
     draws: int
     ap: float
@@ -57,16 +60,18 @@ class NetworkChain:
 
 
 def network_chain(chain: StoredChain) -> NetworkChain:
-    """Measure one chain, whose settings have the keys problem, sampler, recipe and chain."""
+    """Measure one chain, whose settings have the keys problem, sampler, recipe, chain and explored."""
     draws = chain.draws
     fit = chain.phases.get("fit")
+    explored = int(chain.settings["explored"])
     return NetworkChain(
         problem=chain.settings["problem"],
         sampler=chain.settings["sampler"],
         chain=int(chain.settings["chain"]),
         origin=chain.origin,
         recipe=chain.settings["recipe"],
-        training_draws=None if fit is None else int(chain.settings["explored"]),
+        explored=explored,
+        training_draws=None if fit is None else explored,
         draws=len(draws),
         ap=float(chain.stats["accepted"].mean()),
         **_range("ess", geyer_ess(draws)),

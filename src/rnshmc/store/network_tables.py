@@ -5,7 +5,8 @@ As in `rnshmc.store.tables`, seconds per iteration come from the timing stage al
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -75,9 +76,10 @@ def network_table(metrics: Sequence[NetworkChain], timings: Sequence[Timing]) ->
 
     - `sample_s` is `PAPER_ITERATIONS` times `s_per_iter`; `median_ess_per_s` is the median ESS per second of it, and
       `speedup` that relative to HMC on the same problem.
-    - `total_s` are the seconds of as many draws with what came before: `training_draws` of HMC, the training, and the
-      remaining draws; `total_median_ess_per_s` is the median ESS of `PAPER_ITERATIONS` draws per second of it, and
-      `total_speedup` that relative to HMC.
+    - `total_s` are the seconds of as many draws from the first on: `training_draws` of HMC, the training, and the
+      remaining draws. They are counted over as many iterations as HMC made in all and scaled to `PAPER_ITERATIONS`, so
+      that a shorter run has the same share of training. `total_median_ess_per_s` is the median ESS of
+      `PAPER_ITERATIONS` draws per second of it, and `total_speedup` that relative to HMC.
 
     `loaded` says that other work kept the machine busy while seconds were measured; `data` is the origin of the data.
 
@@ -190,7 +192,14 @@ def _estimates(
     missing = [cell for cell in chains if cell not in seconds]
     if missing:
         raise StoreError(f"no timing of {'/'.join(missing[0])}")
-    table = {cell: _cell_estimates(members, seconds, cell) for cell, members in chains.items()}
+    table = {
+        (problem, sampler): _cell_estimates(
+            members,
+            seconds[problem, sampler],
+            _Exact.of(chains.get((problem, BASELINE)), seconds.get((problem, BASELINE))),
+        )
+        for (problem, sampler), members in chains.items()
+    }
     for (problem, sampler), row in table.items():
         baseline = table.get((problem, BASELINE))
         for name, efficiency in _SPEEDUPS.items():
@@ -203,14 +212,14 @@ def _estimates(
     return table
 
 
-def _cell_estimates(chains: Sequence[NetworkChain], seconds: Mapping[Cell, Timing], cell: Cell) -> dict[str, Estimate]:
+def _cell_estimates(chains: Sequence[NetworkChain], timing: Timing, exact: "_Exact | None") -> dict[str, Estimate]:
     row = {name: Estimate.over(getattr(chain, name) for chain in chains) for name in _MEANS}
     share = Estimate.over(chain.ess_median / chain.draws for chain in chains)
-    own = _seconds_per_iteration(seconds[cell])
+    own = _seconds_per_iteration(timing)
     row["s_per_iter"] = own
     row["fit_s"] = _training(chains)
     row["sample_s"] = _times(PAPER_ITERATIONS, own)
-    row["total_s"] = _total(chains, own, seconds.get((cell[0], BASELINE)), row["fit_s"])
+    row["total_s"] = _total(chains[0].training_draws, own, exact, row["fit_s"])
     row["median_ess_per_s"] = share.per(own)
     row["total_median_ess_per_s"] = _times(PAPER_ITERATIONS, share).per(row["total_s"])
     return row
@@ -225,18 +234,32 @@ def _training(chains: Sequence[NetworkChain]) -> Estimate:
     return Estimate.over(math.nan if chain.fit_s is None else chain.fit_s for chain in chains)
 
 
-def _total(chains: Sequence[NetworkChain], own: Estimate, exact: Timing | None, training: Estimate) -> Estimate:
+@dataclass(frozen=True)
+class _Exact:
+    """HMC on a problem: all its iterations, and seconds of one."""
+
+    iterations: int
+    s_per_iter: Estimate
+
+    @classmethod
+    def of(cls, chains: Sequence[NetworkChain] | None, timing: Timing | None) -> Self | None:
+        if chains is None or timing is None:
+            return None
+        return cls(chains[0].explored + chains[0].draws, _seconds_per_iteration(timing))
+
+
+def _total(trained: int | None, own: Estimate, exact: _Exact | None, training: Estimate) -> Estimate:
     """Seconds of all of paper B's iterations, with those of HMC that the network was trained on; NaN without HMC."""
-    explored = chains[0].training_draws
-    if explored is None:
+    if trained is None:
         return _times(PAPER_ITERATIONS, own)
     if exact is None:
         return Estimate(math.nan, math.nan)
-    parts = [_times(explored, _seconds_per_iteration(exact)), training, _times(PAPER_ITERATIONS - explored, own)]
-    return Estimate(sum(part.value for part in parts), math.hypot(*(part.error for part in parts)))
+    parts = [_times(trained, exact.s_per_iter), training, _times(exact.iterations - trained, own)]
+    seconds = Estimate(sum(part.value for part in parts), math.hypot(*(part.error for part in parts)))
+    return _times(PAPER_ITERATIONS / exact.iterations, seconds)
 
 
-def _times(factor: int, estimate: Estimate) -> Estimate:
+def _times(factor: float, estimate: Estimate) -> Estimate:
     return Estimate(factor * estimate.value, factor * estimate.error)
 
 
