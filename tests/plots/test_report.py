@@ -155,7 +155,7 @@ def test_means_that_differ_are_said_to_differ(page: Page) -> None:
 
 
 def test_each_chapter_says_how_it_compares_with_the_paper(page: Page) -> None:
-    assert "2 of the paper’s numbers reproduced 1 differ, 1 unexplained 1 not comparable" in page.text
+    assert "2 of the papers’ numbers reproduced 1 differ, 1 unexplained 1 not comparable" in page.text
     assert "Numbers compared with the paper: 1; reproduced: 0; different: 1 (1 without a reason). Notebook" in page.text
     assert "Numbers compared with the paper: 0; reproduced: 0; different: 0; not comparable: 1. Notebook" in page.text
 

@@ -29,7 +29,6 @@ HMC = NetworkChain(
     chain=1,
     origin="real",
     recipe="hmc",
-    explored=1000,
     training_draws=None,
     draws=1000,
     ap=0.7,
@@ -45,9 +44,7 @@ HMC = NetworkChain(
     mcse_mean=np.array([0.1, 0.1, 0.1]),
 )
 HMC_2 = replace(HMC, chain=2, ap=0.8)
-NNG = replace(
-    HMC, sampler="nng_hmc_10", recipe="nng_hmc", explored=500, training_draws=500, ap=0.6, ess_median=200.0, fit_s=10.0
-)
+NNG = replace(HMC, sampler="nng_hmc_10", recipe="nng_hmc", training_draws=1000, ap=0.6, ess_median=200.0, fit_s=10.0)
 NNG_2 = replace(NNG, chain=2, ess_median=280.0, fit_s=14.0)
 CHAINS = [NNG, NNG_2, HMC, HMC_2]
 TIMINGS = [
@@ -76,7 +73,6 @@ def test_a_chain_is_measured_by_both_definitions() -> None:
     found = network_chain(chain)
     assert (found.problem, found.sampler, found.recipe, found.chain) == ("news", "nng_hmc_10", "nng_hmc", 2)
     assert (found.ap, found.draws, found.training_draws, found.fit_s) == (0.75, 400, 150, 3.5)
-    assert found.explored == 150
     assert (found.ess_min, found.ess_max) == (geyer_ess(chain.draws).min(), geyer_ess(chain.draws).max())
     assert found.truncated_ess_median == np.median(truncated_ess(chain.draws))
     assert_allclose(found.sd, chain.draws.std(axis=0, ddof=1))
@@ -93,7 +89,7 @@ def test_the_table_has_a_row_per_sampler() -> None:
     assert tuple(table.columns) == NETWORK_COLUMNS
     assert table["sampler"].tolist() == ["hmc", "nng_hmc_10"]
     assert table["recipe"].tolist() == ["hmc", "nng_hmc"]
-    assert table["training_draws"].tolist() == [pd.NA, 500]
+    assert table["training_draws"].tolist() == [pd.NA, 1000]
     assert table["loaded"].tolist() == [False, True]
     assert_allclose([*table["ap"], *table["ess_median"]], [0.75, 0.6, 300.0, 240.0])
 
@@ -101,8 +97,8 @@ def test_the_table_has_a_row_per_sampler() -> None:
 def test_seconds_of_sampling_leave_out_what_seconds_of_all_include() -> None:
     hmc, nng = (row(network_table(CHAINS, TIMINGS), name) for name in ("hmc", "nng_hmc_10"))
     assert_allclose([hmc["sample_s"], hmc["total_s"]], [200.0, 200.0])
-    # HMC made 2000 iterations, a fifth of 10000: 500 of HMC, the training, 1500 of NNg-HMC.
-    total = 5 * (10.0 + 12.0 + 6.0)
+    # 1000 iterations of HMC, the training, 9000 iterations of NNg-HMC.
+    total = 20.0 + 12.0 + 36.0
     assert_allclose([nng["sample_s"], nng["total_s"]], [40.0, total])
     # 300 of 1000 draws at 0.02 s, 240 of 1000 at 0.004 s.
     assert_allclose([hmc["median_ess_per_s"], nng["median_ess_per_s"]], [15.0, 60.0])
@@ -116,8 +112,8 @@ def test_standard_errors_are_over_chains_and_blocks() -> None:
     hmc, nng = (row(table, name) for name in ("hmc", "nng_hmc_10"))
     assert_allclose([hmc["ap"], nng["ess_median"], nng["fit_s"]], [0.05, 40.0, 2.0])  # half the difference of two
     assert_allclose([hmc["s_per_iter"], nng["s_per_iter"]], [HMC_SE, 0.0])
-    assert_allclose(nng["total_s"], 5 * np.hypot(500 * HMC_SE, 2.0))
-    assert_allclose(nng["total_median_ess_per_s"] / (2400.0 / 140.0), np.hypot(40 / 240, nng["total_s"] / 140.0))
+    assert_allclose(nng["total_s"], np.hypot(1000 * HMC_SE, 2.0))
+    assert_allclose(nng["total_median_ess_per_s"] / (2400.0 / 68.0), np.hypot(40 / 240, nng["total_s"] / 68.0))
     assert_allclose(nng["speedup"] / 4.0, np.hypot(40 / 240, HMC_SE / 0.02))
     assert (hmc["speedup"], hmc["total_speedup"]) == (0.0, 0.0)
     one = network_table_standard_errors([HMC, NNG], TIMINGS)
@@ -165,6 +161,6 @@ def test_a_chain_that_never_moved_has_no_shape_to_compare_with() -> None:
 
 def test_the_table_reads_as_text() -> None:
     text = readable_network_table(network_table(CHAINS, TIMINGS), {"news": "Online News"}).to_dict("records")[1]
-    assert (text["problem"], text["training draws"], text["AP"]) == ("Online News", "500", "0.60")
+    assert (text["problem"], text["training draws"], text["AP"]) == ("Online News", "1000", "0.60")
     assert (text["ESS (min, med, max)"], text["truncated ESS"]) == ("100, 240, 500", "180, 540, 900")
-    assert (text["s/iter"], text["speed-up"], text["with training"]) == ("0.00400 †", "4.00", "1.14")
+    assert (text["s/iter"], text["speed-up"], text["with training"]) == ("0.00400 †", "4.00", "2.35")

@@ -20,10 +20,8 @@ class NetworkChain:
         What was run, and whether its data are real, simulated, a user's or a stand-in.
     recipe
         The recipe of which the sampler is a variant.
-    explored
-        Iterations of exact HMC before the kept draws.
     training_draws
-        The same, for a sampler with a network, which was trained then; None for one without.
+        Iterations of exact HMC until the network was trained; None for a sampler without one.
     draws
         Number of kept draws.
     ap
@@ -43,7 +41,6 @@ class NetworkChain:
     chain: int
     origin: str
     recipe: str
-    explored: int
     training_draws: int | None
     draws: int
     ap: float
@@ -63,15 +60,13 @@ def network_chain(chain: StoredChain) -> NetworkChain:
     """Measure one chain, whose settings have the keys problem, sampler, recipe, chain and explored."""
     draws = chain.draws
     fit = chain.phases.get("fit")
-    explored = int(chain.settings["explored"])
     return NetworkChain(
         problem=chain.settings["problem"],
         sampler=chain.settings["sampler"],
         chain=int(chain.settings["chain"]),
         origin=chain.origin,
         recipe=chain.settings["recipe"],
-        explored=explored,
-        training_draws=None if fit is None else explored,
+        training_draws=None if fit is None else int(chain.settings["explored"]),
         draws=len(draws),
         ap=float(chain.stats["accepted"].mean()),
         **_range("ess", geyer_ess(draws)),

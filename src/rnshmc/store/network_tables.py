@@ -5,8 +5,7 @@ As in `rnshmc.store.tables`, seconds per iteration come from the timing stage al
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -77,8 +76,7 @@ def network_table(metrics: Sequence[NetworkChain], timings: Sequence[Timing]) ->
     - `sample_s` is `PAPER_ITERATIONS` times `s_per_iter`; `median_ess_per_s` is the median ESS per second of it, and
       `speedup` that relative to HMC on the same problem.
     - `total_s` are the seconds of as many draws from the first on: `training_draws` of HMC, the training, and the
-      remaining draws. They are counted over as many iterations as HMC made in all and scaled to `PAPER_ITERATIONS`, so
-      that a shorter run has the same share of training. `total_median_ess_per_s` is the median ESS of
+      remaining draws, however many of those were made. `total_median_ess_per_s` is the median ESS of
       `PAPER_ITERATIONS` draws per second of it, and `total_speedup` that relative to HMC.
 
     `loaded` says that other work kept the machine busy while seconds were measured; `data` is the origin of the data.
@@ -193,11 +191,7 @@ def _estimates(
     if missing:
         raise StoreError(f"no timing of {'/'.join(missing[0])}")
     table = {
-        (problem, sampler): _cell_estimates(
-            members,
-            seconds[problem, sampler],
-            _Exact.of(chains.get((problem, BASELINE)), seconds.get((problem, BASELINE))),
-        )
+        (problem, sampler): _cell_estimates(members, seconds[problem, sampler], seconds.get((problem, BASELINE)))
         for (problem, sampler), members in chains.items()
     }
     for (problem, sampler), row in table.items():
@@ -212,7 +206,7 @@ def _estimates(
     return table
 
 
-def _cell_estimates(chains: Sequence[NetworkChain], timing: Timing, exact: "_Exact | None") -> dict[str, Estimate]:
+def _cell_estimates(chains: Sequence[NetworkChain], timing: Timing, exact: Timing | None) -> dict[str, Estimate]:
     row = {name: Estimate.over(getattr(chain, name) for chain in chains) for name in _MEANS}
     share = Estimate.over(chain.ess_median / chain.draws for chain in chains)
     own = _seconds_per_iteration(timing)
@@ -234,32 +228,17 @@ def _training(chains: Sequence[NetworkChain]) -> Estimate:
     return Estimate.over(math.nan if chain.fit_s is None else chain.fit_s for chain in chains)
 
 
-@dataclass(frozen=True)
-class _Exact:
-    """HMC on a problem: all its iterations, and seconds of one."""
-
-    iterations: int
-    s_per_iter: Estimate
-
-    @classmethod
-    def of(cls, chains: Sequence[NetworkChain] | None, timing: Timing | None) -> Self | None:
-        if chains is None or timing is None:
-            return None
-        return cls(chains[0].explored + chains[0].draws, _seconds_per_iteration(timing))
-
-
-def _total(trained: int | None, own: Estimate, exact: _Exact | None, training: Estimate) -> Estimate:
+def _total(trained: int | None, own: Estimate, exact: Timing | None, training: Estimate) -> Estimate:
     """Seconds of all of paper B's iterations, with those of HMC that the network was trained on; NaN without HMC."""
     if trained is None:
         return _times(PAPER_ITERATIONS, own)
     if exact is None:
         return Estimate(math.nan, math.nan)
-    parts = [_times(trained, exact.s_per_iter), training, _times(exact.iterations - trained, own)]
-    seconds = Estimate(sum(part.value for part in parts), math.hypot(*(part.error for part in parts)))
-    return _times(PAPER_ITERATIONS / exact.iterations, seconds)
+    parts = [_times(trained, _seconds_per_iteration(exact)), training, _times(PAPER_ITERATIONS - trained, own)]
+    return Estimate(sum(part.value for part in parts), math.hypot(*(part.error for part in parts)))
 
 
-def _times(factor: float, estimate: Estimate) -> Estimate:
+def _times(factor: int, estimate: Estimate) -> Estimate:
     return Estimate(factor * estimate.value, factor * estimate.error)
 
 
