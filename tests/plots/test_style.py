@@ -7,7 +7,8 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from rnshmc.plots.style import MARK, log_axis, mark_stand_in, sampler_style, save, theme
+from rnshmc.errors import ParameterError
+from rnshmc.plots.style import MARK, log_axis, mark_stand_in, sampler_style, save, theme, variant_styles
 from rnshmc.store.names import SAMPLERS
 
 
@@ -64,3 +65,19 @@ def test_logarithmic_axes_have_plain_numbers() -> None:
     figure.draw_without_rendering()
     labels = {label.get_text() for label in ax.get_xticklabels()}
     assert {"0.01", "0.02", "0.05", "0.1", "0.2"} <= labels
+
+
+def test_variants_of_a_sampler_are_told_apart_in_one_figure() -> None:
+    styles = variant_styles(["sghmc_b", "hmc", "sghmc_a", "sghmc_c", "sghmc_mh", "one", "two"])
+    assert list(styles) == ["hmc", "sghmc_a", "sghmc_b", "sghmc_c", "sghmc_mh", "one", "two"]
+    assert styles["sghmc_a"] == sampler_style("sghmc_a")
+    variants = [styles[f"sghmc_{name}"] for name in "abc"]
+    assert len({style.colour for style in variants}) == len({str(style.line) for style in variants}) == 3
+    for style in variants:
+        red, green, blue = to_rgb(style.colour)
+        assert 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.75
+
+
+def test_more_variants_than_looks_are_refused() -> None:
+    with pytest.raises(ParameterError, match="sghmc_d"):
+        variant_styles([f"sghmc_{name}" for name in "abcd"])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,13 @@ import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from rnshmc.store.names import in_order, sampler_label
+from rnshmc.errors import ParameterError
+from rnshmc.store.names import base_sampler, in_order, sampler_label
 
 STAND_IN = "stand-in"
 MARK = "stand-in data"
@@ -76,12 +78,41 @@ _LOOKS: Mapping[str, tuple[str, Any, str]] = {
     "sghmc": ("#8c6d31", (0, (1, 2)), "h"),
     "sghmc_mh": ("#b2182b", (0, (2, 2)), "*"),
 }
+# The first variant in a figure keeps its sampler's look; the next ones are lighter and have longer dashes.
+_VARIANTS: tuple[tuple[float, Any], ...] = ((0.25, (0, (5, 1.5))), (0.45, (0, (9, 1.5, 1, 1.5))))
 _OTHER = ("#4d4d4d", (0, (1, 1)), "d")
 
 
 def sampler_style(sampler: str) -> SamplerStyle:
-    """How a sampler is drawn; those that the papers do not have share one look and go by their names."""
-    return SamplerStyle(sampler_label(sampler), *_LOOKS.get(sampler, _OTHER))
+    """How a sampler is drawn: a variant like its sampler, and those that the papers do not have all alike."""
+    return SamplerStyle(sampler_label(sampler), *_LOOKS.get(base_sampler(sampler) or "", _OTHER))
+
+
+def variant_styles(samplers: Iterable[str]) -> dict[str, SamplerStyle]:
+    """How the samplers of a figure are drawn, in order, variants of one told apart by lightness and line.
+
+    Raises
+    ------
+    ParameterError
+        If there are more variants of a sampler than looks.
+    """
+    styles: dict[str, SamplerStyle] = {}
+    for sampler in in_order(samplers):
+        style = sampler_style(sampler)
+        place = sum(base_sampler(other) == base_sampler(sampler) for other in styles) if base_sampler(sampler) else 0
+        if place > len(_VARIANTS):
+            raise ParameterError(f"samplers: no look for more than {place} variants of one, such as {sampler}")
+        if place:
+            lightness, line = _VARIANTS[place - 1]
+            style = replace(style, colour=_lighter(style.colour, lightness), line=line)
+        styles[sampler] = style
+    return styles
+
+
+def _lighter(colour: str, share: float) -> str:
+    """A colour, that share of the way to white."""
+    red, green, blue = (1 - (1 - part) * (1 - share) for part in to_rgb(colour))
+    return to_hex((red, green, blue))
 
 
 @contextmanager

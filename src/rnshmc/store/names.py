@@ -17,12 +17,25 @@ SAMPLERS = {
 }
 
 
+def base_sampler(sampler: str) -> str | None:
+    """The sampler of the papers that this is, or is a variant of: "sghmc" for "sghmc_a". None, if there is none.
+
+    The name of a variant is that of the sampler, an underscore, and whatever tells it from the others.
+    """
+    fitting = [name for name in SAMPLERS if sampler == name or sampler.startswith(f"{name}_")]
+    return max(fitting, key=len, default=None)
+
+
 def sampler_label(sampler: str) -> str:
-    """Label of a sampler; one that the papers do not have is called by its name."""
-    return SAMPLERS.get(sampler, sampler)
+    """Label of a sampler, such as "SGHMC (a)" for the variant "sghmc_a"; one of nobody's is called by its name."""
+    base = base_sampler(sampler)
+    if base is None:
+        return sampler
+    variant = sampler[len(base) + 1 :]
+    return f"{SAMPLERS[base]} ({variant})" if variant else SAMPLERS[base]
 
 
 def in_order(samplers: Iterable[str]) -> list[str]:
-    """The distinct `samplers`: those of the papers in the order above, then the others by name."""
-    distinct = set(samplers)
-    return [name for name in SAMPLERS if name in distinct] + sorted(distinct - SAMPLERS.keys())
+    """The distinct `samplers`: those of the papers in the order above, each before its variants, then the others."""
+    places = {name: place for place, name in enumerate(SAMPLERS)}
+    return sorted(set(samplers), key=lambda name: (places.get(base_sampler(name) or "", len(places)), name))
