@@ -1,0 +1,50 @@
+"""Gradient networks of several designs on the same gradients: what each learns, epoch by epoch (paper B, Fig. 5)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.random import stream
+from rnshmc.surrogates.gradient_network import GradientNetwork
+from rnshmc.types import Array
+
+Designs = Mapping[str, Mapping[str, int]]
+"""By name, ``hidden_units`` of each layer and how many ``blocks`` of them a network has."""
+
+
+def training_losses(
+    q: Array, gradients: Array, *, designs: Designs, epochs: int, seed: int, chain: int
+) -> pd.DataFrame:
+    """Train a network of each design on the same pairs.
+
+    Parameters
+    ----------
+    q, gradients
+        Training pairs, both of shape (n, dim).
+    epochs
+        How often training runs through the pairs.
+    chain
+        Number of the chain whose gradients these are, which names the streams.
+
+    Returns
+    -------
+    Columns network, chain, epoch (counted from 1), loss (half the mean squared error in units of the standard deviation
+    of each component), weights (of the network, biases left out, as the paper counts its units).
+
+    Raises
+    ------
+    FitError
+        If the training set has the wrong shape or is not finite.
+    ParameterError
+        If a design or epochs is out of range.
+    """
+    parts = []
+    for name, design in designs.items():
+        rng = stream(seed, "nng_fig5", name, f"chain{chain}")
+        network = GradientNetwork.fit(q, gradients, rng=rng, epochs=epochs, **design)
+        columns: dict[str, Any] = {"network": name, "chain": chain, "epoch": np.arange(1, epochs + 1)}
+        weights = network.weights.size + network.output_weights.size
+        parts.append(pd.DataFrame({**columns, "loss": network.losses, "weights": weights}))
+    return pd.concat(parts, ignore_index=True)

@@ -1,0 +1,60 @@
+"""What the posterior of a Gaussian process regression says of the process along a direction (paper B, Fig. 8)."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from rnshmc.targets.gp_regression import GPRegression
+from rnshmc.types import Array
+
+ENDS = (-3.0, 3.0)
+"""Ends of the line, in standard deviations of the inputs."""
+POINTS = 61
+MAX_DRAWS = 100
+"""Draws of each sampler that predictions are averaged over: each costs a factorisation."""
+BAND = 0.9
+"""Posterior probability of the band, at each point."""
+
+
+def predictions(target: GPRegression, draws: Mapping[str, Array], *, inputs: int) -> pd.DataFrame:
+    """The process along the first input, the others 0, averaged over draws of its hyperparameters.
+
+    Given a draw the process is Gaussian. Mean and variance of the mixture over the draws follow from theirs (the law of
+    total variance), and the band is that of a Gaussian with these two.
+
+    Parameters
+    ----------
+    draws
+        By sampler, draws of (log l, log sigma^2), shape (n, 2); at most `MAX_DRAWS` of them, evenly spaced, are used.
+    inputs
+        Number of inputs, p.
+
+    Returns
+    -------
+    Columns sampler, x, mean, low, high.
+
+    Raises
+    ------
+    NumericalError
+        If the process cannot be predicted at a draw.
+    """
+    x = np.linspace(*ENDS, POINTS)
+    points = np.zeros((POINTS, inputs))
+    points[:, 0] = x
+    parts = []
+    for sampler, sample in draws.items():
+        mean, sd = _mixture(target, sample[:: -(-len(sample) // MAX_DRAWS)], points)
+        half = float(norm.ppf(0.5 + 0.5 * BAND)) * sd
+        parts.append(pd.DataFrame({"sampler": sampler, "x": x, "mean": mean, "low": mean - half, "high": mean + half}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _mixture(target: GPRegression, draws: Array, points: Array) -> tuple[Array, Array]:
+    """Mean and standard deviation at each point over the draws."""
+    found = [target.predict(q, points) for q in draws]
+    means = np.array([mean for mean, _ in found])
+    variances = np.array([np.diagonal(covariance) for _, covariance in found])
+    # Rounding can take a variance at an observed point below 0.
+    return means.mean(axis=0), np.sqrt(np.maximum(variances.mean(axis=0) + means.var(axis=0), 0.0))

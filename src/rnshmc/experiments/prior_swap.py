@@ -1,0 +1,141 @@
+"""Another prior without new training: NNg-HMC by a network that was trained under a wider one (paper B, Fig. 4).
+
+The likelihood's share of a gradient does not know of the prior, so that a network of the gradient under one prior
+drives under another as well (`rnshmc.targets.priors`). The posterior has moved, though: most of it lies where the
+network was not trained.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.errors import ParameterError
+from rnshmc.random import stream
+from rnshmc.run.chain import Phase
+from rnshmc.run.phases import dynamics, exploit
+from rnshmc.targets.priors import NormalPrior, SwappedPriorDriver
+from rnshmc.types import Array, Driver, Potential
+
+EXACT, NETWORK = "hmc", "nng_hmc"
+MAX_DRAWS = 1000
+"""Draws of each sampler and prior that the figure shows."""
+
+
+@dataclass(frozen=True)
+class PriorSwap:
+    """Chains under a new prior.
+
+    Raises
+    ------
+    ParameterError
+        If burn_in or iterations is out of range.
+    """
+
+    seed: int
+    old_sd: float
+    """Standard deviation of the prior that the network was trained under."""
+    new_sd: float
+    """Standard deviation of the prior that it samples under."""
+    burn_in: int
+    """First iterations of each chain, which lead from the old posterior to the new one."""
+    iterations: int
+    """Iterations after them."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("burn_in", 0), ("iterations", 1)):
+            if getattr(self, name) < least:
+                raise ParameterError(f"{name}: expected at least {least}, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is left of a chain, under whichever prior."""
+
+    sampler: str
+    prior_sd: float
+    draws: Array
+    """Shape (n, dim)."""
+    acceptance: float
+    """Share of the proposals that were accepted."""
+
+
+def swap_prior(
+    experiment: PriorSwap,
+    *,
+    target: Potential,
+    network: Driver,
+    start: Array,
+    settings: Mapping[str, Mapping[str, Any]],
+) -> list[Kept]:
+    """Run HMC and NNg-HMC under the new prior.
+
+    Parameters
+    ----------
+    target
+        The exact potential under the new prior, which decides in both.
+    network
+        The gradient network, trained under the old one.
+    start
+        Where both start, shape (dim,): a state of the exploration under the old prior.
+    settings
+        ``step_size`` and ``n_steps`` of each of the two samplers, as under the old prior.
+
+    Raises
+    ------
+    ParameterError
+        If a setting is out of range.
+    """
+    swapped = SwappedPriorDriver(network, old=NormalPrior(experiment.old_sd), new=NormalPrior(experiment.new_sd))
+    drivers: dict[str, Driver | None] = {EXACT: None, NETWORK: swapped}
+    found = []
+    for sampler, driver in drivers.items():
+        phase = exploit(
+            target,
+            driver,
+            sampler=sampler,
+            start=start,
+            iterations=experiment.burn_in + experiment.iterations,
+            rng=stream(experiment.seed, "nng_fig4", sampler),
+            **dynamics(settings[sampler]),
+        )
+        found.append(_kept(experiment, sampler, phase))
+    return found
+
+
+def _kept(experiment: PriorSwap, sampler: str, phase: Phase) -> Kept:
+    accepted: Any = phase.stats["accepted"][experiment.burn_in :]
+    return Kept(sampler, experiment.new_sd, phase.draws[experiment.burn_in :], float(accepted.mean()))
+
+
+def draws_table(chains: Sequence[Kept], coordinates: Sequence[int]) -> pd.DataFrame:
+    """Two coordinates of the draws, of at most `MAX_DRAWS` of each chain, evenly spaced.
+
+    Parameters
+    ----------
+    coordinates
+        Which two, counted from 0.
+
+    Returns
+    -------
+    Columns sampler, prior_variance, draw, x_coordinate, y_coordinate (counted from 1), x, y.
+    """
+    i, j = coordinates
+    parts = []
+    for chain in chains:
+        chosen = np.arange(0, len(chain.draws), -(-len(chain.draws) // MAX_DRAWS))
+        x, y = chain.draws[chosen, i], chain.draws[chosen, j]
+        columns = {"draw": chosen, "x_coordinate": i + 1, "y_coordinate": j + 1, "x": x, "y": y}
+        parts.append(pd.DataFrame({**_names(chain), **columns}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def acceptance_table(chains: Sequence[Kept]) -> pd.DataFrame:
+    """Columns sampler, prior_variance, acceptance: one row for each chain."""
+    return pd.DataFrame([{**_names(chain), "acceptance": chain.acceptance} for chain in chains])
+
+
+def _names(chain: Kept) -> dict[str, Any]:
+    return {"sampler": chain.sampler, "prior_variance": chain.prior_sd**2}

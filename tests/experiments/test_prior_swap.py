@@ -1,0 +1,66 @@
+"""The posterior under another prior: the exact gradient, swapped, samples what HMC samples."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from rnshmc.datasets.synthetic import simulate_normal_logistic
+from rnshmc.errors import ParameterError
+from rnshmc.experiments.prior_swap import MAX_DRAWS, Kept, PriorSwap, acceptance_table, draws_table, swap_prior
+from rnshmc.random import stream
+from rnshmc.targets.logistic import LogisticRegression
+
+DATA = simulate_normal_logistic(200, 3, stream(5, "prior swap"))
+EXPERIMENT = PriorSwap(seed=5, old_sd=3.0, new_sd=0.2, burn_in=20, iterations=400)
+SETTINGS = {"step_size": 0.05, "n_steps": [1, 10]}
+BOTH = {"hmc": SETTINGS, "nng_hmc": SETTINGS}
+
+
+def run(experiment: PriorSwap, driver_sd: float) -> list[Kept]:
+    """HMC and NNg-HMC under the new prior; in the place of a network, an exact gradient under some prior."""
+    target = LogisticRegression(DATA.X, DATA.y, experiment.new_sd)
+    driver = LogisticRegression(DATA.X, DATA.y, driver_sd)
+    return swap_prior(experiment, target=target, network=driver, start=np.zeros(3), settings=BOTH)
+
+
+def test_a_perfect_network_drives_as_well_as_the_exact_gradient() -> None:
+    exact, network = run(EXPERIMENT, EXPERIMENT.old_sd)
+    assert (exact.sampler, network.sampler) == ("hmc", "nng_hmc")
+    assert len(exact.draws) == len(network.draws) == EXPERIMENT.iterations
+    assert min(exact.acceptance, network.acceptance) > 0.95
+    # Means of 400 draws, at most twice as correlated as independent ones: each within 1.4 / 20 of a posterior sd.
+    sd = exact.draws.std(axis=0)
+    assert np.abs((exact.draws.mean(axis=0) - network.draws.mean(axis=0)) / sd).max() < 4 * 1.4 * np.sqrt(2 / 400)
+
+
+def test_the_prior_that_is_taken_out_is_that_of_the_training() -> None:
+    """A driver under yet another prior is wrong by (1 / 0.1^2 - 1 / 3^2) q, and proposals are rejected."""
+    assert run(EXPERIMENT, 0.1)[1].acceptance < run(EXPERIMENT, EXPERIMENT.old_sd)[1].acceptance - 0.1
+
+
+def test_the_same_seed_gives_the_same_draws() -> None:
+    short = replace(EXPERIMENT, iterations=20)
+    for one, two in zip(run(short, 3.0), run(short, 3.0), strict=True):
+        assert np.array_equal(one.draws, two.draws)
+    assert not np.array_equal(run(replace(short, seed=6), 3.0)[0].draws, run(short, 3.0)[0].draws)
+
+
+def test_tables_name_samplers_and_variances() -> None:
+    draws = np.arange(2.5 * MAX_DRAWS * 4).reshape(-1, 4)
+    chains = [Kept("hmc", 2.0, draws, 0.8), Kept("nng_hmc", 0.5, draws[:10], 0.6)]
+    table = draws_table(chains, [1, 3])
+    counts = table.groupby(["sampler", "prior_variance"]).size()
+    assert counts["hmc", 4.0] == -(-len(draws) // 3) <= MAX_DRAWS
+    assert counts["nng_hmc", 0.25] == 10
+    assert_allclose(table["x"], draws[table["draw"], 1])
+    assert_allclose(table["y"], draws[table["draw"], 3])
+    assert table[["x_coordinate", "y_coordinate"]].drop_duplicates().to_numpy().tolist() == [[2, 4]]
+    assert acceptance_table(chains).to_numpy().tolist() == [["hmc", 4.0, 0.8], ["nng_hmc", 0.25, 0.6]]
+
+
+@pytest.mark.parametrize(("name", "value"), [("burn_in", -1), ("iterations", 0)])
+def test_settings_out_of_range_are_refused_by_name(name: str, value: int) -> None:
+    with pytest.raises(ParameterError, match=f"{name}: expected at least {value + 1}, got {value}"):
+        replace(EXPERIMENT, **{name: value})
