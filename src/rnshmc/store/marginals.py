@@ -21,6 +21,12 @@ def selected_coordinates(dim: int, count: int = 5) -> list[int]:
     return [k * (dim // chosen) for k in range(chosen)]
 
 
+def leading_coordinates(draws: Array, count: int) -> list[int]:
+    """Coordinates of largest absolute mean, counted from 0, increasing; ``draws`` has shape (..., dim)."""
+    means = np.abs(draws.reshape(-1, draws.shape[-1]).mean(axis=0))
+    return sorted(int(k) for k in np.argsort(-means, kind="stable")[:count])
+
+
 def marginal_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.DataFrame:
     """Densities of some coordinates and of their pairs, from all kept draws of each sampler.
 

@@ -1,0 +1,41 @@
+"""Posteriors by exact and by network gradients as tidy tables (paper B, Figs. 7, 9 and 10)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.store.marginals import marginal_table
+from rnshmc.store.posterior import ProblemChains
+
+TRACE_COLUMNS = ("problem", "sampler", "coordinate", "iteration", "value", "data")
+
+
+def exponentials(chains: ProblemChains) -> ProblemChains:
+    """The chains with exp(q) in place of q: l and sigma^2 of a Gaussian process regression, not logarithms."""
+    moved = {
+        sampler: tuple(replace(chain, draws=np.exp(chain.draws)) for chain in members)
+        for sampler, members in chains.chains.items()
+    }
+    return replace(chains, chains=moved)
+
+
+def single_marginals(chains: ProblemChains, coordinates: Sequence[int]) -> pd.DataFrame:
+    """Densities of some coordinates, counted from 0, without those of their pairs: see `marginal_table`."""
+    return pd.concat([marginal_table(chains, [k]) for k in coordinates], ignore_index=True)
+
+
+def trace_table(chains: ProblemChains, coordinate: int) -> pd.DataFrame:
+    """A coordinate, counted from 0, at every kept iteration of the first chain of each sampler.
+
+    Returns
+    -------
+    Columns `TRACE_COLUMNS`: coordinate and iteration are counted from 1, the latter after the exploration.
+    """
+    parts = []
+    for sampler, members in chains.chains.items():
+        values = members[0].draws[:, coordinate]
+        parts.append(pd.DataFrame({"sampler": sampler, "iteration": np.arange(1, len(values) + 1), "value": values}))
+    table = pd.concat(parts, ignore_index=True)
+    return table.assign(problem=chains.problem, coordinate=coordinate + 1, data=chains.origin)[list(TRACE_COLUMNS)]
