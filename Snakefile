@@ -18,6 +18,7 @@ include: "workflow/rules/sample.smk"
 include: "workflow/rules/experiments.smk"
 include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/surrogate.smk"
+include: "workflow/rules/network_figures.smk"
 include: "workflow/rules/projection.smk"
 include: "workflow/rules/scaling.smk"
 include: "workflow/rules/mesh_study.smk"
@@ -38,6 +39,7 @@ rule all:
         rules.network_tables.output,
         EXPERIMENT_OUTPUTS,
         rules.sweep_figures.output,
+        NETWORK_FIGURE_OUTPUTS,
         SCALING_OUTPUTS,
         MESH_STUDY_OUTPUTS,
         expand(rules.problem_figures.output, problem=PROBLEMS),

@@ -103,7 +103,7 @@ def series(table: pd.DataFrame, title: str) -> Figure:
 
 
 def marginal_panels(table: pd.DataFrame, title: str, *, names: Mapping[int, str] | None = None) -> Figure:
-    """Posterior densities side by side, samplers laid over one another, exact HMC as an area (Figs. 7 and 9).
+    """Posterior densities side by side, samplers laid over one another, exact HMC as an area (Fig. 9).
 
     Parameters
     ----------
@@ -133,6 +133,11 @@ def marginal_panels(table: pd.DataFrame, title: str, *, names: Mapping[int, str]
         figure.suptitle(title)
         mark_stand_in(figure, str(table["data"].iloc[0]))
         return figure
+
+
+def hyperparameters(table: pd.DataFrame, title: str) -> Figure:
+    """The same of the length scale and the noise variance of a Gaussian process regression (Fig. 7)."""
+    return marginal_panels(table, title, names={1: "length scale $l$", 2: r"noise variance $\sigma^2$"})
 
 
 def predictions(table: pd.DataFrame, title: str) -> Figure:

@@ -1,0 +1,33 @@
+"""HMC and NNg-HMC under another prior, beside what they drew under that of the training."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rnshmc.experiments.prior_swap import Kept, PriorSwap, acceptance_table, draws_table, swap_prior
+from rnshmc.run.job import job
+from rnshmc.run.registry import load_driver, load_target
+from rnshmc.store.chains import read_chain
+from rnshmc.store.marginals import leading_coordinates
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+spec = snakemake.params.spec
+
+with job(snakemake.log[0]):
+    experiment = PriorSwap(seed=spec["seed"], **spec["experiment"])
+    old = []
+    for sampler in ("hmc", "nng_hmc"):
+        chain = read_chain(Path(snakemake.input[sampler]))
+        acceptance = float(chain.stats["accepted"].mean())
+        old.append(Kept(sampler, experiment.old_sd, chain.draws, acceptance))
+    new = swap_prior(
+        experiment,
+        target=load_target({**spec["target"], "prior_sd": experiment.new_sd}, Path(snakemake.input.data)),
+        network=load_driver(spec["surrogate"], Path(snakemake.input.network)),
+        start=read_chain(Path(snakemake.input.exploration)).draws[-1],
+        settings=spec["samplers"],
+    )
+    coordinates = leading_coordinates(old[0].draws, 2)
+    draws_table([*old, *new], coordinates).to_csv(snakemake.output.draws, index=False, float_format="%.6g")
+    acceptance_table([*old, *new]).to_csv(snakemake.output.acceptance, index=False, float_format="%.6g")

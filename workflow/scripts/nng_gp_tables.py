@@ -1,0 +1,24 @@
+"""Posteriors of the hyperparameters of a Gaussian process regression, and what they predict, as tables."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rnshmc.experiments.predictions import predictions
+from rnshmc.run.job import job
+from rnshmc.store.network_posteriors import exponentials, single_marginals
+from rnshmc.store.posterior import ProblemChains
+from rnshmc.targets.gp_regression import from_file
+from rnshmc.targets.stored import read_arrays
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+with job(snakemake.log[0]):
+    chains = ProblemChains.read(map(Path, snakemake.input.chains))
+    marginals = single_marginals(exponentials(chains), range(chains.dim))
+    marginals.to_csv(snakemake.output.fig7, index=False, float_format="%.6g")
+    data = Path(snakemake.input.data)
+    target = from_file(data, prior_sd=snakemake.params.spec["target"]["prior_sd"])
+    draws = {sampler: chains.draws(sampler).reshape(-1, chains.dim) for sampler in chains.chains}
+    table = predictions(target, draws, inputs=read_arrays(data, "X")[0].shape[1])
+    table.to_csv(snakemake.output.fig8, index=False, float_format="%.6g")

@@ -1,0 +1,19 @@
+"""Posteriors by gradients of mini-batches beside those by exact and by network gradients, as tables."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rnshmc.run.job import job
+from rnshmc.store.marginals import leading_coordinates
+from rnshmc.store.network_posteriors import single_marginals, trace_table
+from rnshmc.store.posterior import ProblemChains
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+with job(snakemake.log[0]):
+    marginals = ProblemChains.read(map(Path, snakemake.input.marginals))
+    coordinates = leading_coordinates(marginals.draws("hmc"), 2)
+    single_marginals(marginals, coordinates).to_csv(snakemake.output.fig9, index=False, float_format="%.6g")
+    traces = trace_table(ProblemChains.read(map(Path, snakemake.input.traces)), coordinates[0])
+    traces.to_csv(snakemake.output.fig10, index=False, float_format="%.6g")
