@@ -42,12 +42,12 @@ def test_single_marginals_are_those_of_the_whole_table(chains: ProblemChains) ->
     assert_array_equal(single.sort_values(by)["density"], wanted["density"])
 
 
-def test_traces_are_those_of_first_chains(chains: ProblemChains) -> None:
+def test_traces_are_those_of_first_chains_for_as_long_as_all_last(chains: ProblemChains) -> None:
     table = trace_table(chains, 2)
     assert tuple(table.columns) == TRACE_COLUMNS
-    assert table.groupby("sampler").size().to_dict() == {"hmc": 50, "sghmc_mh": 30}
+    assert table.groupby("sampler").size().to_dict() == {"hmc": 30, "sghmc_mh": 30}
     part = table[table["sampler"] == "hmc"]
-    assert_array_equal(part["value"], chains.chains["hmc"][0].draws[:, 2])
+    assert_array_equal(part["value"], chains.chains["hmc"][0].draws[:30, 2])
     assert part["iteration"].iloc[0] == 1
     assert set(table["coordinate"]) == {3}
     assert set(table["data"]) == {"stand-in"}

@@ -188,6 +188,7 @@ if "nng_fig9" in NETWORK_FIGURES:
 for figure, (name, tables) in NETWORK_FIGURES.items():
 
     rule:
+        """Draw a figure of paper B from its tables."""
         name:
             figure
         input:

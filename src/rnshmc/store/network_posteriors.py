@@ -27,15 +27,17 @@ def single_marginals(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Da
 
 
 def trace_table(chains: ProblemChains, coordinate: int) -> pd.DataFrame:
-    """A coordinate, counted from 0, at every kept iteration of the first chain of each sampler.
+    """A coordinate, counted from 0, along the first chain of each sampler: as many iterations as the shortest has.
 
     Returns
     -------
     Columns `TRACE_COLUMNS`: coordinate and iteration are counted from 1, the latter after the exploration.
     """
-    parts = []
-    for sampler, members in chains.chains.items():
-        values = members[0].draws[:, coordinate]
-        parts.append(pd.DataFrame({"sampler": sampler, "iteration": np.arange(1, len(values) + 1), "value": values}))
+    length = min(len(members[0].draws) for members in chains.chains.values())
+    iterations = np.arange(1, length + 1)
+    parts = [
+        pd.DataFrame({"sampler": sampler, "iteration": iterations, "value": members[0].draws[:length, coordinate]})
+        for sampler, members in chains.chains.items()
+    ]
     table = pd.concat(parts, ignore_index=True)
     return table.assign(problem=chains.problem, coordinate=coordinate + 1, data=chains.origin)[list(TRACE_COLUMNS)]
