@@ -7,15 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
-from rnshmc.dynamics.leapfrog import leapfrog
-from rnshmc.dynamics.metrics import IdentityMetric
 from rnshmc.errors import ParameterError
 from rnshmc.experiments.banana import (
     BananaExperiment,
     BananaTables,
     draw_trajectories,
     gradient_field,
-    leapfrog_path,
     run_banana,
 )
 from rnshmc.types import Array
@@ -63,24 +60,6 @@ def test_the_gradient_of_the_field_is_the_slope_of_its_potential() -> None:
     assert_allclose(grid["hmc_1"].to_numpy()[:, 1:-1], slope_1, rtol=1e-8, atol=1e-8)
     assert np.abs(grid["hmc_2"].to_numpy()[1:-1] - slope_2).max() < 1.001 * h2**2 / 6 * 12 * 25 * 2.4
     assert_allclose(field[["rns_hmc_1", "rns_hmc_2"]], field[["theta1", "theta2"]])
-
-
-def test_a_path_is_the_leapfrog_trajectory_in_full() -> None:
-    target, q, p = EXPERIMENT.target(), np.array([-1.0, 1.5]), np.array([0.7, -0.4])
-    path = leapfrog_path(target, q, p, step_size=0.03, n_steps=25)
-    end = leapfrog(
-        q,
-        p,
-        target.gradient(q),
-        step_size=0.03,
-        n_steps=25,
-        metric=IdentityMetric(),
-        force=target.gradient,
-        at_end=target.value_and_grad,
-    )
-    assert path.shape == (26, 2)
-    assert_allclose(path[0], q)
-    assert_allclose(path[-1], end.q, rtol=1e-10)
 
 
 def test_trajectories_of_both_samplers_start_with_the_same_momenta() -> None:

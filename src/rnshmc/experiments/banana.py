@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rnshmc.dynamics.leapfrog import leapfrog
 from rnshmc.dynamics.metrics import IdentityMetric
 from rnshmc.errors import ParameterError
+from rnshmc.experiments.plane import field_on_grid, trajectories_from
 from rnshmc.experiments.training import train
 from rnshmc.random import stream
 from rnshmc.run.chain import Phase
@@ -19,6 +19,7 @@ from rnshmc.targets.banana import Banana, banana_data
 from rnshmc.types import Array, Driver, Potential
 
 EXACT, SURROGATE = "hmc", "rns_hmc"
+NAMES = ("theta1", "theta2")
 GRID_1 = np.linspace(-3.6, 2.4, 61)
 GRID_2 = np.linspace(-2.4, 2.4, 61)
 """Where forces are looked at: the region that holds the posterior, and some of what surrounds it."""
@@ -119,47 +120,20 @@ def run_banana(experiment: BananaExperiment, *, settings: Mapping[str, Any]) -> 
 
 def gradient_field(target: Potential, surrogate: Driver) -> pd.DataFrame:
     """Exact potential and gradient, and the surrogate's gradient, on the grid: see `BananaTables.field`."""
-    grid = np.stack(np.meshgrid(GRID_1, GRID_2), axis=-1).reshape(-1, 2)
-    potential = np.array([target.value(q) for q in grid])
-    columns = {"theta1": grid[:, 0], "theta2": grid[:, 1], "potential": potential - potential.min()}
-    for sampler, driver in ((EXACT, target), (SURROGATE, surrogate)):
-        gradient = np.array([driver.gradient(q) for q in grid])
-        columns |= {f"{sampler}_1": gradient[:, 0], f"{sampler}_2": gradient[:, 1]}
-    return pd.DataFrame(columns)
+    return field_on_grid(target, {EXACT: target, SURROGATE: surrogate}, names=NAMES, grids=(GRID_1, GRID_2))
 
 
 def draw_trajectories(experiment: BananaExperiment, drivers: Mapping[str, Driver]) -> pd.DataFrame:
     """Trajectories of each driver from the start, with the same initial momenta: see `BananaTables.trajectories`."""
     rng = stream(experiment.seed, "fig2", "momenta")
-    momenta = [IdentityMetric().sample_momentum(rng, 2) for _ in range(experiment.drawn)]
-    start = np.array(experiment.start)
-    step_size = experiment.length / experiment.drawn_steps
-    parts = []
-    for sampler, driver in drivers.items():
-        for number, momentum in enumerate(momenta, start=1):
-            path = leapfrog_path(driver, start, momentum, step_size=step_size, n_steps=experiment.drawn_steps)
-            part = pd.DataFrame({"step": range(len(path)), "theta1": path[:, 0], "theta2": path[:, 1]})
-            parts.append(part.assign(sampler=sampler, trajectory=number))
-    return pd.concat(parts, ignore_index=True)[["sampler", "trajectory", "step", "theta1", "theta2"]]
-
-
-def leapfrog_path(driver: Driver, q: Array, p: Array, *, step_size: float, n_steps: int) -> Array:
-    """Every position of a leapfrog trajectory, shape (n_steps + 1, dim)."""
-    path, gradient = [q], driver.gradient(q)
-    for _ in range(n_steps):
-        end = leapfrog(
-            q,
-            p,
-            gradient,
-            step_size=step_size,
-            n_steps=1,
-            metric=IdentityMetric(),
-            force=driver.gradient,
-            at_end=lambda place: (0.0, driver.gradient(place)),
-        )
-        q, p, gradient = end.q, end.p, end.gradient
-        path.append(q)
-    return np.array(path)
+    return trajectories_from(
+        drivers,
+        names=NAMES,
+        starts=np.tile(experiment.start, (experiment.drawn, 1)),
+        momenta=np.array([IdentityMetric().sample_momentum(rng, 2) for _ in range(experiment.drawn)]),
+        step_size=experiment.length / experiment.drawn_steps,
+        n_steps=experiment.drawn_steps,
+    )
 
 
 def _explore(experiment: BananaExperiment, target: Potential, repeat: int) -> Phase:

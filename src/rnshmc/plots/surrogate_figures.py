@@ -8,14 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from rnshmc.plots.plane import arrows, contours
 from rnshmc.plots.style import ALARM, INK, WIDTH, log_axis, sampler_legend, sampler_style, theme
 from rnshmc.store.estimates import BASELINE, Estimate
 from rnshmc.store.names import in_order
-from rnshmc.types import Array
 
 TRUTH: dict[str, Any] = {"color": INK, "linestyle": (0, (5, 3)), "linewidth": 1.1}
-CONTOURS = (0.5, 2.0, 4.5, 8.0)
-"""Contours of the banana: potentials above the smallest, as at 1, 2, 3, 4 standard deviations of a Gaussian."""
 PROPOSAL = "#0072b2"
 SURROGATE_LABELS = {
     "rns_hmc": "network, additive",
@@ -24,10 +22,9 @@ SURROGATE_LABELS = {
     "fitc_hmc": "FITC",
 }
 """How the surrogates are called where they are looked at by themselves, by the sampler that each drives."""
-ARROWS = 5
-"""Every so many-th point of the grid, along each axis, has its arrows."""
 QUANTILES = (0.1, 0.5, 0.9)
 """Lower end of a bar, mark, upper end."""
+NAMES = ("theta1", "theta2")
 MARGIN = 0.25
 """Free space around the grid of the banana and the trajectories."""
 DODGE = 0.014
@@ -81,12 +78,12 @@ def banana(field: pd.DataFrame, trajectories: pd.DataFrame, acceptance: pd.DataF
     """
     samplers = in_order(acceptance["sampler"])
     places = pd.concat([field, trajectories])
-    limits = [(places[name].min() - MARGIN, places[name].max() + MARGIN) for name in ("theta1", "theta2")]
+    limits = [(places[name].min() - MARGIN, places[name].max() + MARGIN) for name in NAMES]
     with theme():
         figure = Figure(figsize=(WIDTH, 3.3), layout="constrained")
         axes = figure.subplots(1, 1 + len(samplers), sharex=True, sharey=True)
         for sampler, scale in zip(samplers, (1.0, 0.8), strict=True):
-            _arrows(axes[0], field, sampler, width=0.006 * scale)
+            arrows(axes[0], field, sampler, names=NAMES, width=0.006 * scale)
         axes[0].set(title="forces", xlim=limits[0], ylim=limits[1], ylabel=r"$\theta_2$")
         for ax, sampler in zip(axes[1:], samplers, strict=True):
             _trajectories(ax, trajectories[trajectories["sampler"] == sampler], sampler)
@@ -94,7 +91,7 @@ def banana(field: pd.DataFrame, trajectories: pd.DataFrame, acceptance: pd.DataF
             error = f" ± {rate.error:.3f}" if np.isfinite(rate.error) else ""
             ax.set_title(f"{sampler_style(sampler).label}\nacceptance {rate.value:.3f}{error}")
         for ax in axes:
-            _contours(ax, field)
+            contours(ax, field, names=NAMES)
             ax.set_xlabel(r"$\theta_1$")
             ax.grid(visible=False)
         extra = [
@@ -141,17 +138,6 @@ def gaussian_sweep(points: pd.DataFrame) -> Figure:
         return figure
 
 
-def _arrows(ax: Axes, field: pd.DataFrame, sampler: str, *, width: float) -> None:
-    columns = ["theta1", "theta2"]
-    kept = np.logical_and.reduce([pd.factorize(field[name], sort=True)[0] % ARROWS == 0 for name in columns])
-    part = field[kept]
-    force = -part[[f"{sampler}_1", f"{sampler}_2"]].to_numpy()
-    norm = np.linalg.norm(force, axis=1, keepdims=True)
-    force *= np.log1p(norm) / np.maximum(norm, np.finfo(float).tiny)
-    colour = sampler_style(sampler).colour
-    ax.quiver(part["theta1"], part["theta2"], *force.T, color=colour, width=width, scale=70.0)
-
-
 def _trajectories(ax: Axes, trajectories: pd.DataFrame, sampler: str) -> None:
     for _, path in trajectories.groupby("trajectory"):
         path = path.sort_values("step")
@@ -159,12 +145,6 @@ def _trajectories(ax: Axes, trajectories: pd.DataFrame, sampler: str) -> None:
         ax.plot(path["theta1"].iloc[-1], path["theta2"].iloc[-1], "o", color=PROPOSAL, markersize=4.5, zorder=4)
     start = trajectories[trajectories["step"] == 0].iloc[0]
     ax.plot(start["theta1"], start["theta2"], "s", color=ALARM, markersize=6, zorder=5)
-
-
-def _contours(ax: Axes, field: pd.DataFrame) -> None:
-    table = field.pivot_table(index="theta2", columns="theta1", values="potential")
-    x: Array = table.columns.to_numpy(dtype=float)
-    ax.contour(x, table.index.to_numpy(), table.to_numpy(), levels=CONTOURS, colors="#9aa5b1", linewidths=0.8, zorder=0)
 
 
 def _quantile_bars(ax: Axes, points: pd.DataFrame, column: str, shift: float) -> None:

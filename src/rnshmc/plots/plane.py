@@ -1,0 +1,44 @@
+"""What figures in the plane share: contours of a potential, and arrows along forces.
+
+Tables are those of `rnshmc.experiments.plane.field_on_grid`.
+"""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from rnshmc.plots.style import sampler_style
+from rnshmc.types import Array
+
+CONTOURS = (0.5, 2.0, 4.5, 8.0)
+"""Potentials above the smallest, as at 1, 2, 3, 4 standard deviations of a Gaussian."""
+ARROWS = 5
+"""Every so many-th point of the grid, along each axis, has its arrows."""
+
+
+def arrows(
+    ax: Axes, field: pd.DataFrame, sampler: str, *, names: tuple[str, str], width: float, scale: float = 70.0
+) -> None:
+    """Minus the gradient that moves a sampler: its direction, and a length that grows with the logarithm of its norm.
+
+    Parameters
+    ----------
+    names
+        Columns of the coordinates.
+    width, scale
+        Width of an arrow, and the length that spans the panel, as of `matplotlib.axes.Axes.quiver`.
+    """
+    kept = np.logical_and.reduce([pd.factorize(field[name], sort=True)[0] % ARROWS == 0 for name in names])
+    part = field[kept]
+    force = -part[[f"{sampler}_1", f"{sampler}_2"]].to_numpy()
+    norm = np.linalg.norm(force, axis=1, keepdims=True)
+    force *= np.log1p(norm) / np.maximum(norm, np.finfo(float).tiny)
+    colour = sampler_style(sampler).colour
+    ax.quiver(part[names[0]], part[names[1]], *force.T, color=colour, width=width, scale=scale)
+
+
+def contours(ax: Axes, field: pd.DataFrame, *, names: tuple[str, str]) -> None:
+    """Contours of the potential."""
+    table = field.pivot_table(index=names[1], columns=names[0], values="potential")
+    x: Array = table.columns.to_numpy(dtype=float)
+    ax.contour(x, table.index.to_numpy(), table.to_numpy(), levels=CONTOURS, colors="#9aa5b1", linewidths=0.8, zorder=0)
