@@ -1,0 +1,198 @@
+"""HMC beside NNg-HMC on a banana-shaped distribution: draws, gradients, trajectories (paper B, section 4.1, Fig. 2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from rnshmc.dynamics.metrics import IdentityMetric
+from rnshmc.errors import ParameterError
+from rnshmc.experiments.plane import field_on_grid, trajectories_from
+from rnshmc.random import stream
+from rnshmc.run.fit import fit_gradients
+from rnshmc.run.phases import StepRange, exploit, explore
+from rnshmc.run.recording import GradientPairs, GradientRecording
+from rnshmc.targets.twisted_gaussian import TwistedGaussian
+from rnshmc.types import Array, Driver, FittedDriver
+
+EXACT, NETWORK = "hmc", "nng_hmc"
+NAMES = ("x1", "x2")
+GRID_POINTS = 41
+"""Grid points along each axis, between the outermost draws."""
+SHOWN_DRAWS = 2000
+"""Draws of each sampler in the table, at most: thinned evenly."""
+
+
+@dataclass(frozen=True)
+class NetworkBanana:
+    """Settings of the experiment."""
+
+    seed: int
+    scale1: float
+    scale2: float
+    bend: float
+    """A, C and B of the target."""
+    step_size: float
+    n_steps: StepRange
+    """Lowest and highest number of leapfrog steps, drawn uniformly at each iteration."""
+    iterations: int
+    """Draws of each sampler."""
+    training: int
+    """First iterations of HMC, whose gradients the network is trained on."""
+    drawn: int
+    """Trajectories that are drawn."""
+    drawn_step_size: float
+    drawn_steps: int
+    """Leapfrog settings of the trajectories that are drawn."""
+    repeats: int
+
+    def __post_init__(self) -> None:
+        for name in ("drawn", "drawn_steps", "repeats"):
+            if getattr(self, name) < 1:
+                raise ParameterError(f"{name}: expected at least 1, got {getattr(self, name)}")
+        if not 1 <= self.training < self.iterations:
+            raise ParameterError(
+                f"training: expected 1 <= training < iterations = {self.iterations}, got {self.training}"
+            )
+
+    def target(self) -> TwistedGaussian:
+        """The banana-shaped distribution."""
+        return TwistedGaussian(scale1=self.scale1, scale2=self.scale2, bend=self.bend)
+
+
+class NetworkBananaTables(NamedTuple):
+    """What `run_network_banana` found, as tidy tables; all but `acceptance` show the first repeat."""
+
+    field: pd.DataFrame
+    """Columns x1, x2, potential (less its smallest value on the grid), and the gradients hmc_1, hmc_2 (exact),
+    nng_hmc_1, nng_hmc_2 (network): one row per grid point."""
+    draws: pd.DataFrame
+    """Columns sampler, draw (its iteration, counted from 1), x1, x2."""
+    trajectories: pd.DataFrame
+    """Columns sampler, trajectory, step, x1, x2: equal trajectory numbers have equal starts and momenta."""
+    acceptance: pd.DataFrame
+    """Columns sampler, repeat, iterations, acceptance, diverging (share of trajectories that ran off)."""
+
+
+class _Repeat(NamedTuple):
+    network: FittedDriver
+    draws: dict[str, Array]
+    stats: dict[str, dict[str, npt.NDArray[Any]]]
+
+
+def run_network_banana(experiment: NetworkBanana, *, settings: Mapping[str, Any]) -> NetworkBananaTables:
+    """Sample by HMC, train a network on the gradients of its first iterations, and sample by NNg-HMC from their end.
+
+    Each repeat is a chain of its own, which starts at a draw of the target: every chain has converged, as the paper
+    wants it before gradients are collected.
+
+    Parameters
+    ----------
+    settings
+        Keyword settings of the ``fit`` of the gradient network.
+    """
+    target = experiment.target()
+    repeats = [_run(experiment, target, f"repeat{number}", settings) for number in range(1, experiment.repeats + 1)]
+    first = repeats[0]
+    drivers: dict[str, Driver] = {EXACT: target, NETWORK: first.network}
+    return NetworkBananaTables(
+        field=field_on_grid(target, drivers, names=NAMES, grids=_grids(first.draws)),
+        draws=pd.concat([_draws_table(sampler, draws) for sampler, draws in first.draws.items()], ignore_index=True),
+        trajectories=_trajectories(experiment, drivers),
+        acceptance=pd.DataFrame(
+            [
+                {
+                    "sampler": sampler,
+                    "repeat": number,
+                    "iterations": experiment.iterations,
+                    "acceptance": stats["accepted"].mean(),
+                    "diverging": stats["diverging"].mean(),
+                }
+                for number, repeat in enumerate(repeats, start=1)
+                for sampler, stats in repeat.stats.items()
+            ]
+        ),
+    )
+
+
+def without_divergences(pairs: GradientPairs, diverging: npt.NDArray[np.bool_]) -> GradientPairs:
+    """The pairs of iterations whose trajectory did not diverge.
+
+    Where leapfrog is unstable, far out in the bends, gradients grow by tens of orders of magnitude within a few steps.
+    Beside a few of these, all others are the same number to a network, which then learns nothing.
+
+    Parameters
+    ----------
+    diverging
+        Statistic of each iteration that was recorded, shape (iterations,).
+    """
+    kept = ~diverging[pairs.iterations.astype(int)]
+    return GradientPairs(pairs.q[kept], pairs.gradients[kept], pairs.iterations[kept])
+
+
+def _run(experiment: NetworkBanana, target: TwistedGaussian, name: str, settings: Mapping[str, Any]) -> _Repeat:
+    dynamics: dict[str, Any] = {"step_size": experiment.step_size, "n_steps": experiment.n_steps}
+    hmc_rng = _stream(experiment, EXACT, name)
+    recording = GradientRecording(target.dim)
+    start = target.sample(_stream(experiment, "start", name), 1)[0]
+    explored = explore(
+        target, start=start, iterations=experiment.training, rng=hmc_rng, recording=recording, **dynamics
+    )
+    end = explored.draws[-1]
+    rest = exploit(
+        target,
+        None,
+        sampler=EXACT,
+        start=end,
+        iterations=experiment.iterations - experiment.training,
+        rng=hmc_rng,
+        **dynamics,
+    )
+    pairs = without_divergences(recording.pairs(), explored.stats["diverging"])
+    fit_rng = _stream(experiment, "network", name)
+    network = fit_gradients(pairs.q, pairs.gradients, surrogate="gradient_network", settings=settings, rng=fit_rng)
+    sampled = exploit(
+        target,
+        network,
+        sampler=NETWORK,
+        start=end,
+        iterations=experiment.iterations,
+        rng=_stream(experiment, NETWORK, name),
+        **dynamics,
+    )
+    hmc_stats = {key: np.concatenate((part, rest.stats[key])) for key, part in explored.stats.items()}
+    return _Repeat(
+        network,
+        draws={EXACT: np.concatenate((explored.draws, rest.draws)), NETWORK: sampled.draws},
+        stats={EXACT: hmc_stats, NETWORK: sampled.stats},
+    )
+
+
+def _stream(experiment: NetworkBanana, *names: str) -> np.random.Generator:
+    return stream(experiment.seed, "nng_fig2", *names)
+
+
+def _grids(draws: Mapping[str, Array]) -> tuple[Array, Array]:
+    together = np.concatenate(list(draws.values()))
+    low, high = together.min(axis=0), together.max(axis=0)
+    return np.linspace(low[0], high[0], GRID_POINTS), np.linspace(low[1], high[1], GRID_POINTS)
+
+
+def _draws_table(sampler: str, draws: Array) -> pd.DataFrame:
+    kept = np.arange(0, len(draws), -(-len(draws) // SHOWN_DRAWS))
+    return pd.DataFrame({"sampler": sampler, "draw": kept + 1, "x1": draws[kept, 0], "x2": draws[kept, 1]})
+
+
+def _trajectories(experiment: NetworkBanana, drivers: Mapping[str, Driver]) -> pd.DataFrame:
+    rng = _stream(experiment, "trajectories")
+    return trajectories_from(
+        drivers,
+        names=NAMES,
+        starts=experiment.target().sample(rng, experiment.drawn),
+        momenta=np.array([IdentityMetric().sample_momentum(rng, 2) for _ in range(experiment.drawn)]),
+        step_size=experiment.drawn_step_size,
+        n_steps=experiment.drawn_steps,
+    )

@@ -1,0 +1,127 @@
+"""HMC beside NNg-HMC on an ill-conditioned Gaussian in many dimensions (paper B, section 4.1, Fig. 3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.errors import ParameterError
+from rnshmc.random import stream
+from rnshmc.run.chain import Phase
+from rnshmc.run.fit import fit_gradients
+from rnshmc.run.phases import StepRange, exploit, explore
+from rnshmc.run.recording import GradientRecording
+from rnshmc.targets.gaussian import Gaussian
+from rnshmc.targets.spread_gaussian import spread_gaussian
+from rnshmc.types import Driver
+
+EXACT, NETWORK = "hmc", "nng_hmc"
+
+
+@dataclass(frozen=True)
+class NetworkGaussian:
+    """Settings of the experiment."""
+
+    seed: int
+    dimension: int
+    smallest: float
+    largest: float
+    """Variances of the first and of the last coordinate."""
+    between: tuple[float, float]
+    """Interval in which the other variances are drawn."""
+    step_size: float
+    n_steps: StepRange
+    """Lowest and highest number of leapfrog steps, drawn uniformly at each iteration."""
+    collected: int
+    """Iterations of HMC whose gradients the network is trained on."""
+    iterations: int
+    """Draws of each sampler after them."""
+    repeats: int
+
+    def __post_init__(self) -> None:
+        for name in ("collected", "iterations", "repeats"):
+            if getattr(self, name) < 1:
+                raise ParameterError(f"{name}: expected at least 1, got {getattr(self, name)}")
+
+    def target(self) -> Gaussian:
+        """The Gaussian, the same in every repeat."""
+        return spread_gaussian(
+            stream(self.seed, "nng_fig3", "variances"),
+            dim=self.dimension,
+            smallest=self.smallest,
+            largest=self.largest,
+            between=(self.between[0], self.between[1]),
+        )
+
+
+class NetworkGaussianTables(NamedTuple):
+    """What `run_network_gaussian` found, as tidy tables."""
+
+    draws: pd.DataFrame
+    """Columns sampler, draw (counted from 1), narrowest, widest: those two coordinates, in the first repeat."""
+    acceptance: pd.DataFrame
+    """Columns sampler, repeat, pairs (gradients that the network had), iterations, acceptance."""
+
+
+def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, Any]) -> NetworkGaussianTables:
+    """Collect gradients of HMC, train a network on them, and go on by HMC and by NNg-HMC.
+
+    Each repeat is a chain of its own. It starts at a draw of the target, so that it has converged from the beginning.
+
+    Parameters
+    ----------
+    settings
+        Keyword settings of the ``fit`` of the gradient network.
+    """
+    target = experiment.target()
+    draws, rows = [], []
+    for repeat in range(1, experiment.repeats + 1):
+        recording = GradientRecording(target.dim)
+        end = _explore(experiment, target, repeat, recording).draws[-1]
+        pairs = recording.pairs()
+        rng = stream(experiment.seed, "nng_fig3", "network", f"repeat{repeat}")
+        network = fit_gradients(pairs.q, pairs.gradients, surrogate="gradient_network", settings=settings, rng=rng)
+        drivers: dict[str, Driver | None] = {EXACT: None, NETWORK: network}
+        for sampler, driver in drivers.items():
+            phase = exploit(
+                target,
+                driver,
+                sampler=sampler,
+                start=end,
+                step_size=experiment.step_size,
+                n_steps=experiment.n_steps,
+                iterations=experiment.iterations,
+                rng=stream(experiment.seed, "nng_fig3", sampler, f"repeat{repeat}"),
+            )
+            rows.append(
+                {
+                    "sampler": sampler,
+                    "repeat": repeat,
+                    "pairs": len(pairs),
+                    "iterations": experiment.iterations,
+                    "acceptance": phase.stats["accepted"].mean(),
+                }
+            )
+            if repeat == 1:
+                draws.append(_draws_table(sampler, phase))
+    return NetworkGaussianTables(pd.concat(draws, ignore_index=True), pd.DataFrame(rows))
+
+
+def _explore(experiment: NetworkGaussian, target: Gaussian, repeat: int, recording: GradientRecording) -> Phase:
+    return explore(
+        target,
+        start=target.sample(stream(experiment.seed, "nng_fig3", "start", f"repeat{repeat}"), 1)[0],
+        step_size=experiment.step_size,
+        n_steps=experiment.n_steps,
+        iterations=experiment.collected,
+        rng=stream(experiment.seed, "nng_fig3", "explore", f"repeat{repeat}"),
+        recording=recording,
+    )
+
+
+def _draws_table(sampler: str, phase: Phase) -> pd.DataFrame:
+    number = np.arange(1, len(phase.draws) + 1)
+    ends = {"narrowest": phase.draws[:, 0], "widest": phase.draws[:, -1]}
+    return pd.DataFrame({"sampler": sampler, "draw": number, **ends})

@@ -1,0 +1,123 @@
+"""Gradient network against Gaussian process on standard Gaussians, by dimension (paper B, section 4.5, Table 4)."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.errors import ParameterError
+from rnshmc.experiments.training import train
+from rnshmc.random import stream
+from rnshmc.run.fit import fit_gradients
+from rnshmc.run.phases import StepRange, exploit
+from rnshmc.run.recipes import recipe
+from rnshmc.run.registry import FITTED_TO_GRADIENTS
+from rnshmc.targets.gaussian import Gaussian
+from rnshmc.types import Array, Driver
+
+
+@dataclass(frozen=True)
+class NetworkComparison:
+    """What all cells of the table share."""
+
+    seed: int
+    step_size: float
+    n_steps: StepRange
+    """Lowest and highest number of leapfrog steps, drawn uniformly at each iteration."""
+    iterations: int
+    """Draws of each chain."""
+    repeats: int
+    """Independent training sets, each with a chain."""
+
+    def __post_init__(self) -> None:
+        for name in ("iterations", "repeats"):
+            if getattr(self, name) < 1:
+                raise ParameterError(f"{name}: expected at least 1, got {getattr(self, name)}")
+
+
+def training_states(comparison: NetworkComparison, d: int, size: int, repeat: int) -> Array:
+    """Draws of N(0, I_d), shape (size, d): nested for one repeat, and the same for every method."""
+    return standard_gaussian(d).sample(_stream(comparison, "states", f"d{d}", f"repeat{repeat}"), size)
+
+
+def comparison_rows(
+    comparison: NetworkComparison, *, method: str, d: int, sizes: Sequence[int], settings: Mapping[str, Any] | None
+) -> pd.DataFrame:
+    """Train and run one sampler on N(0, I_d) with training sets of several sizes: one row per size and repeat.
+
+    A Gaussian process is trained on exact potentials, a gradient network on exact gradients. Chains start at a draw
+    of the target.
+
+    Parameters
+    ----------
+    method
+        A name in `rnshmc.run.recipes.RECIPES`.
+    d
+        Dimension.
+    sizes
+        Numbers of training states; 0 where nothing is trained.
+    settings
+        Keyword settings of the ``fit`` of what drives. None: the exact potential drives.
+
+    Returns
+    -------
+    Columns method, d, size, repeat, acceptance (share of accepted proposals) and train_s (processor seconds).
+
+    Raises
+    ------
+    FitError
+        If a driver cannot be fitted.
+    """
+    rows = []
+    for size in sizes:
+        for repeat in range(1, comparison.repeats + 1):
+            driver, train_s = None, 0.0
+            names = (method, f"d{d}", f"n{size}", f"repeat{repeat}")
+            if settings is not None:
+                q = training_states(comparison, d, size, repeat)
+                started = time.process_time()
+                driver = _fit(method, standard_gaussian(d), q, settings, _stream(comparison, *names, "fit"))
+                train_s = time.process_time() - started
+            acceptance = chain_acceptance(comparison, method=method, driver=driver, d=d, names=names)
+            cell = {"method": method, "d": d, "size": size, "repeat": repeat}
+            rows.append({**cell, "acceptance": acceptance, "train_s": train_s})
+    return pd.DataFrame(rows)
+
+
+def chain_acceptance(
+    comparison: NetworkComparison, *, method: str, driver: Driver | None, d: int, names: Sequence[str]
+) -> float:
+    """Share of accepted proposals of one chain on N(0, I_d), whose random streams go by ``names``."""
+    target = standard_gaussian(d)
+    phase = exploit(
+        target,
+        driver,
+        sampler=method,
+        start=target.sample(_stream(comparison, *names, "start"), 1)[0],
+        step_size=comparison.step_size,
+        n_steps=comparison.n_steps,
+        iterations=comparison.iterations,
+        rng=_stream(comparison, *names, "chain"),
+    )
+    return float(phase.stats["accepted"].mean())
+
+
+def standard_gaussian(d: int) -> Gaussian:
+    """N(0, I_d)."""
+    return Gaussian(np.zeros(d), np.eye(d))
+
+
+def _fit(method: str, target: Gaussian, q: Array, settings: Mapping[str, Any], rng: np.random.Generator) -> Driver:
+    surrogate = recipe(method).surrogate
+    if surrogate in FITTED_TO_GRADIENTS:
+        gradients = np.array([target.gradient(row) for row in q])
+        return fit_gradients(q, gradients, surrogate=surrogate, settings=settings, rng=rng)
+    fitted: Driver = train(method, q, np.array([target.value(row) for row in q]), settings=settings, rng=rng)
+    return fitted
+
+
+def _stream(comparison: NetworkComparison, *names: str) -> np.random.Generator:
+    return stream(comparison.seed, "nng_table4", *names)

@@ -1,0 +1,61 @@
+"""Acceptance on standard Gaussians, driven by a Gaussian process and by a gradient network."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from rnshmc.errors import ParameterError
+from rnshmc.experiments.network_gp import NetworkComparison, comparison_rows, training_states
+
+COMPARISON = NetworkComparison(seed=6, step_size=0.1, n_steps=(1, 19), iterations=400, repeats=2)
+SETTINGS: dict[str, dict[str, Any]] = {
+    "gp_hmc": {"max_evaluations": 10},
+    "nng_hmc": {"hidden_units": 50, "epochs": 10},
+}
+
+
+def test_training_states_are_nested() -> None:
+    states = training_states(COMPARISON, 3, 50, 1)
+    assert states.shape == (50, 3)
+    assert_array_equal(training_states(COMPARISON, 3, 20, 1), states[:20])
+    assert not np.array_equal(training_states(COMPARISON, 3, 50, 2), states)
+
+
+def test_exact_hmc_accepts_nearly_all_and_trains_on_nothing() -> None:
+    rows = comparison_rows(COMPARISON, method="hmc", d=10, sizes=[0], settings=None)
+    assert rows[["method", "d", "size", "repeat"]].to_numpy().tolist() == [["hmc", 10, 0, 1], ["hmc", 10, 0, 2]]
+    assert (rows["train_s"] == 0).all()
+    assert (rows["acceptance"] > 0.97).all()
+
+
+@pytest.mark.parametrize("method", SETTINGS)
+def test_more_training_states_make_better_proposals(method: str) -> None:
+    rows = comparison_rows(COMPARISON, method=method, d=5, sizes=[15, 300], settings=SETTINGS[method])
+    assert rows["size"].tolist() == [15, 15, 300, 300]
+    assert (rows["train_s"] > 0).all()
+    rates = rows.groupby("size")["acceptance"].mean()
+    # A share of 800 proposals has an error of at most 0.018.
+    assert rates[300] > rates[15] + 5 * 0.018 * np.sqrt(2)
+
+
+def test_chains_do_not_depend_on_how_many_there_are() -> None:
+    one, two = (
+        comparison_rows(
+            replace(COMPARISON, repeats=repeats, iterations=50),
+            method="nng_hmc",
+            d=2,
+            sizes=sizes,
+            settings=SETTINGS["nng_hmc"],
+        )
+        for repeats, sizes in ((1, [40]), (2, [20, 40]))
+    )
+    same = two[(two["size"] == 40) & (two["repeat"] == 1)]
+    assert one["acceptance"].tolist() == same["acceptance"].tolist()
+
+
+def test_no_repeats_are_refused() -> None:
+    with pytest.raises(ParameterError, match="repeats: expected at least 1, got 0"):
+        replace(COMPARISON, repeats=0)
