@@ -16,6 +16,7 @@ include: "workflow/rules/gradient_data.smk"
 include: "workflow/rules/pde.smk"
 include: "workflow/rules/sample.smk"
 include: "workflow/rules/experiments.smk"
+include: "workflow/rules/network_experiments.smk"
 include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/surrogate.smk"
 include: "workflow/rules/network_figures.smk"
@@ -38,6 +39,7 @@ rule all:
         rules.figures.output,
         rules.network_tables.output,
         EXPERIMENT_OUTPUTS,
+        NETWORK_EXPERIMENT_OUTPUTS,
         rules.sweep_figures.output,
         NETWORK_FIGURE_OUTPUTS,
         SCALING_OUTPUTS,

@@ -38,6 +38,8 @@ def test_the_paper_is_consistent() -> None:
         (changed([5, 2], "problems", "bank", "samplers", "hmc", "n_steps"), r"problems.bank.samplers.hmc.n_steps"),
         (changed([5, 2], "sweeps", "n_steps"), r"sweeps.n_steps is \[5, 2\]"),
         (changed(2000, "experiments", "fig3", "burn_in"), r"experiments.fig3.burn_in is 2000"),
+        (changed([9, 2], "experiments", "nng_fig3", "n_steps"), r"experiments.nng_fig3.n_steps is \[9, 2\]"),
+        (changed(5000, "experiments", "nng_fig2", "training"), r"experiments.nng_fig2.training is 5000"),
         (
             changed(4001, "problems", "bank", "surrogates", "online_network", "states"),
             r"problems.bank.surrogates.online_network.states is 4001, but the exploration leaves 4000",

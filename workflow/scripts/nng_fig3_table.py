@@ -1,0 +1,16 @@
+"""HMC and NNg-HMC on an ill-conditioned Gaussian: draws in its two extreme coordinates, acceptance."""
+
+from typing import TYPE_CHECKING
+
+from rnshmc.experiments.network_gaussian import NetworkGaussian, run_network_gaussian
+from rnshmc.run.job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+spec = snakemake.params.spec
+
+with job(snakemake.log[0]):
+    found = run_network_gaussian(NetworkGaussian(seed=spec["seed"], **spec["settings"]), settings=spec["surrogate"])
+    for name, table in found._asdict().items():
+        table.to_csv(snakemake.output[name], index=False, float_format="%.6g")
