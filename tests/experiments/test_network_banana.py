@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
 from rnshmc.errors import ParameterError
@@ -13,9 +13,7 @@ from rnshmc.experiments.network_banana import (
     NetworkBanana,
     NetworkBananaTables,
     run_network_banana,
-    without_divergences,
 )
-from rnshmc.run.recording import GradientPairs
 
 EXPERIMENT = NetworkBanana(
     seed=3,
@@ -87,15 +85,6 @@ def test_a_network_trained_on_little_proposes_worse(small_steps: NetworkBananaTa
     poor, rich = (found.acceptance.set_index("sampler")["acceptance"]["nng_hmc"] for found in (little, small_steps))
     # Of 1000 proposals: five Monte Carlo errors of a share are at most 0.08, and chains of proposals are correlated.
     assert poor < rich - 0.16
-
-
-def test_pairs_of_divergent_trajectories_are_left_out() -> None:
-    q = np.arange(10.0).reshape(5, 2)
-    pairs = GradientPairs(q, -q, np.array([0.0, 0.0, 1.0, 2.0, 2.0]))
-    kept = without_divergences(pairs, np.array([False, True, False]))
-    assert_array_equal(kept.q, q[[0, 1, 3, 4]])
-    assert_array_equal(kept.gradients, -q[[0, 1, 3, 4]])
-    assert_array_equal(kept.iterations, [0, 0, 2, 2])
 
 
 def test_the_same_seed_gives_the_same_tables() -> None:

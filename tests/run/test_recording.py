@@ -106,6 +106,15 @@ def test_pairs_of_some_iterations() -> None:
     np.testing.assert_array_equal(np.concatenate([part.q for part in parts]), pairs.q)
 
 
+def test_pairs_of_divergent_trajectories_can_be_left_out() -> None:
+    q = np.arange(10.0).reshape(5, 2)
+    pairs = GradientPairs(q, -q, np.array([0.0, 1.0, 1.0, 3.0, 3.0]))
+    kept = pairs.without(np.array([False, True, False, False]))
+    assert kept.iterations.tolist() == [0, 3, 3]
+    np.testing.assert_array_equal(kept.q, q[[0, 3, 4]])
+    np.testing.assert_array_equal(kept.gradients, -q[[0, 3, 4]])
+
+
 def test_it_goes_on_over_several_stretches() -> None:
     whole, split = GradientRecording(2), GradientRecording(2)
     exploration(whole)

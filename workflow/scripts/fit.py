@@ -26,7 +26,9 @@ with job(snakemake.log[0]):
     exploration = read_chain(Path(snakemake.input.exploration))
     discard, end = spec["discard"], spec["training_end"]
     gradients = snakemake.input.gradients
-    pairs = GradientPairs.load(gradients).between(discard, end) if gradients else None
+    pairs = None
+    if gradients:
+        pairs = GradientPairs.load(gradients).between(discard, end).without(exploration.stats["diverging"])
     wall, cpu = time.perf_counter(), time.process_time()
     if pairs is not None:
         surrogate = fit_gradients(pairs.q, pairs.gradients, **how)

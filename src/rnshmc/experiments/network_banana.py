@@ -14,7 +14,7 @@ from rnshmc.experiments.plane import field_on_grid, trajectories_from
 from rnshmc.random import stream
 from rnshmc.run.fit import fit_gradients
 from rnshmc.run.phases import StepRange, exploit, explore
-from rnshmc.run.recording import GradientPairs, GradientRecording
+from rnshmc.run.recording import GradientRecording
 from rnshmc.targets.twisted_gaussian import TwistedGaussian
 from rnshmc.types import Array, Driver, FittedDriver
 
@@ -118,21 +118,6 @@ def run_network_banana(experiment: NetworkBanana, *, settings: Mapping[str, Any]
     )
 
 
-def without_divergences(pairs: GradientPairs, diverging: npt.NDArray[np.bool_]) -> GradientPairs:
-    """The pairs of iterations whose trajectory did not diverge.
-
-    Where leapfrog is unstable, far out in the bends, gradients grow by tens of orders of magnitude within a few steps.
-    Beside a few of these, all others are the same number to a network, which then learns nothing.
-
-    Parameters
-    ----------
-    diverging
-        Statistic of each iteration that was recorded, shape (iterations,).
-    """
-    kept = ~diverging[pairs.iterations.astype(int)]
-    return GradientPairs(pairs.q[kept], pairs.gradients[kept], pairs.iterations[kept])
-
-
 def _run(experiment: NetworkBanana, target: TwistedGaussian, name: str, settings: Mapping[str, Any]) -> _Repeat:
     dynamics: dict[str, Any] = {"step_size": experiment.step_size, "n_steps": experiment.n_steps}
     hmc_rng = _stream(experiment, EXACT, name)
@@ -151,7 +136,7 @@ def _run(experiment: NetworkBanana, target: TwistedGaussian, name: str, settings
         rng=hmc_rng,
         **dynamics,
     )
-    pairs = without_divergences(recording.pairs(), explored.stats["diverging"])
+    pairs = recording.pairs().without(explored.stats["diverging"])
     fit_rng = _stream(experiment, "network", name)
     network = fit_gradients(pairs.q, pairs.gradients, surrogate="gradient_network", settings=settings, rng=fit_rng)
     sampled = exploit(

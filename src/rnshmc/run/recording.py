@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from rnshmc.kernels.transition import TransitionInfo
 from rnshmc.run.chain import Kernel, S
@@ -37,6 +38,22 @@ class GradientPairs(Stored):
     def between(self, start: int, end: int) -> Self:
         """The pairs of the iterations start, ..., end - 1."""
         chosen = (start <= self.iterations) & (self.iterations < end)
+        return self._chosen(chosen)
+
+    def without(self, diverging: npt.NDArray[np.bool_]) -> Self:
+        """The pairs of iterations whose trajectory did not diverge.
+
+        Where leapfrog is unstable, gradients grow by tens of orders of magnitude within a few steps. Beside a few of
+        these, all others are the same number to a network, which then learns nothing.
+
+        Parameters
+        ----------
+        diverging
+            Statistic of each iteration from the first on, recorded or not, shape (iterations,).
+        """
+        return self._chosen(~diverging[self.iterations.astype(int)])
+
+    def _chosen(self, chosen: npt.NDArray[np.bool_]) -> Self:
         return type(self)(self.q[chosen], self.gradients[chosen], self.iterations[chosen])
 
 

@@ -110,7 +110,7 @@ def sample(
             "rng": stream(seed, "surrogate", name),
         }
         if recording is not None:
-            pairs = recording.pairs()
+            pairs = recording.pairs().without(exploration.stats["diverging"])
             driver = fit_gradients(pairs.q, pairs.gradients, **how)
         else:
             driver = fit(exploration.draws, exploration.stats["potential"], discard=discard, **how)

@@ -157,12 +157,13 @@ def sample_on_schedule(
     )
     recording = GradientRecording(potential.dim, start=schedule.start)
     fit_rng = stream(seed, "surrogate", f"chain{chain}")
-    accept_prob = np.empty(0)
+    accept_prob, diverging = np.empty(0), np.empty(0, dtype=bool)
     trials: list[Trial] = []
     for trained_at in schedule.trainings:
         hmc = growing.hmc(trained_at - len(accept_prob), recording)
         accept_prob = np.concatenate((accept_prob, hmc.stats["accept_prob"]))
-        pairs = recording.pairs()
+        diverging = np.concatenate((diverging, hmc.stats["diverging"]))
+        pairs = recording.pairs().without(diverging)
         driver = fit_gradients(pairs.q, pairs.gradients, surrogate=_SURROGATE, settings=network, rng=fit_rng)
         acceptance = float(growing.nng_hmc(schedule.trial, driver).stats["accept_prob"].mean())
         expected = float(accept_prob[schedule.start :].mean())
