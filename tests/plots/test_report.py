@@ -19,8 +19,10 @@ from rnshmc.plots.scorecard_page import scorecard_page
 from rnshmc.plots.style import save
 from rnshmc.store.chains import StoredChain
 from rnshmc.store.metrics import chain_metrics
+from rnshmc.store.network_text import NetworkRow, NetworkSection
 from rnshmc.store.posterior import ProblemChains
 from rnshmc.store.scorecard import SCORECARD_COLUMNS
+from rnshmc.store.table_text import Number
 from rnshmc.store.tables import agreement_table, diagnostics_table, read_table1, table1, table1_standard_errors
 from rnshmc.store.timing import Timing
 from rnshmc.types import Array
@@ -39,6 +41,23 @@ CARD = pd.DataFrame(
     ],
     columns=list(SCORECARD_COLUMNS),
 )
+OF_B = pd.DataFrame(
+    [("B/fig2", "acceptance_hmc", 0.58, 0.7, 0.01, 1.2, "differs", "a reason")], columns=list(SCORECARD_COLUMNS)
+)
+GRADIENT_PAGES = ("gradient_models", "gradient_logistic", "gradient_stochastic")
+GRADIENT_PROBLEMS = [
+    NetworkSection(
+        "garch",
+        "GARCH",
+        "simulated",
+        (
+            NetworkRow(
+                "NNg-HMC", Number("0.71", "± 0.01", "0.70"), Number("5.12", "", "4.98"), Number("3", "", ""), True
+            ),
+        ),
+    ),
+    NetworkSection("news", "News", "stand-in", ()),
+]
 CLAIMS = pd.DataFrame(
     {"item": ["fig5", "fig7"], "quantity": ["half", "end"], "statement": ["Half the points.", "End."]}
 )
@@ -96,28 +115,50 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def page(problems: list[Section], tmp_path_factory: pytest.TempPathFactory) -> Page:
-    image = tmp_path_factory.mktemp("figures") / "figure.png"
-    save(Figure(figsize=(1, 1)), image)
-    names = ["efficiency", "acceptance", "evaluations", *(f"fig{k}" for k in range(1, 9))]
-    provenance: dict[str, Any] = {
-        "python": "3.11",
-        "packages": {"numpy": "1.26.4", "scipy": "1.17", "fenics-dolfinx": None, "arviz": "0.23", "snakemake": "9.27"},
-        "git": {"commit": "0123456789abcdef", "dirty": True},
-        "machine": {"cpu": "A processor", "cores": 4, "usable_cores": 2},
-        "config": {"seed": 7},
-    }
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("figures") / "figure.png"
+    save(Figure(figsize=(1, 1)), path)
+    return path
+
+
+FIGURES = ["efficiency", "acceptance", "evaluations", *(f"fig{k}" for k in range(1, 9)), "nng_fig2", "nng_fig3"]
+OPTIONAL_FIGURES = ["nng_fig4", "nng_fig5", "nng_fig9", "scaling", "mesh_study"]
+PROVENANCE: dict[str, Any] = {
+    "python": "3.11",
+    "packages": {"numpy": "1.26.4", "scipy": "1.17", "fenics-dolfinx": None, "arviz": "0.23", "snakemake": "9.27"},
+    "git": {"commit": "0123456789abcdef", "dirty": True},
+    "machine": {"cpu": "A processor", "cores": 4, "usable_cores": 2},
+    "config": {"seed": 7},
+}
+
+
+def written(
+    problems: list[Section], image: Path, gradient_problems: list[NetworkSection], figures: list[str], pages: list[str]
+) -> Page:
     html = report_page(
         TEMPLATES / "index.html.j2",
         run="tiny",
         problems=problems,
-        card=CARD,
+        gradient_problems=gradient_problems,
+        card=pd.concat([CARD, OF_B], ignore_index=True),
         draws=200,
-        figures=dict.fromkeys(names, image),
-        notebooks={name: f"{name}.html" for name in (*CHAPTERS, "marginals", *ORIGINS)},
-        provenance=provenance,
+        figures=dict.fromkeys(figures, image),
+        notebooks={name: f"{name}.html" for name in pages},
+        provenance=PROVENANCE,
     )
     return Page(html)
+
+
+@pytest.fixture(scope="module")
+def page(problems: list[Section], image: Path) -> Page:
+    pages = [*CHAPTERS, "marginals", *GRADIENT_PAGES, *ORIGINS]
+    return written(problems, image, GRADIENT_PROBLEMS, [*FIGURES, *OPTIONAL_FIGURES], pages)
+
+
+@pytest.fixture(scope="module")
+def page_without(problems: list[Section], image: Path) -> Page:
+    """Of a run without problems of paper B, and without MPI."""
+    return written(problems, image, [], FIGURES, [*CHAPTERS, "marginals", *ORIGINS])
 
 
 def test_the_page_needs_nothing_but_itself(page: Page) -> None:
@@ -126,26 +167,28 @@ def test_the_page_needs_nothing_but_itself(page: Page) -> None:
     assert "http" not in page.html
     assert "url(" not in page.html
     sources = re.findall(r'src="([^"]*)"', page.html)
-    assert len(sources) == 11
+    assert len(sources) == len(FIGURES) + len(OPTIONAL_FIGURES)
     assert all(source.startswith("data:image/png;base64,") for source in sources)
 
 
 def test_links_are_relative_and_lead_to_the_notebooks(page: Page) -> None:
     links = [link for link in re.findall(r'href="([^"]*)"', page.html) if not link.startswith("#")]
-    story = ["surrogates", "gaussian", "sweeps", "table1", "marginals", "adaptive", *ORIGINS]
+    learnt = ["gradients", "gradient_logistic", "gradient_stochastic", "gradient_models"]
+    story = ["surrogates", "gaussian", "sweeps", "table1", "marginals", "adaptive", *learnt, *ORIGINS]
     assert list(dict.fromkeys(links)) == ["scorecard.html", *(f"{name}.html" for name in story)]
 
 
 def test_stand_in_data_are_announced_and_marked_in_every_place(page: Page) -> None:
     assert "Stand-in data: Adult." in page.text
     assert "Stand-in data: Bank" not in page.text
-    # A card, three tables, the section.
-    assert page.text.count("stand-in data") == 5
+    assert "Stand-in data: News." in page.text
+    # A card, three tables, the section; the table of paper B.
+    assert page.text.count("stand-in data") == 6
 
 
 def test_a_busy_machine_is_announced(page: Page) -> None:
-    assert "the timing of HMC on Bank Marketing." in page.text
-    assert page.html.count("HMC †") == 1
+    assert "the timing of HMC on Bank Marketing; NNg-HMC on GARCH." in page.text
+    assert page.html.count("<td>HMC †") == 1
 
 
 def test_means_that_differ_are_said_to_differ(page: Page) -> None:
@@ -155,13 +198,36 @@ def test_means_that_differ_are_said_to_differ(page: Page) -> None:
 
 
 def test_each_chapter_says_how_it_compares_with_the_paper(page: Page) -> None:
-    assert "2 of the papers’ numbers reproduced 1 differ, 1 unexplained 1 not comparable" in page.text
+    assert "2 of the papers’ numbers reproduced 2 differ, 1 unexplained 1 not comparable" in page.text
     assert "Numbers compared with the paper: 1; reproduced: 0; different: 1 (1 without a reason). Notebook" in page.text
     assert "Numbers compared with the paper: 0; reproduced: 0; different: 0; not comparable: 1. Notebook" in page.text
 
 
 def test_short_chains_are_announced(page: Page) -> None:
     assert "This run keeps 200 draws of a chain, the paper 5000." in page.text
+
+
+def test_learnt_gradients_have_a_chapter_with_the_paper_s_numbers(page: Page) -> None:
+    chapter = page.text.partition("Gradients learnt by a network")[2]
+    assert "NNg-HMC † 0.71 ± 0.01 [0.70] 5.12 [4.98] 3 " in chapter
+    assert "Numbers compared with the paper: 1; reproduced: 0; different: 1. Notebook" in chapter
+    assert 'href="#gradients"' in page.html
+
+
+def test_a_run_without_problems_of_paper_b_has_what_is_left_of_the_chapter(page_without: Page) -> None:
+    sources = re.findall(r'src="([^"]*)"', page_without.html)
+    assert len(sources) == len(FIGURES)
+    assert "Gradients learnt by a network" in page_without.text
+    assert "speed-up with training" not in page_without.text
+    assert 'href="gradients.html"' in page_without.html
+    assert "gradient_" not in page_without.html
+
+
+def test_several_processes_have_a_chapter_only_where_they_were_used(page: Page, page_without: Page) -> None:
+    assert 'id="processes"' in page.html
+    assert '"#processes"' in page.html
+    assert '"#processes"' not in page_without.html
+    assert 'id="processes"' not in page_without.html
 
 
 def test_the_scorecard_shows_what_differs_first() -> None:

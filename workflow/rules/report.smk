@@ -3,6 +3,11 @@
 RUN_FIGURES = ["efficiency", "acceptance", "evaluations", "fig7", "fig8"]
 PAPER_FIGURES = ["fig1", "fig2", "fig3", "fig4", "fig5", "fig6"]
 PROBLEM_FIGURES = ["traces", "marginals", "autocorrelation"]
+# Those of paper B that tell its story, and those on several processes: only what the config asks for.
+GRADIENT_FIGURES = ["nng_fig2", "nng_fig3", *(name for name in ("nng_fig4", "nng_fig5", "nng_fig9") if name in NETWORK_FIGURES)]
+MPI_FIGURES = [
+    path for path in (*SCALING_OUTPUTS, *MESH_STUDY_OUTPUTS) if path.startswith(f"{RESULTS}/figures/") and path.endswith(".png")
+]
 STYLE = "workflow/report/style.css"
 
 
@@ -173,6 +178,8 @@ rule report:
         table1_se=rules.tables.output.table1_se,
         diagnostics=rules.tables.output.diagnostics,
         agreement=rules.tables.output.agreement,
+        nng_tables=rules.network_tables.output.table,
+        nng_tables_se=rules.network_tables.output.table_se,
         scorecard=rules.scorecard.output.scorecard,
         claims=CLAIMS,
         paper=PAPER_TABLE,
@@ -180,7 +187,8 @@ rule report:
         timing=of_every_sampler(rules.timing.output.timing),
         stories=stories(PROBLEMS),
         figures=[
-            *(f"{RESULTS}/figures/{name}.png" for name in (*PAPER_FIGURES, *RUN_FIGURES)),
+            *(f"{RESULTS}/figures/{name}.png" for name in (*PAPER_FIGURES, *RUN_FIGURES, *GRADIENT_FIGURES)),
+            *MPI_FIGURES,
             *expand(rules.field_figure.output.field, problem=ELLIPTIC),
         ],
         pages=expand(rules.notebook.output.page, page=NOTEBOOKS),

@@ -10,6 +10,7 @@ from rnshmc.plots.report import Results, report_page, sections
 from rnshmc.plots.scorecard_page import scorecard_page
 from rnshmc.run.job import job
 from rnshmc.store.metrics import ChainMetrics
+from rnshmc.store.network_text import network_sections
 from rnshmc.store.scorecard import read_claims
 from rnshmc.store.tables import read_table1
 from rnshmc.store.timing import Timing
@@ -30,12 +31,15 @@ with job(snakemake.log[0]):
         timings=[Timing.read(Path(path)) for path in snakemake.input.timing],
     )
     stories = {Path(path).stem: Path(path).read_text(encoding="utf-8").strip() for path in snakemake.input.stories}
-    card = pd.read_csv(snakemake.input.scorecard)
+    network, network_se, card = (
+        pd.read_csv(snakemake.input[name]) for name in ("nng_tables", "nng_tables_se", "scorecard")
+    )
     draws = max(chain.draws for chain in results.metrics)
     index = report_page(
         Path(snakemake.input.template),
         run=spec["run"],
         problems=sections(results, spec["titles"], stories),
+        gradient_problems=network_sections(network, network_se, card, spec["gradient_titles"]),
         card=card,
         draws=draws,
         figures={Path(path).stem: Path(path) for path in snakemake.input.figures},

@@ -9,11 +9,13 @@ import pandas as pd
 
 from rnshmc.plots.pages import render
 from rnshmc.plots.style import STAND_IN
+from rnshmc.store.entries import PAPER_B
 from rnshmc.store.metrics import ChainMetrics
 from rnshmc.store.names import sampler_label
+from rnshmc.store.network_text import NetworkSection
 from rnshmc.store.scorecard import PAPER_DRAWS, verdict_counts
 from rnshmc.store.scorecard_text import verdict_sentence
-from rnshmc.store.table_text import fixed, significant
+from rnshmc.store.table_text import Number, fixed, significant
 from rnshmc.store.timing import Timing
 
 CHAPTERS = {
@@ -22,6 +24,7 @@ CHAPTERS = {
     "sweeps": ("fig4", "fig5"),
     "table1": ("table1", "section5"),
     "adaptive": ("fig7", "fig8"),
+    "gradients": (PAPER_B,),
 }
 """What each chapter of the story answers for: how the items of the scorecard begin."""
 _ESS_COLUMNS = ("ess_min", "ess_median", "ess_max")
@@ -32,15 +35,6 @@ _COLUMNS = {
     "min_ess_per_s": significant,
     "speedup": significant,
 }
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number of Table 1 as text: ours, its standard error (empty if unknown), the paper's (empty if it has none)."""
-
-    ours: str
-    error: str
-    paper: str
 
 
 @dataclass(frozen=True)
@@ -130,6 +124,7 @@ def report_page(
     *,
     run: str,
     problems: Sequence[Section],
+    gradient_problems: Sequence[NetworkSection],
     card: pd.DataFrame,
     draws: int,
     figures: Mapping[str, Path],
@@ -146,23 +141,29 @@ def report_page(
         Name of the run.
     problems
         From `sections`.
+    gradient_problems
+        From `rnshmc.store.network_text.network_sections`; none, if the run has no problem of paper B.
     card
         From `rnshmc.store.scorecard.scorecard`.
     draws
-        Kept draws of the longest chains.
+        Kept draws of paper A's longest chains.
     figures
-        PNG files: fig1 to fig8, efficiency, acceptance and evaluations; a <problem>_field is shown if there is one.
+        PNG files: fig1 to fig8, efficiency, acceptance, evaluations, nng_fig2, nng_fig3. A <problem>_field, nng_fig4,
+        nng_fig5, nng_fig9, scaling and mesh_study are shown if there are any.
     notebooks
-        Link to the notebook of each of `CHAPTERS`, of the marginals and of each problem, relative to the report.
+        Link to the notebook of each of `CHAPTERS`, of the marginals and of each problem, relative to the report;
+        gradient_models, gradient_logistic and gradient_stochastic are linked if there are any.
     provenance
         From `rnshmc.store.provenance`.
     """
+    everywhere: list[Section | NetworkSection] = [*problems, *gradient_problems]
     return render(
         template,
         run=run,
         sections=problems,
+        gradient_sections=gradient_problems,
         samplers=list(dict.fromkeys(row.sampler for section in problems for row in section.rows)),
-        loaded=[text for section in problems if (text := _loaded(section))],
+        loaded=[text for section in everywhere if (text := _loaded(section))],
         counts=verdict_counts(card),
         draws=draws,
         paper_draws=PAPER_DRAWS,
@@ -175,7 +176,7 @@ def report_page(
     )
 
 
-def _loaded(section: Section) -> str:
+def _loaded(section: Section | NetworkSection) -> str:
     """The samplers of a problem whose timing was disturbed; empty if none was."""
     samplers = [row.sampler for row in section.rows if row.loaded]
     return f"{', '.join(samplers)} on {section.title}" if samplers else ""

@@ -39,7 +39,7 @@ _PUBLISHED = {
 """The printed column that each quantity stands beside: the paper does not say which ESS it prints."""
 _SAMPLING = {"cpu_s": "sample_s"}
 _ALL = {"cpu_s": "total_s", "median_ess_per_s": "total_median_ess_per_s", "speedup": "total_speedup"}
-_COUNTS_TRAINING = 5
+COUNTS_TRAINING = 5
 """The table whose seconds include what the network was trained on, and its training (paper B, section 4.6)."""
 
 
@@ -83,7 +83,7 @@ def network_entries(tables: Tables, published: pd.DataFrame) -> Iterator[Entry]:
 
 
 def _our_column(table: int, quantity: str) -> str:
-    names = _ALL if table == _COUNTS_TRAINING else _SAMPLING
+    names = _ALL if table == COUNTS_TRAINING else _SAMPLING
     return names.get(quantity, quantity)
 
 

@@ -1,6 +1,7 @@
 """Table 1 as people read it: Markdown for a page, LaTeX (booktabs) for a paper."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,15 @@ BUSY = "†"
 _ESCAPES = str.maketrans(
     {"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "\N{EN DASH}": "--", BUSY: r"\textsuperscript{\dag}"}
 )
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as text: ours, its standard error (empty if unknown), the paper's (empty if it has none)."""
+
+    ours: str
+    error: str
+    paper: str
 
 
 def significant(value: float, digits: int = 3) -> str:
