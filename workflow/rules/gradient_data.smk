@@ -1,5 +1,9 @@
 """Data of paper B: census, news, games, forests, and what it simulates."""
 
+# Of what is simulated for section 4.3 the paper prints the numbers of observations alone.
+GARCH_SERIES = {"observations": 1000, "alpha": [0.015, 0.1, 0.2], "beta": [0.6]}
+REGRESSION = {"observations": 500, "noise_sd": 0.15}
+
 
 rule prepare_census:
     """Encode and standardise both halves of Adult: 48842 x 123 (paper B, section 4.6)."""
@@ -106,7 +110,7 @@ rule simulate_garch:
         data=f"{PROCESSED}/garch.npz",
     params:
         code=code("scripts/simulate_garch.py"),
-        spec={"seed": config["seed"], "observations": 1000, "alpha": [0.015, 0.1, 0.2], "beta": [0.6]},
+        spec={"seed": config["seed"], **GARCH_SERIES},
     log:
         "logs/data/simulate_garch.log",
     conda:
@@ -124,7 +128,7 @@ rule simulate_regression:
         data=f"{PROCESSED}/gp_regression.npz",
     params:
         code=code("scripts/simulate_regression.py"),
-        spec={"seed": config["seed"], "observations": 500, "noise_sd": 0.15},
+        spec={"seed": config["seed"], **REGRESSION},
     log:
         "logs/data/simulate_regression.log",
     conda:

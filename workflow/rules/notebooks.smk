@@ -6,6 +6,48 @@ def run_tables(*names):
     return {name: f"{RESULTS}/tables/{name}.csv" for name in names}
 
 
+# The problems of paper B that a page tells of, where the config has any of them.
+GRADIENT_PAGES = {
+    page: (title, chosen)
+    for page, title, names in (
+        ("gradient_models", "Models with dear gradients: GARCH and Gaussian processes", ["garch", "gp_regression"]),
+        (
+            "gradient_logistic",
+            "Logistic regression in 200 dimensions and on real data",
+            [*dict.fromkeys((SWAPPED, DESIGNED)), "news", "census", "dota2"],
+        ),
+        ("gradient_stochastic", "Gradients of a few rows: stochastic gradient HMC on Cover Type", ["cover_type"]),
+    )
+    if (chosen := [name for name in names if name in GRADIENT_PROBLEMS])
+}
+
+
+def network_files(*figures):
+    """Tables of figures of paper B, by the names of the figures: none of one that the config leaves out."""
+    return {figure: NETWORK_FIGURES[figure][1] if figure in NETWORK_FIGURES else [] for figure in figures}
+
+
+def network_page(page, figures, parameters):
+    """The page of some problems of paper B: files of its figures, and parameters of its own."""
+    title, names = GRADIENT_PAGES[page]
+    settings = {name: {key: ENTRIES_OF_PROBLEMS[name][key] for key in ("target", "samplers", "surrogates")} for name in names}
+    return {
+        "title": title,
+        "files": {**run_tables(*NETWORK_TABLES), **network_files(*figures), **BESIDE_PAPER},
+        "parameters": {"titles": GRADIENT_TITLES, "problems": settings, **parameters},
+    }
+
+
+NETWORK_TABLES = ("nng_tables", "nng_tables_se", "nng_agreement")
+NETWORK_PAGES = {
+    "gradient_models": (("nng_fig6", "nng_fig7", "nng_fig8"), {"series": GARCH_SERIES, "regression": REGRESSION}),
+    "gradient_logistic": (
+        ("nng_fig4", "nng_fig5"),
+        {"swapped": SWAPPED, "designed": DESIGNED, "new_sd": config["experiments"]["nng_fig4"]["prior_sd"]},
+    ),
+    "gradient_stochastic": (("nng_fig9", "nng_fig10"), {}),
+}
+
 # The pages of the report that are notebooks: the source, what it is called, the files that it reads, other parameters.
 BESIDE_PAPER = {**run_tables("scorecard"), "claims": CLAIMS}
 NOTEBOOKS = {
@@ -50,6 +92,22 @@ NOTEBOOKS = {
         "files": {**run_tables("fig7", "fig8"), **BESIDE_PAPER},
         "parameters": {"titles": TITLES},
     },
+    "gradients": {
+        "title": "Gradients learnt by a network: paper B from end to end",
+        "files": {
+            **run_tables(*(f"nng_fig2_{part}" for part in ("field", "draws", "trajectories", "acceptance"))),
+            **run_tables("nng_fig3_draws", "nng_fig3_acceptance", "nng_table4", *NETWORK_TABLES),
+            **BESIDE_PAPER,
+        },
+        "parameters": {
+            "titles": GRADIENT_TITLES,
+            "pages": {page: found for page, (found, _) in GRADIENT_PAGES.items()},
+            "banana": EXPERIMENTS["nng_fig2"],
+            "gaussian": EXPERIMENTS["nng_fig3"],
+            "comparison": EXPERIMENTS["nng_table4"],
+        },
+    },
+    **{page: network_page(page, *NETWORK_PAGES[page]) for page in GRADIENT_PAGES},
     **{
         name: {
             "source": "problem",
