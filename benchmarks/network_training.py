@@ -149,7 +149,7 @@ def garch_problem() -> Problem:
         Row("step 0.001", replace(run, step_size=0.001), training),
         Row("another series", replace(run, data="other"), training),
     )
-    return Problem("GARCH", (0.72, 0.70), iterations=2000, repeats=3, rows=rows)
+    return Problem("GARCH", (0.72, 0.70), iterations=9000, repeats=3, rows=rows)
 
 
 @cache
