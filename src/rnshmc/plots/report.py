@@ -28,6 +28,7 @@ CHAPTERS = {
 }
 """What each chapter of the story answers for: how the items of the scorecard begin."""
 _ESS_COLUMNS = ("ess_min", "ess_median", "ess_max")
+_QUALITY = {"train_residual_sd": "training residual sd", "train_error": "training error"}
 _COLUMNS = {
     "ap": fixed(3),
     **dict.fromkeys(_ESS_COLUMNS, fixed(0)),
@@ -253,10 +254,12 @@ def _fit(chains: Sequence[ChainMetrics]) -> str:
     fits = [(chain.surrogate, chain.phases["fit"]) for chain in chains if chain.surrogate is not None]
     if not fits:
         return ""
-    residuals = [surrogate["train_residual_sd"] for surrogate, _ in fits]
+    # A network of gradients has no residual of the potential, but an error of the gradient, in standard deviations.
+    key = "train_residual_sd" if "train_residual_sd" in fits[0][0] else "train_error"
+    residuals = [surrogate[key] for surrogate, _ in fits]
     seconds = [phase["cpu_s"] for _, phase in fits]
     units = fits[0][0].get("hidden_units")
     return (
         f"{units} hidden units, fitted in {significant(min(seconds), 2)}–{significant(max(seconds), 2)} s, "
-        f"training residual sd {significant(min(residuals), 2)}–{significant(max(residuals), 2)}"
+        f"{_QUALITY[key]} {significant(min(residuals), 2)}–{significant(max(residuals), 2)}"
     )

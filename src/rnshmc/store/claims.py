@@ -12,7 +12,7 @@ import pandas as pd
 
 from rnshmc.errors import StoreError
 from rnshmc.store.estimates import BASELINE, Estimate
-from rnshmc.store.measured import Measure, Measured, Tables, rows_where
+from rnshmc.store.measured import Measure, Measured, Tables, measured_cell, rows_where
 from rnshmc.store.network_claims import NETWORK_MEASURES
 
 SLACK = 0.15
@@ -127,13 +127,7 @@ def _best_over_others(tables: Tables, method: str, others: tuple[str, ...]) -> M
 
 
 def _table1_estimates(tables: Tables, problem: str, sampler: str, quantity: str) -> Measured | None:
-    cells = [rows_where(tables, name, problem=problem, sampler=sampler) for name in ("table1", "table1_se")]
-    values, errors = cells
-    if values is None or errors is None:
-        return None
-    estimate = Estimate(float(values[quantity].iloc[0]), float(errors[quantity].iloc[0]))
-    chains = int(values["chains"].iloc[0])
-    return Measured(estimate, chains, f"{chains} chains", values["data"].iloc[0] == "stand-in")
+    return measured_cell(tables, "table1", problem, sampler, quantity)
 
 
 def _acceptance_gap(tables: Tables, problem: str) -> Measured | None:

@@ -39,3 +39,13 @@ def rows_where(tables: Tables, name: str, **where: object) -> pd.DataFrame | Non
     for column, value in where.items():
         rows = rows[rows[column] == value]
     return None if rows.empty else rows
+
+
+def measured_cell(tables: Tables, table: str, problem: str, sampler: str, column: str) -> Measured | None:
+    """A number of a table with its standard error, which stands in the table named `table`_se; None if it lacks one."""
+    values, errors = (rows_where(tables, name, problem=problem, sampler=sampler) for name in (table, f"{table}_se"))
+    if values is None or errors is None:
+        return None
+    row, chains = values.iloc[0], int(values["chains"].iloc[0])
+    estimate = Estimate(float(row[column]), float(errors[column].iloc[0]))
+    return Measured(estimate, chains, f"{chains} chain{'s' * (chains != 1)}", stand_in=row["data"] == "stand-in")

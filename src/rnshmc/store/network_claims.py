@@ -8,7 +8,7 @@ import numpy as np
 
 from rnshmc.store.entries import PAPER_B
 from rnshmc.store.estimates import BASELINE, Estimate
-from rnshmc.store.measured import Measure, Measured, Tables, rows_where
+from rnshmc.store.measured import Measure, Measured, Tables, measured_cell, rows_where
 
 NETWORK = "nng_hmc"
 GP = "gp_hmc"
@@ -57,14 +57,7 @@ def _losses(tables: Tables, network: str, other: str) -> Measured | None:
 
 def _number(tables: Tables, problem: str, sampler: str, column: str) -> Measured | None:
     """A cell of the run's table of paper B."""
-    values, errors = (
-        rows_where(tables, name, problem=problem, sampler=sampler) for name in ("nng_tables", "nng_tables_se")
-    )
-    if values is None or errors is None:
-        return None
-    row = values.iloc[0]
-    estimate = Estimate(float(row[column]), float(errors[column].iloc[0]))
-    return Measured(estimate, int(row["chains"]), _chains(int(row["chains"])), row["data"] == "stand-in")
+    return measured_cell(tables, "nng_tables", problem, sampler, column)
 
 
 def _compared(

@@ -1,6 +1,7 @@
 """Each cell of paper B's Tables 1, 2, 3 and 5 beside ours."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pandas as pd
 from rnshmc.errors import DataError
 from rnshmc.store.entries import PAPER_B, Entry
 from rnshmc.store.estimates import BASELINE, Estimate
-from rnshmc.store.measured import Measured, Tables, rows_where
+from rnshmc.store.measured import Measured, Tables, measured_cell, rows_where
 from rnshmc.store.names import sampler_label
 from rnshmc.store.table_text import significant
 from rnshmc.store.verdicts import Rule, network_rule
@@ -88,16 +89,13 @@ def _our_column(table: int, quantity: str) -> str:
 
 
 def _cell(tables: Tables, problem: str, sampler: str, column: str) -> Measured | None:
-    ours, errors = (
-        rows_where(tables, name, problem=problem, sampler=sampler) for name in ("nng_tables", "nng_tables_se")
-    )
-    if ours is None or errors is None:
-        return None
-    row = ours.iloc[0]
-    scale = PAPER_B_DRAWS / float(row["draws"]) if column.endswith(_ESS) else 1.0
-    estimate = Estimate(scale * float(row[column]), scale * float(errors[column].iloc[0]))
-    chains = int(row["chains"])
-    return Measured(estimate, chains, f"{chains} chain{'s' * (chains != 1)}", stand_in=row["data"] == "stand-in")
+    """Ours, effective sample sizes scaled to the paper's draws."""
+    found = measured_cell(tables, "nng_tables", problem, sampler, column)
+    rows = rows_where(tables, "nng_tables", problem=problem, sampler=sampler)
+    if found is None or rows is None or not column.endswith(_ESS):
+        return found
+    scale = PAPER_B_DRAWS / float(rows["draws"].iloc[0])
+    return replace(found, estimate=Estimate(*(scale * number for number in found.estimate)))
 
 
 def _remark(tables: Tables, published: pd.DataFrame, row: Mapping[Any, Any], quantity: str) -> str:
