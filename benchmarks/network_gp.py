@@ -28,7 +28,7 @@ PAPER = {
 }
 SIZES = (500, 1000, 2000)
 MAX_EVALUATIONS = 40
-PLAIN = NetworkComparison(seed=1, step_size=0.1, n_steps=(1, 19), iterations=1000, repeats=1)
+PLAIN = NetworkComparison(seed=1, step_size=0.1, n_steps=(1, 4), iterations=1000, repeats=1)
 
 Fit = Callable[[Array], Driver]
 
@@ -89,16 +89,15 @@ def potentials(q: Array) -> Array:
 READINGS = (
     Reading("nng_hmc", "as configured", network()),
     Reading("nng_hmc", "1 to 9 steps", network(), replace(PLAIN, n_steps=(1, 9))),
-    Reading("nng_hmc", "1 to 4 steps", network(), replace(PLAIN, n_steps=(1, 4))),
+    Reading("nng_hmc", "1 to 19 steps", network(), replace(PLAIN, n_steps=(1, 19))),
     Reading("nng_hmc", "step 0.05", network(), replace(PLAIN, step_size=0.05)),
     Reading("nng_hmc", "20 epochs", network(epochs=20)),
     Reading("nng_hmc", "50 epochs", network(epochs=50)),
     Reading("nng_hmc", "batches of 8", network(batch_size=8)),
-    Reading("nng_hmc", "batches of 8, 1 to 9 steps", network(batch_size=8), replace(PLAIN, n_steps=(1, 9))),
     Reading("gp_hmc", "as configured", process),
     Reading("gp_hmc", "amplitude 1", process_of_unit_amplitude),
     Reading("gp_hmc", "amplitude 1, 1 to 9 steps", process_of_unit_amplitude, replace(PLAIN, n_steps=(1, 9))),
-    Reading("gp_hmc", "amplitude 1, 1 to 4 steps", process_of_unit_amplitude, replace(PLAIN, n_steps=(1, 4))),
+    Reading("gp_hmc", "amplitude 1, 1 to 19 steps", process_of_unit_amplitude, replace(PLAIN, n_steps=(1, 19))),
 )
 
 
