@@ -5,8 +5,8 @@ number of steps the network has about as many pairs, from more or fewer iteratio
 exploration after its burn-in. Errors are standard errors over explorations, each with a network and a chain of its own;
 where there is one, over ten parts of its chain, and then they leave out the luck of the training.
 
-The logistic regression has 20000 rows in place of 50000, and its step grows as its posterior widens. Takes less than
-five minutes on an idle core; no bound.
+The logistic regression has 20000 rows in place of 50000, and its step grows as its posterior widens. Takes about ten
+minutes of a busy core; no bound.
 """
 
 from collections.abc import Callable
