@@ -148,7 +148,8 @@ class TestFinishedRun:
     def test_the_report_opens_offline(self, finished: Project) -> None:
         folder = finished.folder / "results/test/report"
         assert "Table 1" in (folder / "index.html").read_text(encoding="utf-8")
-        for name in ("index", *PROBLEMS):
+        chapters = ("gradients", "gradient_models", "gradient_logistic", "gradient_stochastic")
+        for name in ("index", *chapters, *PROBLEMS):
             page = (folder / f"{name}.html").read_text(encoding="utf-8")
             links = re.findall(r'(?:src|href)="([^"]*)"', page)
             elsewhere = [link for link in links if not link.startswith(("data:", "#"))]
