@@ -29,7 +29,7 @@ use rule explore as explore_recorded with:
         chain=rules.explore.output.chain,
         gradients=f"{RESULTS}/explore/{{problem}}/{{chain}}_gradients.npz",
     wildcard_constraints:
-        problem="|".join(RECORDED),
+        problem="|".join(RECORDED) or "none",
 
 
 rule sample:
