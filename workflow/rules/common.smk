@@ -217,6 +217,33 @@ def fitted_surrogate(wildcards, chain, suffix="npz"):
     return f"{RESULTS}/surrogates/{wildcards.problem}/{name}/{chain}.{suffix}" if name else []
 
 
+def network_experiment(figure):
+    """What an experiment on HMC and NNg-HMC is made of."""
+    settings = {key: value for key, value in EXPERIMENTS[figure].items() if key != "surrogates"}
+    surrogate = EXPERIMENTS[figure]["surrogates"]["nng_hmc"]
+    return {"seed": config["seed"], "entries": NNG_ENTRIES, "settings": settings, "surrogate": surrogate}
+
+
+def of_recipes(problem, *recipes):
+    """The chains of the samplers of a problem that follow one of the recipes."""
+    return [
+        path
+        for sampler in samplers(problem)
+        if recipe_name(sampler) in recipes
+        for path in of_chains(rules.sample.output.chain, problem, sampler)
+    ]
+
+
+def network_spec(problem):
+    """Settings of the samplers that a figure of a problem compares, for its caption."""
+    return ENTRIES_OF_PROBLEMS[problem]["samplers"]
+
+
+def network_of(problem):
+    """Name of the surrogate that drives NNg-HMC."""
+    return network_spec(problem)["nng_hmc"]["surrogate"]
+
+
 def demand(mem_mb, runtime):
     """What a job asks of a cluster: megabytes and minutes, as much again at each retry. Neither reruns anything."""
     return {

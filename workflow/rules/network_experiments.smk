@@ -5,13 +5,6 @@ NNG_METHODS = ["hmc", *NNG_TABLE4["surrogates"]]
 NNG_ENTRIES = [*ENTRIES["hmc"], *ENTRIES["nng_hmc"]]
 
 
-def network_experiment(figure):
-    """What an experiment on HMC and NNg-HMC is made of."""
-    settings = {key: value for key, value in EXPERIMENTS[figure].items() if key != "surrogates"}
-    surrogate = EXPERIMENTS[figure]["surrogates"]["nng_hmc"]
-    return {"seed": config["seed"], "entries": NNG_ENTRIES, "settings": settings, "surrogate": surrogate}
-
-
 rule nng_fig2_table:
     """Run HMC and NNg-HMC on a banana-shaped distribution."""
     output:

@@ -6,26 +6,6 @@ DRIVEN_BY_NETWORK = [name for name in GRADIENT_PROBLEMS if "nng_hmc" in samplers
 NNG_TABLES = f"{RESULTS}/tables"
 
 
-def of_recipes(problem, *recipes):
-    """The chains of the samplers of a problem that follow one of the recipes."""
-    return [
-        path
-        for sampler in samplers(problem)
-        if recipe_name(sampler) in recipes
-        for path in of_chains(rules.sample.output.chain, problem, sampler)
-    ]
-
-
-def network_spec(problem):
-    """Settings of the samplers that a figure of a problem compares, for its caption."""
-    return ENTRIES_OF_PROBLEMS[problem]["samplers"]
-
-
-def network_of(problem):
-    """Name of the surrogate that drives NNg-HMC."""
-    return network_spec(problem)["nng_hmc"]["surrogate"]
-
-
 # By figure: the problem that it is of, and its tables in the order in which they are drawn.
 NETWORK_FIGURES = {
     figure: (name, [f"{NNG_TABLES}/{table}.csv" for table in tables])
