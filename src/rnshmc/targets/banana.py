@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import DataError, NumericalError, ParameterError
+from rnshmc.targets.checks import check_positive
 from rnshmc.types import Array
 
 
@@ -41,8 +42,7 @@ class Banana:
     def __init__(self, observations: npt.ArrayLike, noise_sd: float, prior_sd: float) -> None:
         y = _checked_observations(observations)
         for name, sd in (("noise_sd", noise_sd), ("prior_sd", prior_sd)):
-            if not (np.isfinite(sd) and sd > 0):
-                raise ParameterError(f"{name} must be a positive number, got {sd!r}")
+            check_positive(name, sd)
         self._mean = float(y.mean())
         self._data_precision = len(y) / noise_sd**2
         self._prior_precision = 1.0 / prior_sd**2
@@ -125,8 +125,7 @@ def banana_data(rng: np.random.Generator, n: int, *, mean: float, sd: float) -> 
         raise ParameterError(f"n must be at least 1, got {n!r}")
     if not np.isfinite(mean):
         raise ParameterError(f"mean must be a finite number, got {mean!r}")
-    if not (np.isfinite(sd) and sd > 0):
-        raise ParameterError(f"sd must be a positive number, got {sd!r}")
+    check_positive("sd", sd)
     return rng.normal(mean, sd, n)
 
 

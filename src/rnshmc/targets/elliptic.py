@@ -9,8 +9,9 @@ from mpi4py import MPI
 from rnshmc.errors import DataError, NumericalError
 from rnshmc.fem.diffusion import DiffusionSolver
 from rnshmc.fem.random_field import karhunen_loeve
+from rnshmc.targets.checks import check_positive
 from rnshmc.targets.elliptic_linearisation import Linearisation
-from rnshmc.targets.elliptic_settings import EllipticSettings, check_positive, from_mapping
+from rnshmc.targets.elliptic_settings import EllipticSettings, from_mapping
 from rnshmc.targets.forward_data import ForwardData
 from rnshmc.types import Array
 

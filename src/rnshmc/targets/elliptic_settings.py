@@ -1,11 +1,11 @@
 """Settings of the elliptic inverse problem and of its forward-model stage; the defaults are paper A's, section 5.2."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, TypeVar
 
 from rnshmc.errors import ParameterError
+from rnshmc.targets.checks import check_positive
 
 Settings = TypeVar("Settings")
 
@@ -108,18 +108,6 @@ def from_mapping(kind: type[Settings], mapping: Mapping[str, Any]) -> Settings:
         if key not in mapping and entry.default is MISSING and entry.default_factory is MISSING:
             raise ParameterError(f"{key}: this setting is missing")
     return kind(**mapping)
-
-
-def check_positive(key: str, number: object) -> None:
-    """Refuse what is not a positive, finite number.
-
-    Raises
-    ------
-    ParameterError
-        Naming ``key``.
-    """
-    if not (isinstance(number, int | float) and math.isfinite(number) and number > 0):
-        raise ParameterError(f"{key} must be a positive number, got {number!r}")
 
 
 def _check_count(key: str, count: object, *, least: int) -> None:

@@ -7,6 +7,7 @@ import numpy.typing as npt
 from scipy.signal import lfilter
 
 from rnshmc.errors import DataError, NumericalError, ParameterError
+from rnshmc.targets.checks import check_positive
 from rnshmc.targets.stored import read_arrays
 from rnshmc.types import Array
 
@@ -54,8 +55,7 @@ class Garch:
         m, r = orders
         if min(m, r) < 1:
             raise ParameterError(f"orders must be at least 1, got {orders!r}")
-        if not (np.isfinite(prior_sd) and prior_sd > 0):
-            raise ParameterError(f"prior_sd must be a positive number, got {prior_sd!r}")
+        check_positive("prior_sd", prior_sd)
         first = max(m, r)
         squares = _checked_observations(observations, first) ** 2
         n = len(squares)

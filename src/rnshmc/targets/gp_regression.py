@@ -8,7 +8,8 @@ import numpy.typing as npt
 from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
-from rnshmc.errors import DataError, NumericalError, ParameterError
+from rnshmc.errors import DataError, NumericalError
+from rnshmc.targets.checks import check_positive
 from rnshmc.targets.stored import read_arrays
 from rnshmc.types import Array
 
@@ -52,8 +53,7 @@ class GPRegression:
 
     def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, *, prior_sd: float) -> None:
         self._X, self._y = _checked(X, y)
-        if not (np.isfinite(prior_sd) and prior_sd > 0):
-            raise ParameterError(f"prior_sd must be a positive number, got {prior_sd!r}")
+        check_positive("prior_sd", prior_sd)
         self._prior_precision = 1.0 / prior_sd**2
         self._distances: Array = cdist(self._X, self._X)
 

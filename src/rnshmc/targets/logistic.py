@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.errors import DataError, NumericalError, ParameterError
+from rnshmc.errors import DataError, NumericalError
+from rnshmc.targets.checks import check_positive
 from rnshmc.targets.stored import read_arrays
 from rnshmc.types import Array
 
@@ -54,8 +55,7 @@ class LogisticRegression:
     def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, prior_sd: float) -> None:
         rows = _checked_rows(X)
         labels = _checked_labels(y, len(rows))
-        if not (np.isfinite(prior_sd) and prior_sd > 0):
-            raise ParameterError(f"prior_sd must be a positive number, got {prior_sd!r}")
+        check_positive("prior_sd", prior_sd)
         self.dim: int = rows.shape[1]
         self._prior_precision = 1.0 / prior_sd**2
         self._blocks = tuple(_signed_blocks(rows, labels))

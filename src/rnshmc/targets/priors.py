@@ -13,7 +13,8 @@ from typing import Protocol
 
 import numpy as np
 
-from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.errors import NumericalError
+from rnshmc.targets.checks import check_positive
 from rnshmc.types import Array, Driver, Potential
 
 
@@ -42,7 +43,7 @@ class NormalPrior:
     sd: float
 
     def __post_init__(self) -> None:
-        _check_positive("sd", self.sd)
+        check_positive("sd", self.sd)
 
     def value(self, q: Array) -> float:
         """P(q)."""
@@ -66,7 +67,7 @@ class LaplacePrior:
     scale: float
 
     def __post_init__(self) -> None:
-        _check_positive("scale", self.scale)
+        check_positive("scale", self.scale)
 
     def value(self, q: Array) -> float:
         """P(q)."""
@@ -161,8 +162,3 @@ class SwappedPrior(SwappedPriorDriver):
         if not np.isfinite(swapped):
             raise NumericalError(f"the potential under the new prior is {swapped}")
         return swapped
-
-
-def _check_positive(name: str, number: float) -> None:
-    if not (np.isfinite(number) and number > 0):
-        raise ParameterError(f"{name} must be a positive number, got {number!r}")

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import DataError, NumericalError
-from rnshmc.targets.elliptic_settings import check_positive
+from rnshmc.targets.checks import check_positive
 from rnshmc.targets.ensemble import together
 from rnshmc.targets.logistic import LogisticRegression
 from rnshmc.types import Array

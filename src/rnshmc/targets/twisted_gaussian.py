@@ -3,6 +3,7 @@
 import numpy as np
 
 from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.targets.checks import check_positive
 from rnshmc.types import Array
 
 _WIDE_VARIANCE = 100.0
@@ -38,8 +39,7 @@ class TwistedGaussian:
 
     def __init__(self, *, scale1: float, scale2: float, bend: float) -> None:
         for name, scale in (("scale1", scale1), ("scale2", scale2)):
-            if not (np.isfinite(scale) and scale > 0):
-                raise ParameterError(f"{name} must be a positive number, got {scale!r}")
+            check_positive(name, scale)
         if not np.isfinite(bend):
             raise ParameterError(f"bend must be a finite number, got {bend!r}")
         self._scales = np.array([scale1, scale2])
