@@ -6,12 +6,14 @@ Tables are those of `rnshmc.experiments.plane.field_on_grid`.
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from scipy.interpolate import RectBivariateSpline
 
 from rnshmc.plots.style import sampler_style
-from rnshmc.types import Array
 
 CONTOURS = (0.5, 2.0, 4.5, 8.0)
 """Potentials above the smallest, as at 1, 2, 3, 4 standard deviations of a Gaussian."""
+FINER = 5
+"""Contours are drawn on a grid that is finer than the table's by this factor."""
 ARROWS = 5
 """Every so many-th point of the grid, along each axis, has its arrows."""
 
@@ -38,7 +40,9 @@ def arrows(
 
 
 def contours(ax: Axes, field: pd.DataFrame, *, names: tuple[str, str]) -> None:
-    """Contours of the potential."""
+    """Contours of the potential, between the grid points by a cubic spline: linearly, narrow ridges would break up."""
     table = field.pivot_table(index=names[1], columns=names[0], values="potential")
-    x: Array = table.columns.to_numpy(dtype=float)
-    ax.contour(x, table.index.to_numpy(), table.to_numpy(), levels=CONTOURS, colors="#9aa5b1", linewidths=0.8, zorder=0)
+    y, x = (np.asarray(axis, dtype=float) for axis in (table.index, table.columns))
+    spline = RectBivariateSpline(y, x, table.to_numpy())
+    y, x = (np.linspace(grid[0], grid[-1], FINER * len(grid)) for grid in (y, x))
+    ax.contour(x, y, spline(y, x), levels=CONTOURS, colors="#9aa5b1", linewidths=0.8, zorder=0)
