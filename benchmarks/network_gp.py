@@ -52,23 +52,38 @@ def network(*, epochs: int = 10, batch_size: int = 32) -> Fit:
     return fit
 
 
+class Free:
+    """Drives nothing: what a process comes to that has learnt nothing."""
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+
+    def gradient(self, q: Array) -> Array:
+        return np.zeros_like(q)
+
+
 def process(q: Array) -> Driver:
     """A Gaussian process whose amplitude is estimated with the others."""
     rng = stream(1, "network_gp", "process")
     return GaussianProcess.fit(q, potentials(q), rng=rng, max_evaluations=MAX_EVALUATIONS)
 
 
-def process_of_unit_amplitude(q: Array) -> Driver:
-    """A Gaussian process with the covariance that the paper prints, on centred potentials: l and sigma are found."""
-    targets = potentials(q) - potentials(q).mean()
-    squared_distances = cdist(q, q, "sqeuclidean")
-    likelihood = with_unit_amplitude(squared_distances, targets)
-    start = replace(data_scales(q, targets), amplitude=1.0)
-    found = maximise(likelihood, start, max_evaluations=MAX_EVALUATIONS)
-    parameters = found.hyperparameters
-    matrix = covariance(squared_distances, 1.0, parameters.length_scale)
-    matrix[np.diag_indices_from(matrix)] += parameters.noise_sd**2
-    return GaussianProcess.from_search(found, q, linalg.solve(matrix, targets, assume_a="pos"), q, targets)
+def process_of_unit_amplitude(*, centred: bool = True) -> Fit:
+    """A Gaussian process with the covariance that the paper prints, whose l and sigma are found."""
+
+    def fit(q: Array) -> Driver:
+        targets = potentials(q)
+        targets = targets - targets.mean() if centred else targets
+        squared_distances = cdist(q, q, "sqeuclidean")
+        likelihood = with_unit_amplitude(squared_distances, targets)
+        start = replace(data_scales(q, targets), amplitude=1.0)
+        found = maximise(likelihood, start, max_evaluations=MAX_EVALUATIONS)
+        parameters = found.hyperparameters
+        matrix = covariance(squared_distances, 1.0, parameters.length_scale)
+        matrix[np.diag_indices_from(matrix)] += parameters.noise_sd**2
+        return GaussianProcess.from_search(found, q, linalg.solve(matrix, targets, assume_a="pos"), q, targets)
+
+    return fit
 
 
 def with_unit_amplitude(squared_distances: Array, targets: Array) -> LogLikelihood:
@@ -95,9 +110,11 @@ READINGS = (
     Reading("nng_hmc", "50 epochs", network(epochs=50)),
     Reading("nng_hmc", "batches of 8", network(batch_size=8)),
     Reading("gp_hmc", "as configured", process),
-    Reading("gp_hmc", "amplitude 1", process_of_unit_amplitude),
-    Reading("gp_hmc", "amplitude 1, 1 to 9 steps", process_of_unit_amplitude, replace(PLAIN, n_steps=(1, 9))),
-    Reading("gp_hmc", "amplitude 1, 1 to 19 steps", process_of_unit_amplitude, replace(PLAIN, n_steps=(1, 19))),
+    Reading("gp_hmc", "amplitude 1", process_of_unit_amplitude()),
+    Reading("gp_hmc", "amplitude 1, 1 to 9 steps", process_of_unit_amplitude(), replace(PLAIN, n_steps=(1, 9))),
+    Reading("gp_hmc", "amplitude 1, 1 to 19 steps", process_of_unit_amplitude(), replace(PLAIN, n_steps=(1, 19))),
+    Reading("gp_hmc", "amplitude 1, not centred", process_of_unit_amplitude(centred=False)),
+    Reading("gp_hmc", "no force at all", lambda q: Free(q.shape[1])),
 )
 
 
