@@ -116,7 +116,7 @@ def test_stand_in_data_are_marked_and_prove_nothing() -> None:
 
 
 def network_tables(data: str = "real", chains: int = 1, **nng: float) -> Tables:
-    """Online News as published, with 900 draws in place of 9000, but for what `nng` changes in NNg-HMC (10%)."""
+    """Online News as published, with 1000 draws in place of 10000, but for what `nng` changes in NNg-HMC (10%)."""
     ours = NETWORKS[NETWORKS["problem"] == "news"].copy()
     for part in ("min", "median", "max"):
         ours[f"ess_{part}"] /= 10
@@ -129,8 +129,9 @@ def network_tables(data: str = "real", chains: int = 1, **nng: float) -> Tables:
         total_speedup=ours["speedup"],
         speedup=99.0,
         chains=chains,
-        draws=900,
+        draws=1000,
         data=data,
+        training_draws=[math.nan, 1000, 1500, 2000],
     )
     for name, value in nng.items():
         ours.loc[ours["sampler"] == "nng_hmc_10", name] = value
@@ -162,6 +163,33 @@ def test_paper_b_s_numbers_stand_beside_both_definitions_and_all_seconds() -> No
     assert [row["verdict"] for row in values.values()] == verdicts  # 302.5 is 2.1 standard errors of 100 sqrt(2)
     assert "another machine; relative to HMC: paper 0.139, ours 0.139" in values["cpu_s"]["note"]
     assert cell(card, "speedup", "B/table5/news/hmc")["note"].startswith("1 by definition")
+
+
+def test_effective_sizes_of_paper_b_say_from_how_many_draws_they_are_scaled() -> None:
+    card = scorecard(network_tables(), PUBLISHED, NETWORKS, NO_CLAIMS, NO_REASONS)
+    assert "scaled from 1000 draws" in cell(card, "truncated_ess_max", NEWS)["note"]
+    assert "scaled" not in cell(card, "median_ess_per_s", NEWS)["note"]
+
+
+def test_a_network_with_another_share_of_the_draws_is_not_that_of_the_paper() -> None:
+    card = scorecard(network_tables(training_draws=900), PUBLISHED, NETWORKS, NO_CLAIMS, NO_REASONS)
+    assert cell(card, "ap", NEWS)["note"].startswith("not run")
+    assert math.isnan(cell(card, "ap", NEWS)["ours"])
+    assert cell(card, "ap", "B/table5/news/nng_hmc_15")["verdict"] == "reproduced"
+
+
+def test_numbers_by_which_a_setting_was_chosen_are_not_judged() -> None:
+    card = scorecard(network_tables(), PUBLISHED, NETWORKS, NO_CLAIMS, NO_REASONS)
+    row = cell(card, "ap", "B/table5/news/hmc")
+    assert_allclose(row["ours"], row["paper"])
+    assert row["verdict"] == "not comparable"
+    assert row["note"].startswith("the step size, which is not printed, was chosen by it")
+    assert cell(card, "ess_min", "B/table5/news/hmc")["verdict"] == "reproduced"
+    notes = {
+        name: cell(card, name, "B/table5/census/hmc")["note"] for name in ("ap", "ess_max", "truncated_ess_median")
+    }
+    assert all("was chosen by it" in note for note in notes.values())
+    assert "chosen" not in cell(card, "ap", "B/table1/garch/nng_hmc")["note"]
 
 
 def test_tables_1_to_3_of_paper_b_count_the_seconds_of_sampling() -> None:

@@ -8,7 +8,8 @@ import numpy as np
 
 from rnshmc.store.entries import PAPER_B
 from rnshmc.store.estimates import BASELINE, Estimate
-from rnshmc.store.measured import Measure, Measured, Tables, measured_cell, rows_where
+from rnshmc.store.measured import Measure, Measured, Tables, rows_where
+from rnshmc.store.network_cells import network_cell
 
 NETWORK = "nng_hmc"
 GP = "gp_hmc"
@@ -55,16 +56,11 @@ def _losses(tables: Tables, network: str, other: str) -> Measured | None:
     return Measured(Estimate(ratio, ratio * logarithms.error), chains, _chains(chains))
 
 
-def _number(tables: Tables, problem: str, sampler: str, column: str) -> Measured | None:
-    """A cell of the run's table of paper B."""
-    return measured_cell(tables, "nng_tables", problem, sampler, column)
-
-
 def _compared(
     tables: Tables, problem: str, sampler: str, other: str, column: str, how: str = "ratio"
 ) -> Measured | None:
     """A number of a sampler relative to that of another, or minus it."""
-    first, second = (_number(tables, problem, name, column) for name in (sampler, other))
+    first, second = (network_cell(tables, problem, name, column) for name in (sampler, other))
     return None if first is None or second is None else _combined(first, second, how)
 
 
@@ -77,7 +73,7 @@ def _combined(first: Measured, second: Measured, how: str) -> Measured:
 def _least_speedup(tables: Tables) -> Measured | None:
     """The least speed-up in Table 5, with what the networks were trained on and their training."""
     names = [f"{NETWORK}_{share}" for share in _SHARES]
-    cells = [_number(tables, problem, name, "total_speedup") for problem in _REAL_DATA for name in names]
+    cells = [network_cell(tables, problem, name, "total_speedup") for problem in _REAL_DATA for name in names]
     found = [cell for cell in cells if cell is not None]
     if len(found) < len(cells):
         return None
@@ -87,7 +83,7 @@ def _least_speedup(tables: Tables) -> Measured | None:
 
 def _best_of_shares(tables: Tables, problem: str) -> Measured | None:
     """Speed-up with the smallest share of the draws for training over the best of the larger shares."""
-    smallest, *larger = (_number(tables, problem, f"{NETWORK}_{share}", "total_speedup") for share in _SHARES)
+    smallest, *larger = (network_cell(tables, problem, f"{NETWORK}_{share}", "total_speedup") for share in _SHARES)
     found = [cell for cell in larger if cell is not None]
     if smallest is None or len(found) < len(larger):
         return None
@@ -96,7 +92,7 @@ def _best_of_shares(tables: Tables, problem: str) -> Measured | None:
 
 def _seconds(tables: Tables, sampler: str) -> Measured | None:
     """Seconds that 1000 draws of the 200-dimensional logistic regression take."""
-    found = _number(tables, "lr_200", sampler, "s_per_iter")
+    found = network_cell(tables, "lr_200", sampler, "s_per_iter")
     if found is None:
         return None
     seconds, error = found.estimate
@@ -129,7 +125,7 @@ _MEASURES: Mapping[tuple[str, str], Measure] = {
         for name in (BASELINE, NETWORK)
     },
     **{
-        ("section4.2", f"acceptance_{name}"): partial(_number, problem="lr_200", sampler=name, column="ap")
+        ("section4.2", f"acceptance_{name}"): partial(network_cell, problem="lr_200", sampler=name, column="ap")
         for name in (BASELINE, NETWORK)
     },
     **{("section4.2", f"seconds_{name}"): partial(_seconds, sampler=name) for name in (BASELINE, NETWORK)},
@@ -137,13 +133,15 @@ _MEASURES: Mapping[tuple[str, str], Measure] = {
         _compared, problem="lr_200", sampler=BASELINE, other=NETWORK, column="s_per_iter"
     ),
     **{
-        ("section4.2", f"ess_per_s_{name}"): partial(_number, problem="lr_200", sampler=name, column="median_ess_per_s")
+        ("section4.2", f"ess_per_s_{name}"): partial(
+            network_cell, problem="lr_200", sampler=name, column="median_ess_per_s"
+        )
         for name in (BASELINE, NETWORK)
     },
-    ("section4.2", "speedup"): partial(_number, problem="lr_200", sampler=NETWORK, column="speedup"),
+    ("section4.2", "speedup"): partial(network_cell, problem="lr_200", sampler=NETWORK, column="speedup"),
     ("fig5", "blocks_over_large"): partial(_losses, network="blocks", other="large"),
     ("fig5", "blocks_over_small"): partial(_losses, network="blocks", other="small"),
-    ("section4.3", "training_seconds"): partial(_number, problem="garch", sampler=NETWORK, column="fit_s"),
+    ("section4.3", "training_seconds"): partial(network_cell, problem="garch", sampler=NETWORK, column="fit_s"),
     **{("fig9", f"location_{name}"): partial(_agreement, sampler=name, column="shift") for name in _STEP_SIZES},
     **{("fig9", f"shape_{name}"): partial(_agreement, sampler=name, column="spread") for name in _STEP_SIZES},
     ("fig9", f"means_{NETWORK}"): partial(_agreement, sampler=NETWORK, column="z"),
