@@ -13,6 +13,8 @@ from rnshmc.kernels.hmc import HMC
 from rnshmc.kernels.sghmc import SGHMC, CorrectedSGHMC, LangevinState
 from rnshmc.kernels.transition import State, TransitionInfo
 from rnshmc.random import stream
+from rnshmc.targets.minibatch_logistic import MinibatchLogistic
+from rnshmc.targets.priors import NormalPrior
 from rnshmc.types import Array, Driver
 from tests.kernels.conftest import ShearedLogGamma
 
@@ -212,6 +214,7 @@ class Calls(Coordinates):
 def test_sghmc_takes_a_batch_for_each_step_and_nothing_else() -> None:
     target = Calls()
     kernel = SGHMC(target, target, step_size=0.1, n_steps=(4, 4), batch_size=2, friction=1.0)
+    target.asked.clear()
     state = kernel.init(np.zeros(target.dim))
     assert target.asked == ["value"]
     target.asked.clear()
@@ -300,6 +303,13 @@ def test_a_driver_without_minibatches_is_refused() -> None:
         SGHMC(plain, plain, friction=1.0, batch_size=1, **DYNAMICS)
     with pytest.raises(ParameterError, match="driver: ShearedLogGamma has no mini-batches"):
         CorrectedSGHMC(plain, plain, batch_size=1, **DYNAMICS)
+
+
+def test_a_batch_that_the_data_cannot_give_is_refused_at_once() -> None:
+    rng = stream(6, "tests", "few rows")
+    few = MinibatchLogistic(rng.normal(size=(5, 2)), np.array([0, 1, 0, 1, 1]), NormalPrior(1.0))
+    with pytest.raises(ParameterError, match="batch_size: expected 1 to 5 rows, got 6"):
+        CorrectedSGHMC(few, few, batch_size=6, **DYNAMICS)
 
 
 @pytest.mark.parametrize("start", [np.zeros(3), np.full(400, math.nan)])

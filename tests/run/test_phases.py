@@ -43,7 +43,7 @@ class Normal:
         ("arns_hmc", Normal(), {"offset": 1.0}, "options: arns_hmc needs exponent"),
         ("nng_hmc", None, {}, "driver: nng_hmc is driven by a fitted 'gradient_network'"),
         ("sghmc", None, {"batch_size": 2}, "options: sghmc needs friction"),
-        ("sghmc_mh", None, {"batch_size": 2}, "driver: .* has no mini-batches"),
+        ("sghmc_mh", None, {"batch_size": 2}, "potential: sghmc_mh needs mini-batches, which Normal has not"),
         ("nuts", None, {}, "sampler: no recipe named 'nuts'"),
     ],
 )
@@ -54,12 +54,23 @@ def test_what_does_not_fit_a_recipe_is_named(
         make_kernel(Normal(), driver, sampler=sampler, step_size=0.1, n_steps=(1, 1), options=options)
 
 
-def test_a_missing_option_is_named_before_anything_is_evaluated() -> None:
+@pytest.mark.parametrize(
+    ("sampler", "options", "message"),
+    [
+        ("arns_hmc", {}, "options: arns_hmc needs offset and exponent"),
+        ("sghmc_mh", {"batch_size": 2}, "potential: sghmc_mh needs mini-batches, which Normal has not"),
+        ("rmhmc", {}, "driver: .* has no metric"),
+    ],
+)
+def test_what_is_missing_is_named_before_anything_is_evaluated(
+    sampler: str, options: dict[str, Any], message: str
+) -> None:
     target = Normal()
-    with pytest.raises(ParameterError, match="options: arns_hmc needs offset and exponent"):
+    with pytest.raises(ParameterError, match=message):
         sample(
             target,
-            sampler="arns_hmc",
+            sampler=sampler,
+            options=options,
             start=np.zeros(2),
             step_size=0.1,
             n_steps=(1, 1),

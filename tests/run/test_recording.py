@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnshmc.errors import CheckpointError, NumericalError
+from rnshmc.errors import CheckpointError, FitError, NumericalError
 from rnshmc.kernels.hmc import HMC
 from rnshmc.random import stream
 from rnshmc.run.chain import Phase
@@ -106,13 +106,20 @@ def test_pairs_of_some_iterations() -> None:
     np.testing.assert_array_equal(np.concatenate([part.q for part in parts]), pairs.q)
 
 
-def test_pairs_of_divergent_trajectories_can_be_left_out() -> None:
-    q = np.arange(10.0).reshape(5, 2)
-    pairs = GradientPairs(q, -q, np.array([0.0, 1.0, 1.0, 3.0, 3.0]))
-    kept = pairs.without(np.array([False, True, False, False]))
+def test_pairs_of_trajectories_that_diverged_or_failed_can_be_left_out() -> None:
+    q = np.arange(12.0).reshape(6, 2)
+    pairs = GradientPairs(q, -q, np.array([0.0, 1.0, 1.0, 3.0, 3.0, 4.0]))
+    diverging, failed = np.arange(5) == 1, np.arange(5) == 4
+    kept = pairs.of_sound_trajectories({"diverging": diverging, "solver_failed": failed})
     assert kept.iterations.tolist() == [0, 3, 3]
     np.testing.assert_array_equal(kept.q, q[[0, 3, 4]])
     np.testing.assert_array_equal(kept.gradients, -q[[0, 3, 4]])
+
+
+def test_no_sound_trajectory_is_said_to_be_so() -> None:
+    pairs = GradientPairs(np.ones((3, 2)), np.ones((3, 2)), np.array([0.0, 0.0, 1.0]))
+    with pytest.raises(FitError, match="no gradients to train on: of 3 recorded, all are of"):
+        pairs.of_sound_trajectories({"diverging": np.array([True, False]), "solver_failed": np.array([False, True])})
 
 
 def test_it_goes_on_over_several_stretches() -> None:

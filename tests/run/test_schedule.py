@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnshmc.errors import ParameterError
+from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.random import stream
 from rnshmc.run import schedule as module
 from rnshmc.run.chain import Phase, Progress
@@ -91,6 +91,48 @@ def test_acceptances_are_those_of_the_phases() -> None:
     assert first.acceptance == trial["accept_prob"].mean()
     assert first.good_enough == (first.acceptance >= first.hmc_acceptance - PATIENT.tolerance)
     assert first.pairs == explored["n_steps"][50:].sum()
+
+
+class Rugged(Normal):
+    """Cannot be evaluated in one place, and has no finite gradient in another."""
+
+    def gradient(self, q: Array) -> Array:
+        if q[0] > 1.5:
+            raise NumericalError("not there")
+        return np.array([np.inf, 0.0]) if q[0] < -1.5 else super().gradient(q)
+
+
+def test_each_training_has_the_gradients_of_all_sound_trajectories_since_the_start() -> None:
+    schedule = TrainingSchedule(start=50, end=200, rate=50, trial=20, tolerance=0.0)
+    found = sample_on_schedule(
+        Rugged(), start=np.ones(2), schedule=schedule, iterations=ITERATIONS, network=NETWORK, seed=9, **DYNAMICS
+    )
+    assert len(found.trials) > 1, "only a later training has several stretches behind it"
+    explored: dict[str, Array] = {}
+    for trial, phase in zip(found.trials, found.phases[::2], strict=False):
+        explored = {name: np.append(explored.get(name, []), values) for name, values in phase.stats.items()}
+        collected = {name: values[50:] for name, values in explored.items()}
+        diverging, failed = collected["diverging"] == 1, collected["solver_failed"] == 1
+        assert diverging.any()
+        assert failed.any()
+        assert trial.pairs == collected["n_steps"][~(diverging | failed)].sum()
+        assert trial.hmc_acceptance == collected["accept_prob"].mean()
+
+
+class Cliff(Normal):
+    """No trajectory survives on it."""
+
+    def gradient(self, q: Array) -> Array:
+        return np.full(2, 1e200) if np.any(q != 1.0) else super().gradient(q)
+
+
+def test_hmc_goes_on_where_no_network_can_be_trained() -> None:
+    found = sample_on_schedule(
+        Cliff(), start=np.ones(2), schedule=PATIENT, iterations=ITERATIONS, network=NETWORK, seed=9, **DYNAMICS
+    )
+    assert found.network is None
+    assert lengths(found) == [100, 50, 50, ITERATIONS - 200]
+    assert all(np.isnan(trial.acceptance) and not trial.good_enough for trial in found.trials)
 
 
 def test_hmc_before_the_first_training_is_that_of_every_sampler() -> None:

@@ -74,9 +74,12 @@ if "nng_fig5" in NETWORK_FIGURES:
     rule nng_fig5_table:
         """Train gradient networks of several designs on the gradients of each exploration."""
         input:
-            gradients=expand(
-                rules.explore_recorded.output.gradients, problem=DESIGNED, chain=chains_of(DESIGNED, "nng_hmc")
-            ),
+            **{
+                name: expand(
+                    rules.explore_recorded.output[name], problem=DESIGNED, chain=chains_of(DESIGNED, "nng_hmc")
+                )
+                for name in ("chain", "gradients")
+            },
         output:
             table=f"{NNG_TABLES}/nng_fig5.csv",
         params:

@@ -28,7 +28,7 @@ with job(snakemake.log[0]):
     gradients = snakemake.input.gradients
     pairs = None
     if gradients:
-        pairs = GradientPairs.load(gradients).between(discard, end).without(exploration.stats["diverging"])
+        pairs = GradientPairs.load(gradients).between(discard, end).of_sound_trajectories(exploration.stats)
     wall, cpu = time.perf_counter(), time.process_time()
     if pairs is not None:
         surrogate = fit_gradients(pairs.q, pairs.gradients, **how)

@@ -1,5 +1,6 @@
 """Training losses of gradient networks of several designs, on the gradients of each exploration."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -7,6 +8,7 @@ import pandas as pd
 from rnshmc.experiments.network_designs import training_losses
 from rnshmc.run.job import job
 from rnshmc.run.recording import GradientPairs
+from rnshmc.store.chains import read_chain
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
@@ -15,7 +17,8 @@ spec = snakemake.params.spec
 
 with job(snakemake.log[0]):
     parts = []
-    for number, path in enumerate(snakemake.input.gradients, start=1):
-        pairs = GradientPairs.load(path).between(*spec["iterations"])
+    for number, (chain, path) in enumerate(zip(snakemake.input.chain, snakemake.input.gradients, strict=True), start=1):
+        stats = read_chain(Path(chain)).stats
+        pairs = GradientPairs.load(path).between(*spec["iterations"]).of_sound_trajectories(stats)
         parts.append(training_losses(pairs.q, pairs.gradients, seed=spec["seed"], chain=number, **spec["experiment"]))
     pd.concat(parts).to_csv(snakemake.output.table, index=False, float_format="%.6g")

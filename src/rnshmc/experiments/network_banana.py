@@ -136,7 +136,7 @@ def _run(experiment: NetworkBanana, target: TwistedGaussian, name: str, settings
         rng=hmc_rng,
         **dynamics,
     )
-    pairs = recording.pairs().without(explored.stats["diverging"])
+    pairs = recording.pairs().of_sound_trajectories(explored.stats)
     fit_rng = _stream(experiment, "network", name)
     network = fit_gradients(pairs.q, pairs.gradients, surrogate="gradient_network", settings=settings, rng=fit_rng)
     sampled = exploit(

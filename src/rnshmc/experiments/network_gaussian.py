@@ -79,8 +79,8 @@ def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, 
     draws, rows = [], []
     for repeat in range(1, experiment.repeats + 1):
         recording = GradientRecording(target.dim)
-        end = _explore(experiment, target, repeat, recording).draws[-1]
-        pairs = recording.pairs()
+        explored = _explore(experiment, target, repeat, recording)
+        pairs = recording.pairs().of_sound_trajectories(explored.stats)
         rng = stream(experiment.seed, "nng_fig3", "network", f"repeat{repeat}")
         network = fit_gradients(pairs.q, pairs.gradients, surrogate="gradient_network", settings=settings, rng=rng)
         drivers: dict[str, Driver | None] = {EXACT: None, NETWORK: network}
@@ -89,7 +89,7 @@ def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, 
                 target,
                 driver,
                 sampler=sampler,
-                start=end,
+                start=explored.draws[-1],
                 step_size=experiment.step_size,
                 n_steps=experiment.n_steps,
                 iterations=experiment.iterations,

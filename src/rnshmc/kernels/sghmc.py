@@ -60,7 +60,8 @@ class SGHMC:
     Raises
     ------
     ParameterError
-        If a setting is out of range, driver and potential differ in dimension, or the driver has no mini-batches.
+        If a setting is out of range, driver and potential differ in dimension, or the driver has no mini-batches, or
+        none of that size.
     """
 
     def __init__(
@@ -146,7 +147,8 @@ class CorrectedSGHMC:
     Raises
     ------
     ParameterError
-        If a setting is out of range, driver and potential differ in dimension, or the driver has no mini-batches.
+        If a setting is out of range, driver and potential differ in dimension, or the driver has no mini-batches, or
+        none of that size.
     """
 
     def __init__(
@@ -186,3 +188,5 @@ def _check_minibatches(driver: MinibatchDriver, batch_size: int) -> None:
         raise ParameterError(f"driver: {type(driver).__name__} has no mini-batches, which stochastic gradients need")
     if batch_size < 1:
         raise ParameterError(f"batch_size: expected at least 1, got {batch_size}")
+    # A batch that the data cannot give is refused here, not where a long chain first draws one.
+    driver.minibatch(np.random.default_rng(0), batch_size)

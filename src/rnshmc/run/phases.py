@@ -73,7 +73,9 @@ def make_kernel(
         drives = CountedRiemannianDriver(load(VIEWS, chosen.view)(driver, **more.pop("metric", {})), counter)
     elif driver is not None:
         drives = _counted_driver(driver, counter)
-    elif chosen.minibatches and isinstance(potential, MinibatchDriver):
+    elif chosen.minibatches:
+        if not isinstance(potential, MinibatchDriver):
+            raise ParameterError(f"potential: {sampler} needs mini-batches, which {type(potential).__name__} has not")
         drives = CountedMinibatchDriver(potential, counter)
     kernel = load(KERNELS, chosen.kernel)(decides, drives, step_size=step_size, n_steps=n_steps, **more)
     return kernel, counter

@@ -12,6 +12,7 @@ from typing import Any, Generic, Self
 import numpy as np
 import numpy.typing as npt
 
+from rnshmc.errors import FitError
 from rnshmc.kernels.transition import TransitionInfo
 from rnshmc.run.chain import Kernel, S
 from rnshmc.surrogates.storage import Stored
@@ -40,18 +41,32 @@ class GradientPairs(Stored):
         chosen = (start <= self.iterations) & (self.iterations < end)
         return self._chosen(chosen)
 
-    def without(self, diverging: npt.NDArray[np.bool_]) -> Self:
-        """The pairs of iterations whose trajectory did not diverge.
+    def of_sound_trajectories(self, stats: Mapping[str, Array]) -> Self:
+        """The pairs of iterations whose trajectory neither diverged nor failed on its way.
 
-        Where leapfrog is unstable, gradients grow by tens of orders of magnitude within a few steps. Beside a few of
-        these, all others are the same number to a network, which then learns nothing.
+        Where leapfrog is unstable, gradients grow by tens of orders of magnitude within a few steps, until the
+        potential cannot be evaluated. Beside a few of these, all others are the same number to a network, which then
+        learns nothing.
 
         Parameters
         ----------
-        diverging
-            Statistic of each iteration from the first on, recorded or not, shape (iterations,).
+        stats
+            ``diverging`` and ``solver_failed`` of each iteration from the first on, recorded or not, each of shape
+            (iterations,).
+
+        Raises
+        ------
+        FitError
+            If no pairs are left: there is nothing to train on.
         """
-        return self._chosen(~diverging[self.iterations.astype(int)])
+        unsound = (stats["diverging"] + stats["solver_failed"]) > 0
+        kept = self._chosen(~unsound[self.iterations.astype(int)])
+        if not len(kept):
+            raise FitError(
+                f"no gradients to train on: of {len(self)} recorded, all are of trajectories that diverged or failed; "
+                "a smaller step size may help"
+            )
+        return kept
 
     def _chosen(self, chosen: npt.NDArray[np.bool_]) -> Self:
         return type(self)(self.q[chosen], self.gradients[chosen], self.iterations[chosen])

@@ -8,7 +8,7 @@ from rnshmc.random import stream
 from rnshmc.run.chain import Phase, Progress
 from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.fit import check_discard, fit, fit_gradients
-from rnshmc.run.phases import StepRange, exploit, explore
+from rnshmc.run.phases import StepRange, exploit, explore, make_kernel
 from rnshmc.run.recipes import check_options, recipe
 from rnshmc.run.recording import GradientRecording
 from rnshmc.run.registry import FITTED_TO_GRADIENTS
@@ -91,6 +91,9 @@ def sample(
     kind = recipe(sampler).surrogate
     if kind is not None:
         check_discard(discard, explore_iterations)
+    else:
+        # Its settings are refused before the exploration, not after it.
+        make_kernel(potential, None, sampler=sampler, step_size=step_size, n_steps=n_steps, options=options)
     recording = GradientRecording(potential.dim, start=discard) if kind in FITTED_TO_GRADIENTS else None
     exploration = explore(
         potential,
@@ -110,7 +113,7 @@ def sample(
             "rng": stream(seed, "surrogate", name),
         }
         if recording is not None:
-            pairs = recording.pairs().without(exploration.stats["diverging"])
+            pairs = recording.pairs().of_sound_trajectories(exploration.stats)
             driver = fit_gradients(pairs.q, pairs.gradients, **how)
         else:
             driver = fit(exploration.draws, exploration.stats["potential"], discard=discard, **how)

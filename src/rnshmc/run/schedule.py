@@ -4,13 +4,14 @@ Nobody knows beforehand how many gradients a network needs. So it is trained now
 tried; where its acceptance comes close to HMC's, it draws the rest of the chain, and where it never does, HMC does.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from rnshmc.errors import ParameterError
+from rnshmc.errors import FitError, ParameterError
 from rnshmc.random import stream
 from rnshmc.run.chain import Phase, Progress
 from rnshmc.run.checkpoint import Checkpoint
@@ -76,7 +77,7 @@ class Trial:
     hmc_acceptance: float
     """Mean acceptance probability of HMC since the schedule's start."""
     acceptance: float
-    """That of the trial."""
+    """That of the trial; NaN where no network could be trained, so that there was none."""
     good_enough: bool
     """Whether the difference is within the tolerance."""
 
@@ -90,7 +91,7 @@ class ScheduledChain:
     network: FittedDriver | None
     """The network that was good enough; None if HMC drew the rest."""
     phases: tuple[Phase, ...]
-    """All phases in their order: HMC and a trial in turns, then the rest. Every draw follows the exact posterior."""
+    """All phases in their order: HMC and a trial in turns, then the rest. Each leaves the exact posterior invariant."""
 
     @property
     def draws(self) -> Array:
@@ -114,7 +115,10 @@ def sample_on_schedule(
 ) -> ScheduledChain:
     """Sample a posterior with NNg-HMC, and with HMC for as long as no network is good enough.
 
-    The exact potential decides throughout, so that draws of HMC, of trials and of the rest are one chain.
+    The exact potential decides throughout, so that draws of HMC, of trials and of the rest are one chain. Which network
+    draws the rest depends on the draws before it, and after finitely many trainings no longer changes: the chain
+    converges to the posterior, as one that adapts during its warm-up does. A network that cannot be trained is not good
+    enough, and HMC goes on.
 
     Parameters
     ----------
@@ -142,8 +146,6 @@ def sample_on_schedule(
     ------
     ParameterError
         If a parameter is out of range.
-    FitError
-        If a network cannot be fitted.
     CheckpointError
         If the checkpoint is damaged, or belongs to another chain.
     """
@@ -157,16 +159,19 @@ def sample_on_schedule(
     )
     recording = GradientRecording(potential.dim, start=schedule.start)
     fit_rng = stream(seed, "surrogate", f"chain{chain}")
-    accept_prob, diverging = np.empty(0), np.empty(0, dtype=bool)
+    explored: list[Phase] = []
     trials: list[Trial] = []
     for trained_at in schedule.trainings:
-        hmc = growing.hmc(trained_at - len(accept_prob), recording)
-        accept_prob = np.concatenate((accept_prob, hmc.stats["accept_prob"]))
-        diverging = np.concatenate((diverging, hmc.stats["diverging"]))
-        pairs = recording.pairs().without(diverging)
-        driver = fit_gradients(pairs.q, pairs.gradients, surrogate=_SURROGATE, settings=network, rng=fit_rng)
+        explored.append(growing.hmc(trained_at - sum(len(phase.draws) for phase in explored), recording))
+        stats = {name: np.concatenate([phase.stats[name] for phase in explored]) for name in explored[0].stats}
+        expected = float(stats["accept_prob"][schedule.start :].mean())
+        try:
+            pairs = recording.pairs().of_sound_trajectories(stats)
+            driver = fit_gradients(pairs.q, pairs.gradients, surrogate=_SURROGATE, settings=network, rng=fit_rng)
+        except FitError:
+            trials.append(Trial(trained_at, len(recording.pairs()), expected, math.nan, good_enough=False))
+            continue
         acceptance = float(growing.nng_hmc(schedule.trial, driver).stats["accept_prob"].mean())
-        expected = float(accept_prob[schedule.start :].mean())
         good_enough = acceptance >= expected - schedule.tolerance
         trials.append(Trial(trained_at, len(pairs), expected, acceptance, good_enough))
         if good_enough:

@@ -41,8 +41,8 @@ class GradientNetwork(Stored):
     output_biases
         c_1 .. c_B, shape (dim,).
     losses
-        Mean over the blocks of the training loss after each epoch: half the mean squared error in units of the standard
-        deviation of each component, shape (epochs,).
+        Mean over the blocks of the training loss in each epoch: half the mean squared error in units of the standard
+        deviation of each component, as a mean over its mini-batches, between which weights move; shape (epochs,).
     train_error
         Root mean square error over the training set and all components, in the same units.
     training_states
@@ -71,7 +71,8 @@ class GradientNetwork(Stored):
     ) -> Self:
         """Train on positions and exact gradients with Adam at its defaults, as the published implementation does.
 
-        Positions and gradients are standardised, component by component; the loss is the mean squared error. Block
+        Positions are standardised, component by component, as there, and gradients are as well: then the components
+        count alike in the loss, the mean squared error, however steep the potential is along each. Block
         after block is trained by scikit-learn's `MLPRegressor`.
 
         Parameters
