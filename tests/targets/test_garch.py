@@ -188,8 +188,9 @@ def test_bad_series_are_refused(y: list[float], message: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"orders": (0, 1)}, r"orders must be at least 1, got \(0, 1\)"),
-        ({"orders": (2, 0)}, "orders must be at least 1"),
+        ({"orders": (0, 1)}, r"orders must be integers of at least 1, got \(0, 1\)"),
+        ({"orders": (2, 0)}, "orders must be integers of at least 1"),
+        ({"orders": (2, 1.0)}, "orders must be integers of at least 1"),
         ({"prior_sd": 0.0}, "prior_sd .* got 0.0"),
         ({"prior_sd": np.inf}, "prior_sd .* got inf"),
     ],
@@ -211,3 +212,11 @@ def test_a_file_with_a_bad_series_is_named(tmp_path: Path) -> None:
     np.savez(tmp_path / "garch.npz", y=[np.nan] * 5, origin="simulated")
     with pytest.raises(DataError, match=r"garch\.npz: observations must be finite"):
         from_file(tmp_path / "garch.npz", orders=(2, 1), prior_sd=1.0)
+
+
+@pytest.mark.parametrize("size", [3, 5])
+def test_a_position_of_another_size_is_refused(target: Garch, size: int) -> None:
+    q = np.full(size, 0.1)
+    for evaluate in (target.value, target.gradient, target.value_and_grad):
+        with pytest.raises(ParameterError, match=rf"q must have shape \(4,\), got \({size},\)"):
+            evaluate(q)

@@ -53,8 +53,8 @@ class Garch:
 
     def __init__(self, observations: npt.ArrayLike, *, orders: tuple[int, int], prior_sd: float) -> None:
         m, r = orders
-        if min(m, r) < 1:
-            raise ParameterError(f"orders must be at least 1, got {orders!r}")
+        if not (isinstance(m, int) and isinstance(r, int) and min(m, r) >= 1):
+            raise ParameterError(f"orders must be integers of at least 1, got {orders!r}")
         check_positive("prior_sd", prior_sd)
         first = max(m, r)
         squares = _checked_observations(observations, first) ** 2
@@ -70,6 +70,8 @@ class Garch:
 
         Raises
         ------
+        ParameterError
+            If q has another shape.
         NumericalError
             If q has no density under the prior, or U(q) is not finite.
         """
@@ -103,6 +105,8 @@ class Garch:
             return self._value(q, variances), self._gradient(q, variances)
 
     def _check_inside(self, q: Array) -> None:
+        if q.shape != (self.dim,):
+            raise ParameterError(f"q must have shape ({self.dim},), got {q.shape}")
         # Written so that a NaN is outside.
         if not (q[0] > 0 and q.min() >= 0 and q[1:].sum() < 1):
             raise NumericalError(f"the parameters {q} are not those of a stationary GARCH process")
