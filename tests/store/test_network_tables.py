@@ -38,6 +38,8 @@ HMC = NetworkChain(
     truncated_ess_min=180.0,
     truncated_ess_median=540.0,
     truncated_ess_max=900.0,
+    values_per_iter=1.0,
+    gradients_per_iter=9.5,
     fit_s=None,
     mean=np.array([1.0, 2.0, 3.0]),
     sd=np.array([1.0, 2.0, 1.0]),
@@ -65,7 +67,8 @@ def stored(sampler: str = "nng_hmc_10", *, fitted: bool = True) -> StoredChain:
     accepted = np.arange(400) % 4 > 0
     settings = {"problem": "news", "sampler": sampler, "recipe": "nng_hmc", "chain": 2, "explored": 150}
     phases = {"explore": {"cpu_s": 9.0}, "fit": {"cpu_s": 3.5, "wall_s": 4.0}}
-    return StoredChain(draws, {"accepted": accepted}, settings, phases if fitted else {}, "real", {})
+    stats = {"accepted": accepted, "values": np.ones(400), "gradients": np.arange(400) % 2}
+    return StoredChain(draws, stats, settings, phases if fitted else {}, "real", {})
 
 
 def test_a_chain_is_measured_by_both_definitions() -> None:
@@ -74,6 +77,7 @@ def test_a_chain_is_measured_by_both_definitions() -> None:
     assert (found.problem, found.sampler, found.recipe, found.chain) == ("news", "nng_hmc_10", "nng_hmc", 2)
     assert (found.ap, found.draws, found.training_draws, found.fit_s) == (0.75, 400, 150, 3.5)
     assert (found.ess_min, found.ess_max) == (geyer_ess(chain.draws).min(), geyer_ess(chain.draws).max())
+    assert (found.values_per_iter, found.gradients_per_iter) == (1.0, 0.5)
     assert found.truncated_ess_median == np.median(truncated_ess(chain.draws))
     assert_allclose(found.sd, chain.draws.std(axis=0, ddof=1))
     assert (found.mcse_mean > found.sd / np.sqrt(400)).all()
@@ -163,4 +167,5 @@ def test_the_table_reads_as_text() -> None:
     text = readable_network_table(network_table(CHAINS, TIMINGS), {"news": "Online News"}).to_dict("records")[1]
     assert (text["problem"], text["training draws"], text["AP"]) == ("Online News", "1000", "0.60")
     assert (text["ESS (min, med, max)"], text["truncated ESS"]) == ("100, 240, 500", "180, 540, 900")
+    assert (text["values/iter"], text["gradients/iter"]) == ("1.00", "9.50")
     assert (text["s/iter"], text["speed-up"], text["with training"]) == ("0.00400 †", "4.00", "2.35")

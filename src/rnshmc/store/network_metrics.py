@@ -30,6 +30,8 @@ class NetworkChain:
         Range of Geyer's effective sample size over the coordinates (`rnshmc.diagnostics.ess.geyer_ess`).
     truncated_ess_min, truncated_ess_median, truncated_ess_max
         The same of the published implementation (`rnshmc.diagnostics.ess.truncated_ess`).
+    values_per_iter, gradients_per_iter
+        Calls of the exact potential, and of its gradient, per kept iteration.
     fit_s
         Processor seconds of the training; None for a sampler without a network.
     mean, sd, mcse_mean
@@ -50,6 +52,8 @@ class NetworkChain:
     truncated_ess_min: float
     truncated_ess_median: float
     truncated_ess_max: float
+    values_per_iter: float
+    gradients_per_iter: float
     fit_s: float | None
     mean: Array
     sd: Array
@@ -71,6 +75,8 @@ def network_chain(chain: StoredChain) -> NetworkChain:
         ap=float(chain.stats["accepted"].mean()),
         **_range("ess", geyer_ess(draws)),
         **_range("truncated_ess", truncated_ess(draws)),
+        values_per_iter=float(chain.stats["values"].mean()),
+        gradients_per_iter=float(chain.stats["gradients"].mean()),
         fit_s=None if fit is None else float(fit["cpu_s"]),
         mean=draws.mean(axis=0),
         sd=draws.std(axis=0, ddof=1),

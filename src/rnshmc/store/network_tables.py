@@ -30,6 +30,8 @@ _MEANS = (
     "truncated_ess_min",
     "truncated_ess_median",
     "truncated_ess_max",
+    "values_per_iter",
+    "gradients_per_iter",
 )
 _EFFICIENCY = ("median_ess_per_s", "total_median_ess_per_s")
 _SPEEDUPS = {"speedup": "median_ess_per_s", "total_speedup": "total_median_ess_per_s"}
@@ -68,10 +70,11 @@ _ALIKE = ("origin", "draws", "recipe", "training_draws")
 def network_table(metrics: Sequence[NetworkChain], timings: Sequence[Timing]) -> pd.DataFrame:
     """Paper B's Tables 1, 2, 3 and 5 in one: a row per problem and sampler.
 
-    Acceptance, effective sample sizes (`ess_*` Geyer's, `truncated_ess_*` those of the published implementation) and
-    `fit_s`, the processor seconds of the training, are means over chains; `s_per_iter` is the median over the blocks of
-    the timing stage. `training_draws` are the iterations of exact HMC until the network was trained. Seconds are
-    counted in two ways, since Tables 1 to 3 of the paper leave out what Table 5 includes:
+    Acceptance, effective sample sizes (`ess_*` Geyer's, `truncated_ess_*` those of the published implementation),
+    evaluations of the exact potential and gradient per iteration, and `fit_s`, the processor seconds of the training,
+    are means over chains; `s_per_iter` is the median over the blocks of the timing stage. `training_draws` are the
+    iterations of exact HMC until the network was trained. Seconds are counted in two ways, since Tables 1 to 3 of the
+    paper leave out what Table 5 includes:
 
     - `sample_s` is `PAPER_ITERATIONS` times `s_per_iter`; `median_ess_per_s` is the median ESS per second of it, and
       `speedup` that relative to HMC on the same problem.
@@ -139,6 +142,8 @@ def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd
             "AP": table["ap"].map(fixed(2)),
             "ESS (min, med, max)": _triples(table, "ess"),
             "truncated ESS": _triples(table, "truncated_ess"),
+            "values/iter": table["values_per_iter"].map(significant),
+            "gradients/iter": table["gradients_per_iter"].map(significant),
             "s/iter": table["s_per_iter"].map(significant) + table["loaded"].map({True: f" {BUSY}", False: ""}),
             "training s": table["fit_s"].map(significant),
             "total s": table["total_s"].map(significant),
