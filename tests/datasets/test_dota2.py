@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from rnshmc.datasets.dota2 import FEATURES, prepare_dota2, read_dota2
+from rnshmc.datasets.dota2 import FEATURES, dota2_standin, prepare_dota2, read_dota2
 from rnshmc.datasets.receipt import Receipt
 from rnshmc.errors import DataError
 from rnshmc.files import sha256
@@ -70,3 +70,16 @@ def test_a_bad_cell_is_named(column: int, cell: int, message: str, tmp_path: Pat
     written(tmp_path / "dota2Train.csv", rows)
     with pytest.raises(DataError, match=rf"dota2Train\.csv: line 3, {message}"):
         read_dota2(tmp_path / "dota2Train.csv")
+
+
+def test_games_of_the_stand_in_are_coded_as_real_ones() -> None:
+    data = dota2_standin(2000, stream(2, "dota2"))
+    heroes = data.X[:, 3:]
+    np.testing.assert_array_equal((heroes == 1).sum(axis=1), 5)
+    np.testing.assert_array_equal((heroes == -1).sum(axis=1), 5)
+    # A hero is in a game with probability 10 / 113, in each team as often.
+    rate = 10 / 113
+    error = np.sqrt(rate * (1 - rate) / 2000)
+    assert np.abs(np.abs(heroes).mean(axis=0) - rate).max() < 5 * error
+    assert np.abs(heroes.mean(axis=0)).max() < 5 * np.sqrt(rate / 2000)
+    assert 0.4 < data.y.mean() < 0.6

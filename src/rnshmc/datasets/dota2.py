@@ -8,14 +8,17 @@ import numpy as np
 from rnshmc.datasets.census import stacked
 from rnshmc.datasets.matrix import LogisticData, naming_file, standardise
 from rnshmc.datasets.numeric import read_numbers
-from rnshmc.datasets.plain_standin import plain_standin
 from rnshmc.datasets.receipt import Receipt
+from rnshmc.datasets.simulate import draw_labels
 from rnshmc.errors import DataError
 
 ROWS = 102944
 """Of both files together, as paper B prints."""
 GAME = ("cluster", "mode", "type")
-FEATURES = (*GAME, *(f"hero {k}" for k in range(1, 114)))
+HEROES = 113
+FEATURES = (*GAME, *(f"hero {k}" for k in range(1, HEROES + 1)))
+TEAM = 5
+"""Heroes of each of the two teams of a game: distinct ones, coded 1 in the one and -1 in the other."""
 
 
 def prepare_dota2(receipts: tuple[Receipt, Receipt], *, raw_dir: str | Path, rng: np.random.Generator) -> LogisticData:
@@ -45,11 +48,39 @@ def prepare_dota2(receipts: tuple[Receipt, Receipt], *, raw_dir: str | Path, rng
         If a raw file does not hold what it should.
     """
     if any(receipt.origin == "stand-in" for receipt in receipts):
-        return plain_standin(ROWS, len(FEATURES), rng)
+        return dota2_standin(ROWS, rng)
     data = stacked(*(read_dota2(receipt.verified(raw_dir)) for receipt in receipts))
     game = replace(data, X=data.X[:, : len(GAME)].copy(), columns=GAME)
     with naming_file(" and ".join(receipt.file or receipt.dataset for receipt in receipts)):
         return replace(data, X=np.hstack((standardise(game).X, data.X[:, len(GAME) :])))
+
+
+def dota2_standin(n: int, rng: np.random.Generator) -> LogisticData:
+    """Simulate n games of which nothing is known but how they are coded.
+
+    Assumed, for want of anything better: every ten heroes are as likely, the numbers of the game are independent and
+    standard normal; all have coefficients from N(0, 1 / 13), so that the log odds have a variance of about 1. Heroes
+    add up to 0 in every game, as in the real data: along the direction of equal coefficients there is only the prior.
+
+    Parameters
+    ----------
+    n
+        Games.
+    rng
+        Draws everything.
+
+    Returns
+    -------
+    LogisticData
+        Shape (n, 116), of origin "stand-in".
+    """
+    players = np.argpartition(rng.random((n, HEROES)), 2 * TEAM, axis=1)[:, : 2 * TEAM]
+    sides = rng.permuted(np.tile(np.repeat((1.0, -1.0), TEAM), (n, 1)), axis=1)
+    heroes = np.zeros((n, HEROES))
+    np.put_along_axis(heroes, players, sides, axis=1)
+    X = np.hstack((rng.standard_normal((n, len(GAME))), heroes))
+    coefficients = rng.standard_normal(X.shape[1]) / np.sqrt(len(GAME) + 2 * TEAM)
+    return LogisticData(X, draw_labels(X, coefficients, rng), "stand-in", FEATURES)
 
 
 def read_dota2(path: str | Path) -> LogisticData:
