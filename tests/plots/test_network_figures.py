@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
 from rnshmc.plots.network_figures import (
+    hyperparameters,
     marginal_panels,
     predictions,
     prior_swap,
@@ -82,14 +83,37 @@ def test_marginals_lay_samplers_and_variants_over_one_another(origin: str) -> No
     table = pd.concat(
         pd.DataFrame({"sampler": sampler, "x_coordinate": number, "x": X, "density": k * X, "data": origin})
         for number in (2, 7)
-        for k, sampler in enumerate(samplers)
+        for k, sampler in enumerate(samplers, start=1)
     )
-    figure = marginal_panels(table, "Cover Type", names={7: "other"})
-    assert [ax.get_xlabel() for ax in figure.axes] == [r"$\beta_{2}$", "other"]
-    assert_allclose(xy(figure, 1, 3)[:, 1], 3 * X)
+    figure = marginal_panels(table, "Cover Type")
+    assert [ax.get_xlabel() for ax in figure.axes] == [r"$\beta_{2}$", r"$\beta_{7}$"]
+    assert_allclose(xy(figure, 1, 3)[:, 1], X / X.max())
     assert labels(figure) == ["HMC", "NNg-HMC", "SGHMC (a)", "SGHMC (b)"]
     assert len({line.get_color() for line in figure.axes[0].lines}) == 4
     assert [MARK in {text.get_text() for text in figure.texts}] == [origin == "stand-in"]
+
+
+def test_a_marginal_that_is_far_wider_does_not_hide_that_of_hmc() -> None:
+    widths = {"hmc": 1.0, "nng_hmc": 1.1, "sghmc_a": 200.0, "sghmc_b": 3.0}
+    table = pd.concat(
+        pd.DataFrame({"sampler": name, "x_coordinate": 2, "x": width * (X - 0.5), "density": 1 / width, "data": "real"})
+        for name, width in widths.items()
+    )
+    low, high = marginal_panels(table, "Cover Type").axes[0].get_xlim()
+    assert_allclose((low, high), (-3.0, 3.0))
+    low, high = marginal_panels(table[table["sampler"].isin(["hmc", "nng_hmc"])], "Cover Type").axes[0].get_xlim()
+    assert_allclose((low, high), (-0.55, 0.55))
+
+
+def test_hyperparameters_keep_their_heights() -> None:
+    table = pd.concat(
+        pd.DataFrame({"sampler": name, "x_coordinate": number, "x": X, "density": 2 * X, "data": "simulated"})
+        for number in (1, 2)
+        for name in ("hmc", "nng_hmc")
+    )
+    figure = hyperparameters(table, "GP")
+    assert [ax.get_xlabel() for ax in figure.axes] == ["length scale $l$", r"noise variance $\sigma^2$"]
+    assert_allclose(xy(figure, 1, 1)[:, 1], 2 * X)
 
 
 def test_predictions_have_a_mean_and_a_band_for_each_sampler() -> None:

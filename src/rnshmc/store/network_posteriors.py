@@ -22,8 +22,12 @@ def exponentials(chains: ProblemChains) -> ProblemChains:
 
 
 def single_marginals(chains: ProblemChains, coordinates: Sequence[int]) -> pd.DataFrame:
-    """Densities of some coordinates, counted from 0, without those of their pairs: see `marginal_table`."""
-    return pd.concat([marginal_table(chains, [k]) for k in coordinates], ignore_index=True)
+    """Densities of some coordinates, counted from 0, without those of their pairs: see `marginal_table`.
+
+    Each is on a grid of its own, for that of one sampler may be many times as wide as that of another.
+    """
+    alone = [replace(chains, chains={sampler: members}) for sampler, members in chains.chains.items()]
+    return pd.concat([marginal_table(one, [k]) for k in coordinates for one in alone], ignore_index=True)
 
 
 def trace_table(chains: ProblemChains, coordinate: int) -> pd.DataFrame:
