@@ -142,10 +142,12 @@ _MEASURES: Mapping[tuple[str, str], Measure] = {
     ("fig5", "blocks_over_large"): partial(_losses, network="blocks", other="large"),
     ("fig5", "blocks_over_small"): partial(_losses, network="blocks", other="small"),
     ("section4.3", "training_seconds"): partial(network_cell, problem="garch", sampler=NETWORK, column="fit_s"),
-    **{("fig9", f"location_{name}"): partial(_agreement, sampler=name, column="shift") for name in _STEP_SIZES},
-    **{("fig9", f"shape_{name}"): partial(_agreement, sampler=name, column="spread") for name in _STEP_SIZES},
+    **{
+        ("fig9", f"{what}_{name}"): partial(_agreement, sampler=name, column=column)
+        for what, column in (("location", "shift"), ("shape", "spread"))
+        for name in (*_STEP_SIZES, NETWORK)
+    },
     ("fig9", f"means_{NETWORK}"): partial(_agreement, sampler=NETWORK, column="z"),
-    ("fig9", f"shape_{NETWORK}"): partial(_agreement, sampler=NETWORK, column="spread"),
     **{
         ("section4.4", f"{name}_over_sghmc_mh"): partial(
             _compared, problem="cover_type", sampler=NETWORK, other="sghmc_mh", column=column
