@@ -44,6 +44,7 @@ def test_the_paper_is_consistent() -> None:
             changed(4001, "problems", "bank", "surrogates", "online_network", "states"),
             r"problems.bank.surrogates.online_network.states is 4001, but the exploration leaves 4000",
         ),
+        (changed("garch", "experiments", "nng_fig4", "problem"), r"experiments.nng_fig4.problem is 'garch', a garch"),
         (changed("probit", "problems", "bank", "target", "kind"), r"problems.bank.target.kind is 'probit'"),
         (
             changed("gp", "problems", "bank", "samplers", "rns_hmc", "surrogate"),
@@ -63,7 +64,6 @@ def test_a_contradiction_is_named(config: dict[str, Any], message: str) -> None:
 SCHEMA: dict[str, Any] = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8"))
 
 
-# Of paper B: the library has them, and no rule makes what they need yet.
 def test_the_schema_knows_what_is_registered_and_no_more() -> None:
     definitions = SCHEMA["$defs"]
     assert set(definitions["problem"]["properties"]["samplers"]["properties"]) == set(RECIPES)

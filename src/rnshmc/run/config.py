@@ -29,7 +29,7 @@ def _complaints(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _steps_complaint("experiments.fig3", fig3)
     if fig3["burn_in"] >= fig3["iterations"]:
         yield f"experiments.fig3.burn_in is {fig3['burn_in']}, which leaves nothing of {fig3['iterations']} iterations"
-    yield from _network_complaints(config["experiments"])
+    yield from _network_complaints(config["experiments"], config["gradient_problems"])
     for name in sorted(config["problems"].keys() & config["gradient_problems"].keys()):
         yield f"problems.{name} and gradient_problems.{name} have one name, but their results need two"
     for section in ("problems", "gradient_problems"):
@@ -62,13 +62,17 @@ def _iterations_complaint(where: str, iterations: Mapping[str, int]) -> Iterator
         )
 
 
-def _network_complaints(experiments: Mapping[str, Any]) -> Iterator[str]:
+def _network_complaints(experiments: Mapping[str, Any], problems: Mapping[str, Any]) -> Iterator[str]:
     for name in ("nng_fig2", "nng_fig3", "nng_table4"):
         yield from _steps_complaint(f"experiments.{name}", experiments[name])
     banana = experiments["nng_fig2"]
     if banana["training"] >= banana["iterations"]:
         left = f"which leaves nothing of {banana['iterations']} iterations"
         yield f"experiments.nng_fig2.training is {banana['training']}, {left}"
+    swapped = experiments["nng_fig4"]["problem"]
+    kind = problems[swapped]["target"]["kind"] if swapped in problems else "logistic"
+    if kind != "logistic":
+        yield f"experiments.nng_fig4.problem is {swapped!r}, a {kind}; only a logistic one has a normal prior to swap"
 
 
 def _steps_complaint(where: str, settings: Mapping[str, Any]) -> Iterator[str]:
