@@ -167,5 +167,6 @@ def test_the_table_reads_as_text() -> None:
     text = readable_network_table(network_table(CHAINS, TIMINGS), {"news": "Online News"}).to_dict("records")[1]
     assert (text["problem"], text["training draws"], text["AP"]) == ("Online News", "1000", "0.60")
     assert (text["ESS (min, med, max)"], text["truncated ESS"]) == ("100, 240, 500", "180, 540, 900")
+    assert text["chains × draws"] == "2 × 1000"
     assert (text["values/iter"], text["gradients/iter"]) == ("1.00", "9.50")
     assert (text["s/iter"], text["speed-up"], text["with training"]) == ("0.00400 †", "4.00", "2.35")

@@ -138,7 +138,7 @@ def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd
             "problem": table["problem"].map(titles),
             "sampler": table["sampler"].map(sampler_label),
             "training draws": table["training_draws"].map(fixed(0)),
-            "chains": table["chains"].map(str),
+            "chains × draws": table["chains"].map(str) + " × " + table["draws"].map(str),
             "AP": table["ap"].map(fixed(2)),
             "ESS (min, med, max)": _triples(table, "ess"),
             "truncated ESS": _triples(table, "truncated_ess"),
