@@ -50,13 +50,14 @@ GRADIENT_PROBLEMS = [
         "garch",
         "GARCH",
         "simulated",
+        9000,
         (
             NetworkRow(
                 "NNg-HMC", Number("0.71", "± 0.01", "0.70"), Number("5.12", "", "4.98"), Number("3", "", ""), True
             ),
         ),
     ),
-    NetworkSection("news", "News", "stand-in", ()),
+    NetworkSection("news", "News", "stand-in", 8000, ()),
 ]
 CLAIMS = pd.DataFrame(
     {"item": ["fig5", "fig7"], "quantity": ["half", "end"], "statement": ["Half the points.", "End."]}
@@ -209,6 +210,7 @@ def test_short_chains_are_announced(page: Page) -> None:
 
 def test_learnt_gradients_have_a_chapter_with_the_paper_s_numbers(page: Page) -> None:
     chapter = page.text.partition("Gradients learnt by a network")[2]
+    assert "GARCH simulated data 9000 draws" in chapter
     assert "NNg-HMC † 0.71 ± 0.01 [0.70] 5.12 [4.98] 3 " in chapter
     assert "Numbers compared with the paper: 1; reproduced: 0; different: 1. Notebook" in chapter
     assert 'href="#gradients"' in page.html

@@ -73,6 +73,7 @@ def test_printed_numbers_stand_where_the_paper_counts_them() -> None:
     assert (network.speedup.ours, network.speedup.error, network.speedup.paper) == ("4.12", "", "4.5")
     assert network.total_speedup.paper == ""
     assert SECTIONS["lr_200"].rows[0].speedup.paper == ""
+    assert SECTIONS["cover_type"].draws == 600
     shared = SECTIONS["news"].rows[1]
     assert (shared.speedup.paper, shared.total_speedup.paper) == ("", "4.27")
     assert (shared.loaded, network.loaded) == (True, False)

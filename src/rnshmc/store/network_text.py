@@ -40,6 +40,8 @@ class NetworkSection:
     problem: str
     title: str
     origin: str
+    draws: int
+    """Kept draws of each chain: of the sampler with the fewest."""
     rows: tuple[NetworkRow, ...]
 
     @property
@@ -68,6 +70,7 @@ def network_sections(
             problem=problem,
             title=titles[problem],
             origin=str(table.loc[table["problem"] == problem, "data"].iloc[0]),
+            draws=int(table.loc[table["problem"] == problem, "draws"].min()),
             rows=tuple(
                 _row(table.loc[index], errors.loc[index], _printed(card, problem, str(table.at[index, "sampler"])))
                 for index in table.index[kept & (table["problem"] == problem)]
