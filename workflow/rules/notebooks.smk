@@ -30,7 +30,13 @@ def network_files(*figures):
 def network_page(page, figures, parameters):
     """The page of some problems of paper B: files of its figures, and parameters of its own."""
     title, names = GRADIENT_PAGES[page]
-    settings = {name: {key: ENTRIES_OF_PROBLEMS[name][key] for key in ("target", "samplers", "surrogates")} for name in names}
+    settings = {
+        name: {
+            **{key: ENTRIES_OF_PROBLEMS[name][key] for key in ("target", "samplers", "surrogates")},
+            "iterations": {key: iterations(name, key) for key in ("explore", "discard", "keep")},
+        }
+        for name in names
+    }
     return {
         "title": title,
         "files": {**run_tables(*NETWORK_TABLES), **network_files(*figures), **BESIDE_PAPER},
