@@ -166,7 +166,8 @@ def exploration(dynamics: Dynamics, repeat: int) -> Exploration:
         rng=stream(SEED, "network training", "explore", f"repeat{repeat}"),
         recording=recording,
     )
-    return Exploration(phase.stats["accept_prob"][dynamics.discard :], phase.draws[-1], recording.pairs())
+    pairs = recording.pairs().of_sound_trajectories(phase.stats)
+    return Exploration(phase.stats["accept_prob"][dynamics.discard :], phase.draws[-1], pairs)
 
 
 def chain(row: Row, iterations: int, repeat: int) -> Array:
