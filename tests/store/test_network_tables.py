@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from rnshmc.diagnostics.ess import geyer_ess, truncated_ess
 from rnshmc.errors import StoreError
@@ -163,10 +163,29 @@ def test_a_chain_that_never_moved_has_no_shape_to_compare_with() -> None:
     assert np.isnan([found["shift"], found["spread"]]).all()
 
 
+def test_a_sampler_that_never_moved_has_no_shape() -> None:
+    found = row(network_agreement([HMC, replace(NNG, sd=np.zeros(3))]), "nng_hmc_10")
+    assert np.isnan(found["spread"])
+    assert found["shift"] == 0.0
+    chain = stored()
+    still = network_chain(replace(chain, draws=np.full_like(chain.draws, 0.1)))
+    assert_array_equal(still.sd, 0.0)
+
+
+def test_means_of_few_effective_draws_are_not_judged() -> None:
+    few = [replace(chain, ess_min=24.0) for chain in (NNG, NNG_2)]
+    found = row(network_agreement([HMC, HMC_2, *few]), "nng_hmc_10")
+    assert np.isnan(found["max_abs_z"])
+    assert pd.isna(found["agrees"])
+    enough = [replace(chain, ess_min=26.0) for chain in (NNG, NNG_2)]
+    assert row(network_agreement([HMC, HMC_2, *enough]), "nng_hmc_10")["agrees"]
+    assert pd.isna(row(network_agreement([replace(HMC, ess_min=49.0), *enough]), "nng_hmc_10")["agrees"])
+
+
 def test_the_table_reads_as_text() -> None:
     text = readable_network_table(network_table(CHAINS, TIMINGS), {"news": "Online News"}).to_dict("records")[1]
     assert (text["problem"], text["training draws"], text["AP"]) == ("Online News", "1000", "0.60")
     assert (text["ESS (min, med, max)"], text["truncated ESS"]) == ("100, 240, 500", "180, 540, 900")
     assert text["chains × draws"] == "2 × 1000"
     assert (text["values/iter"], text["gradients/iter"]) == ("1.00", "9.50")
-    assert (text["s/iter"], text["speed-up"], text["with training"]) == ("0.00400 †", "4.00", "2.35")
+    assert (text["s/iter"], text["speed-up"], text["with training"]) == ("0.00400\N{NO-BREAK SPACE}†", "4.00", "2.35")

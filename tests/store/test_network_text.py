@@ -140,8 +140,8 @@ def test_settings_say_what_drives() -> None:
     assert settings["kept draws"].tolist() == ["2 × 1000", "2 × 1000", "1 × 600", "1 × 2000"]
 
 
-@pytest.mark.parametrize(("agrees", "word"), [(True, "agree"), (False, "differ")])
-def test_agreement_is_a_word(agrees: bool, word: str) -> None:
+@pytest.mark.parametrize(("agrees", "word"), [(True, "agree"), (False, "differ"), (None, "too few draws")])
+def test_agreement_is_a_word(agrees: bool | None, word: str) -> None:
     row = dict(zip(AGREEMENT_COLUMNS, ("news", "sghmc_a", 4.0, 9, 3.2, agrees, 0.5, 1.25, 1, "real"), strict=True))
     table = readable_agreement(pd.DataFrame([row]), TITLES)
     assert table.iloc[0].tolist() == ["News", "SGHMC (a)", "4.00", "3.20", word, "0.500", "1.25", "real"]

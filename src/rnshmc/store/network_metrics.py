@@ -79,7 +79,8 @@ def network_chain(chain: StoredChain) -> NetworkChain:
         gradients_per_iter=float(chain.stats["gradients"].mean()),
         fit_s=None if fit is None else float(fit["cpu_s"]),
         mean=draws.mean(axis=0),
-        sd=draws.std(axis=0, ddof=1),
+        # Of a coordinate that never moves it is rounding error otherwise.
+        sd=np.where(np.ptp(draws, axis=0) > 0, draws.std(axis=0, ddof=1), 0.0),
         mcse_mean=summarise(draws[np.newaxis]).mcse_mean,
     )
 

@@ -22,6 +22,9 @@ from rnshmc.types import Array
 PAPER_ITERATIONS = 10_000
 """Iterations of each chain of paper B, of which the first tenth is left out of its effective sample sizes."""
 
+JUDGED = 50
+"""Effective draws that Monte Carlo errors take to be relied upon: what Vehtari et al. (2021) ask of a split chain."""
+
 _MEANS = (
     "ap",
     "ess_min",
@@ -105,9 +108,11 @@ def network_agreement(metrics: Sequence[NetworkChain], *, level: float = 0.01) -
     """Each sampler's posterior beside that of HMC on the same problem, where HMC ran.
 
     `max_abs_z`, `threshold` and `agrees` compare the means within Monte Carlo error
-    (`rnshmc.diagnostics.agreement.compare_means`, at `level`). `shift` and `spread` say how far apart the posteriors
-    are, whatever the error: the median over the coordinates of the distance of the means in standard deviations of HMC,
-    and of the factor, at least 1, by which the standard deviations differ. Both are NaN where HMC never moved.
+    (`rnshmc.diagnostics.agreement.compare_means`, at `level`); where either has less than `JUDGED` effective draws of a
+    coordinate, their errors are not to be relied upon, `max_abs_z` is NaN and `agrees` missing. `shift` and `spread`
+    say how far apart the posteriors are, whatever the error: the median over the coordinates of the distance of the
+    means in standard deviations of HMC, and of the factor, at least 1, by which the standard deviations differ. Both
+    are NaN where HMC never moved, and `spread` where the sampler never did.
 
     Raises
     ------
@@ -120,7 +125,7 @@ def network_agreement(metrics: Sequence[NetworkChain], *, level: float = 0.01) -
         for (problem, sampler), members in chains.items()
         if sampler != BASELINE and (problem, BASELINE) in chains
     ]
-    return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))
+    return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS)).astype({"agrees": "boolean"})
 
 
 def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
@@ -133,6 +138,7 @@ def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd
     titles
         Title of each problem.
     """
+    mark = f"\N{NO-BREAK SPACE}{BUSY}"
     return pd.DataFrame(
         {
             "problem": table["problem"].map(titles),
@@ -144,7 +150,7 @@ def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd
             "truncated ESS": _triples(table, "truncated_ess"),
             "values/iter": table["values_per_iter"].map(significant),
             "gradients/iter": table["gradients_per_iter"].map(significant),
-            "s/iter": table["s_per_iter"].map(significant) + table["loaded"].map({True: f" {BUSY}", False: ""}),
+            "s/iter": table["s_per_iter"].map(significant) + table["loaded"].map({True: mark, False: ""}),
             "training s": table["fit_s"].map(significant),
             "total s": table["total_s"].map(significant),
             "med ESS/s": table["median_ess_per_s"].map(significant),
@@ -250,14 +256,16 @@ def _times(factor: int, estimate: Estimate) -> Estimate:
 def _compare(chains: Sequence[NetworkChain], exact: Sequence[NetworkChain], *, level: float) -> dict[str, Any]:
     (mean, mcse), (reference, reference_mcse) = _pooled(chains), _pooled(exact)
     result = compare_means(mean, mcse, reference, reference_mcse, level=level)
+    judged = min(sum(chain.ess_min for chain in members) for members in (chains, exact)) >= JUDGED
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = np.abs(mean - reference) / _pooled_sd(exact)
-        spread = np.exp(np.abs(np.log(_pooled_sd(chains) / _pooled_sd(exact))))
+        factors = _pooled_sd(chains) / _pooled_sd(exact)
+        spread = np.exp(np.abs(np.log(np.where(factors > 0, factors, np.nan))))
     return {
-        "max_abs_z": result.max_abs_z,
+        "max_abs_z": result.max_abs_z if judged else math.nan,
         "n_coordinates": result.n_coordinates,
         "threshold": result.threshold,
-        "agrees": result.agrees,
+        "agrees": result.agrees if judged else pd.NA,
         "shift": float(np.median(shift)),
         "spread": float(np.median(spread)),
         "chains": len(chains),

@@ -158,7 +158,7 @@ def readable_agreement(agreement: pd.DataFrame, titles: Mapping[str, str]) -> pd
             "sampler": agreement["sampler"].map(sampler_label),
             "max |z|": agreement["max_abs_z"].map(fixed(2)),
             "threshold": agreement["threshold"].map(fixed(2)),
-            "means": agreement["agrees"].map({True: "agree", False: "differ"}),
+            "means": agreement["agrees"].map({True: "agree", False: "differ"}).fillna("too few draws"),
             "distance of means (HMC's sd)": agreement["shift"].map(significant),
             "factor between sds": agreement["spread"].map(significant),
             "data": agreement["data"],
