@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +196,14 @@ def test_means_that_differ_are_said_to_differ(page: Page) -> None:
     assert page.text.count("Means differ") == 1
     assert "Means differ from the reference: HMC, RNS-HMC." in page.text
     assert page.text.count("Means agree") == 2
+
+
+def test_too_few_draws_are_no_difference(problems: list[Section], image: Path) -> None:
+    rows = tuple(replace(row, agrees=None) for row in problems[0].rows)
+    text = written([replace(problems[0], rows=rows)], image, [], FIGURES, [*CHAPTERS, "marginals", *ORIGINS]).text
+    assert "Means differ" not in text
+    assert "Too few draws to say: HMC, RNS-HMC." in text
+    assert text.count("too few draws") == len(rows)
 
 
 def test_each_chapter_says_how_it_compares_with_the_paper(page: Page) -> None:

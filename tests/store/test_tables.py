@@ -162,6 +162,8 @@ def test_agreement_pools_the_chains() -> None:
     assert_allclose(result["max_abs_z"], 0.4 / (0.1 / np.sqrt(2)))
     assert not result["agrees"]
     assert row(agreement_table([HMC_1], reference), "hmc")["agrees"]
+    few = [replace(chain, ess_min=24.0) for chain in chains]
+    assert pd.isna(row(agreement_table(few, reference), "hmc")["agrees"])
 
 
 def test_a_missing_reference_is_named() -> None:

@@ -8,6 +8,9 @@ from scipy.stats import norm
 from rnshmc.errors import ParameterError
 from rnshmc.types import Array
 
+JUDGED = 50
+"""Effective draws that Monte Carlo errors take to be relied upon: what Vehtari et al. (2021) ask of a split chain."""
+
 
 @dataclass(frozen=True)
 class Agreement:

@@ -52,7 +52,8 @@ class Row:
     ess_per_evaluation: str
     z: str
     threshold: str
-    agrees: bool
+    agrees: bool | None
+    """Whether its means agree with the reference; None where there are too few draws to say."""
     rhat: str
     ess_bulk: str
     ess_tail: str
@@ -208,7 +209,7 @@ def _row(results: Results, problem: str, sampler: str) -> Row:
         ess_per_evaluation=significant(ours["min_ess_per_value"]),
         z=fixed(2)(agreement["max_abs_z"]),
         threshold=fixed(2)(agreement["threshold"]),
-        agrees=bool(agreement["agrees"]),
+        agrees=None if pd.isna(agreement["agrees"]) else bool(agreement["agrees"]),
         rhat=fixed(3)(diagnostics["rhat_max"]),
         ess_bulk=fixed(0)(diagnostics["ess_bulk_min"]),
         ess_tail=fixed(0)(diagnostics["ess_tail_min"]),

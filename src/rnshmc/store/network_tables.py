@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rnshmc.diagnostics.agreement import compare_means, pool_means
+from rnshmc.diagnostics.agreement import JUDGED, compare_means, pool_means
 from rnshmc.errors import StoreError
 from rnshmc.store.estimates import BASELINE, Cell, Estimate, cells
 from rnshmc.store.names import sampler_label
@@ -21,9 +21,6 @@ from rnshmc.types import Array
 
 PAPER_ITERATIONS = 10_000
 """Iterations of each chain of paper B, of which the first tenth is left out of its effective sample sizes."""
-
-JUDGED = 50
-"""Effective draws that Monte Carlo errors take to be relied upon: what Vehtari et al. (2021) ask of a split chain."""
 
 _MEANS = (
     "ap",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rnshmc.diagnostics.agreement import compare_means, pool_means
+from rnshmc.diagnostics.agreement import JUDGED, compare_means, pool_means
 from rnshmc.diagnostics.reference import Reference
 from rnshmc.diagnostics.summary import summarise
 from rnshmc.errors import StoreError
@@ -134,6 +134,9 @@ def agreement_table(
 ) -> pd.DataFrame:
     """Whether the means of each sampler agree with the reference run of its problem, within Monte Carlo error.
 
+    Where a sampler has fewer than `JUDGED` effective draws of a coordinate, its errors are not to be relied upon, and
+    `agrees` is missing.
+
     Parameters
     ----------
     metrics
@@ -164,8 +167,8 @@ def agreement_table(
                 "max_abs_z": result.max_abs_z,
                 "n_coordinates": result.n_coordinates,
                 "threshold": result.threshold,
-                "agrees": result.agrees,
+                "agrees": result.agrees if sum(chain.ess_min for chain in chains) >= JUDGED else pd.NA,
                 "data": chains[0].origin,
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).astype({"agrees": "boolean"})
