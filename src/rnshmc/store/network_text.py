@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rnshmc.store.driver_text import driver_text
 from rnshmc.store.entries import PAPER_B
 from rnshmc.store.estimates import BASELINE
 from rnshmc.store.names import sampler_label
@@ -134,7 +135,7 @@ def settings_table(
                 "sampler": sampler_label(row["sampler"]),
                 "step size": f"{settings['step_size']:g}",
                 "leapfrog steps": f"{low} to {high}" if low < high else f"{low}",
-                "driven by": _driver(settings, entry["surrogates"]),
+                "driven by": driver_text(settings, entry["surrogates"].get(settings.get("surrogate"))),
                 "training draws": fixed(0)(row["training_draws"]),
                 "kept draws": f"{row['chains']} × {row['draws']}",
             }
@@ -217,17 +218,6 @@ def _reading(row: NetworkRow) -> str:
 
 def _beside(number: Number, sign: str = "") -> str:
     return f"{number.ours} (paper: {sign}{number.paper})" if number.paper else number.ours
-
-
-def _driver(settings: Mapping[str, Any], surrogates: Mapping[str, Mapping[str, Any]]) -> str:
-    if "batch_size" in settings:
-        friction = f", friction {settings['friction']:g}" if "friction" in settings else ""
-        return f"batches of {settings['batch_size']} rows{friction}"
-    if "surrogate" not in settings:
-        return "the exact gradient"
-    network = surrogates[settings["surrogate"]]
-    layers = f"{network['blocks']} × {network['hidden_units']}" if "blocks" in network else f"{network['hidden_units']}"
-    return f"{layers} hidden units, {network['epochs']} epochs"
 
 
 def _row(ours: "pd.Series[Any]", errors: "pd.Series[Any]", printed: Mapping[str, str]) -> NetworkRow:

@@ -1,0 +1,30 @@
+"""What drives a sampler, in words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def driver_text(settings: Mapping[str, Any], surrogate: Mapping[str, Any] | None) -> str:
+    """A sampler's driver for people, such as "8 × 50 hidden units, 50 epochs".
+
+    Parameters
+    ----------
+    settings
+        Of the sampler, as in the config.
+    surrogate
+        Its surrogate's ``type`` and settings, as in the config; None if it has none.
+    """
+    if "batch_size" in settings:
+        friction = f", friction {settings['friction']:g}" if "friction" in settings else ""
+        return f"batches of {settings['batch_size']} rows{friction}"
+    if surrogate is None:
+        return "the exact gradient"
+    others = {name: value for name, value in surrogate.items() if name not in ("type", "states")}
+    parts = []
+    if "hidden_units" in others:
+        blocks = f"{others.pop('blocks')} × " if "blocks" in others else ""
+        parts.append(f"{blocks}{others.pop('hidden_units')} hidden units")
+    if "epochs" in others:
+        parts.append(f"{others.pop('epochs')} epochs")
+    parts += [f"{name.replace('_', ' ')} {value:g}" for name, value in others.items()]
+    return ", ".join(parts) or str(surrogate["type"]).replace("_", " ")
