@@ -166,6 +166,10 @@ def test_agreement_pools_the_chains() -> None:
     assert pd.isna(row(agreement_table(few, reference), "hmc")["agrees"])
 
 
+def test_no_chains_are_no_rows() -> None:
+    assert agreement_table([], {}).empty
+
+
 def test_a_missing_reference_is_named() -> None:
     with pytest.raises(StoreError, match="no reference run of bank"):
         agreement_table(CHAINS, {})

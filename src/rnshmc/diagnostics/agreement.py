@@ -8,7 +8,7 @@ from scipy.stats import norm
 from rnshmc.errors import ParameterError
 from rnshmc.types import Array
 
-JUDGED = 50
+MIN_ESS = 50
 """Effective draws that Monte Carlo errors take to be relied upon: what Vehtari et al. (2021) ask of a split chain."""
 
 

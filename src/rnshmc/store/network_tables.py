@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rnshmc.diagnostics.agreement import JUDGED, compare_means, pool_means
+from rnshmc.diagnostics.agreement import MIN_ESS, compare_means, pool_means
 from rnshmc.errors import StoreError
 from rnshmc.store.estimates import BASELINE, Cell, Estimate, cells
 from rnshmc.store.names import sampler_label
@@ -105,8 +105,8 @@ def network_agreement(metrics: Sequence[NetworkChain], *, level: float = 0.01) -
     """Each sampler's posterior beside that of HMC on the same problem, where HMC ran.
 
     `max_abs_z`, `threshold` and `agrees` compare the means within Monte Carlo error
-    (`rnshmc.diagnostics.agreement.compare_means`, at `level`); where either has less than `JUDGED` effective draws of a
-    coordinate, their errors are not to be relied upon, `max_abs_z` is NaN and `agrees` missing. `shift` and `spread`
+    (`rnshmc.diagnostics.agreement.compare_means`, at `level`); where either has less than `MIN_ESS` effective draws of
+    a coordinate, their errors are not to be relied upon, `max_abs_z` is NaN and `agrees` missing. `shift` and `spread`
     say how far apart the posteriors are, whatever the error: the median over the coordinates of the distance of the
     means in standard deviations of HMC, and of the factor, at least 1, by which the standard deviations differ. Both
     are NaN where HMC never moved, and `spread` where the sampler never did.
@@ -253,7 +253,7 @@ def _times(factor: int, estimate: Estimate) -> Estimate:
 def _compare(chains: Sequence[NetworkChain], exact: Sequence[NetworkChain], *, level: float) -> dict[str, Any]:
     (mean, mcse), (reference, reference_mcse) = _pooled(chains), _pooled(exact)
     result = compare_means(mean, mcse, reference, reference_mcse, level=level)
-    judged = min(sum(chain.ess_min for chain in members) for members in (chains, exact)) >= JUDGED
+    judged = min(sum(chain.ess_min for chain in members) for members in (chains, exact)) >= MIN_ESS
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = np.abs(mean - reference) / _pooled_sd(exact)
         factors = _pooled_sd(chains) / _pooled_sd(exact)

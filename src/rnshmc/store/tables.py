@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rnshmc.diagnostics.agreement import JUDGED, compare_means, pool_means
+from rnshmc.diagnostics.agreement import MIN_ESS, compare_means, pool_means
 from rnshmc.diagnostics.reference import Reference
 from rnshmc.diagnostics.summary import summarise
 from rnshmc.errors import StoreError
@@ -134,7 +134,7 @@ def agreement_table(
 ) -> pd.DataFrame:
     """Whether the means of each sampler agree with the reference run of its problem, within Monte Carlo error.
 
-    Where a sampler has fewer than `JUDGED` effective draws of a coordinate, its errors are not to be relied upon, and
+    Where a sampler has fewer than `MIN_ESS` effective draws of a coordinate, its errors are not to be relied upon, and
     `agrees` is missing.
 
     Parameters
@@ -167,8 +167,9 @@ def agreement_table(
                 "max_abs_z": result.max_abs_z,
                 "n_coordinates": result.n_coordinates,
                 "threshold": result.threshold,
-                "agrees": result.agrees if sum(chain.ess_min for chain in chains) >= JUDGED else pd.NA,
+                "agrees": result.agrees if sum(chain.ess_min for chain in chains) >= MIN_ESS else pd.NA,
                 "data": chains[0].origin,
             }
         )
-    return pd.DataFrame(rows).astype({"agrees": "boolean"})
+    columns = ["problem", "sampler", "max_abs_z", "n_coordinates", "threshold", "agrees", "data"]
+    return pd.DataFrame(rows, columns=columns).astype({"agrees": "boolean"})
