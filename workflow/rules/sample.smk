@@ -1,5 +1,8 @@
 """Chains: exploration, sampling, the reference run, and timing."""
 
+# Some chains take half an hour: they and what they need go first, so that short jobs are left to fill the cores at the end.
+CHAINS_FIRST = 1
+
 
 rule explore:
     """Run exact HMC from the problem's start: the origin, unless it says otherwise."""
@@ -18,6 +21,7 @@ rule explore:
     conda:
         "../../environment.yml"
     threads: 1
+    priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=120),
     script:
@@ -54,6 +58,7 @@ rule sample:
     conda:
         "../../environment.yml"
     threads: 1
+    priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=240),
     script:

@@ -30,6 +30,7 @@ rule fit:
     conda:
         "../../environment.yml"
     threads: 1
+    priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=60),
     script:
