@@ -1,6 +1,6 @@
 """Chains: exploration, sampling, the reference run, and timing."""
 
-# Some chains take half an hour: they and what they need go first, so that short jobs are left to fill the cores at the end.
+# Some chains take half an hour: explorations, fits and chains go first, so that short jobs are left to fill the cores at the end.
 CHAINS_FIRST = 1
 
 
