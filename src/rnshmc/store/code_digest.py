@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from pathlib import Path
 
-from rnshmc.store.closure import import_closure, script_imports
+from rnshmc.store.closure import import_closure, parsed, script_imports
 
 
 def code_digest(script: Path, entries: Iterable[str], root: Path, *, registries: Collection[Path] = ()) -> str:
@@ -54,7 +54,7 @@ def meaning(text: str, *, tables: bool = True) -> str:
     Empty fields are left out, as those that a later Python adds to the tree are, so that it does not depend on Python's
     version.
     """
-    tree = ast.parse(text)
+    tree = parsed(text)
     body = tree.body if tables else [statement for statement in tree.body if not _is_table(statement)]
     return hashlib.sha256(_canonical(body).encode()).hexdigest()
 
