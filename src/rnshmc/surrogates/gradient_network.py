@@ -3,16 +3,17 @@
 import math
 import warnings
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.neural_network import MLPRegressor
 
 from rnshmc.errors import FitError, NumericalError, ParameterError
 from rnshmc.surrogates.storage import Stored
 from rnshmc.types import Array
+
+if TYPE_CHECKING:
+    from sklearn.neural_network import MLPRegressor
 
 BATCH_SIZE = 32
 """Training pairs of a step of Adam: the default of Keras, in which the published implementation is written."""
@@ -198,7 +199,11 @@ class _Scale:
 
 def _train(
     x: Array, y: Array, *, rng: np.random.Generator, hidden_units: int, epochs: int, batch_size: int
-) -> MLPRegressor:
+) -> "MLPRegressor":
+    # Imported to train: a chain that a finished network drives does without, and starts a second earlier.
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neural_network import MLPRegressor
+
     network = MLPRegressor(
         hidden_layer_sizes=(hidden_units,),
         alpha=0.0,
