@@ -1,12 +1,42 @@
 """What every test may ask for."""
 
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from rnshmc.run.mpi import MPI_SETTINGS
+
 Array = npt.NDArray[np.float64]
+
+PATIENCE_S = 1800
+"""How long a program under MPI may take: minutes more than it does beside processes that burn every core."""
+
+
+@pytest.fixture(scope="session")
+def launch() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """``launch(2, *arguments)`` runs Python on two ranks of whatever machine runs the tests, see `run_on_ranks`."""
+    pytest.importorskip("mpi4py")
+    if shutil.which("mpiexec") is None:
+        pytest.skip("no mpiexec")
+    return run_on_ranks
+
+
+def run_on_ranks(ranks: int, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run Python with these arguments under MPI to its end, good or bad."""
+    command = ["mpiexec", "-n", str(ranks), sys.executable, *map(str, arguments)]
+    environment = {**MPI_SETTINGS, **os.environ}
+    try:
+        return subprocess.run(command, env=environment, timeout=PATIENCE_S, check=False, capture_output=True, text=True)
+    except subprocess.TimeoutExpired as error:
+        # What subprocess hands back here is bytes, whatever was asked for.
+        said = "".join(part.decode(errors="replace") for part in (error.stdout, error.stderr) if part)
+        pytest.fail(f"the bound of {PATIENCE_S} s on a program under MPI ran out: {' '.join(command)}\n{said}")
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
-import os
 import subprocess
-import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,13 +11,6 @@ dolfinx = pytest.importorskip("dolfinx")
 
 from rnshmc.fem.diffusion import DiffusionSolver  # noqa: E402
 from rnshmc.types import Array  # noqa: E402
-
-# Two ranks on whatever machine runs the tests, as root in a container too.
-OPEN_MPI = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-}
 
 # What each rank of a distributed mesh observes of x1 + 2 x2, at nodes on partition boundaries among others.
 DISTRIBUTED = """
@@ -81,7 +73,9 @@ def test_sensor_outside_the_domain_is_named() -> None:
         solver("quadrilateral").observation_matrix(points)
 
 
-def test_on_a_distributed_mesh_each_sensor_has_one_owner() -> None:
+def test_on_a_distributed_mesh_each_sensor_has_one_owner(
+    launch: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
     # mpi4py's runner ends all ranks when one raises.
-    command = ["mpiexec", "-n", "2", sys.executable, "-m", "mpi4py", "-c", DISTRIBUTED]
-    subprocess.run(command, check=True, env={**os.environ, **OPEN_MPI}, timeout=120)
+    done = launch(2, "-m", "mpi4py", "-c", DISTRIBUTED)
+    assert done.returncode == 0, done.stdout + done.stderr

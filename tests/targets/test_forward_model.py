@@ -1,7 +1,6 @@
 import json
-import os
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,6 @@ from rnshmc.targets.forward_model import run_forward_model  # noqa: E402
 
 SCRIPT = Path(__file__).parents[2] / "workflow/scripts/forward_model.py"
 MODEL = EllipticSettings(cells=6, modes=5)
-# Two ranks on whatever machine runs the tests, as root in a container too.
-OPEN_MPI = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-}
 
 
 def run(**changes: Any) -> ForwardData:
@@ -36,13 +29,14 @@ def run(**changes: Any) -> ForwardData:
     return data
 
 
-def launch(ranks: int, spec: dict[str, Any], output: Path) -> subprocess.CompletedProcess[str]:
-    command = ["mpiexec", "-n", str(ranks), sys.executable, str(SCRIPT)]
-    arguments = ["--spec", json.dumps(spec), "--output", str(output)]
-    environment = {**os.environ, **OPEN_MPI}
-    return subprocess.run(
-        command + arguments, env=environment, timeout=120, check=False, capture_output=True, text=True
-    )
+@pytest.fixture
+def forward_model(launch: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., Any]:
+    """``forward_model(2, spec, output)`` runs the script under MPI to its end, good or bad."""
+
+    def forward_model(ranks: int, spec: dict[str, Any], output: Path) -> subprocess.CompletedProcess[str]:
+        return launch(ranks, SCRIPT, "--spec", json.dumps(spec), "--output", output)
+
+    return forward_model
 
 
 def test_simulated_observations_are_the_model_at_the_truth_plus_noise() -> None:
@@ -118,17 +112,19 @@ def test_a_failure_on_another_rank_ends_this_one() -> None:
         run_forward_model(FailedElsewhere(), ForwardSettings(seed=1, members=2, model=MODEL))
 
 
-def test_results_are_the_same_bytes_for_one_rank_and_for_two(tmp_path: Path) -> None:
+def test_results_are_the_same_bytes_for_one_rank_and_for_two(tmp_path: Path, forward_model: Callable[..., Any]) -> None:
     spec = {"seed": 3, "members": 5, "model": {"cells": 6, "modes": 5}}
     for ranks in (1, 2):
-        outcome = launch(ranks, spec, tmp_path / f"ranks{ranks}.npz")
+        outcome = forward_model(ranks, spec, tmp_path / f"ranks{ranks}.npz")
         assert outcome.returncode == 0, outcome.stderr
     assert (tmp_path / "ranks1.npz").read_bytes() == (tmp_path / "ranks2.npz").read_bytes()
     np.testing.assert_array_equal(ForwardData.load(tmp_path / "ranks2.npz").prior_theta, run(seed=3).prior_theta)
 
 
-def test_launched_with_a_wrong_setting_it_says_so_and_leaves_no_file(tmp_path: Path) -> None:
-    outcome = launch(2, {"seed": 3, "model": {"modes": 0}}, tmp_path / "pde.npz")
+def test_launched_with_a_wrong_setting_it_says_so_and_leaves_no_file(
+    tmp_path: Path, forward_model: Callable[..., Any]
+) -> None:
+    outcome = forward_model(2, {"seed": 3, "model": {"modes": 0}}, tmp_path / "pde.npz")
     assert outcome.returncode != 0
     assert "modes must be an integer of at least 1, got 0" in outcome.stderr
     assert "Traceback" not in outcome.stderr

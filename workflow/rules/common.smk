@@ -15,23 +15,21 @@ os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]),
 )
 
-# Open MPI refuses to run as root, or with more ranks than cores, unless told otherwise: both are usual in a container.
-os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
-os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
-
 # Slurm runs a job as a step, which Open MPI would take for its ranks: it fails without PMIx, and at a second program
 # with it. An MPI job starts a step of its own.
 for name in [name for name in os.environ if name.startswith("PMIX_") or name in ("SLURM_STEP_ID", "SLURM_STEPID")]:
     del os.environ[name]
 
 from rnshmc.run.config import check_config
+from rnshmc.run.mpi import MPI_SETTINGS
 from rnshmc.run.recipes import recipe, recipe_name
 from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, TARGETS, VIEWS, target_settings
 from rnshmc.store.closure import script_imports
 from rnshmc.store.code_digest import code_digest
 
 check_config(config)
+# What the user's environment says of MPI goes first.
+os.environ.update({name: value for name, value in MPI_SETTINGS.items() if name not in os.environ})
 
 REGISTRIES = {Path("src/rnshmc/run/recipes.py"), Path("src/rnshmc/run/registry.py")}
 RESULTS = f"results/{config['run']}"
