@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-Origin = Literal["real", "simulated", "user", "stand-in"]
-"""Where data came from: a public source, a simulation by design, a user, or a simulation in place of real data."""
+Origin = Literal["real", "simulated", "user", "stand-in", "subset"]
+"""Where data came from: a public source, a simulation by design, a user, a simulation in place of real data, or some
+of the rows of the first two."""
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 from rnshmc.plots.adaptive import acceptance_by_training, error_by_time
-from rnshmc.plots.style import MARK
+from rnshmc.plots.style import MARKS
 
 TITLES = {"bank": "Bank", "a9a": "Adult", "mine": "My own"}
 
@@ -17,7 +17,7 @@ def origin(problem: str) -> str:
 
 def marked(figure: Figure) -> list[str]:
     titles = {ax.get_title(loc="left"): [text.get_text() for text in ax.texts] for ax in figure.axes}
-    return [title for title, texts in titles.items() if MARK in texts]
+    return [title for title, texts in titles.items() if MARKS["stand-in"] in texts]
 
 
 def test_acceptance_shows_median_band_and_hmc() -> None:

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from rnshmc.plots.chains import autocorrelations, traces
 from rnshmc.plots.field import diffusion_fields
 from rnshmc.plots.marginals import marginals
-from rnshmc.plots.style import MARK
+from rnshmc.plots.style import MARKS
 from rnshmc.store.chains import StoredChain
 from rnshmc.store.marginals import marginal_table
 from rnshmc.store.posterior import ProblemChains
@@ -31,7 +31,7 @@ def chains(make_chain: MakeChain) -> ProblemChains:
 
 
 def marks(figure: Figure) -> list[str]:
-    return [text.get_text() for text in figure.texts if text.get_text() == MARK]
+    return [text.get_text() for text in figure.texts if text.get_text() == MARKS["stand-in"]]
 
 
 def test_traces_show_the_exploration_and_then_the_kept_draws(chains: ProblemChains) -> None:
@@ -78,7 +78,7 @@ def test_autocorrelations_start_at_one(chains: ProblemChains) -> None:
 def test_figures_of_stand_in_data_say_so(make_chain: MakeChain, chains: ProblemChains) -> None:
     stand_in = ProblemChains.of([make_chain("bank", "hmc", 1, origin="stand-in")])
     for draw in (partial(traces, coordinates=[0]), draw_marginals, autocorrelations):
-        assert marks(draw(stand_in, title="Bank")) == [MARK]
+        assert marks(draw(stand_in, title="Bank")) == [MARKS["stand-in"]]
         assert marks(draw(chains, title="Bank")) == []
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 from rnshmc.plots.comparison import acceptance, efficiency, evaluations
-from rnshmc.plots.style import MARK
+from rnshmc.plots.style import MARKS
 
 TITLES = {"bank": "Bank", "a9a": "Adult, a9a", "mine": "My own"}
 CELLS = [(problem, sampler) for problem in TITLES for sampler in ("hmc", "rns_hmc")]
@@ -54,7 +54,7 @@ def chains() -> pd.DataFrame:
 
 def marked(figure: Figure) -> list[str]:
     titles = {ax.get_title(loc="left"): [text.get_text() for text in ax.texts] for ax in figure.axes}
-    return [title for title, texts in titles.items() if MARK in texts]
+    return [title for title, texts in titles.items() if MARKS["stand-in"] in texts]
 
 
 def tick_labels(figure: Figure) -> list[str]:
@@ -66,7 +66,7 @@ def test_efficiency_writes_the_ratio_to_hmc(table: pd.DataFrame) -> None:
     figure = efficiency(table, errors, TITLES)
     assert [text.get_text() for text in figure.axes[0].texts] == ["× 8.5"] * 3
     assert [text.get_text() for text in figure.axes[1].texts] == ["× 4"] * 3
-    assert tick_labels(figure) == ["Bank", f"Adult,\na9a\n[{MARK}]", "My own"]
+    assert tick_labels(figure) == ["Bank", f"Adult,\na9a\n[{MARKS['stand-in']}]", "My own"]
 
 
 def test_acceptance_shows_each_chain_beside_the_paper(chains: pd.DataFrame) -> None:
@@ -76,7 +76,7 @@ def test_acceptance_shows_each_chain_beside_the_paper(chains: pd.DataFrame) -> N
     assert len(lines) == len(CELLS) + 1
     assert_allclose(np.asarray(lines[0].get_xdata(), dtype=float), [0.71, 0.72])
     assert_allclose(np.asarray(lines[1].get_xdata(), dtype=float), 0.7)
-    assert MARK in tick_labels(figure)[1]
+    assert MARKS["stand-in"] in tick_labels(figure)[1]
 
 
 def test_evaluations_leave_out_what_nobody_evaluated(chains: pd.DataFrame) -> None:

@@ -15,7 +15,7 @@ from rnshmc.plots.network_figures import (
     trace_rows,
     training_losses,
 )
-from rnshmc.plots.style import MARK, sampler_style
+from rnshmc.plots.style import MARKS, sampler_style
 from rnshmc.types import Array
 
 X = np.linspace(0, 1, 5)
@@ -90,7 +90,7 @@ def test_marginals_lay_samplers_and_variants_over_one_another(origin: str) -> No
     assert_allclose(xy(figure, 1, 3)[:, 1], X / X.max())
     assert labels(figure) == ["HMC", "NNg-HMC", "SGHMC (a)", "SGHMC (b)"]
     assert len({line.get_color() for line in figure.axes[0].lines}) == 4
-    assert [MARK in {text.get_text() for text in figure.texts}] == [origin == "stand-in"]
+    assert [MARKS["stand-in"] in {text.get_text() for text in figure.texts}] == [origin == "stand-in"]
 
 
 def test_a_marginal_that_is_far_wider_does_not_hide_that_of_hmc() -> None:
@@ -139,4 +139,4 @@ def test_traces_stand_below_each_other_on_the_same_axes() -> None:
     assert titles(figure) == ["NNg-HMC", "SGHMC-MH"]
     assert_array_equal(xy(figure, 0, 0)[:, 1], [5.0, -5.0])
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
-    assert MARK in {text.get_text() for text in figure.texts}
+    assert MARKS["stand-in"] in {text.get_text() for text in figure.texts}

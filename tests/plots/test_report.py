@@ -58,6 +58,7 @@ GRADIENT_PROBLEMS = [
         ),
     ),
     NetworkSection("news", "News", "stand-in", 8000, ()),
+    NetworkSection("dota2", "Games, 500 rows", "subset", 8000, ()),
 ]
 CLAIMS = pd.DataFrame(
     {"item": ["fig5", "fig7"], "quantity": ["half", "end"], "statement": ["Half the points.", "End."]}
@@ -185,6 +186,11 @@ def test_stand_in_data_are_announced_and_marked_in_every_place(page: Page) -> No
     assert "Stand-in data: News." in page.text
     # A card, three tables, the section; the table of paper B.
     assert page.text.count("stand-in data") == 6
+
+
+def test_problems_with_fewer_rows_are_announced(page: Page) -> None:
+    assert "Fewer rows. Games, 500 rows: smaller versions of the papers’ problems." in page.text
+    assert page.text.count("subset data") == 1
 
 
 def test_a_busy_machine_is_announced(page: Page) -> None:

@@ -8,7 +8,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from rnshmc.errors import ParameterError
-from rnshmc.plots.style import MARK, log_axis, mark_stand_in, sampler_style, save, theme, variant_styles
+from rnshmc.plots.style import log_axis, mark_origin, sampler_style, save, theme, variant_styles
 from rnshmc.store.names import SAMPLERS
 
 
@@ -46,15 +46,16 @@ def test_equal_figures_give_equal_files(tmp_path: Path, suffix: str) -> None:
     assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
 
 
-def test_only_stand_in_data_are_marked() -> None:
+@pytest.mark.parametrize(("other", "mark"), [("stand-in", "stand-in data"), ("subset", "some of the rows")])
+def test_only_data_other_than_the_papers_are_marked(other: str, mark: str) -> None:
     figure = Figure()
     ax = figure.subplots()
     for origin in ("real", "simulated", "user"):
-        mark_stand_in(ax, origin)
+        mark_origin(ax, origin)
     assert not ax.texts
-    mark_stand_in(ax, "stand-in")
-    mark_stand_in(figure, "stand-in")
-    assert [text.get_text() for text in (*ax.texts, *figure.texts)] == [MARK, MARK]
+    mark_origin(ax, other)
+    mark_origin(figure, other)
+    assert [text.get_text() for text in (*ax.texts, *figure.texts)] == [mark, mark]
 
 
 def test_logarithmic_axes_have_plain_numbers() -> None:

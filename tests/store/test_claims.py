@@ -124,7 +124,7 @@ def test_the_end_of_an_adaptive_chain_is_compared_with_hmc() -> None:
     ]
     end = found({"fig7": pd.DataFrame(rows)}, "fig7", "final_over_hmc_bank")
     assert_allclose(end.estimate.value, (0.9 + 1.0) / 2)  # the last tenth: the two largest of eleven sizes
-    assert not end.stand_in
+    assert not end.other_data
 
 
 def test_early_errors_are_taken_when_rns_hmc_takes_over() -> None:
@@ -146,7 +146,7 @@ def test_early_errors_are_taken_when_rns_hmc_takes_over() -> None:
     ]
     early = found({"fig8": pd.DataFrame(rows)}, "fig8", "early_error_a9a")
     assert_allclose(early.estimate.value, 1.5 / 3.0)
-    assert early.stand_in
+    assert early.other_data
 
 
 def test_a_missing_column_is_named() -> None:

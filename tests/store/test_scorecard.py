@@ -108,8 +108,9 @@ def test_notes_say_the_rule_and_what_the_error_is_over() -> None:
     assert "relative to HMC: paper 0.115, ours 0.115" in cell(card, "s_per_iter")["note"]
 
 
-def test_stand_in_data_are_marked_and_prove_nothing() -> None:
-    card = scorecard(table1(data="stand-in", ap=0.1), PUBLISHED, NO_NETWORKS, NO_CLAIMS, NO_REASONS)
+@pytest.mark.parametrize("origin", ["stand-in", "subset"])
+def test_other_data_are_marked_and_prove_nothing(origin: str) -> None:
+    card = scorecard(table1(data=origin, ap=0.1), PUBLISHED, NO_NETWORKS, NO_CLAIMS, NO_REASONS)
     row = cell(card, "ap")
     assert row["verdict"] == "not comparable"
     assert row["note"].startswith("stand-in data")

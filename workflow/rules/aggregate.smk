@@ -171,9 +171,7 @@ rule provenance:
     input:
         table1=rules.tables.output.table1,
         data=list(dict.fromkeys(data_file(name) for name in ENTRIES_OF_PROBLEMS)),
-        receipts=list(
-            dict.fromkeys(path for name in ENTRIES_OF_PROBLEMS for path in RECEIPTS.get(data_file(name), []))
-        ),
+        receipts=list(dict.fromkeys(path for name in ENTRIES_OF_PROBLEMS for path in receipts(data_file(name)))),
     output:
         provenance=f"{RESULTS}/provenance.json",
     params:

@@ -1,4 +1,6 @@
-"""Data: downloaded, normalised, projected, simulated."""
+"""Data: downloaded, normalised, projected, simulated; some of their rows."""
+
+import re
 
 RAW = "data/raw"
 PROCESSED = "data/processed"
@@ -12,6 +14,12 @@ SOURCES = {  # raw data sets of each processed one
     "cover_type": ["covertype"],
 }
 RECEIPTS = {f"{PROCESSED}/{name}.npz": [f"{RAW}/{raw}.json" for raw in found] for name, found in SOURCES.items()}
+
+
+def receipts(path):
+    """Receipts of the raw files behind a processed one, all of whose rows or some it has."""
+    return RECEIPTS.get(re.sub(r"_\d+_rows\.npz$", ".npz", path), [])
+
 
 # Where data are read from is not what they are: the mirror is no parameter, so that another one reruns nothing.
 if config["data"]["mirror"] and not os.getenv("RNSHMC_DATA_MIRROR"):
@@ -119,3 +127,26 @@ rule simulate_logistic:
         **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/simulate_logistic.py"
+
+
+rule subset:
+    """Draw some of the rows of a logistic regression: a smaller version of the problem, marked as such."""
+    input:
+        data=f"{PROCESSED}/{{dataset}}.npz",
+    output:
+        data=f"{PROCESSED}/{{dataset}}_{{rows}}_rows.npz",
+    params:
+        code=code("scripts/subset.py"),
+        spec=lambda wc: {"seed": config["seed"], "dataset": wc.dataset, "rows": int(wc.rows)},
+    wildcard_constraints:
+        dataset="[a-z0-9_]+",
+        rows=r"[1-9]\d*",
+    log:
+        "logs/data/subset_{dataset}_{rows}.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        **demand(mem_mb=2000, runtime=10),
+    script:
+        "../scripts/subset.py"

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from rnshmc.diagnostics.ess import autocorrelation
-from rnshmc.plots.style import WIDTH, coordinate_label, mark_stand_in, sampler_style, theme
+from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, sampler_style, theme
 from rnshmc.store.posterior import ProblemChains
 
 MAX_LAG = 40
@@ -32,7 +32,7 @@ def traces(chains: ProblemChains, coordinates: Sequence[int], title: str) -> Fig
             ax.set_ylabel(coordinate_label(coordinate + 1))
         figure.supxlabel("iteration (exploration in grey)", size="medium")
         figure.suptitle(title)
-        mark_stand_in(figure, chains.origin)
+        mark_origin(figure, chains.origin)
         return figure
 
 
@@ -52,5 +52,5 @@ def autocorrelations(chains: ProblemChains, title: str) -> Figure:
         figure.supxlabel("lag (iterations)", size="medium")
         axes[0].set_ylabel("autocorrelation")
         figure.suptitle(title)
-        mark_stand_in(figure, chains.origin)
+        mark_origin(figure, chains.origin)
         return figure

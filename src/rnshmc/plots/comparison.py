@@ -12,9 +12,8 @@ from matplotlib.patches import Patch
 from rnshmc.plots.panels import Titles, origins_of, problem_panels, rows_of
 from rnshmc.plots.style import (
     INK,
-    MARK,
+    MARKS,
     PAPER,
-    STAND_IN,
     WIDTH,
     log_axis,
     sampler_legend,
@@ -156,7 +155,7 @@ def _places(table: pd.DataFrame) -> tuple[list[float], dict[str, float]]:
 
 def _problem_ticks(ax: Axes, ticks: Mapping[str, float], origins: Mapping[str, str], titles: Titles) -> None:
     labels = [titles[problem].replace(", ", ",\n") for problem in ticks]
-    marks = [f"\n[{MARK}]" if origins[problem] == STAND_IN else "" for problem in ticks]
+    marks = [f"\n[{MARKS[origins[problem]]}]" if origins[problem] in MARKS else "" for problem in ticks]
     ax.set_yticks(list(ticks.values()), [label + mark for label, mark in zip(labels, marks, strict=True)])
     low, high = ax.dataLim.intervaly
     ax.set_ylim(high + 0.7, low - 0.7)

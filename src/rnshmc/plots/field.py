@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.tri import Triangulation
 
 from rnshmc.fem.random_field import karhunen_loeve
-from rnshmc.plots.style import WIDTH, mark_stand_in, sampler_style, theme
+from rnshmc.plots.style import WIDTH, mark_origin, sampler_style, theme
 from rnshmc.store.posterior import ProblemChains
 from rnshmc.targets.elliptic_settings import EllipticSettings
 from rnshmc.targets.forward_data import ForwardData
@@ -59,7 +59,7 @@ def diffusion_fields(chains: ProblemChains, forward: ForwardData, settings: Elli
             ax.set_axis_off()
         _field_row(figure, list(axes[1, offset:]), field.points, spreads, forward.points, "sd of log c")
         figure.suptitle(title)
-        mark_stand_in(figure, chains.origin)
+        mark_origin(figure, chains.origin)
         return figure
 
 

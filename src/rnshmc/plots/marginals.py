@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnshmc.diagnostics.density import JOINT_BINS, Interval, content_levels, interval_of, joint_cells, joint_places
-from rnshmc.plots.style import WIDTH, coordinate_label, mark_stand_in, sampler_legend, sampler_style, theme
+from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, sampler_legend, sampler_style, theme
 from rnshmc.store.names import in_order
 
 
@@ -45,7 +45,7 @@ def marginals(table: pd.DataFrame, title: str, *, symbol: str = "q") -> Figure:
         figure.align_ylabels(axes[:, 0])
         sampler_legend(figure, table["sampler"])
         figure.suptitle(title)
-        mark_stand_in(figure, str(table["data"].iloc[0]))
+        mark_origin(figure, str(table["data"].iloc[0]))
         return figure
 
 

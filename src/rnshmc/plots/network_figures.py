@@ -14,7 +14,7 @@ from rnshmc.plots.style import (
     SamplerStyle,
     coordinate_label,
     log_axis,
-    mark_stand_in,
+    mark_origin,
     sampler_style,
     theme,
     variant_styles,
@@ -187,7 +187,7 @@ def trace_rows(table: pd.DataFrame, title: str) -> Figure:
             ax.margins(x=0)
         axes[-1].set_xlabel("iteration")
         figure.suptitle(title)
-        mark_stand_in(figure, str(table["data"].iloc[0]))
+        mark_origin(figure, str(table["data"].iloc[0]))
         return figure
 
 
@@ -207,7 +207,7 @@ def _panels(table: pd.DataFrame, title: str) -> tuple[Figure, dict[int, Axes]]:
         handles = [Line2D([], [], **style.drawing, label=style.label) for style in styles.values()]
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
         figure.suptitle(title)
-        mark_stand_in(figure, str(table["data"].iloc[0]))
+        mark_origin(figure, str(table["data"].iloc[0]))
     return figure, axes
 
 

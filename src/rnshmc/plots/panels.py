@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rnshmc.plots.style import mark_stand_in
+from rnshmc.plots.style import mark_origin
 
 Titles = Mapping[str, str]
 """Title of each problem."""
@@ -33,7 +33,7 @@ def problem_panels(
         ax.set_axis_off()
     for place, (problem, origin) in enumerate(origins.items()):
         axes[place].set_title(titles[problem], size=9)
-        mark_stand_in(axes[place], origin)
+        mark_origin(axes[place], origin)
         if place + 2 >= len(origins):
             axes[place].set_xlabel(xlabel)
         yield axes[place], problem

@@ -166,6 +166,7 @@ def report_page(
         gradient_sections=gradient_problems,
         samplers=list(dict.fromkeys(row.sampler for section in problems for row in section.rows)),
         loaded=[text for section in everywhere if (text := _loaded(section))],
+        fewer_rows=[section.title for section in everywhere if section.origin == "subset"],
         counts=verdict_counts(card),
         draws=draws,
         paper_draws=PAPER_DRAWS,

@@ -20,14 +20,16 @@ from rnshmc.errors import ParameterError
 from rnshmc.store.names import base_sampler, in_order, sampler_label
 
 STAND_IN = "stand-in"
-MARK = "stand-in data"
+MARKS = {STAND_IN: "stand-in data", "subset": "some of the rows"}
+"""What is written beside results from data that are not those of the papers, by the origin of the data."""
 ALARM = "#b2182b"
 PAPER = "#8a8a8a"
 INK = "#222222"
 WIDTH = 7.2
 """Width of a full-page figure in inches."""
 
-_PNG = {"metadata": {"Software": None}, "dpi": 170}
+_DPI = 170
+_PNG = {"metadata": {"Software": None}, "dpi": _DPI}
 _PDF = {"metadata": {"CreationDate": None, "Producer": None, "Creator": None}}
 _RC = {
     "axes.edgecolor": "#777777",
@@ -123,11 +125,13 @@ def theme() -> Iterator[None]:
         yield
 
 
-def mark_stand_in(place: Axes | Figure, origin: str) -> None:
-    """Write "stand-in data" into the upper right corner of a panel or figure if that is what the data are."""
-    if origin == STAND_IN:
+def mark_origin(place: Axes | Figure, origin: str) -> None:
+    """Write into the upper right corner of a panel or figure that its data are not those of the papers, if so."""
+    if origin in MARKS:
         transform = place.transAxes if isinstance(place, Axes) else place.transFigure
-        place.text(0.99, 0.99, MARK, color=ALARM, size=8, weight="bold", ha="right", va="top", transform=transform)
+        place.text(
+            0.99, 0.99, MARKS[origin], color=ALARM, size=8, weight="bold", ha="right", va="top", transform=transform
+        )
 
 
 def coordinate_label(number: int, symbol: str = "q") -> str:
@@ -157,6 +161,10 @@ def log_axis(axis: Axis) -> None:
 
 def save(figure: Figure, *paths: Path) -> None:
     """Write a figure to each path, PNG or PDF by its suffix; equal figures give equal bytes, without dates."""
-    for path in paths:
-        with theme():
+    with theme():
+        # A layout costs more than a drawing: made once, at the resolution of the PNG, it serves all files.
+        figure.set_dpi(_DPI)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        for path in paths:
             figure.savefig(path, **(_PDF if path.suffix == ".pdf" else _PNG))

@@ -12,7 +12,7 @@ import pandas as pd
 
 from rnshmc.errors import StoreError
 from rnshmc.store.estimates import BASELINE, Estimate
-from rnshmc.store.measured import Measure, Measured, Tables, measured_cell, rows_where
+from rnshmc.store.measured import OTHER_DATA, Measure, Measured, Tables, measured_cell, rows_where
 from rnshmc.store.network_claims import NETWORK_MEASURES
 
 SLACK = 0.15
@@ -137,7 +137,7 @@ def _acceptance_gap(tables: Tables, problem: str) -> Measured | None:
         return None
     (a, a_error), (b, b_error) = surrogate.estimate, exact.estimate
     return Measured(
-        Estimate(a - b, math.hypot(a_error, b_error)), surrogate.samples, surrogate.over, surrogate.stand_in
+        Estimate(a - b, math.hypot(a_error, b_error)), surrogate.samples, surrogate.over, surrogate.other_data
     )
 
 
@@ -147,7 +147,7 @@ def _dimension_drop(tables: Tables) -> Measured | None:
     if rows is None:
         return None
     means = rows.pivot_table(index="repeat", columns="d", values="ap")
-    return Measured.over_runs(means[100] / means[60], stand_in=(rows["data"] == "stand-in").any())
+    return Measured.over_runs(means[100] / means[60], other_data=rows["data"].isin(OTHER_DATA).any())
 
 
 def _gain(tables: Tables, problem: str) -> Measured | None:
@@ -156,7 +156,7 @@ def _gain(tables: Tables, problem: str) -> Measured | None:
     surrogate, exact = (_table1_estimates(tables, problem, sampler, "min_ess_per_s") for sampler in names)
     if surrogate is None or exact is None:
         return None
-    return Measured(surrogate.estimate.per(exact.estimate), surrogate.samples, surrogate.over, surrogate.stand_in)
+    return Measured(surrogate.estimate.per(exact.estimate), surrogate.samples, surrogate.over, surrogate.other_data)
 
 
 def _final_acceptance(tables: Tables, problem: str) -> Measured | None:
@@ -166,7 +166,7 @@ def _final_acceptance(tables: Tables, problem: str) -> Measured | None:
         return None
     late = rows[rows["training_points"] >= rows["training_points"].quantile(0.9)]
     ratios = (late["ap"] / late["hmc_ap"]).groupby(late["chain"]).mean()
-    return Measured.over_runs(ratios, "chain", stand_in=(rows["data"] == "stand-in").any())
+    return Measured.over_runs(ratios, "chain", other_data=rows["data"].isin(OTHER_DATA).any())
 
 
 def _early_error(tables: Tables, problem: str) -> Measured | None:
@@ -184,8 +184,8 @@ def _early_error(tables: Tables, problem: str) -> Measured | None:
     ratio = Estimate.over(squares[0]).per(Estimate.over(squares[1]))
     root = math.sqrt(ratio.value)
     chains = len(squares[0])
-    stand_in = bool((adaptive["data"] == "stand-in").any())
-    return Measured(Estimate(root, ratio.error / (2 * root)), chains, f"{chains} chains", stand_in)
+    other_data = bool(adaptive["data"].isin(OTHER_DATA).any())
+    return Measured(Estimate(root, ratio.error / (2 * root)), chains, f"{chains} chains", other_data)
 
 
 def _errors_at(rows: pd.DataFrame, seconds: float) -> pd.Series:

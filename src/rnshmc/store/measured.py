@@ -11,21 +11,24 @@ from rnshmc.store.estimates import Estimate
 Tables = Mapping[str, pd.DataFrame]
 """Tables of a run by the names of their files; what is missing was not run."""
 
+OTHER_DATA = ("stand-in", "subset")
+"""Origins of data that are not those of the papers: nothing made from them is compared with what is printed."""
+
 
 @dataclass(frozen=True)
 class Measured:
-    """A number of ours, what its standard error was taken over, and whether it rests on stand-in data."""
+    """A number of ours, what its standard error was taken over, and whether it rests on other data than the paper's."""
 
     estimate: Estimate
     samples: int
     over: str
-    stand_in: bool = False
+    other_data: bool = False
 
     @classmethod
-    def over_runs(cls, values: Iterable[float], kind: str = "run", *, stand_in: bool = False) -> Self:
+    def over_runs(cls, values: Iterable[float], kind: str = "run", *, other_data: bool = False) -> Self:
         """The mean of independent values."""
         sample = list(values)
-        return cls(Estimate.over(sample), len(sample), f"{len(sample)} {kind}{'s' * (len(sample) != 1)}", stand_in)
+        return cls(Estimate.over(sample), len(sample), f"{len(sample)} {kind}{'s' * (len(sample) != 1)}", other_data)
 
 
 Measure = Callable[[Tables], Measured | None]
@@ -48,4 +51,4 @@ def measured_cell(tables: Tables, table: str, problem: str, sampler: str, column
         return None
     row, chains = values.iloc[0], int(values["chains"].iloc[0])
     estimate = Estimate(float(row[column]), float(errors[column].iloc[0]))
-    return Measured(estimate, chains, f"{chains} chain{'s' * (chains != 1)}", stand_in=row["data"] == "stand-in")
+    return Measured(estimate, chains, f"{chains} chain{'s' * (chains != 1)}", other_data=row["data"] in OTHER_DATA)

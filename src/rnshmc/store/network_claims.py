@@ -8,7 +8,7 @@ import numpy as np
 
 from rnshmc.store.entries import PAPER_B
 from rnshmc.store.estimates import BASELINE, Estimate
-from rnshmc.store.measured import Measure, Measured, Tables, rows_where
+from rnshmc.store.measured import OTHER_DATA, Measure, Measured, Tables, rows_where
 from rnshmc.store.network_cells import network_cell
 
 NETWORK = "nng_hmc"
@@ -67,7 +67,7 @@ def _compared(
 def _combined(first: Measured, second: Measured, how: str) -> Measured:
     (a, a_error), (b, b_error) = first.estimate, second.estimate
     ratio = first.estimate.per(second.estimate) if how == "ratio" else Estimate(a - b, math.hypot(a_error, b_error))
-    return Measured(ratio, first.samples, first.over, first.stand_in)
+    return Measured(ratio, first.samples, first.over, first.other_data)
 
 
 def _least_speedup(tables: Tables) -> Measured | None:
@@ -78,7 +78,7 @@ def _least_speedup(tables: Tables) -> Measured | None:
     if len(found) < len(cells):
         return None
     least = min(found, key=lambda cell: cell.estimate.value)
-    return Measured(least.estimate, least.samples, least.over, any(cell.stand_in for cell in found))
+    return Measured(least.estimate, least.samples, least.over, any(cell.other_data for cell in found))
 
 
 def _best_of_shares(tables: Tables, problem: str) -> Measured | None:
@@ -96,7 +96,7 @@ def _seconds(tables: Tables, sampler: str) -> Measured | None:
     if found is None:
         return None
     seconds, error = found.estimate
-    return Measured(Estimate(1000 * seconds, 1000 * error), found.samples, "blocks", found.stand_in)
+    return Measured(Estimate(1000 * seconds, 1000 * error), found.samples, "blocks", found.other_data)
 
 
 def _agreement(tables: Tables, sampler: str, column: str) -> Measured | None:
@@ -107,7 +107,7 @@ def _agreement(tables: Tables, sampler: str, column: str) -> Measured | None:
     row = rows.iloc[0]
     value = float(row["max_abs_z"]) / float(row["threshold"]) if column == "z" else float(row[column])
     return Measured(
-        Estimate(value, math.nan), int(row["chains"]), _chains(int(row["chains"])), row["data"] == "stand-in"
+        Estimate(value, math.nan), int(row["chains"]), _chains(int(row["chains"])), row["data"] in OTHER_DATA
     )
 
 

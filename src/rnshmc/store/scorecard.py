@@ -12,7 +12,7 @@ from rnshmc.errors import DataError
 from rnshmc.store.claims import measure
 from rnshmc.store.entries import PAPER_B, Entry
 from rnshmc.store.estimates import BASELINE, Estimate
-from rnshmc.store.measured import Measured, Tables
+from rnshmc.store.measured import OTHER_DATA, Measured, Tables
 from rnshmc.store.names import sampler_label
 from rnshmc.store.network_entries import PAPER_B_CHAINS, network_entries
 from rnshmc.store.table_text import significant
@@ -129,7 +129,7 @@ def _cell(tables: Tables, problem: str, sampler: str, quantity: str) -> Measured
     scale = PAPER_DRAWS / ours["draws"] if quantity.startswith("ess_") else 1.0
     estimate = Estimate(scale * float(ours[quantity]), scale * float(errors[quantity]))
     over = f"{ours['chains']} chain" + "s" * (ours["chains"] != 1)
-    return Measured(estimate, int(ours["chains"]), over, stand_in=ours["data"] == "stand-in")
+    return Measured(estimate, int(ours["chains"]), over, other_data=ours["data"] in OTHER_DATA)
 
 
 def _table1_row(table: pd.DataFrame | None, problem: str, sampler: str) -> dict[str, Any] | None:
@@ -169,10 +169,10 @@ def _row(entry: Entry, reasons: pd.DataFrame) -> dict[str, Any]:
     value, error = found.estimate
     # The chains behind a published number are taken to spread as ours do.
     paper = Estimate(entry.paper, error * math.sqrt(found.samples / entry.chains))
-    comparable = math.isfinite(value) and not found.stand_in
+    comparable = math.isfinite(value) and not found.other_data
     verdict = entry.rule.verdict(paper, found.estimate) if comparable else "not comparable"
     reason = _reason(entry, value, reasons) if verdict == "differs" else ""
-    warning = "" if comparable else "stand-in data" if found.stand_in else "not defined"
+    warning = "" if comparable else "stand-in data, or some of the rows" if found.other_data else "not defined"
     return {
         **row,
         "ours": value,
