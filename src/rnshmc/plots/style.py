@@ -165,6 +165,6 @@ def save(figure: Figure, *paths: Path) -> None:
         # A layout costs more than a drawing: made once, at the resolution of the PNG, it serves all files.
         figure.set_dpi(_DPI)
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")
+        figure.set_layout_engine(None)
         for path in paths:
             figure.savefig(path, **(_PDF if path.suffix == ".pdf" else _PNG))
