@@ -32,7 +32,7 @@ def target(cell_type: str, solver: str) -> EllipticInverseProblem:
 
 
 def draws(potential: EllipticInverseProblem, sampler: str, iterations: int) -> Array:
-    kernel, counter = make_replicated_kernel(potential, None, COMM, sampler=sampler, step_size=0.2, n_steps=(1, 5))
+    kernel, counter = make_replicated_kernel(potential, None, COMM, sampler=sampler, step_size=0.2, n_steps=(1, 2))
     start = kernel.init(np.zeros(DIM))
     _, phase = run_phase(kernel, start, iterations=iterations, rng=stream(1, sampler), counter=counter)
     assert phase.stats["accepted"].any()

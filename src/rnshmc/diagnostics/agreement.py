@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from rnshmc.errors import ParameterError
 from rnshmc.types import Array
@@ -73,5 +73,5 @@ def compare_means(
     error = np.hypot(mcse, reference_mcse)
     # Without Monte Carlo error (a chain that never moved) any difference is infinitely many errors.
     z = np.divide(difference, error, out=np.where(difference > 0, np.inf, 0.0), where=error > 0)
-    threshold = float(norm.isf(level / (2 * mean.size)))
+    threshold = -float(ndtri(level / (2 * mean.size)))
     return Agreement(float(z.max()), mean.size, threshold, bool(z.max() <= threshold))

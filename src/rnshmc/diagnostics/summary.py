@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-import arviz as az
 import numpy as np
 import numpy.typing as npt
-import xarray as xr
 
 from rnshmc.errors import ParameterError
 from rnshmc.types import Array
@@ -47,26 +46,31 @@ def summarise(chains: Array) -> Summary:
     """
     if chains.ndim != 3 or chains.shape[1] < MIN_DRAWS:
         raise ParameterError(f"chains: expected shape (chains, n, d) with n >= {MIN_DRAWS}, got {chains.shape}")
+    # Imported here, for it takes two seconds, and many who import this module read results that are there already.
+    import arviz as az
+
     still = (np.ptp(chains, axis=1) == 0).all(axis=0)
     return Summary(
         ess_bulk=np.where(still, 1.0, _per_coordinate(az.ess, chains, method="bulk")),
         ess_tail=np.where(still, 1.0, _per_coordinate(az.ess, chains, method="tail")),
-        rhat=_rhat(chains, still),
+        rhat=_rhat(az.rhat, chains, still),
         mcse_mean=np.where(still, 0.0, _per_coordinate(az.mcse, chains, method="mean")),
         mcse_sd=np.where(still, 0.0, _per_coordinate(az.mcse, chains, method="sd")),
     )
 
 
-def _rhat(chains: Array, still: npt.NDArray[np.bool_]) -> Array:
+def _rhat(function: Callable[..., Any], chains: Array, still: npt.NDArray[np.bool_]) -> Array:
     if len(chains) < 2:
         return np.full(chains.shape[2], np.nan)
     rhat = np.full(chains.shape[2], np.inf)
     if not still.all():
-        rhat[~still] = _per_coordinate(az.rhat, chains[:, :, ~still])
+        rhat[~still] = _per_coordinate(function, chains[:, :, ~still])
     return rhat
 
 
-def _per_coordinate(function: Callable[..., xr.Dataset], chains: Array, **options: str) -> Array:
+def _per_coordinate(function: Callable[..., Any], chains: Array, **options: str) -> Array:
+    import xarray as xr
+
     dataset = xr.Dataset({"q": (("chain", "draw", "dim"), chains)})
     with np.errstate(invalid="ignore"):  # arviz divides zero by zero where a coordinate never moves
         return np.asarray(function(dataset, **options)["q"].to_numpy())

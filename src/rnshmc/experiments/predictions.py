@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from rnshmc.targets.gp_regression import GPRegression
 from rnshmc.types import Array
@@ -46,7 +46,7 @@ def predictions(target: GPRegression, draws: Mapping[str, Array], *, inputs: int
     parts = []
     for sampler, sample in draws.items():
         mean, sd = _mixture(target, sample[:: -(-len(sample) // MAX_DRAWS)], points)
-        half = float(norm.ppf(0.5 + 0.5 * BAND)) * sd
+        half = float(ndtri(0.5 + 0.5 * BAND)) * sd
         parts.append(pd.DataFrame({"sampler": sampler, "x": x, "mean": mean, "low": mean - half, "high": mean + half}))
     return pd.concat(parts, ignore_index=True)
 
