@@ -55,7 +55,8 @@ def read_numbers(
     if bad.any():
         row, column = np.argwhere(bad)[0]
         place = f"line {row + 1 + header}, column {cells.columns[column]!r}"
-        raise DataError(f"{path}: {place}: {cells.iat[row, column]!r} is not a finite number")
+        cell = cells.iloc[[row]].astype(object).iat[0, column]  # text, or a float of Python
+        raise DataError(f"{path}: {place}: {cell!r} is not a finite number")
     return values
 
 
