@@ -151,7 +151,7 @@ def test_hyperparameters_are_recovered_within_their_error(kind: str) -> None:
     slopes = [inverse @ (dense(truth + h * e) - dense(truth - h * e)) / (2 * h) for e in np.eye(3)]
     information = np.array([[0.5 * np.trace(a @ b) for b in slopes] for a in slopes])
     error = logarithms(found.hyperparameters) - truth
-    assert error @ information @ error < stats.chi2(3).ppf(0.999)
+    assert error @ information @ error < stats.chi2(3).isf(1e-6)
     # The data say enough for this to mean something.
     assert np.sqrt(np.diag(linalg.inv(information))).max() < 0.2
 
