@@ -30,7 +30,7 @@ def test_any_difference_gives_another_stream() -> None:
 def test_neighbouring_streams_are_uncorrelated() -> None:
     n = 20000
     a, b = stream(1, "chain1").normal(size=n), stream(1, "chain2").normal(size=n)
-    assert abs(np.corrcoef(a, b)[0, 1]) < 4 / np.sqrt(n)
+    assert abs(np.corrcoef(a, b)[0, 1]) < 5 / np.sqrt(n)
 
 
 FIRST_WORDS = [3520376858, 589631226, 1144950293]

@@ -17,7 +17,7 @@ def csv(folder: Path, text: str) -> Path:
 
 def test_features_are_standardised_with_an_intercept_in_front(tmp_path: Path) -> None:
     data = load_csv(csv(tmp_path, "age,ill,dose\n1,0,10\n2,1,30\n3,0,20\n"), "ill")
-    np.testing.assert_allclose(data.X, [[1, -1, -1], [1, 0, 1], [1, 1, 0]], atol=1e-15)
+    np.testing.assert_allclose(data.X, [[1, -1, -1], [1, 0, 1], [1, 1, 0]], rtol=0, atol=1e-15)
     assert data.y.tolist() == [0, 1, 0]
     assert data.columns == ("intercept", "age", "dose")
     assert data.origin == "user"

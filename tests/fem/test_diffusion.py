@@ -16,6 +16,7 @@ from rnshmc.fem.diffusion import CELL_TYPES, DiffusionSolver  # noqa: E402
 from rnshmc.types import Array  # noqa: E402
 
 PI = np.pi
+EPS = float(np.finfo(np.float64).eps)
 
 
 def boundary(x1: Array, x2: Array) -> Array:
@@ -80,7 +81,8 @@ def test_layers_of_diffusivity_have_the_closed_form_solution(cell_type: str) -> 
     system.factorise(layers[(4 * system.centroids[:, 1]).astype(int)])
     resistance = np.concatenate([[0.0], np.cumsum(1.0 / layers)])
     level = np.rint(4 * system.nodes[:, 1]).astype(int)
-    np.testing.assert_allclose(system.forward(), resistance[level] / resistance[-1], rtol=1e-13, atol=1e-15)
+    # Diffusivities of the ratio 100 on 4 x 4 cells: the condition number of the stiffness is below 100 * 4^2.
+    np.testing.assert_allclose(system.forward(), resistance[level] / resistance[-1], rtol=0, atol=10 * EPS * 100 * 4**2)
 
 
 def test_boundary_values_are_the_given_ones(system: DiffusionSolver) -> None:
@@ -88,8 +90,8 @@ def test_boundary_values_are_the_given_ones(system: DiffusionSolver) -> None:
     u, (x1, x2) = system.forward(), system.nodes.T
     below, above = np.isclose(x2, 0.0), np.isclose(x2, 1.0)
     assert below.sum() == above.sum() == 7
-    np.testing.assert_allclose(u[below], x1[below], atol=1e-15)
-    np.testing.assert_allclose(u[above], 1.0 - x1[above], atol=1e-15)
+    np.testing.assert_allclose(u[below], x1[below], rtol=0, atol=10 * EPS)
+    np.testing.assert_allclose(u[above], 1.0 - x1[above], rtol=0, atol=10 * EPS)
 
 
 def test_solution_depends_on_the_boundary_values_alone_not_on_the_lift(system: DiffusionSolver) -> None:
@@ -99,7 +101,7 @@ def test_solution_depends_on_the_boundary_values_alone_not_on_the_lift(system: D
     c = random_coefficient(system, "lift")
     for solver in (system, other):
         solver.factorise(c)
-    np.testing.assert_allclose(other.forward(), system.forward(), atol=1e-13)
+    np.testing.assert_allclose(other.forward(), system.forward(), rtol=0, atol=1e-13)
 
 
 def test_the_weak_form_holds_for_every_test_function(system: DiffusionSolver) -> None:

@@ -83,7 +83,7 @@ def test_it_is_what_scikit_learn_predicts_on_standardised_data(blocks: int, batc
     expected, losses = reference(q, gradients, at, blocks, batch_size)
     # The mean of the last component is ten of its standard deviations, and rounding is relative to it.
     scale = np.abs(gradients).max(axis=0)
-    np.testing.assert_allclose(network.gradients(at) / scale, expected / scale, atol=1e-12)
+    np.testing.assert_allclose(network.gradients(at) / scale, expected / scale, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(network.losses, losses)
     assert network.output_weights.shape == (blocks, UNITS, DIM // blocks)
 
@@ -148,7 +148,8 @@ def test_a_component_that_does_not_vary_keeps_its_scale() -> None:
     assert q.std(axis=0)[1] > 0
     network = fit(q, gradients)
     assert np.abs(network.weights).max() < 10
-    np.testing.assert_allclose(network.gradients(q)[:, 3], 1e5 / 3.0, rtol=1e-4)
+    # What the network adds to the mean is a few units of a scale of 1.
+    assert np.abs(network.gradients(q)[:, 3] - 1e5 / 3.0).max() < 30
 
 
 def test_the_same_stream_gives_the_same_network() -> None:
@@ -175,7 +176,8 @@ def test_a_gradient_that_is_not_finite_is_a_numerical_error(blocks: int, bad: fl
     network = fit(*pairs(), blocks=blocks)
     q = np.zeros(DIM)
     q[0] = bad
-    with pytest.raises(NumericalError, match="not finite"):
+    # As kernels call it: from numpy 2 on, `dot` warns of an overflow.
+    with np.errstate(over="ignore", invalid="ignore"), pytest.raises(NumericalError, match="not finite"):
         network.gradient(q)
 
 

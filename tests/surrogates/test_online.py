@@ -58,7 +58,7 @@ def test_it_starts_as_the_batch_fit_with_the_same_hidden_layer() -> None:
     assert online.network().weights.tobytes() == network.weights.tobytes()
     assert online.network().biases.tobytes() == network.biases.tobytes()
     q, _ = training_set(FIRST)
-    np.testing.assert_allclose(online.predict(q), network.predict(q), atol=1e-6)
+    np.testing.assert_allclose(online.predict(q), network.predict(q), rtol=0, atol=1e-6)
     assert online.train_residual_sd == pytest.approx(network.train_residual_sd, rel=1e-4)
 
 
@@ -93,6 +93,10 @@ def harsh_training_set(n: int) -> tuple[Array, Array]:
     return 2.0 * z, 0.5 * (z**2).sum(axis=1) + 0.1 * z[:, 0] ** 3 + 0.025 * z.sum(axis=1) ** 3
 
 
+ACCURATE = 2e-2
+"""Error of predictions: the fit without rounding errors is off by 0.006, one that drifted by 0.3 and more."""
+
+
 def errors_over_ten_thousand_updates(drift_tolerance: float) -> tuple[list[float], int]:
     """How far predictions are from those of batch fits on the way, and how often the recursion was started anew."""
     q, u = harsh_training_set(10_020)
@@ -111,10 +115,10 @@ def errors_over_ten_thousand_updates(drift_tolerance: float) -> tuple[list[float
 
 def test_ten_thousand_updates_stay_accurate_because_the_recursion_is_started_anew() -> None:
     errors, refactorisations = errors_over_ten_thousand_updates(1e-2)
-    assert max(errors) < 2e-2
+    assert max(errors) < ACCURATE
     assert 1 <= refactorisations <= 20
     drifted, none = errors_over_ten_thousand_updates(np.inf)
-    assert max(drifted) > 5e-2
+    assert max(drifted) > ACCURATE
     assert none == 0
 
 

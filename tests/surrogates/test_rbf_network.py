@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import linalg, stats
 
 from rnshmc.errors import FitError, NumericalError, ParameterError
 from rnshmc.random import stream
@@ -95,15 +96,15 @@ def test_the_hidden_layer_has_the_stated_law() -> None:
     deviations = q - q.mean(axis=0)
     covariance = deviations.T @ deviations / len(q)
     assert network.mean == pytest.approx(q.mean(axis=0), rel=1e-12)
-    # Four standard errors of means and second moments of a normal sample, and of a chi-square sample.
-    sd = np.sqrt(np.diag(covariance))
-    assert np.all(np.abs(network.centres.mean(axis=1)) < 4 * sd / np.sqrt(units))
-    second_moments = network.centres @ network.centres.T / units
-    spread = np.sqrt(np.outer(sd, sd) ** 2 + covariance**2)
-    assert np.all(np.abs(second_moments - covariance) < 4 * spread / np.sqrt(units))
+    # Whitened, the centres are standard normal: sums of DIM coordinates, DIM^2 products, and all numbers together.
+    share = 1e-6 / (DIM + DIM**2 + 2)
+    z = linalg.solve_triangular(linalg.cholesky(covariance, lower=True), network.centres, lower=True)
+    errors = stats.norm.isf(share / 2) / np.sqrt(units)
+    assert np.all(np.abs(z.mean(axis=1)) < errors)
+    assert np.all(np.abs(z @ z.T / units - np.eye(DIM)) < errors * np.sqrt(1 + np.eye(DIM)))
+    assert stats.kstest(z.ravel(), "norm").pvalue > share
     chi_square = factor * 2 * np.trace(covariance) / network.squared_widths
-    for sample, mean, variance in ((chi_square, 1, 2), (chi_square**2, 3, 105 - 9)):
-        assert abs(sample.mean() - mean) < 4 * np.sqrt(variance / units)
+    assert stats.kstest(chi_square, stats.chi2(1).cdf).pvalue > share
 
 
 def test_the_unit_of_length_and_the_origin_do_not_matter() -> None:

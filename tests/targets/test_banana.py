@@ -83,7 +83,7 @@ def test_value_and_grad_are_value_and_gradient(target: Banana) -> None:
 def test_observations_have_the_stated_law() -> None:
     y = banana_data(stream(5, "tests", "law"), 5000, mean=1.0, sd=2.0)
     assert y.shape == (5000,)
-    assert stats.kstest(y, stats.norm(1.0, 2.0).cdf).pvalue > 1e-3
+    assert stats.kstest(y, stats.norm(1.0, 2.0).cdf).pvalue > 1e-6
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from rnshmc.datasets.synthetic import simulate_garch
 from rnshmc.errors import DataError, NumericalError, ParameterError
@@ -103,8 +104,8 @@ def test_the_score_has_mean_zero_at_the_truth() -> None:
             200, alpha=TRUTH[:3].tolist(), beta=TRUTH[3:].tolist(), rng=stream(6, "score", str(k))
         ).arrays["y"]
         scores.append(Garch(y, orders=(2, 1), prior_sd=1e100).gradient(TRUTH))
-    z = np.mean(scores, axis=0) / (np.std(scores, axis=0) / np.sqrt(len(scores)))
-    assert np.abs(z).max() < 4
+    z = np.mean(scores, axis=0) / (np.std(scores, axis=0, ddof=1) / np.sqrt(len(scores)))
+    assert np.abs(z).max() < stats.t(len(scores) - 1).isf(1e-6 / (2 * len(z)))
 
 
 @pytest.mark.parametrize(
@@ -155,9 +156,10 @@ def test_hmc_leaves_the_truncated_posterior_invariant() -> None:
     starts = proposals[rng.choice(len(proposals), 4000, p=weights)]
     ends = np.array([kernel.step(rng, kernel.init(q))[0].q for q in starts])
     features = np.hstack((ends, ends**2)) - np.hstack((starts, starts**2))
-    # Paired differences: one transition changes no moment.
-    z = features.mean(axis=0) / (features.std(axis=0) / np.sqrt(len(features)))
-    assert np.abs(z).max() < 4
+    # Paired differences: one transition changes no moment. The starts err as a sample of the proposals, which count
+    # as 1 / sum w^2 draws, and as one of their weighted sample.
+    error = features.std(axis=0) * np.sqrt(1 / len(features) + weights @ weights)
+    assert np.abs(features.mean(axis=0) / error).max() < stats.norm.isf(1e-6 / (2 * len(error)))
     assert (ends != starts).any(axis=1).mean() > 0.3
 
 

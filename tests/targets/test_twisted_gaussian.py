@@ -2,6 +2,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.random import stream
@@ -64,7 +65,7 @@ def test_draws_follow_the_density(target: TwistedGaussian) -> None:
     products = draws[:, :, None] * gradients[:, None, :] - np.eye(2)
     features = np.column_stack((gradients, products.reshape(-1, 4), values - 1.0))
     z = features.mean(axis=0) / (features.std(axis=0) / np.sqrt(len(draws)))
-    assert np.abs(z).max() < 4
+    assert np.abs(z).max() < stats.norm.isf(1e-6 / (2 * len(z)))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
