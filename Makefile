@@ -4,7 +4,7 @@
 ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
 
-.PHONY: help env run test test-dolfinx calibrate test-slurm paper lint lock clean
+.PHONY: help env run test test-rounding test-dolfinx calibrate test-slurm paper lint lock clean
 
 help: ## Print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -22,6 +22,9 @@ paper: env ## Regenerate every result of the papers
 
 test: lint ## Run the whole test suite, linters first
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 2
+
+test-rounding: env ## Run the suite in several roundings (the parts that compute: make test-rounding PART=fast)
+	@scripts/test-rounding.sh $(PART)
 
 calibrate: env ## Check every sampler by simulation-based calibration: minutes
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 2 -m calibration tests/test_calibration.py
@@ -41,5 +44,5 @@ lock: env ## Pin the newest versions that pyproject.toml allows in requirements.
 	$(IN_ENV) python scripts/lock.py
 
 clean: ## Remove the environment and the caches; data and results stay
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache src/rnshmc.egg-info
+	rm -rf .venv .venv-newest .mypy_cache .pytest_cache .ruff_cache src/rnshmc.egg-info
 	find src tests workflow scripts benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Runs the tests in several roundings. A right program passes in all of them, and then on other machines too.
+#
+#   scripts/test-rounding.sh [whole | fast | pytest argument ...]
+#
+# baseline  .venv, where NumPy leaves out what it would choose for this processor; one thread of BLAS
+# threads   .venv with two threads of BLAS
+# newest    .venv-newest, which has the newest NumPy and SciPy and the newest of all else that pyproject.toml allows, but
+#           neither dolfinx nor mpi4py: tests that need these are skipped. It is made again if pyproject.toml changes; to
+#           have still newer ones, remove it.
+#
+# whole is the suite without tests/workflow and tests/slurm, and the default; fast are the parts of it that compute.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+newest=.venv-newest
+failed=()
+
+stop() {
+    printf 'test-rounding: %s\n' "$1" >&2
+    exit 1
+}
+
+say() { printf 'test-rounding: %s\n' "$1"; }
+
+# --- The newest environment ------------------------------------------------------------------------------------------
+
+ingredients() {
+    echo "$PWD"
+    .venv/bin/python --version
+    cat pyproject.toml
+}
+
+make_newest() {
+    if ingredients | cmp -s - $newest/.made-from; then return; fi
+    say "making $newest"
+    .venv/bin/python -m venv --clear $newest
+    $newest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[workflow,dev]'
+    ingredients >$newest/.made-from
+}
+
+versions() { in_newest python -c 'import numpy, scipy; print("NumPy", numpy.__version__, "and SciPy", scipy.__version__)'; }
+
+in_newest() { PATH="$PWD/$newest/bin:$PATH" VIRTUAL_ENV="$PWD/$newest" "$@"; }
+
+# --- NumPy's dispatch ------------------------------------------------------------------------------------------------
+
+# Features of this processor beyond NumPy's baseline that NumPy uses, in the environment as it is.
+dispatched() {
+    scripts/in-env.sh python - <<'PYTHON'
+try:
+    from numpy._core import _multiarray_umath as numpy
+except ImportError:
+    from numpy.core import _multiarray_umath as numpy
+print(*(name for name in numpy.__cpu_dispatch__ if numpy.__cpu_features__[name]))
+PYTHON
+}
+
+leave_out_features() {
+    local features left
+    features="$(dispatched)"
+    left="$(NPY_DISABLE_CPU_FEATURES="$features" dispatched)"
+    if [ -n "$left" ]; then stop "NPY_DISABLE_CPU_FEATURES leaves $left in NumPy"; fi
+    echo "NPY_DISABLE_CPU_FEATURES=$features"
+}
+
+# --- The tests -------------------------------------------------------------------------------------------------------
+
+# run <rounding> <command ...>: the tests go on after a rounding that fails, which is said at the end.
+run() {
+    local name="$1" begin=$SECONDS
+    say "$name"
+    if ! "${@:2}" -q "${tests[@]}"; then failed+=("$name"); fi
+    say "$name took $((SECONDS - begin)) s"
+}
+
+case "${1:-whole}" in
+    whole) tests=(tests --ignore tests/workflow --ignore tests/slurm "${@:2}") ;;
+    fast) tests=(tests/targets tests/surrogates tests/dynamics tests/kernels tests/conformance "${@:2}") ;;
+    *) tests=("$@") ;;
+esac
+
+make_newest
+without="$(leave_out_features)"
+one=(OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1)
+two=(OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2)
+run baseline env "${one[@]}" "$without" scripts/in-env.sh pytest -n 2
+run threads env "${two[@]}" scripts/in-env.sh pytest
+say "$newest has $(versions)"
+run newest in_newest env "${one[@]}" pytest -n 2
+if [ ${#failed[@]} != 0 ]; then stop "tests failed in: ${failed[*]}"; fi
