@@ -15,4 +15,5 @@ def test_the_example_samples_its_posterior() -> None:
     draws = names["chain"].sampling.draws  # type: ignore[attr-defined]
     # q1 ~ N(0, 1) and q2 = q1^2 + N(0, 1): means 0 and 1, standard deviations 1 and sqrt(3).
     assert draws.shape == (2000, 2)
-    assert np.all(np.abs(draws.mean(axis=0) - [0.0, 1.0]) < 0.3)
+    # Worth about 280 independent ones: standard errors of 0.06 and 0.10, and six of them.
+    assert np.all(np.abs(draws.mean(axis=0) - [0.0, 1.0]) < [0.36, 0.62])

@@ -97,11 +97,13 @@ def test_the_hidden_layer_has_the_stated_law() -> None:
     covariance = deviations.T @ deviations / len(q)
     assert network.mean == pytest.approx(q.mean(axis=0), rel=1e-12)
     # Whitened, the centres are standard normal: sums of DIM coordinates, DIM^2 products, and all numbers together.
-    share = 1e-6 / (DIM + DIM**2 + 2)
+    share = 1e-6 / (DIM + DIM**2 + 4)
     z = linalg.solve_triangular(linalg.cholesky(covariance, lower=True), network.centres, lower=True)
     errors = stats.norm.isf(share / 2) / np.sqrt(units)
     assert np.all(np.abs(z.mean(axis=1)) < errors)
     assert np.all(np.abs(z @ z.T / units - np.eye(DIM)) < errors * np.sqrt(1 + np.eye(DIM)))
+    squares = stats.chi2(z.size)
+    assert squares.ppf(share) < (z**2).sum() < squares.isf(share)
     assert stats.kstest(z.ravel(), "norm").pvalue > share
     chi_square = factor * 2 * np.trace(covariance) / network.squared_widths
     assert stats.kstest(chi_square, stats.chi2(1).cdf).pvalue > share
