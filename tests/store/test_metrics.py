@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from rnshmc.errors import StoreError
 from rnshmc.random import stream
 from rnshmc.store.chains import StoredChain
-from rnshmc.store.metrics import ChainMetrics, chain_metrics
+from rnshmc.store.metrics import ChainMetrics, chain_metrics, read_metrics, write_metrics
 
 N, D = 400, 3
 M, DISCARD = 100, 30
@@ -89,20 +89,21 @@ def test_hidden_units_are_those_of_the_surrogate() -> None:
 
 def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     metrics = measure({"hidden_units": 10, "train_residual_sd": 0.2})
-    metrics.write(tmp_path / "chain2.json")
-    assert ChainMetrics.read(tmp_path / "chain2.json") == metrics
+    write_metrics(tmp_path / "hmc.json", [metrics, measure()])
+    write_metrics(tmp_path / "rmhmc.json", [measure()])
+    assert read_metrics([tmp_path / "hmc.json", tmp_path / "rmhmc.json"]) == [metrics, measure(), measure()]
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [("{", "cannot read"), ('{"problem": "bank", "tempo": 1}', r"keys: .*ap, .*tempo")]
+    ("content", "message"), [("{", "cannot read"), ('[{"problem": "bank", "tempo": 1}]', r"keys: .*ap, .*tempo")]
 )
 def test_a_broken_file_is_named(tmp_path: Path, content: str, message: str) -> None:
-    path = tmp_path / "chain1.json"
+    path = tmp_path / "hmc.json"
     path.write_text(content)
-    with pytest.raises(StoreError, match=rf"chain1\.json.*{message}"):
-        ChainMetrics.read(path)
+    with pytest.raises(StoreError, match=rf"hmc\.json.*{message}"):
+        read_metrics([path])
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"chain9\.json"):
-        ChainMetrics.read(tmp_path / "chain9.json")
+    with pytest.raises(StoreError, match=r"gp_hmc\.json"):
+        read_metrics([tmp_path / "gp_hmc.json"])

@@ -145,7 +145,7 @@ def test_a_read_only_results_folder(begun: Project, before: dict[str, str], moun
 
 
 def test_a_damaged_chain(begun: Project) -> None:
-    chain, metrics = begun.folder / "results/test" / EARLIER[1], "metrics/lr_simulated/hmc/chain1.json"
+    chain, metrics = begun.folder / "results/test" / EARLIER[1], "metrics/lr_simulated/hmc.json"
     whole = chain.read_bytes()
     for damaged in (whole[: len(whole) // 2], b"rubbish" * 1000):
         chain.write_bytes(damaged)

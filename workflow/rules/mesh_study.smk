@@ -76,11 +76,7 @@ rule mesh_study_table:
             rules.mesh_study_point.output.seconds.format(cells=cells, solver=solver, ranks=ranks)
             for cells, solver, ranks in MESH_POINTS
         ],
-        metrics=lambda wc: [
-            path
-            for sampler in MESH_SAMPLERS
-            for path in of_chains(f"{RESULTS}/metrics/{{problem}}/{{sampler}}/{{chain}}.json", STUDIED, sampler)
-        ],
+        metrics=expand(f"{RESULTS}/metrics/{STUDIED}/{{sampler}}.json", sampler=MESH_SAMPLERS),
     output:
         table=f"{RESULTS}/tables/mesh_study.csv",
     params:

@@ -83,7 +83,7 @@ NOTEBOOKS = {
         "files": {
             **run_tables("table1", "table1_se", "potential_matching"),
             "paper_table": PAPER_TABLE,
-            "metrics_files": of_every_chain(rules.metrics.output.metrics),
+            "metrics_files": of_every_sampler(rules.metrics.output.metrics),
             **BESIDE_PAPER,
         },
         "parameters": {"titles": TITLES},
@@ -120,7 +120,7 @@ NOTEBOOKS = {
             "title": TITLES[name],
             "files": {
                 "chain_files": of_every_chain(rules.sample.output.chain, [name]),
-                "metrics_files": of_every_chain(rules.metrics.output.metrics, [name]),
+                "metrics_files": of_every_sampler(rules.metrics.output.metrics, [name]),
                 "table1": rules.tables.output.table1,
                 "paper_table": PAPER_TABLE,
                 "story": stories([name]),

@@ -14,7 +14,7 @@ STYLE = "workflow/report/style.css"
 rule figures:
     """Draw the figures that compare samplers over all problems."""
     input:
-        metrics=of_every_chain(rules.metrics.output.metrics),
+        metrics=of_every_sampler(rules.metrics.output.metrics),
         table1=rules.tables.output.table1,
         table1_se=rules.tables.output.table1_se,
         fig7=rules.adaptive.output.fig7,
@@ -183,7 +183,7 @@ rule report:
         scorecard=rules.scorecard.output.scorecard,
         claims=CLAIMS,
         paper=PAPER_TABLE,
-        metrics=of_every_chain(rules.metrics.output.metrics),
+        metrics=of_every_sampler(rules.metrics.output.metrics),
         timing=of_every_sampler(rules.timing.output.timing),
         stories=stories(PROBLEMS),
         figures=[

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 from rnshmc.run.job import job
 from rnshmc.store.adaptation import acceptance_by_training, error_by_time
 from rnshmc.store.chains import read_chain
-from rnshmc.store.metrics import ChainMetrics
+from rnshmc.store.metrics import read_metrics
 from rnshmc.store.timing import Timing
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
-    metrics = [ChainMetrics.read(Path(path)) for path in snakemake.input.metrics]
+    metrics = read_metrics(snakemake.input.metrics)
     timings = [Timing.read(Path(path)) for path in snakemake.input.timing]
     exact = [chain for chain in metrics if chain.sampler == "hmc"]
     fig7 = acceptance_by_training((read_chain(Path(path)) for path in snakemake.input.chains), exact)

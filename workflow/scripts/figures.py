@@ -9,7 +9,7 @@ from rnshmc.plots.adaptive import acceptance_by_training, error_by_time
 from rnshmc.plots.comparison import acceptance, efficiency, evaluations
 from rnshmc.plots.style import save
 from rnshmc.run.job import job
-from rnshmc.store.metrics import ChainMetrics, metrics_frame
+from rnshmc.store.metrics import metrics_frame, read_metrics
 from rnshmc.store.tables import read_table1
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 titles = snakemake.params.spec["titles"]
 
 with job(snakemake.log[0]):
-    chains = metrics_frame(ChainMetrics.read(Path(path)) for path in snakemake.input.metrics)
+    chains = metrics_frame(read_metrics(snakemake.input.metrics))
     table, errors = read_table1(Path(snakemake.input.table1)), read_table1(Path(snakemake.input.table1_se))
     figures = {
         "efficiency": efficiency(table, errors, titles),

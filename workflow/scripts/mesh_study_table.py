@@ -9,7 +9,7 @@ import pandas as pd
 from rnshmc.experiments.mesh_study import SAMPLERS, Solutions, Solved, mesh_table
 from rnshmc.experiments.scaling import agreement
 from rnshmc.run.job import job
-from rnshmc.store.metrics import ChainMetrics
+from rnshmc.store.metrics import read_metrics
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
@@ -26,7 +26,7 @@ with job(snakemake.log[0]):
             point.ranks: path for point, path in files.items() if (point.cells, point.solver) == (cells, solver)
         }
         agreement(f"{cells} x {cells} cells, {solver}", on_ranks, tolerance=TOLERANCE)
-    metrics = [ChainMetrics.read(Path(path)) for path in snakemake.input.metrics]
+    metrics = read_metrics(snakemake.input.metrics)
     table = mesh_table(
         {point: Solutions.load(path) for point, path in files.items()},
         {point: pd.read_csv(path) for point, path in zip(files, snakemake.input.seconds, strict=True)},

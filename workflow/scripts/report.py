@@ -9,7 +9,7 @@ import pandas as pd
 from rnshmc.plots.report import Results, report_page, sections
 from rnshmc.plots.scorecard_page import scorecard_page
 from rnshmc.run.job import job
-from rnshmc.store.metrics import ChainMetrics
+from rnshmc.store.metrics import read_metrics
 from rnshmc.store.network_text import network_sections
 from rnshmc.store.scorecard import read_claims
 from rnshmc.store.tables import read_table1
@@ -27,7 +27,7 @@ with job(snakemake.log[0]):
         diagnostics=pd.read_csv(snakemake.input.diagnostics),
         agreement=pd.read_csv(snakemake.input.agreement),
         paper=read_table1(Path(snakemake.input.paper)),
-        metrics=[ChainMetrics.read(Path(path)) for path in snakemake.input.metrics],
+        metrics=read_metrics(snakemake.input.metrics),
         timings=[Timing.read(Path(path)) for path in snakemake.input.timing],
     )
     stories = {Path(path).stem: Path(path).read_text(encoding="utf-8").strip() for path in snakemake.input.stories}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rnshmc.run.job import job
 from rnshmc.store.matching import matching_table
-from rnshmc.store.metrics import ChainMetrics
+from rnshmc.store.metrics import read_metrics
 from rnshmc.store.posterior import ProblemChains
 from rnshmc.store.reference import read_reference
 from rnshmc.store.table_text import busy_note, readable_table1, to_latex, to_markdown
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 titles = snakemake.params.spec["titles"]
 
 with job(snakemake.log[0]):
-    metrics = [ChainMetrics.read(Path(path)) for path in snakemake.input.metrics]
+    metrics = read_metrics(snakemake.input.metrics)
     timings = [Timing.read(Path(path)) for path in snakemake.input.timing]
     references = {Path(path).stem: read_reference(Path(path)) for path in snakemake.input.reference}
     draws = {}

@@ -1,10 +1,10 @@
-"""What is measured on one chain: the JSON that every table is made of."""
+"""What is measured on the chains of a sampler: the JSON that every table is made of."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True)
 class ChainMetrics:
-    """Measurements on the kept draws of one chain. Every field is what `json` writes and reads.
+    """Measurements on the kept draws of one chain. Every field is one that JSON has.
 
     Attributes
     ----------
@@ -87,27 +87,33 @@ class ChainMetrics:
     sd: list[float]
     mcse_mean: list[float]
 
-    def write(self, path: Path) -> None:
-        """Write as JSON."""
-        write_json(path, asdict(self))
 
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read what `write` wrote.
+def write_metrics(path: Path, metrics: Iterable[ChainMetrics]) -> None:
+    """Write the measurements of a sampler's chains as JSON."""
+    write_json(path, [asdict(chain) for chain in metrics])
 
-        Raises
-        ------
-        StoreError
-            If the file is missing, is not JSON, or has other keys.
-        """
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise StoreError(f"{path}: cannot read metrics: {error}") from error
-        odd = {field.name for field in fields(cls)} ^ set(content)
+
+def read_metrics(paths: Iterable[str | Path]) -> list[ChainMetrics]:
+    """Read what `write_metrics` wrote, the chains of all files one after another.
+
+    Raises
+    ------
+    StoreError
+        If a file is missing, is not JSON, or its chains have other keys; the message names the file.
+    """
+    return [chain for path in paths for chain in _read_file(Path(path))]
+
+
+def _read_file(path: Path) -> Iterator[ChainMetrics]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path}: cannot read metrics: {error}") from error
+    for chain in content:
+        odd = {field.name for field in fields(ChainMetrics)} ^ set(chain)
         if odd:
             raise StoreError(f"{path}: missing or unknown keys: {', '.join(sorted(odd))}")
-        return cls(**content)
+        yield ChainMetrics(**chain)
 
 
 def chain_metrics(chain: StoredChain, *, reference_mean: Array, discard: int) -> ChainMetrics:
