@@ -183,11 +183,13 @@ class TestFinishedRun:
 
 
 def test_one_core_gives_the_same_bytes_as_two(finished: Project, project: Project) -> None:
-    done = project.snakemake("--cores", "1", "--configfile", "config/test.yaml", "--until", "sample")
+    # Of each sampler one chain: another of the same code would show the same.
+    chains = {path.parent.name: path for path in sorted(finished.folder.glob("results/test/chains/*/*/chain1.nc"))}
+    assert chains.keys() == CHAINS.keys() | {sampler for samplers in GRADIENT_CHAINS.values() for sampler in samplers}
+    targets = [str(path.relative_to(finished.folder)) for path in chains.values()]
+    done = project.snakemake("--cores", "1", "--configfile", "config/test.yaml", "--", *targets)
     assert done.returncode == 0, done.stdout[-20000:]
-    paths = sorted(finished.folder.glob("results/test/chains/*/*/*.nc"))
-    assert len(paths) == len(PROBLEMS) * sum(CHAINS.values()) + sum(map(len, GRADIENT_CHAINS.values()))
-    for path in paths:
+    for path in chains.values():
         two = read_chain(path)
         one = read_chain(project.folder / path.relative_to(finished.folder))
         assert one.draws.tobytes() == two.draws.tobytes(), path
