@@ -9,7 +9,7 @@ from rnshmc.experiments.projection import COLUMNS, acceptance_by_dimension
 from rnshmc.random import stream
 
 
-def acceptance(*, dimensions: tuple[int, ...], repeats: int, step_size: float) -> pd.DataFrame:
+def acceptance(*, dimensions: tuple[int, ...], repeats: int, step_size: float, rows: int | None = None) -> pd.DataFrame:
     rng = stream(1, "projection")
     X, y = rng.standard_normal((200, 12)), (rng.random(200) < 0.5).astype(np.uint8)
     data = LogisticData(X, y, "simulated", tuple(f"x{k}" for k in range(12)))
@@ -17,6 +17,7 @@ def acceptance(*, dimensions: tuple[int, ...], repeats: int, step_size: float) -
         data,
         dimensions=dimensions,
         repeats=repeats,
+        rows=rows,
         prior_sd=10.0,
         discard=100,
         seed=1,
@@ -54,3 +55,10 @@ def test_repeats_are_other_projections_and_equal_seeds_give_equal_tables(table: 
     again = acceptance(dimensions=(3, 13), repeats=2, step_size=0.1)
     pd.testing.assert_frame_equal(table, again)
     assert table.groupby(["d", "sampler"])["ap"].nunique().max() == 2
+
+
+def test_some_of_the_rows_are_another_posterior_and_say_so(table: pd.DataFrame) -> None:
+    fewer = acceptance(dimensions=(3,), repeats=1, step_size=0.1, rows=120)
+    assert set(fewer["data"]) == {"subset"}
+    whole = table[(table["d"] == 3) & (table["repeat"] == 1)]
+    assert (fewer["ap"].to_numpy() != whole["ap"].to_numpy()).all()

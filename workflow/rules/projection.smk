@@ -4,7 +4,7 @@
 rule a9a_dimension:
     """Run HMC and RNS-HMC on a9a projected to the dimension of Table 1 and to a higher one."""
     input:
-        encoded=EXPERIMENTS["projection"]["data"],
+        encoded=rules.encode_a9a.output.data,
     output:
         table=f"{RESULTS}/tables/a9a_dimension.csv",
     params:
@@ -12,7 +12,7 @@ rule a9a_dimension:
         spec=lambda wc: {
             "entries": [KERNELS["hmc"], SURROGATES["random_network"]],
             "experiment": {
-                **{key: EXPERIMENTS["projection"][key] for key in ("dimensions", "repeats")},
+                **EXPERIMENTS["projection"],
                 "prior_sd": config["problems"]["a9a"]["target"]["prior_sd"],
                 "discard": config["iterations"]["discard"],
                 "seed": config["seed"],

@@ -8,6 +8,7 @@ import pandas as pd
 
 from rnshmc.datasets.matrix import LogisticData
 from rnshmc.datasets.project import project
+from rnshmc.datasets.subset import random_rows
 from rnshmc.random import stream
 from rnshmc.run.sample import sample
 from rnshmc.targets.logistic import LogisticRegression
@@ -20,6 +21,7 @@ def acceptance_by_dimension(
     *,
     dimensions: Sequence[int],
     repeats: int,
+    rows: int | None,
     prior_sd: float,
     discard: int,
     seed: int,
@@ -35,6 +37,8 @@ def acceptance_by_dimension(
         Columns after the projection, the intercept among them.
     repeats
         Projections to each dimension.
+    rows
+        How many rows of the projected data are used, drawn at random; None for all.
     prior_sd
         Standard deviation of the prior of each coefficient.
     discard
@@ -46,11 +50,13 @@ def acceptance_by_dimension(
     -------
     Columns `COLUMNS`: one row for each dimension, repeat and sampler, with the share of accepted moves.
     """
-    rows = []
+    found = []
     for d in dimensions:
         for repeat in range(1, repeats + 1):
             names = ("projection", f"d{d}", f"repeat{repeat}")
             projected = project(data, dim=d, rng=stream(seed, *names))
+            if rows is not None:
+                projected = random_rows(projected, rows, stream(seed, *names, "rows"))
             chain = sample(
                 LogisticRegression(projected.X, projected.y, prior_sd=prior_sd),
                 sampler="rns_hmc",
@@ -60,9 +66,9 @@ def acceptance_by_dimension(
                 seed=int(stream(seed, *names, "chain").integers(2**31)),
                 **settings,
             )
-            found = {
+            ap = {
                 "hmc": chain.exploration.stats["accepted"][discard:].mean(),
                 "rns_hmc": chain.sampling.stats["accepted"].mean(),
             }
-            rows += [(d, repeat, sampler, float(ap), data.origin) for sampler, ap in found.items()]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+            found += [(d, repeat, sampler, float(share), projected.origin) for sampler, share in ap.items()]
+    return pd.DataFrame(found, columns=list(COLUMNS))
