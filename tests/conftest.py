@@ -1,5 +1,6 @@
 """What every test may ask for."""
 
+import math
 import os
 import shutil
 import subprocess
@@ -13,6 +14,26 @@ import pytest
 from rnshmc.run.mpi import MPI_SETTINGS
 
 Array = npt.NDArray[np.float64]
+
+FAILURE = 1e-6
+"""Probability with which a statistical test may fail a right program.
+
+Where rounding differs, on another processor or with another BLAS, a chain is another sequence of draws after some
+steps: a test must not depend on the draws that one seed happens to give.
+"""
+
+
+def z_bound(comparisons: int = 1) -> float:
+    """Bound that all of ``comparisons`` z-scores of a right program respect, but with probability `FAILURE`.
+
+    It solves 2 comparisons exp(-z^2 / 2) = FAILURE. That is a bound for means of sub-Gaussian variables, and for sums
+    of variables with symmetric laws over the root of their sum of squares, whatever their tails (Efron 1969): the
+    changes of a reversible kernel, for example. A normal z-score goes beyond it with less than a tenth of the
+    probability, which leaves room for a standard error that is itself an estimate: one too small by 9% for one
+    comparison, by 7% for a hundred.
+    """
+    return math.sqrt(2 * math.log(2 * comparisons / FAILURE))
+
 
 PATIENCE_S = 1800
 """How long a program under MPI may take: minutes more than it does beside processes that burn every core."""

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rnshmc.random import stream
+from tests.conftest import z_bound
 
 
 def test_equal_names_give_equal_streams() -> None:
@@ -30,7 +31,7 @@ def test_any_difference_gives_another_stream() -> None:
 def test_neighbouring_streams_are_uncorrelated() -> None:
     n = 20000
     a, b = stream(1, "chain1").normal(size=n), stream(1, "chain2").normal(size=n)
-    assert abs(np.corrcoef(a, b)[0, 1]) < 5 / np.sqrt(n)
+    assert abs(np.corrcoef(a, b)[0, 1]) < z_bound() / np.sqrt(n)
 
 
 FIRST_WORDS = [3520376858, 589631226, 1144950293]

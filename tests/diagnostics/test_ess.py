@@ -9,6 +9,7 @@ from rnshmc.diagnostics.ess import MAX_LAG, autocorrelation, geyer_ess, truncate
 from rnshmc.errors import ParameterError
 from rnshmc.random import stream
 from rnshmc.types import Array
+from tests.conftest import z_bound
 
 
 def ar1(coefficient: float, n: int, d: int) -> Array:
@@ -26,7 +27,7 @@ def test_ess_of_an_ar1_chain_is_n_times_one_minus_a_over_one_plus_a(coefficient:
     # The mean over d independent columns has relative error sd / sqrt(d); the truncation of the sequence leaves a bias
     # that vanishes with n, below 1% here.
     standard_error = ess.std(ddof=1) / np.sqrt(d)
-    assert abs(ess.mean() - exact) < 4 * standard_error + 0.01 * exact
+    assert abs(ess.mean() - exact) < z_bound() * standard_error + 0.01 * exact
 
 
 def test_white_noise_is_worth_nearly_all_its_draws() -> None:
@@ -79,7 +80,7 @@ def test_autocorrelation_of_an_ar1_chain_decays_geometrically() -> None:
     n, a = 20_000, 0.6
     rho = autocorrelation(ar1(a, n, 200))[:6].mean(axis=1)
     # Bartlett: var rho(k) < (1 + a^2) / (1 - a^2) / n for each column; 200 columns are averaged; the bias is tau / n.
-    tolerance = 5 * np.sqrt((1 + a**2) / (1 - a**2) / n / 200) + 2 * 4 / n
+    tolerance = z_bound(5) * np.sqrt((1 + a**2) / (1 - a**2) / n / 200) + 2 * 4 / n
     assert_allclose(rho, a ** np.arange(6), atol=tolerance)
 
 
@@ -91,14 +92,14 @@ def test_truncated_ess_of_an_ar1_chain_is_n_times_one_minus_a(coefficient: float
     # Noise decides where the sum ends: what it adds or loses is below one standard deviation of a late lag times the
     # few lags of a run, 2% of the time here.
     standard_error = ess.std(ddof=1) / np.sqrt(d)
-    assert abs(ess.mean() - exact) < 4 * standard_error + 0.02 * exact
+    assert abs(ess.mean() - exact) < z_bound() * standard_error + 0.02 * exact
 
 
 def test_truncated_ess_is_one_plus_a_times_geyers_on_an_ar1_chain() -> None:
     draws = ar1(0.9, 20_000, 100)
     ratio = truncated_ess(draws) / geyer_ess(draws)
     # Both truncate the same noisy sequence, so that most of the noise cancels; the rest is averaged over the columns.
-    assert abs(ratio.mean() - 1.9) < 4 * ratio.std(ddof=1) / np.sqrt(ratio.size) + 0.02 * 1.9
+    assert abs(ratio.mean() - 1.9) < z_bound() * ratio.std(ddof=1) / np.sqrt(ratio.size) + 0.02 * 1.9
 
 
 def test_truncated_ess_sums_up_to_the_first_negative_lag() -> None:

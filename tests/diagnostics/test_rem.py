@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from rnshmc.diagnostics.rem import iteration_grid, relative_error_of_mean
 from rnshmc.errors import ParameterError
 from rnshmc.random import stream
+from tests.conftest import z_bound
 
 
 def test_rem_of_a_ramp_is_known() -> None:
@@ -23,7 +24,7 @@ def test_rem_falls_with_the_square_root_of_the_iterations() -> None:
     grid = np.array([100, 1_000, 10_000])
     rem = relative_error_of_mean(draws, np.full(d, mean), grid)
     # ||error||^2 is chi-square(d) / t: its root has relative standard deviation 1 / sqrt(2 d).
-    assert_allclose(rem, 1 / (mean * np.sqrt(grid)), rtol=4 / np.sqrt(2 * d))
+    assert_allclose(rem, 1 / (mean * np.sqrt(grid)), rtol=z_bound(3) / np.sqrt(2 * d))
 
 
 def test_grid_is_increasing_from_the_first_to_the_last_iteration() -> None:

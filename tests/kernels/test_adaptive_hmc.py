@@ -13,7 +13,8 @@ from rnshmc.kernels.adaptive_hmc import AdaptiveHMC, VanishingAdaptation
 from rnshmc.kernels.hmc import HMC
 from rnshmc.random import stream
 from rnshmc.surrogates.online import OnlineNetwork
-from rnshmc.types import Array, Potential
+from rnshmc.types import Array, Driver, Potential
+from tests.conftest import FAILURE, z_bound
 from tests.kernels.conftest import ShearedLogGamma
 
 SKEWED = ShearedLogGamma()
@@ -87,9 +88,12 @@ def test_it_adopts_as_often_as_the_schedule_says(offset: float, exponent: float)
     assert probabilities[-1] == pytest.approx((1 + (n - 1) / offset) ** -exponent)
     adopted = np.zeros(n)
     adopted[np.array(pupil.adopted_after) - 1] = 1.0
-    for half in (slice(0, n // 4), slice(n // 4, n)):
-        variance = np.sum(probabilities[half] * (1 - probabilities[half]))
-        assert abs(adopted[half].sum() - probabilities[half].sum()) < 4 * math.sqrt(variance)
+    # Bernstein's inequality for a sum of independent decisions, two sums and two sides.
+    log = math.log(4 / FAILURE)
+    for part in (slice(0, n // 4), slice(n // 4, n)):
+        variance = np.sum(probabilities[part] * (1 - probabilities[part]))
+        bound = log / 3 + math.sqrt(log**2 / 9 + 2 * variance * log)
+        assert abs(adopted[part].sum() - probabilities[part].sum()) < bound
 
 
 @pytest.mark.parametrize(
@@ -124,7 +128,7 @@ def test_the_cached_gradient_is_that_of_the_driver_in_use() -> None:
     for _ in range(200):
         state, _ = sampler.step(rng, state)
         assert np.array_equal(state.gradient, pupil.gradient(state.q))
-    assert 10 < len(pupil.adopted_after) < 100
+    assert 0 < len(pupil.adopted_after) < 200
 
 
 def test_without_adoption_it_is_hmc_with_the_first_network() -> None:
@@ -166,19 +170,31 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 
 @pytest.fixture(scope="module")
-def adaptive_run() -> tuple[Array, Array]:
-    return chain(kernel(few_states(), VanishingAdaptation(offset=100.0, exponent=1.0)), 8000, "posterior")
+def adaptive_run() -> tuple[Array, OnlineNetwork]:
+    """Draws, and the network that was adopted last."""
+    online = few_states()
+    draws, _ = chain(kernel(online, VanishingAdaptation(offset=100.0, exponent=1.0)), 8000, "posterior")
+    return draws, online
 
 
-def test_it_samples_the_exact_posterior_from_a_poor_start(adaptive_run: tuple[Array, Array]) -> None:
+def test_it_samples_the_exact_posterior_from_a_poor_start(adaptive_run: tuple[Array, OnlineNetwork]) -> None:
     draws = adaptive_run[0][500:]
     deviations = draws - SKEWED.mean
     expected = np.concatenate([np.zeros(2), SKEWED.sd**2])
     moments = np.hstack([deviations, deviations**2])
     errors = moments.mean(axis=0) - expected
-    assert np.all(np.abs(errors) < 4 * moments.std(axis=0) / np.sqrt(geyer_ess(moments)))
+    assert np.all(np.abs(errors) < z_bound(4) * moments.std(axis=0) / np.sqrt(geyer_ess(moments)))
 
 
-def test_it_accepts_more_than_its_first_network_would(adaptive_run: tuple[Array, Array]) -> None:
-    _, frozen = chain(kernel(few_states(), Never(offset=1.0, exponent=1.0)), 2000, "frozen acceptance")
-    assert adaptive_run[1][-2000:].mean() > frozen.mean() + 0.1
+def acceptance(driver: Driver, n: int = 2000) -> Array:
+    """Acceptance probabilities of independent transitions from exact draws."""
+    rng = stream(51, "acceptance")
+    # Exact HMC accepts 0.96 at this step. At a step where it rejects half, a wrong force can be accepted more often.
+    hmc = HMC(SKEWED, driver, step_size=0.2, n_steps=(1, 5))
+    return np.array([hmc.step(rng, hmc.init(q))[1].accept_prob for q in SKEWED.draws(rng, n)])
+
+
+def test_it_accepts_more_than_its_first_network_would(adaptive_run: tuple[Array, OnlineNetwork]) -> None:
+    first, last = acceptance(few_states().network()), acceptance(adaptive_run[1])
+    # 0.71 and 0.956 (0.955 to 0.959 over ten chains), with an error of 0.009: a gap of 28 errors.
+    assert last.mean() - first.mean() > z_bound() * math.sqrt((first.var() + last.var()) / len(first))
