@@ -9,6 +9,7 @@ from rnshmc.diagnostics.agreement import compare_means, pool_means
 from rnshmc.errors import ParameterError
 from rnshmc.random import stream
 from rnshmc.types import Array
+from tests.conftest import FAILURE
 
 D, N = 25, 2_000
 
@@ -20,7 +21,7 @@ def estimate(name: str, shift: float = 0.0) -> tuple[Array, Array]:
 
 
 def test_exact_draws_agree() -> None:
-    result = compare_means(*estimate("a"), *estimate("b"))
+    result = compare_means(*estimate("a"), *estimate("b"), level=FAILURE)
     assert result.agrees
     assert result.n_coordinates == D
     assert result.max_abs_z < result.threshold
@@ -41,7 +42,7 @@ def test_equal_means_are_called_different_no_more_often_than_the_level() -> None
         for _ in range(trials)
     )
     # For independent coordinates the bound is nearly attained: 1 - (1 - level / d)^d is 0.0488.
-    low, high = binom.interval(1 - 1e-5, trials, 1 - (1 - level / D) ** D)
+    low, high = binom.interval(1 - FAILURE, trials, 1 - (1 - level / D) ** D)
     assert low <= alarms <= high
 
 

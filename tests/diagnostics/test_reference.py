@@ -28,7 +28,7 @@ class Asked(Gaussian):
 
 
 def reference(target: Asked, checkpoint: Checkpoint | None = None, **changed: Any) -> Reference:
-    settings = {"tolerance": 0.06, "max_batches": 20, "step_size": 0.5, "n_steps": (1, 4), **changed}
+    settings = {"tolerance": 0.04, "max_batches": 20, "step_size": 0.5, "n_steps": (1, 4), **changed}
     made = ReferenceSettings(chains=CHAINS, batch=BATCH, **settings)
     return run_reference(target, made, seed=1, problem="gaussian", checkpoint=checkpoint)
 

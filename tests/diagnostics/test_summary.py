@@ -13,10 +13,12 @@ def test_independent_draws_have_the_errors_of_independent_draws() -> None:
     chains, n, sd = 4, 2_000, 3.0
     summary = summarise(sd * stream(1, "summary").normal(size=(chains, n, 5)))
     total = chains * n
-    assert_allclose(summary.ess_bulk, total, rtol=0.15)
-    assert_allclose(summary.ess_tail, total, rtol=0.15)
-    assert_allclose(summary.mcse_mean, sd / np.sqrt(total), rtol=0.1)
-    assert_allclose(summary.mcse_sd, sd / np.sqrt(2 * total), rtol=0.15)
+    # Over 125 coordinates of 25 seeds their relative errors are -1.3%, -2.8%, 0.7% and 0.4%, with spreads of 3.3%,
+    # 2.9%, 1.9% and 2.1%, and that of rhat is 0.02% with a spread of 0.03%: six of these and more.
+    assert_allclose(summary.ess_bulk, total, rtol=0.22)
+    assert_allclose(summary.ess_tail, total, rtol=0.22)
+    assert_allclose(summary.mcse_mean, sd / np.sqrt(total), rtol=0.13)
+    assert_allclose(summary.mcse_sd, sd / np.sqrt(2 * total), rtol=0.13)
     assert_allclose(summary.rhat, 1.0, atol=0.01)
 
 
@@ -24,6 +26,7 @@ def test_chains_in_different_places_have_a_large_rhat() -> None:
     draws = stream(1, "apart").normal(size=(2, 500, 2))
     draws[1, :, 1] += 3.0
     rhat = summarise(draws).rhat
+    # Over 60 seeds 1.001 and 1.74, with spreads of 0.002 and 0.016.
     assert rhat[0] < 1.05
     assert rhat[1] > 1.5
 

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from rnshmc.errors import ParameterError
 from rnshmc.experiments.gaussian_sweep import GaussianSweep, sweep_point
+from tests.conftest import z_bound
 
 SWEEP = GaussianSweep(
     seed=5,
@@ -42,8 +43,8 @@ def test_training_sets_are_nested() -> None:
 def test_training_potentials_are_noisy() -> None:
     q, u = SWEEP.training_set(1, 2000)
     noise = u - [SWEEP.target().value(row) for row in q]
-    assert abs(noise.std() - 0.1) < 5 * 0.1 / np.sqrt(4000)
-    assert abs(noise.mean()) < 5 * 0.1 / np.sqrt(2000)
+    assert abs(noise.std() - 0.1) < z_bound(2) * 0.1 / np.sqrt(4000)
+    assert abs(noise.mean()) < z_bound(2) * 0.1 / np.sqrt(2000)
 
 
 def test_exact_hmc_is_trained_on_nothing() -> None:
@@ -52,16 +53,21 @@ def test_exact_hmc_is_trained_on_nothing() -> None:
     for column in ("train_s", "matching_sd", "failures"):
         assert (rows[column] == 0).all()
     assert_allclose(rows["ess_per_s"] * rows["sample_s"], rows["mean_ess"])
+    # Over 12 seeds acceptance is 0.78, with a spread of 0.025.
     assert rows["mean_ess"].between(1, 250).all()
-    assert rows["acceptance"].between(0.5, 0.95).all()
+    assert rows["acceptance"].between(0.5, 0.98).all()
 
 
 def test_a_larger_training_set_makes_a_better_surrogate() -> None:
-    small, large = (sweep_point(SWEEP, sampler="rns_hmc", size=size, repeats=3, settings=NETWORK) for size in (40, 800))
+    small, large = (
+        sweep_point(SWEEP, sampler="rns_hmc", size=size, repeats=3, settings=NETWORK) for size in (20, 2400)
+    )
+    # Over 8 seeds 0.07 and 2.9, with spreads of 0.01 and 0.4; 0.77 and 0.004, with spreads of 0.014 and 0.003.
     assert large["matching_sd"].max() < small["matching_sd"].min()
     assert large["acceptance"].median() > small["acceptance"].median()
-    # Far more potentials than coefficients of a quadratic (45): their noise of 0.1 is averaged out in part.
-    assert large["matching_sd"].median() < 0.1
+    # Far more potentials than coefficients of a quadratic (45): their noise of 0.1 is averaged out in part. Over 8
+    # seeds 0.056, between 0.040 and 0.069; five spreads of its logarithm are below 0.15.
+    assert large["matching_sd"].median() < 0.15
     assert (large["train_s"] > 0).all()
 
 

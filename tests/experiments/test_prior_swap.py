@@ -11,6 +11,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.experiments.prior_swap import MAX_DRAWS, Kept, PriorSwap, acceptance_table, draws_table, swap_prior
 from rnshmc.random import stream
 from rnshmc.targets.logistic import LogisticRegression
+from tests.conftest import z_bound
 
 DATA = simulate_normal_logistic(200, 3, stream(5, "prior swap"))
 EXPERIMENT = PriorSwap(seed=5, old_sd=3.0, new_sd=0.2, burn_in=20, iterations=400)
@@ -29,14 +30,19 @@ def test_a_perfect_network_drives_as_well_as_the_exact_gradient() -> None:
     exact, network = run(EXPERIMENT, EXPERIMENT.old_sd)
     assert (exact.sampler, network.sampler) == ("hmc", "nng_hmc")
     assert len(exact.draws) == len(network.draws) == EXPERIMENT.iterations
-    assert min(exact.acceptance, network.acceptance) > 0.95
-    # Means of 400 draws, at most twice as correlated as independent ones: each within 1.4 / 20 of a posterior sd.
+    # Over 12 seeds 0.98, with a spread of 0.008.
+    assert min(exact.acceptance, network.acceptance) > 0.93
+    # Means of 400 draws, at most twice as correlated as independent ones: each within 1.4 / 20 of a posterior sd. Over
+    # 12 seeds the largest difference is 0.09, with a spread of 0.03.
     sd = exact.draws.std(axis=0)
-    assert np.abs((exact.draws.mean(axis=0) - network.draws.mean(axis=0)) / sd).max() < 4 * 1.4 * np.sqrt(2 / 400)
+    assert np.abs((exact.draws.mean(axis=0) - network.draws.mean(axis=0)) / sd).max() < z_bound(3) * 1.4 * np.sqrt(
+        2 / 400
+    )
 
 
 def test_the_prior_that_is_taken_out_is_that_of_the_training() -> None:
     """A driver under yet another prior is wrong by (1 / 0.1^2 - 1 / 3^2) q, and proposals are rejected."""
+    # Over 12 seeds 0.23 and 0.98, with spreads of 0.06 and 0.006.
     assert run(EXPERIMENT, 0.1)[1].acceptance < run(EXPERIMENT, EXPERIMENT.old_sd)[1].acceptance - 0.1
 
 

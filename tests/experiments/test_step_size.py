@@ -11,6 +11,7 @@ from rnshmc.random import stream
 from rnshmc.run.phases import explore
 from rnshmc.targets.gaussian import Gaussian
 from rnshmc.targets.logistic import LogisticRegression
+from tests.conftest import z_bound
 
 N_STEPS = (1, 6)
 MEAN = np.array([1.0, -2.0, 0.5])
@@ -33,8 +34,9 @@ def test_hmc_accepts_the_share_that_was_asked_for(acceptance: float) -> None:
         target, start=np.zeros(8), step_size=step_size, n_steps=N_STEPS, iterations=3500, rng=stream(1, "chain")
     )
     # Acceptance probabilities have standard deviations of about 0.3: an error of 0.3 / sqrt(1500) = 0.008 from the
-    # tuning and of 0.3 / sqrt(3000) = 0.006 from the check, 0.010 together. Four of these.
-    assert_allclose(chain.stats["accept_prob"][500:].mean(), acceptance, atol=0.04)
+    # tuning and of 0.3 / sqrt(3000) = 0.006 from the check, 0.010 together. Over 12 seeds the spread is 0.012
+    # and 0.005.
+    assert_allclose(chain.stats["accept_prob"][500:].mean(), acceptance, atol=z_bound() * 0.012)
 
 
 def test_the_step_scales_with_the_target() -> None:

@@ -17,11 +17,11 @@ from rnshmc.types import Array, Potential
 from tests.conftest import z_bound
 from tests.kernels.conftest import THRESHOLD, ShearedLogGamma
 
-ONE_STEP = {"step_size": 0.5, "n_steps": (1, 1)}
+ONE_STEP: dict[str, Any] = {"step_size": 0.5, "n_steps": (1, 1)}
 """Where an error in a half-kick shows most."""
-SEVERAL_STEPS = {"step_size": 0.45, "n_steps": (1, 4)}
+SEVERAL_STEPS: dict[str, Any] = {"step_size": 0.45, "n_steps": (1, 4)}
 N = {1: 40000, 4: 20000}
-"""Exact draws for trajectories of at most so many steps: the z-scores of mutant integrators are 12 or more on average."""
+"""Exact draws by the largest number of steps: the z-scores of mutant integrators are 12 or more on average."""
 
 
 class Gaussian:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.random import stream
@@ -15,6 +16,7 @@ from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.phases import explore
 from rnshmc.run.schedule import ScheduledChain, TrainingSchedule, sample_on_schedule
 from rnshmc.types import Array
+from tests.conftest import FAILURE
 
 ITERATIONS = 400
 PATIENT = TrainingSchedule(start=50, end=200, rate=50, trial=20, tolerance=0.1)
@@ -174,7 +176,7 @@ def test_the_chain_follows_the_posterior_across_its_phases() -> None:
     squares = draws**2 * Normal.precision
     batches = squares.reshape(60, 100, 2).mean(axis=1)
     error = batches.std(axis=0, ddof=1) / np.sqrt(len(batches))
-    assert np.all(np.abs(squares.mean(axis=0) - 1.0) < 4 * error)
+    assert np.all(np.abs(squares.mean(axis=0) - 1.0) < stats.t(len(batches) - 1).isf(FAILURE / 2 / 2) * error)
     assert np.all(error < 0.1), "too few draws for the test to fail"
 
 

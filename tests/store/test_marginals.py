@@ -45,17 +45,18 @@ def test_a_joint_density_is_that_of_the_draws(chains: ProblemChains) -> None:
     cells = marginal_table(chains, [0, 1]).dropna()
     true = multivariate_normal(MEAN[:2], COVARIANCE[:2, :2]).pdf(cells[["x", "y"]].to_numpy())
     # Scott's width h = 0.165 lowers the peak by h^2 (2.7%), a bit more along the correlation; the counts of a cell
-    # leave 1 / sqrt(4 pi h^2 p n) = 1.9% of the peak. Six of these and the bias are 15%.
-    assert_allclose(cells["density"], true, rtol=0, atol=0.15 * true.max())
+    # leave 1 / sqrt(4 pi h^2 p n) = 1.9% of the peak. Over 20 seeds the largest error
+    # of all cells is 6.1% with a spread of 0.9%: eight of these.
+    assert_allclose(cells["density"], true, atol=0.13 * true.max())
 
 
 def test_the_distance_of_two_samplers_is_that_of_their_laws() -> None:
     shift = np.array([1.0, 0.0, 0.0])
     chains = ProblemChains.of([stored("hmc", exact_draws("hmc")), stored("rns_hmc", exact_draws("rns_hmc") + shift)])
     distances = marginal_distances(marginal_table(chains, [0, 2]))
-    # Two normal laws one sd apart: 2 Phi(1/2) - 1. Equal laws: noise, about the width of the support times the noise of
-    # a place, 9 sd * 0.5 * 0.7% of the peak.
-    assert_allclose(distances.to_numpy(), [2 * float(norm.cdf(0.5)) - 1, 0.0], rtol=0, atol=0.03)
+    # Two normal laws one sd apart: 2 Phi(1/2) - 1. Equal laws: noise. Over 20 seeds the errors are
+    # -0.002 and 0.009 with spreads of 0.0024 and 0.0014: seven of these and more.
+    assert_allclose(distances.to_numpy(), [2 * float(norm.cdf(0.5)) - 1, 0.0], atol=0.02)
     assert list(distances.index) == [1, 3]
 
 

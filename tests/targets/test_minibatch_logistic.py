@@ -14,6 +14,7 @@ from rnshmc.targets.logistic import LogisticRegression
 from rnshmc.targets.minibatch_logistic import MinibatchLogistic, with_laplace_prior
 from rnshmc.targets.priors import LaplacePrior, NormalPrior, Prior
 from rnshmc.types import Array, MinibatchDriver, Potential
+from tests.conftest import z_bound
 
 N, DIM = 60, 3
 Q = np.array([0.4, -0.7, 0.2])
@@ -56,14 +57,13 @@ def test_the_estimate_has_no_bias_and_the_variance_of_a_sample_without_replaceme
     target, rng, n = MinibatchLogistic(X, y, LaplacePrior(0.5)), stream(6, "bias", str(size)), 4000
     estimates = np.stack([target.minibatch(rng, size).gradient(Q) for _ in range(n)])
     error = estimates.std(axis=0, ddof=1) / math.sqrt(n)
-    z = stats.norm.isf(1e-6 / (2 * DIM))
-    assert np.all(np.abs(estimates.mean(axis=0) - target.gradient(Q)) < z * error)
+    assert np.all(np.abs(estimates.mean(axis=0) - target.gradient(Q)) < z_bound(DIM) * error)
 
     rows = (1.0 / (1.0 + np.exp(-X @ Q)) - y)[:, None] * X
     variance = N**2 * rows.var(axis=0, ddof=1) / size * (1.0 - size / N)
     # The relative error of an estimated variance is about sqrt(2 / n), more for one row, whose law has long tails.
     np.testing.assert_allclose(
-        estimates.var(axis=0, ddof=1), variance, rtol=6 * math.sqrt(2 / n) * (3 if size == 1 else 1)
+        estimates.var(axis=0, ddof=1), variance, rtol=z_bound(DIM) * math.sqrt(2 / n) * (3 if size == 1 else 1)
     )
 
 
