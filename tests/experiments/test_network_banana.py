@@ -30,7 +30,7 @@ EXPERIMENT = NetworkBanana(
     repeats=2,
 )
 # Bent less, so that leapfrog is stable all over the banana at this step and the chain that trains explores all of it.
-SMALL_STEPS = replace(EXPERIMENT, bend=0.02, step_size=0.05, n_steps=(15, 30), iterations=600, training=300, repeats=1)
+SMALL_STEPS = replace(EXPERIMENT, bend=0.01, step_size=0.05, n_steps=(15, 30), iterations=600, training=300, repeats=1)
 NETWORK = {"hidden_units": 100, "epochs": 20}
 
 
@@ -50,9 +50,9 @@ def test_the_field_holds_the_exact_gradient_and_one_near_it(small_steps: Network
     assert_allclose(field[["hmc_1", "hmc_2"]], exact)
     inside = field["potential"] < 4.5
     network = field.loc[inside, ["nng_hmc_1", "nng_hmc_2"]].to_numpy()
-    # Within three standard deviations, where the chain was and where it was not: over 14 seeds 0.961 with a spread
-    # of 0.014. Another function has a correlation of 0.
-    assert np.corrcoef(network.ravel(), exact[inside].ravel())[0, 1] > 0.85
+    # Within three standard deviations, where the chain was and where it was not: over 16 seeds 0.993 with a spread
+    # of 0.002. Another function has a correlation of 0.
+    assert np.corrcoef(network.ravel(), exact[inside].ravel())[0, 1] > 0.9
 
 
 def test_draws_are_thinned_and_inside_the_field(tables: NetworkBananaTables) -> None:
@@ -76,7 +76,7 @@ def test_trajectories_of_both_start_together(tables: NetworkBananaTables) -> Non
 def test_small_steps_are_accepted_with_either_gradient(small_steps: NetworkBananaTables) -> None:
     found = small_steps.acceptance.set_index("sampler")
     assert (found["diverging"] == 0).all()
-    # Over 14 seeds 0.995 and 0.934, with spreads of 0.003 and 0.009.
+    # Over 16 seeds 0.996 and 0.965, with spreads of 0.002 and 0.009.
     assert found["acceptance"]["hmc"] > 0.95
     assert found["acceptance"]["nng_hmc"] > 0.8
 

@@ -215,9 +215,10 @@ def test_more_inducing_points_predict_better() -> None:
     q, u = training_set(400)
     fresh = stream(5, "tests", "fresh").standard_normal((200, DIM))
     exact = 0.5 * (fresh**2).sum(axis=1) + np.exp(0.3 * fresh[:, 0])
-    errors = [np.std(fit(q, u, inducing_points=m).predict(fresh) - exact) for m in (5, 20, 80)]
-    assert errors[0] > errors[1] > errors[2]
-    assert errors[2] < 0.05
+    errors = [np.std(fit(q, u, inducing_points=m).predict(fresh) - exact) for m in (4, 80)]
+    # Over 20 seeds 1.3 and 0.013, with spreads of 12% and 17%.
+    assert errors[0] > 10 * errors[1]
+    assert errors[1] < 0.05
 
 
 def test_residuals_are_those_of_the_training_set(process: FITC) -> None:
