@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from rnshmc.errors import StoreError
 from rnshmc.random import stream
 from rnshmc.store.chains import StoredChain
-from rnshmc.store.metrics import ChainMetrics, chain_metrics
+from rnshmc.store.metrics import ChainMetrics, chain_metrics, read_metrics, write_metrics
 from tests.conftest import z_bound
 
 N, D = 400, 3

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 from scipy.spatial.distance import cdist
 
 from rnshmc.errors import FitError, NumericalError, ParameterError

@@ -10,7 +10,6 @@ from rnshmc.errors import FitError, NumericalError, ParameterError
 from rnshmc.random import stream
 from rnshmc.surrogates.random_network import RandomNetwork
 from rnshmc.types import Array, Potential
-from tests.conftest import z_bound
 
 EPS = float(np.finfo(np.float64).eps)
 DIM, UNITS, RIDGE = 3, 40, 1e-3
@@ -166,11 +165,11 @@ def test_the_hidden_layer_has_the_stated_law() -> None:
     network = fit(np.zeros((1, dim)), np.zeros(1), hidden_units=1000)
     share = 1e-6 / 8  # of the probability that a right network fails: four tails for each of two samples
     for sample in (network.weights.ravel() * np.sqrt(dim), network.biases):
-        # Mean, variance and mean absolute value of a standard normal sample, with their standard errors.
-        bound = z_bound(6) / np.sqrt(sample.size)
-        assert abs(sample.mean()) < bound
-        assert abs((sample**2).mean() - 1) < bound * np.sqrt(2)
-        assert abs(np.abs(sample).mean() - np.sqrt(2 / np.pi)) < bound * np.sqrt(1 - 2 / np.pi)
+        # The sum and the sum of squares of a standard normal sample have known laws, and so has its distribution.
+        squares = stats.chi2(sample.size)
+        assert abs(sample.sum()) < stats.norm.isf(share / 2) * np.sqrt(sample.size)
+        assert squares.ppf(share) < sample @ sample < squares.isf(share)
+        assert stats.kstest(sample, "norm").pvalue > share
 
 
 def test_targets_are_potentials_above_the_smallest() -> None:

@@ -11,7 +11,6 @@ from rnshmc.random import stream
 from rnshmc.surrogates.matching import potential_matching
 from rnshmc.surrogates.rbf_network import RBFNetwork
 from rnshmc.types import Array, Potential
-from tests.conftest import z_bound
 
 EPS = float(np.finfo(np.float64).eps)
 DIM, UNITS, RIDGE, SCALE = 3, 40, 1e-6, 3.0
@@ -97,16 +96,17 @@ def test_the_hidden_layer_has_the_stated_law() -> None:
     deviations = q - q.mean(axis=0)
     covariance = deviations.T @ deviations / len(q)
     assert network.mean == pytest.approx(q.mean(axis=0), rel=1e-12)
-    # Standard errors of means and second moments of a normal sample, and of a chi-square sample and its root.
-    bound = z_bound(DIM + DIM**2 + 2) / np.sqrt(units)
-    sd = np.sqrt(np.diag(covariance))
-    assert np.all(np.abs(network.centres.mean(axis=1)) < bound * sd)
-    second_moments = network.centres @ network.centres.T / units
-    spread = np.sqrt(np.outer(sd, sd) ** 2 + covariance**2)
-    assert np.all(np.abs(second_moments - covariance) < bound * spread)
+    # Whitened, the centres are standard normal: sums of DIM coordinates, DIM^2 products, and all numbers together.
+    share = 1e-6 / (DIM + DIM**2 + 4)
+    z = linalg.solve_triangular(linalg.cholesky(covariance, lower=True), network.centres, lower=True)
+    errors = stats.norm.isf(share / 2) / np.sqrt(units)
+    assert np.all(np.abs(z.mean(axis=1)) < errors)
+    assert np.all(np.abs(z @ z.T / units - np.eye(DIM)) < errors * np.sqrt(1 + np.eye(DIM)))
+    squares = stats.chi2(z.size)
+    assert squares.ppf(share) < (z**2).sum() < squares.isf(share)
+    assert stats.kstest(z.ravel(), "norm").pvalue > share
     chi_square = factor * 2 * np.trace(covariance) / network.squared_widths
-    for sample, mean, variance in ((chi_square, 1, 2), (np.sqrt(chi_square), np.sqrt(2 / np.pi), 1 - 2 / np.pi)):
-        assert abs(sample.mean() - mean) < bound * np.sqrt(variance)
+    assert stats.kstest(chi_square, stats.chi2(1).cdf).pvalue > share
 
 
 def test_the_unit_of_length_and_the_origin_do_not_matter() -> None:

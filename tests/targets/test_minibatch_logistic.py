@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from scipy import stats
 
 from rnshmc.errors import DataError, NumericalError, ParameterError
 from rnshmc.random import stream

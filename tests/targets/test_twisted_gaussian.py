@@ -2,7 +2,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.random import stream
