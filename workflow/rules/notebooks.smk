@@ -22,6 +22,11 @@ GRADIENT_PAGES = {
 }
 
 
+def drawn(*names):
+    """Figures of the run by their names, for the pages that show them."""
+    return {name: f"{RESULTS}/figures/{name}.png" for name in names}
+
+
 def network_files(*figures):
     """Tables of figures of paper B, by the names of the figures: none of one that the config leaves out."""
     return {figure: NETWORK_FIGURES[figure][1] if figure in NETWORK_FIGURES else [] for figure in figures}
@@ -40,71 +45,74 @@ def network_page(page, figures, parameters):
     return {
         "title": title,
         "files": {**run_tables(*NETWORK_TABLES), **network_files(*figures), **BESIDE_PAPER},
+        "figures": drawn(*(name for name in figures if name in NETWORK_FIGURES)),
         "parameters": {"titles": GRADIENT_TITLES, "problems": settings, **parameters},
     }
 
 
+PROBLEM_FIGURES = ["traces", "marginals", "autocorrelation", "acceptance"]
 NETWORK_TABLES = ("nng_tables", "nng_tables_se", "nng_agreement")
 NETWORK_PAGES = {
     "gradient_models": (("nng_fig6", "nng_fig7", "nng_fig8"), {"series": GARCH_SERIES, "regression": REGRESSION}),
     "gradient_logistic": (
         ("nng_fig4", "nng_fig5"),
-        {"swapped": SWAPPED, "designed": DESIGNED, "new_sd": config["experiments"]["nng_fig4"]["prior_sd"]},
+        {"new_sd": config["experiments"]["nng_fig4"]["prior_sd"]},
     ),
     "gradient_stochastic": (("nng_fig9", "nng_fig10"), {}),
 }
 
-# The pages of the report that are notebooks: the source, what it is called, the files that it reads, other parameters.
+# The pages of the report that are notebooks: the source, what it is called, the files that it reads, the figures that it
+# shows, other parameters.
 BESIDE_PAPER = {**run_tables("scorecard"), "claims": CLAIMS}
 NOTEBOOKS = {
     "surrogates": {
         "title": "Surrogates in small: Figures 1 and 2",
         "files": {
-            "points": f"{RESULTS}/tables/fig1_points.csv",
-            "curves": f"{RESULTS}/tables/fig1.csv",
             "errors": f"{RESULTS}/tables/fig1_errors.csv",
-            "field": f"{RESULTS}/tables/fig2_field.csv",
-            "trajectories": f"{RESULTS}/tables/fig2_trajectories.csv",
             "acceptance": f"{RESULTS}/tables/fig2_acceptance.csv",
             **BESIDE_PAPER,
         },
+        "figures": drawn("fig1", "fig2"),
     },
     "gaussian": {
         "title": "A narrow Gaussian in 32 dimensions: Figure 3",
         "files": {"sweep": f"{RESULTS}/tables/fig3.csv", **BESIDE_PAPER},
+        "figures": drawn("fig3"),
     },
     "sweeps": {
         "title": "Dimension, network and training set: Figures 4 and 5",
         "files": {**run_tables(*SWEEPS), **BESIDE_PAPER},
-        "parameters": {"cuts": {name: SWEEP[name]["cuts"] for name in SWEEPS}},
+        "figures": drawn(*SWEEPS),
     },
     "table1": {
         "title": "Four posteriors: Table 1",
         "files": {
-            **run_tables("table1", "table1_se", "potential_matching"),
+            **run_tables("table1", "potential_matching"),
             "paper_table": PAPER_TABLE,
-            "metrics_files": of_every_sampler(rules.metrics.output.metrics),
             **BESIDE_PAPER,
         },
+        "figures": drawn("efficiency", "evaluations", "acceptance"),
         "parameters": {"titles": TITLES},
     },
     "marginals": {
         "title": "HMC and RNS-HMC sample the same posterior: Figure 6",
         "files": run_tables("fig6", "agreement"),
-        "parameters": {"titles": TITLES, "problem": FIG6},
+        "figures": drawn("fig6"),
     },
     "adaptive": {
         "title": "Learning on the way: Figures 7 and 8",
         "files": {**run_tables("fig7", "fig8"), **BESIDE_PAPER},
+        "figures": drawn("fig7", "fig8"),
         "parameters": {"titles": TITLES},
     },
     "gradients": {
         "title": "Gradients learnt by a network: paper B from end to end",
         "files": {
-            **run_tables(*(f"nng_fig2_{part}" for part in ("field", "draws", "trajectories", "acceptance"))),
-            **run_tables("nng_fig3_draws", "nng_fig3_acceptance", "nng_table4", *NETWORK_TABLES),
+            **run_tables("nng_fig2_trajectories", "nng_fig2_acceptance", "nng_fig3_acceptance", "nng_table4"),
+            **run_tables(*NETWORK_TABLES),
             **BESIDE_PAPER,
         },
+        "figures": drawn("nng_fig2", "nng_fig3"),
         "parameters": {
             "titles": GRADIENT_TITLES,
             "pages": {page: found for page, (found, _) in GRADIENT_PAGES.items()},
@@ -122,9 +130,11 @@ NOTEBOOKS = {
                 "chain_files": of_every_chain(rules.sample.output.chain, [name]),
                 "metrics_files": of_every_sampler(rules.metrics.output.metrics, [name]),
                 "table1": rules.tables.output.table1,
-                "paper_table": PAPER_TABLE,
                 "story": stories([name]),
-                "forward": [data_file(name)] if name in ELLIPTIC else [],
+            },
+            "figures": {
+                figure: f"{RESULTS}/figures/{name}_{figure}.png"
+                for figure in (*PROBLEM_FIGURES, *(["field"] if name in ELLIPTIC else []))
             },
             "parameters": {"problem": name},
         }

@@ -2,7 +2,6 @@
 
 RUN_FIGURES = ["efficiency", "acceptance", "evaluations", "fig7", "fig8"]
 PAPER_FIGURES = ["fig1", "fig2", "fig3", "fig4", "fig5", "fig6"]
-PROBLEM_FIGURES = ["traces", "marginals", "autocorrelation"]
 # Those of paper B that tell its story, and those on several processes: only what the config asks for.
 GRADIENT_FIGURES = ["nng_fig2", "nng_fig3", *(name for name in ("nng_fig4", "nng_fig5", "nng_fig9") if name in NETWORK_FIGURES)]
 MPI_FIGURES = [
@@ -75,6 +74,8 @@ rule problem_figures:
     """Draw the figures of one problem's draws."""
     input:
         chains=lambda wc: of_every_chain(rules.sample.output.chain, [wc.problem]),
+        metrics=lambda wc: of_every_sampler(rules.metrics.output.metrics, [wc.problem]),
+        paper=PAPER_TABLE,
     output:
         **{
             name: report(
@@ -133,6 +134,7 @@ rule notebook:
     """Execute the notebook of an experiment or of a problem and make a page of the report of it."""
     input:
         unpack(lambda wc: NOTEBOOKS[wc.page]["files"]),
+        figures=lambda wc: list(NOTEBOOKS[wc.page]["figures"].values()),
         notebook=lambda wc: f"workflow/{notebook_source(wc)}",
         template="workflow/report/notebook/index.html.j2",
         template_settings="workflow/report/notebook/conf.json",
@@ -152,6 +154,7 @@ rule notebook:
             "parameters": {
                 "run": config["run"],
                 "title": NOTEBOOKS[wc.page]["title"],
+                "figures": NOTEBOOKS[wc.page]["figures"],
                 **NOTEBOOKS[wc.page].get("parameters", {}),
             },
         },
