@@ -98,6 +98,7 @@ NOTEBOOKS = {
         "title": "HMC and RNS-HMC sample the same posterior: Figure 6",
         "files": run_tables("fig6", "agreement"),
         "figures": drawn("fig6"),
+        "parameters": {"problem": FIG6},
     },
     "adaptive": {
         "title": "Learning on the way: Figures 7 and 8",
