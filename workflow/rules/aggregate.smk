@@ -8,17 +8,17 @@ FIG6_SAMPLERS = [name for name in ("hmc", "rns_hmc") if name in samplers(FIG6)]
 
 
 rule metrics:
-    """Measure the chains of a sampler: acceptance, effective sample sizes, counts of evaluations, error of the mean."""
+    """Measure the chains of a problem: acceptance, effective sample sizes, counts of evaluations, error of the mean."""
     input:
-        chains=lambda wc: of_chains(rules.sample.output.chain, wc.problem, wc.sampler),
+        chains=lambda wc: of_every_chain(rules.sample.output.chain, [wc.problem]),
         reference=rules.reference.output.reference,
     output:
-        metrics=f"{RESULTS}/metrics/{{problem}}/{{sampler}}.json",
+        metrics=f"{RESULTS}/metrics/{{problem}}.json",
     params:
         code=code("scripts/metrics.py"),
         spec={"discard": config["iterations"]["discard"]},
     log:
-        f"{LOGS}/metrics/{{problem}}/{{sampler}}.log",
+        f"{LOGS}/metrics/{{problem}}.log",
     conda:
         "../../environment.yml"
     threads: 1
@@ -31,7 +31,7 @@ rule metrics:
 rule tables:
     """Make Table 1 of paper A and the tables beside it."""
     input:
-        metrics=of_every_sampler(rules.metrics.output.metrics),
+        metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
         timing=of_every_sampler(rules.timing.output.timing),
         reference=expand(rules.reference.output.reference, problem=PROBLEMS),
         chains=of_every_chain(rules.sample.output.chain),
@@ -84,7 +84,7 @@ rule adaptive:
             if "arns_hmc" in samplers(name)
             for path in of_chains(rules.sample.output.chain, name, "arns_hmc")
         ],
-        metrics=of_every_sampler(rules.metrics.output.metrics),
+        metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
         timing=of_every_sampler(rules.timing.output.timing),
     output:
         fig7=f"{RESULTS}/tables/fig7.csv",

@@ -76,7 +76,7 @@ rule mesh_study_table:
             rules.mesh_study_point.output.seconds.format(cells=cells, solver=solver, ranks=ranks)
             for cells, solver, ranks in MESH_POINTS
         ],
-        metrics=expand(f"{RESULTS}/metrics/{STUDIED}/{{sampler}}.json", sampler=MESH_SAMPLERS),
+        metrics=[f"{RESULTS}/metrics/{STUDIED}.json"],
     output:
         table=f"{RESULTS}/tables/mesh_study.csv",
     params:

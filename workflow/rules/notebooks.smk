@@ -129,7 +129,7 @@ NOTEBOOKS = {
             "title": TITLES[name],
             "files": {
                 "chain_files": of_every_chain(rules.sample.output.chain, [name]),
-                "metrics_files": of_every_sampler(rules.metrics.output.metrics, [name]),
+                "metrics_files": [rules.metrics.output.metrics.format(problem=name)],
                 "table1": rules.tables.output.table1,
                 "story": stories([name]),
             },

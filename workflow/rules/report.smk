@@ -13,7 +13,7 @@ STYLE = "workflow/report/style.css"
 rule figures:
     """Draw the figures that compare samplers over all problems."""
     input:
-        metrics=of_every_sampler(rules.metrics.output.metrics),
+        metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
         table1=rules.tables.output.table1,
         table1_se=rules.tables.output.table1_se,
         fig7=rules.adaptive.output.fig7,
@@ -74,7 +74,7 @@ rule problem_figures:
     """Draw the figures of one problem's draws."""
     input:
         chains=lambda wc: of_every_chain(rules.sample.output.chain, [wc.problem]),
-        metrics=lambda wc: of_every_sampler(rules.metrics.output.metrics, [wc.problem]),
+        metrics=lambda wc: [rules.metrics.output.metrics.format(problem=wc.problem)],
         paper=PAPER_TABLE,
     output:
         **{
@@ -186,7 +186,7 @@ rule report:
         scorecard=rules.scorecard.output.scorecard,
         claims=CLAIMS,
         paper=PAPER_TABLE,
-        metrics=of_every_sampler(rules.metrics.output.metrics),
+        metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
         timing=of_every_sampler(rules.timing.output.timing),
         stories=stories(PROBLEMS),
         figures=[

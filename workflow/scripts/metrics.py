@@ -1,4 +1,4 @@
-"""Measure the chains of a sampler."""
+"""Measure the chains of a problem."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

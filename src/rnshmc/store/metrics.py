@@ -1,4 +1,4 @@
-"""What is measured on the chains of a sampler: the JSON that every table is made of."""
+"""What is measured on the chains of a problem: the JSON that every table is made of."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -89,7 +89,7 @@ class ChainMetrics:
 
 
 def write_metrics(path: Path, metrics: Iterable[ChainMetrics]) -> None:
-    """Write the measurements of a sampler's chains as JSON."""
+    """Write the measurements of chains as JSON."""
     write_json(path, [asdict(chain) for chain in metrics])
 
 
