@@ -1,8 +1,9 @@
 """What jobs cost before they do their own work: processor seconds of a new interpreter and its imports, by script.
 
-    python benchmarks/job_cost.py [commit]
+    python benchmarks/job_cost.py [commit [script ...]]
 
 With a commit, the same for the code of that commit, the two in turn, so that a drift of the machine does not matter.
+With names of scripts, of those alone.
 """
 
 import ast
@@ -40,8 +41,7 @@ def check_out(commit: str, folder: Path) -> Path:
     return folder
 
 
-def compare(projects: dict[str, Path]) -> None:
-    names = sorted({path.name for project in projects.values() for path in (project / "workflow/scripts").glob("*.py")})
+def compare(projects: dict[str, Path], names: list[str]) -> None:
     print(f"{'script':28}" + "".join(f"{name:>12}" for name in projects) + "   processor seconds")
     for name in names:
         scripts = {label: project / "workflow/scripts" / name for label, project in projects.items()}
@@ -56,11 +56,12 @@ def compare(projects: dict[str, Path]) -> None:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
+        commit, names = sys.argv[1:2], sys.argv[2:]
         projects = {"now": ROOT}
-        if len(sys.argv) > 1:
-            projects = {sys.argv[1][:10]: check_out(sys.argv[1], Path(folder) / "then"), **projects}
+        if commit:
+            projects = {commit[0][:10]: check_out(commit[0], Path(folder) / "then"), **projects}
         try:
-            compare(projects)
+            compare(projects, names or sorted(path.name for path in (ROOT / "workflow/scripts").glob("*.py")))
         finally:
             if len(projects) > 1:
                 command = ["git", "-C", str(ROOT), "worktree", "remove", "--force", str(Path(folder) / "then")]
