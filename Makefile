@@ -21,7 +21,7 @@ paper: env ## Regenerate every result of the papers
 	@echo "The report is $(CURDIR)/results/paper/report/index.html"
 
 test: lint ## Run the whole test suite, linters first
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 3
 
 test-rounding: env ## Run the suite in several roundings (the parts that compute: make test-rounding PART=fast)
 	@scripts/test-rounding.sh $(PART)

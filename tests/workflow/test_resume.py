@@ -39,6 +39,8 @@ def configure(project: Project, *, every_s: float) -> None:
     config = yaml.safe_load((folder / "config/test.yaml").read_text(encoding="utf-8"))
     config |= {"chains": 1, "checkpoint": {"every_s": every_s}}
     config["iterations"]["explore"] = EXPLORED
+    # All rows: jobs that are slow enough to be killed midway.
+    config["problems"]["lr_simulated"]["data"] = "data/processed/lr_simulated.npz"
     config["problems"]["lr_simulated"]["samplers"]["arns_hmc"]["keep"] = KEPT
     (folder / "config/resume.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
 

@@ -1,6 +1,7 @@
 """What all rules share: wildcards, paths, and how a rule's parameters follow from the config."""
 
 import os
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -112,6 +113,11 @@ def of_every_fit(pattern):
 def data_file(name):
     """The file that a problem's target is built from."""
     return ENTRIES_OF_PROBLEMS[name]["data"].format(run=config["run"])
+
+
+def receipts(path):
+    """Receipts of the raw files behind a processed one, all of whose rows or some it has."""
+    return RECEIPTS.get(re.sub(r"_\d+_rows\.npz$", ".npz", path), [])
 
 
 def data_of(wildcards):

@@ -1,7 +1,5 @@
 """Data: downloaded, normalised, projected, simulated; some of their rows."""
 
-import re
-
 RAW = "data/raw"
 PROCESSED = "data/processed"
 STANDINS = "data/standin"
@@ -14,12 +12,6 @@ SOURCES = {  # raw data sets of each processed one
     "cover_type": ["covertype"],
 }
 RECEIPTS = {f"{PROCESSED}/{name}.npz": [f"{RAW}/{raw}.json" for raw in found] for name, found in SOURCES.items()}
-
-
-def receipts(path):
-    """Receipts of the raw files behind a processed one, all of whose rows or some it has."""
-    return RECEIPTS.get(re.sub(r"_\d+_rows\.npz$", ".npz", path), [])
-
 
 # Where data are read from is not what they are: the mirror is no parameter, so that another one reruns nothing.
 if config["data"]["mirror"] and not os.getenv("RNSHMC_DATA_MIRROR"):
