@@ -5,13 +5,14 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.workflow.conftest import Project, copy_project
+from tests.workflow.conftest import Project
 
 pytestmark = pytest.mark.workflow
 
@@ -69,11 +70,36 @@ UNCHANGED = {
 
 
 @pytest.fixture(scope="module")
-def copy(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A finished run to edit; each test leaves the contents of its files as they were."""
-    folder = tmp_path_factory.mktemp("changes") / "project"
-    shutil.copytree(finished.folder, folder, symlinks=True)
-    return Project(folder)
+def copies(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> list[Project]:
+    """Finished runs to edit; who edits leaves the contents of the files as they were."""
+    folder = tmp_path_factory.mktemp("changes")
+    made = [Project(folder / name) for name in ("one", "other")]
+    for project in made:
+        shutil.copytree(finished.folder, project.folder, symlinks=True)
+    return made
+
+
+@pytest.fixture(scope="module")
+def copy(copies: list[Project]) -> Project:
+    """One of them."""
+    return copies[0]
+
+
+@pytest.fixture(scope="module")
+def rerun(copies: list[Project]) -> dict[str, dict[str, int]]:
+    """How many jobs of each rule each edit reruns; both copies are edited at the same time."""
+
+    def jobs(project: Project, edits: list[str]) -> dict[str, dict[str, int]]:
+        found = {}
+        for edit in edits:
+            with edited(project, EDITS[edit]):
+                found[edit] = project.jobs(*TEST)
+        return found
+
+    names = list(EDITS)
+    with ThreadPoolExecutor() as pool:
+        parts = pool.map(jobs, copies, (names[0::2], names[1::2]))
+    return {edit: found for part in parts for edit, found in part.items()}
 
 
 @contextmanager
@@ -108,14 +134,16 @@ def test_the_table_has_a_column_for_each_edit_and_a_row_for_each_rule(copy: Proj
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_reruns_what_the_table_says(copy: Project, edit: str) -> None:
-    with edited(copy, EDITS[edit]):
-        assert copy.jobs(*TEST) == expected(edit)
+def test_an_edit_reruns_what_the_table_says(rerun: dict[str, dict[str, int]], edit: str) -> None:
+    assert rerun[edit] == expected(edit)
 
 
-@pytest.mark.parametrize("edit", UNCHANGED)
-def test_what_does_not_shape_results_reruns_nothing(copy: Project, edit: str) -> None:
-    with edited(copy, UNCHANGED[edit]):
+def test_what_does_not_shape_results_reruns_nothing(copy: Project) -> None:
+    """All of them at once: what does not count alone does not count together."""
+    assert len({edit.file for edit in UNCHANGED.values()}) == len(UNCHANGED)
+    with ExitStack() as edits:
+        for edit in UNCHANGED.values():
+            edits.enter_context(edited(copy, edit))
         assert copy.jobs(*TEST) == {}
 
 
@@ -124,38 +152,3 @@ def test_touching_everything_reruns_nothing(copy: Project) -> None:
         if path.is_file() and ".snakemake" not in path.parts:
             os.utime(path)
     assert copy.jobs(*TEST) == {}
-
-
-def fresh_clone(finished: Project, folder: Path, *parts: str) -> Project:
-    """A fresh copy of the project into which parts of a finished one are copied; all files have new times."""
-    clone = copy_project(folder)
-    for part in parts:
-        shutil.copytree(finished.folder / part, folder / part, copy_function=shutil.copyfile, dirs_exist_ok=True)
-    return clone
-
-
-@pytest.fixture(scope="module")
-def clone(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A fresh copy of the project that got results and data from the finished one."""
-    return fresh_clone(finished, tmp_path_factory.mktemp("clone") / "project", "results", "data")
-
-
-class TestFreshClone:
-    def test_copied_results_rerun_nothing(self, clone: Project) -> None:
-        assert clone.jobs(*TEST) == {}
-
-    @pytest.mark.parametrize("edit", ["rmhmc", "metrics.py", "warm_forms", "keep", "bank.npz"])
-    def test_an_edit_then_reruns_what_the_table_says(self, clone: Project, edit: str) -> None:
-        with edited(clone, EDITS[edit]):
-            assert clone.jobs(*TEST) == expected(edit)
-
-    def test_results_alone_rerun_and_download_nothing(self, finished: Project, tmp_path: Path) -> None:
-        clone = fresh_clone(finished, tmp_path / "project", "results")
-        assert clone.jobs(*TEST) == {}
-        assert not (clone.folder / "data/processed").exists()
-
-    def test_data_that_are_made_again_rerun_nothing(self, finished: Project, tmp_path: Path) -> None:
-        clone = fresh_clone(finished, tmp_path / "project", "results")
-        done = clone.snakemake(*TEST, "--", "data/processed/lr_simulated.npz")
-        assert done.returncode == 0, done.stdout[-5000:]
-        assert clone.jobs(*TEST) == {}
