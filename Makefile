@@ -12,7 +12,7 @@ help: ## Print this list
 env: ## Make the environment .venv (with conda, mamba or micromamba: make env ENV=conda)
 	@scripts/make-env.sh $(ROUTE)
 
-run: env ## Quick run: every stage on short chains, then where the report is
+run: env ## Quick run: every stage on small problems, then where the report is
 	$(IN_ENV) snakemake --cores all --configfile config/quick.yaml
 	@echo "The report is $(CURDIR)/results/quick/report/index.html"
 

@@ -155,8 +155,8 @@ class TestFinishedRun:
 
     def test_every_row_says_where_its_data_came_from(self, finished: Project) -> None:
         table = pd.read_csv(finished.folder / "results/test/tables/table1.csv").set_index("problem")
-        assert set(table.loc["lr_simulated", "data"]) == {"subset"}
-        assert set(table.loc["pde", "data"]) == {"simulated"}
+        assert set(table.loc[["lr_simulated"], "data"]) == {"subset"}
+        assert set(table.loc[["pde"], "data"]) == {"simulated"}
         real = {"real"} if "RNSHMC_DATA_MIRROR" in os.environ else {"real", "stand-in"}
         assert set(table.loc[["bank", "a9a"], "data"]) <= real
 
