@@ -16,6 +16,7 @@ from rnshmc.surrogates.gaussian_process import GaussianProcess
 from rnshmc.surrogates.marginal_likelihood import Hyperparameters
 from rnshmc.types import Array, Potential
 from tests.conftest import z_bound
+from tests.surrogates.normal_density import likelihood_rounding, log_density
 
 EPS = float(np.finfo(np.float64).eps)
 DIM, N, M = 3, 120, 40
@@ -57,19 +58,6 @@ def dense(inducing: Array, q: Array, h: Hyperparameters | FITC) -> tuple[Array, 
 def rounding(inducing: Array, q: Array, h: Hyperparameters | FITC) -> float:
     """Relative error of what is computed from the covariances: that of solving with the noisy one."""
     return 10 * EPS * float(np.linalg.cond(kernel(q, q, h) + h.noise_sd**2 * np.eye(len(q))))
-
-
-def log_density(t: Array, covariance: Array) -> float:
-    """log N(t | 0, covariance). SciPy takes eigenvectors; those of close eigenvalues are orthogonal to 1e-13 only."""
-    log_determinant = np.linalg.slogdet(covariance)[1]
-    return float(-0.5 * (t @ np.linalg.solve(covariance, t) + log_determinant + len(t) * np.log(2 * np.pi)))
-
-
-def likelihood_rounding(covariance: Array, t: Array) -> float:
-    """Rounding error of log N(t | 0, covariance): solved with the condition number, and as many terms as t has."""
-    eigenvalues = np.linalg.eigvalsh(covariance)
-    terms = t @ np.linalg.solve(covariance, t) + np.abs(np.log(eigenvalues)).sum() + len(t) * np.log(2 * np.pi)
-    return float(10 * EPS * (np.sqrt(len(t)) + eigenvalues[-1] / eigenvalues[0]) * terms / 2)
 
 
 @pytest.fixture(scope="module")
