@@ -4,7 +4,7 @@
 ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
 
-.PHONY: help env run test test-rounding test-dolfinx calibrate test-slurm paper lint lock clean
+.PHONY: help env run test suite test-rounding test-dolfinx calibrate test-slurm paper lint lock clean
 
 help: ## Print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -20,7 +20,10 @@ paper: env ## Regenerate every result of the papers
 	$(IN_ENV) snakemake --cores all
 	@echo "The report is $(CURDIR)/results/paper/report/index.html"
 
-test: lint ## Run the whole test suite, linters first
+test: env ## Run the linters and, beside them, the whole test suite
+	@$(MAKE) --no-print-directory --jobs 2 lint suite
+
+suite: env
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 3
 
 test-rounding: env ## Run the suite in several roundings (the parts that compute: make test-rounding PART=fast)
