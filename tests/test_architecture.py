@@ -20,8 +20,10 @@ STAGES = (
     ("run",),
     ("diagnostics",),
     ("experiments",),
-    ("store",),
-    ("plots",),
+    ("store", "rerun"),
+    ("results",),
+    ("scorecard", "plots"),
+    ("report",),
 )
 RANK = {stage: rank for rank, stages in enumerate(STAGES) for stage in stages}
 FOUNDATION = frozenset(STAGES[0] + STAGES[1])
@@ -148,7 +150,7 @@ def write(root: Path, name: str, text: str) -> None:
         ("targets/logistic.py", "def build():\n    from ..surrogates import random_network\n"),
         ("targets/logistic.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import rnshmc.run\n"),
         ("datasets/fetch.py", "from rnshmc.fem import compat\n"),
-        ("errors.py", "import rnshmc.store.names\n"),
+        ("errors.py", "import rnshmc.results.names\n"),
         ("helpers/misc.py", "import rnshmc.errors\n"),
         ("plots/style.py", "import rnshmc.helpers\n"),
     ],

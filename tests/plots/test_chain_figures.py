@@ -15,9 +15,9 @@ from rnshmc.plots.chains import autocorrelations, traces
 from rnshmc.plots.field import diffusion_fields
 from rnshmc.plots.marginals import marginals
 from rnshmc.plots.style import MARKS
+from rnshmc.results.marginals import marginal_table
+from rnshmc.results.posterior import ProblemChains
 from rnshmc.store.chains import StoredChain
-from rnshmc.store.marginals import marginal_table
-from rnshmc.store.posterior import ProblemChains
 from rnshmc.targets.elliptic_settings import EllipticSettings
 from rnshmc.targets.forward_data import ForwardData
 from rnshmc.types import Array

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from rnshmc.errors import ParameterError
 from rnshmc.plots.style import log_axis, mark_origin, sampler_style, save, theme, variant_styles
-from rnshmc.store.names import SAMPLERS
+from rnshmc.results.names import SAMPLERS
 
 
 def test_every_sampler_has_a_look_of_its_own() -> None:

@@ -41,7 +41,7 @@ EDITS = {
     "run/timing": Edit("src/rnshmc/run/timing.py"),
     "reference": Edit("src/rnshmc/diagnostics/reference.py"),
     "one_dimension": Edit("src/rnshmc/experiments/one_dimension.py"),
-    "adaptation": Edit("src/rnshmc/store/adaptation.py"),
+    "adaptation": Edit("src/rnshmc/results/adaptation.py"),
     "comparison": Edit("src/rnshmc/plots/comparison.py"),
     # The workflow: a script, a shell command, a template.
     "metrics.py": Edit("workflow/scripts/metrics.py"),

@@ -4,7 +4,7 @@ import hashlib
 
 from snakemake.logging import logger
 
-from rnshmc.store.records import restore_records, save_records
+from rnshmc.rerun.records import restore_records, save_records
 
 RECORDS = Path(RESULTS, "records.json")
 

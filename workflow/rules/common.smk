@@ -25,8 +25,8 @@ from rnshmc.run.config import check_config
 from rnshmc.run.mpi import MPI_SETTINGS
 from rnshmc.run.recipes import recipe, recipe_name
 from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, TARGETS, VIEWS, target_settings
-from rnshmc.store.closure import script_imports
-from rnshmc.store.code_digest import code_digest
+from rnshmc.rerun.closure import script_imports
+from rnshmc.rerun.code_digest import code_digest
 
 check_config(config)
 # What the user's environment says of MPI goes first.

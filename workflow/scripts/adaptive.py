@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rnshmc.results.adaptation import acceptance_by_training, error_by_time
+from rnshmc.results.metrics import read_metrics
 from rnshmc.run.job import job
-from rnshmc.store.adaptation import acceptance_by_training, error_by_time
 from rnshmc.store.chains import read_chain
-from rnshmc.store.metrics import read_metrics
 from rnshmc.store.timing import Timing
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from rnshmc.plots.field import diffusion_fields
 from rnshmc.plots.style import save
+from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.job import job
 from rnshmc.run.registry import target_settings
-from rnshmc.store.posterior import ProblemChains
 from rnshmc.targets.elliptic_settings import EllipticSettings, from_mapping
 from rnshmc.targets.forward_data import ForwardData
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rnshmc.results.marginals import marginal_table, selected_coordinates
+from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.job import job
-from rnshmc.store.marginals import marginal_table, selected_coordinates
-from rnshmc.store.posterior import ProblemChains
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -8,9 +8,9 @@ import pandas as pd
 from rnshmc.plots.adaptive import acceptance_by_training, error_by_time
 from rnshmc.plots.comparison import acceptance, efficiency, evaluations
 from rnshmc.plots.style import save
+from rnshmc.results.metrics import metrics_frame, read_metrics
+from rnshmc.results.tables import read_table1
 from rnshmc.run.job import job
-from rnshmc.store.metrics import metrics_frame, read_metrics
-from rnshmc.store.tables import read_table1
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -8,8 +8,8 @@ import pandas as pd
 
 from rnshmc.experiments.mesh_study import SAMPLERS, Solutions, Solved, mesh_table
 from rnshmc.experiments.scaling import agreement
+from rnshmc.results.metrics import read_metrics
 from rnshmc.run.job import job
-from rnshmc.store.metrics import read_metrics
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rnshmc.results.metrics import chain_metrics, write_metrics
 from rnshmc.run.job import job
 from rnshmc.store.chains import read_chain
-from rnshmc.store.metrics import chain_metrics, write_metrics
 from rnshmc.store.reference import read_reference
 
 if TYPE_CHECKING:

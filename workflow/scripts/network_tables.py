@@ -3,16 +3,15 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rnshmc.run.job import job
-from rnshmc.store.chains import read_chain
-from rnshmc.store.network_metrics import network_chain
-from rnshmc.store.network_tables import (
+from rnshmc.report.table_text import busy_note, readable_network_table, to_markdown
+from rnshmc.results.network_metrics import network_chain
+from rnshmc.results.network_tables import (
     network_agreement,
     network_table,
     network_table_standard_errors,
-    readable_network_table,
 )
-from rnshmc.store.table_text import busy_note, to_markdown
+from rnshmc.run.job import job
+from rnshmc.store.chains import read_chain
 from rnshmc.store.timing import Timing
 
 if TYPE_CHECKING:

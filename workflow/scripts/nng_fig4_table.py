@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rnshmc.experiments.prior_swap import Kept, PriorSwap, acceptance_table, draws_table, swap_prior
+from rnshmc.results.marginals import leading_coordinates
 from rnshmc.run.job import job
 from rnshmc.run.registry import load_driver, load_target
 from rnshmc.store.chains import read_chain
-from rnshmc.store.marginals import leading_coordinates
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

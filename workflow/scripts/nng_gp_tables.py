@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rnshmc.experiments.predictions import predictions
+from rnshmc.results.network_posteriors import exponentials, single_marginals
+from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.job import job
-from rnshmc.store.network_posteriors import exponentials, single_marginals
-from rnshmc.store.posterior import ProblemChains
 from rnshmc.targets.gp_regression import from_file
 from rnshmc.targets.stored import read_arrays
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rnshmc.results.marginals import leading_coordinates
+from rnshmc.results.network_posteriors import single_marginals, trace_table
+from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.job import job
-from rnshmc.store.marginals import leading_coordinates
-from rnshmc.store.network_posteriors import single_marginals, trace_table
-from rnshmc.store.posterior import ProblemChains
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

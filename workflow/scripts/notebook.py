@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import papermill
 
-from rnshmc.plots.notebook_page import notebook_page
+from rnshmc.report.notebook_page import notebook_page
 from rnshmc.run.job import job
 
 if TYPE_CHECKING:

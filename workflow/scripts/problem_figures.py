@@ -7,11 +7,11 @@ from rnshmc.plots.chains import autocorrelations, traces
 from rnshmc.plots.comparison import acceptance
 from rnshmc.plots.marginals import marginals
 from rnshmc.plots.style import save
+from rnshmc.results.marginals import marginal_table, selected_coordinates
+from rnshmc.results.metrics import metrics_frame, read_metrics
+from rnshmc.results.posterior import ProblemChains
+from rnshmc.results.tables import read_table1
 from rnshmc.run.job import job
-from rnshmc.store.marginals import marginal_table, selected_coordinates
-from rnshmc.store.metrics import metrics_frame, read_metrics
-from rnshmc.store.posterior import ProblemChains
-from rnshmc.store.tables import read_table1
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from rnshmc.plots.report import Results, report_page, sections
-from rnshmc.plots.scorecard_page import scorecard_page
+from rnshmc.report.index_page import Results, report_page, sections
+from rnshmc.report.network_text import network_sections
+from rnshmc.report.scorecard_page import scorecard_page
+from rnshmc.results.metrics import read_metrics
+from rnshmc.results.tables import read_table1
 from rnshmc.run.job import job
-from rnshmc.store.metrics import read_metrics
-from rnshmc.store.network_text import network_sections
-from rnshmc.store.scorecard import read_claims
-from rnshmc.store.tables import read_table1
+from rnshmc.scorecard.card import read_claims
 from rnshmc.store.timing import Timing
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from rnshmc.results.tables import read_table1
 from rnshmc.run.job import job
-from rnshmc.store.network_entries import read_network_tables
-from rnshmc.store.scorecard import read_claims, read_reasons, scorecard
-from rnshmc.store.tables import read_table1
+from rnshmc.scorecard.card import read_claims, read_reasons, scorecard
+from rnshmc.scorecard.network_entries import read_network_tables
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

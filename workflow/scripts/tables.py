@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rnshmc.report.table_text import busy_note, readable_table1, to_latex, to_markdown
+from rnshmc.results.matching import matching_table
+from rnshmc.results.metrics import read_metrics
+from rnshmc.results.posterior import ProblemChains
+from rnshmc.results.tables import agreement_table, diagnostics_table, table1, table1_standard_errors
 from rnshmc.run.job import job
-from rnshmc.store.matching import matching_table
-from rnshmc.store.metrics import read_metrics
-from rnshmc.store.posterior import ProblemChains
 from rnshmc.store.reference import read_reference
-from rnshmc.store.table_text import busy_note, readable_table1, to_latex, to_markdown
-from rnshmc.store.tables import agreement_table, diagnostics_table, table1, table1_standard_errors
 from rnshmc.store.timing import Timing
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Figures and the report. Every figure function takes tidy data and returns a matplotlib figure."""
+"""Figures. Every function takes tidy data and returns a matplotlib figure."""

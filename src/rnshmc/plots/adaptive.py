@@ -8,8 +8,8 @@ from matplotlib.patches import Patch
 
 from rnshmc.plots.panels import Titles, origins_of, problem_panels, rows_of
 from rnshmc.plots.style import ALARM, WIDTH, log_axis, sampler_legend, sampler_style, theme
-from rnshmc.store.estimates import BASELINE
-from rnshmc.store.names import in_order
+from rnshmc.results.estimates import BASELINE
+from rnshmc.results.names import in_order
 
 ADAPTIVE = "arns_hmc"
 BAND = (0.05, 0.95)
@@ -24,7 +24,7 @@ def acceptance_by_training(table: pd.DataFrame, titles: Titles) -> Figure:
     Parameters
     ----------
     table
-        From `rnshmc.store.adaptation.acceptance_by_training`.
+        From `rnshmc.results.adaptation.acceptance_by_training`.
     titles
         Title of each problem.
     """
@@ -57,7 +57,7 @@ def error_by_time(table: pd.DataFrame, titles: Titles) -> Figure:
     Parameters
     ----------
     table
-        From `rnshmc.store.adaptation.error_by_time`.
+        From `rnshmc.results.adaptation.error_by_time`.
     titles
         Title of each problem.
     """

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from rnshmc.diagnostics.ess import autocorrelation
 from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, sampler_style, theme
-from rnshmc.store.posterior import ProblemChains
+from rnshmc.results.posterior import ProblemChains
 
 MAX_LAG = 40
 

@@ -20,8 +20,8 @@ from rnshmc.plots.style import (
     sampler_style,
     theme,
 )
-from rnshmc.store.estimates import BASELINE
-from rnshmc.store.names import in_order
+from rnshmc.results.estimates import BASELINE
+from rnshmc.results.names import in_order
 
 EVALUATIONS = {
     "values_per_iter": ("exact potential", INK, ""),
@@ -37,7 +37,7 @@ def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Fig
     Parameters
     ----------
     table, errors
-        `rnshmc.store.tables.table1` and its standard errors, in the same rows.
+        `rnshmc.results.tables.table1` and its standard errors, in the same rows.
     titles
         Title of each problem.
     """
@@ -63,7 +63,7 @@ def acceptance(chains: pd.DataFrame, paper: pd.DataFrame, titles: Titles) -> Fig
     Parameters
     ----------
     chains
-        One row per chain: problem, sampler, ap, data (`rnshmc.store.metrics.metrics_frame`).
+        One row per chain: problem, sampler, ap, data (`rnshmc.results.metrics.metrics_frame`).
     paper
         Columns problem, sampler, ap: the published Table 1.
     titles
@@ -96,7 +96,7 @@ def evaluations(chains: pd.DataFrame, titles: Titles) -> Figure:
     Parameters
     ----------
     chains
-        One row per chain: problem, sampler, the counts per iteration, data (`rnshmc.store.metrics.metrics_frame`).
+        One row per chain: problem, sampler, the counts per iteration, data (`rnshmc.results.metrics.metrics_frame`).
     titles
         Title of each problem.
     """

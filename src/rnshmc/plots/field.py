@@ -9,7 +9,7 @@ from matplotlib.tri import Triangulation
 
 from rnshmc.fem.random_field import karhunen_loeve
 from rnshmc.plots.style import WIDTH, mark_origin, sampler_style, theme
-from rnshmc.store.posterior import ProblemChains
+from rnshmc.results.posterior import ProblemChains
 from rnshmc.targets.elliptic_settings import EllipticSettings
 from rnshmc.targets.forward_data import ForwardData
 from rnshmc.types import Array

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from rnshmc.diagnostics.density import JOINT_BINS, Interval, content_levels, interval_of, joint_cells, joint_places
 from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, sampler_legend, sampler_style, theme
-from rnshmc.store.names import in_order
+from rnshmc.results.names import in_order
 
 
 def marginals(table: pd.DataFrame, title: str, *, symbol: str = "q") -> Figure:
@@ -20,7 +20,7 @@ def marginals(table: pd.DataFrame, title: str, *, symbol: str = "q") -> Figure:
     Parameters
     ----------
     table
-        From `rnshmc.store.marginals.marginal_table`.
+        From `rnshmc.results.marginals.marginal_table`.
     title
         Title of the figure.
     symbol

@@ -10,8 +10,8 @@ from matplotlib.patches import Ellipse
 
 from rnshmc.plots.plane import arrows, contours
 from rnshmc.plots.style import ALARM, WIDTH, sampler_legend, sampler_style, theme
-from rnshmc.store.estimates import Estimate
-from rnshmc.store.names import in_order
+from rnshmc.results.estimates import Estimate
+from rnshmc.results.names import in_order
 
 NAMES = ("x1", "x2")
 LABELS = ("$x_1$", "$x_2$")

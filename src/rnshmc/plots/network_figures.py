@@ -19,8 +19,8 @@ from rnshmc.plots.style import (
     theme,
     variant_styles,
 )
-from rnshmc.store.estimates import BASELINE
-from rnshmc.store.names import in_order
+from rnshmc.results.estimates import BASELINE
+from rnshmc.results.names import in_order
 
 PRIORS = (("#9ecae1", "o"), ("#b2182b", "^"))
 """Colour and marker of the draws under each prior, the wider one first: light and dark in grey."""
@@ -112,7 +112,7 @@ def marginal_panels(table: pd.DataFrame, title: str) -> Figure:
     Parameters
     ----------
     table
-        `rnshmc.store.network_posteriors.single_marginals`.
+        `rnshmc.results.network_posteriors.single_marginals`.
     title
         Title of the figure.
     """
@@ -172,7 +172,7 @@ def trace_rows(table: pd.DataFrame, title: str) -> Figure:
     Parameters
     ----------
     table
-        `rnshmc.store.network_posteriors.trace_table`.
+        `rnshmc.results.network_posteriors.trace_table`.
     title
         Title of the figure.
     """

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from rnshmc.errors import ParameterError
-from rnshmc.store.names import base_sampler, in_order, sampler_label
+from rnshmc.results.names import base_sampler, in_order, sampler_label
 
 STAND_IN = "stand-in"
 MARKS = {STAND_IN: "stand-in data", "subset": "some of the rows"}

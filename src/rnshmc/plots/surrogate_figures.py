@@ -10,8 +10,8 @@ from matplotlib.lines import Line2D
 
 from rnshmc.plots.plane import arrows, contours
 from rnshmc.plots.style import ALARM, INK, WIDTH, log_axis, sampler_legend, sampler_style, theme
-from rnshmc.store.estimates import BASELINE, Estimate
-from rnshmc.store.names import in_order
+from rnshmc.results.estimates import BASELINE, Estimate
+from rnshmc.results.names import in_order
 
 TRUTH: dict[str, Any] = {"color": INK, "linestyle": (0, (5, 3)), "linewidth": 1.1}
 PROPOSAL = "#0072b2"

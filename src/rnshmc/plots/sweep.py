@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from rnshmc.plots.style import ALARM, INK, WIDTH, sampler_style, theme
-from rnshmc.store.estimates import BASELINE
+from rnshmc.results.estimates import BASELINE
 
 SURROGATE = "rns_hmc"
 BAND = (0.1, 0.9)

@@ -1,1 +1,1 @@
-"""Results on disk: chains, what is measured on them, and the tables made of that."""
+"""What stages leave on disk: chains, reference runs, timings, and what they rest on."""

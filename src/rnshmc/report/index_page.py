@@ -1,0 +1,267 @@
+"""The report of a run: one page that tells what was run and what came out, and opens without a network."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rnshmc.plots.style import STAND_IN
+from rnshmc.report.network_text import NetworkSection
+from rnshmc.report.pages import render
+from rnshmc.report.scorecard_text import verdict_sentence
+from rnshmc.report.table_text import Number, fixed, significant
+from rnshmc.results.metrics import ChainMetrics
+from rnshmc.results.names import sampler_label
+from rnshmc.scorecard.card import PAPER_DRAWS, verdict_counts
+from rnshmc.scorecard.entries import PAPER_B
+from rnshmc.store.timing import Timing
+
+CHAPTERS = {
+    "surrogates": ("fig1", "fig2"),
+    "gaussian": ("fig3",),
+    "sweeps": ("fig4", "fig5"),
+    "table1": ("table1", "section5"),
+    "adaptive": ("fig7", "fig8"),
+    "gradients": (PAPER_B,),
+}
+"""What each chapter of the story answers for: how the items of the scorecard begin."""
+_ESS_COLUMNS = ("ess_min", "ess_median", "ess_max")
+_QUALITY = {"train_residual_sd": "training residual sd", "train_error": "training error"}
+_COLUMNS = {
+    "ap": fixed(3),
+    **dict.fromkeys(_ESS_COLUMNS, fixed(0)),
+    "s_per_iter": significant,
+    "min_ess_per_s": significant,
+    "speedup": significant,
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A sampler's row in the report."""
+
+    sampler: str
+    length: str
+    """How many chains of how many iterations."""
+    hidden_units: str
+    numbers: Mapping[str, Number]
+    counts: tuple[str, ...]
+    """Exact values, gradients and metrics and surrogate gradients per iteration."""
+    ess_per_evaluation: str
+    z: str
+    threshold: str
+    agrees: bool | None
+    """Whether its means agree with the reference; None where there are too few draws to say."""
+    rhat: str
+    ess_bulk: str
+    ess_tail: str
+    divergences: int
+    solver_failures: int
+    softened_metrics: int
+    fit: str
+    loaded: bool
+
+
+@dataclass(frozen=True)
+class Section:
+    """A problem in the report."""
+
+    problem: str
+    title: str
+    story: str
+    origin: str
+    rows: tuple[Row, ...]
+
+    @property
+    def stand_in(self) -> bool:
+        """Whether the data are a stand-in."""
+        return self.origin == STAND_IN
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything that the report is made of.
+
+    Attributes
+    ----------
+    table, errors, diagnostics, agreement
+        From `rnshmc.results.tables`.
+    paper
+        The published Table 1, in the columns of ours.
+    metrics, timings
+        Of every chain, and of every sampler.
+    """
+
+    table: pd.DataFrame
+    errors: pd.DataFrame
+    diagnostics: pd.DataFrame
+    agreement: pd.DataFrame
+    paper: pd.DataFrame
+    metrics: Sequence[ChainMetrics]
+    timings: Sequence[Timing]
+
+
+def sections(results: Results, titles: Mapping[str, str], stories: Mapping[str, str]) -> list[Section]:
+    """The problems of a run with all their numbers as text, in the order of the tables."""
+    found = []
+    for problem in dict.fromkeys(results.table["problem"]):
+        chains = [chain for chain in results.metrics if chain.problem == problem]
+        samplers = results.table.loc[results.table["problem"] == problem, "sampler"]
+        found.append(
+            Section(
+                problem=problem,
+                title=titles[problem],
+                story=stories.get(problem, ""),
+                origin=chains[0].origin,
+                rows=tuple(_row(results, problem, sampler) for sampler in samplers),
+            )
+        )
+    return found
+
+
+def report_page(
+    template: Path,
+    *,
+    run: str,
+    problems: Sequence[Section],
+    gradient_problems: Sequence[NetworkSection],
+    card: pd.DataFrame,
+    draws: int,
+    figures: Mapping[str, Path],
+    notebooks: Mapping[str, str],
+    provenance: Mapping[str, Any],
+) -> str:
+    """The HTML of the report, with its styles and figures inside.
+
+    Parameters
+    ----------
+    template
+        The jinja2 template; what it includes lies beside it.
+    run
+        Name of the run.
+    problems
+        From `sections`.
+    gradient_problems
+        From `rnshmc.report.network_text.network_sections`; none, if the run has no problem of paper B.
+    card
+        From `rnshmc.scorecard.card.scorecard`.
+    draws
+        Kept draws of paper A's longest chains.
+    figures
+        PNG files: fig1 to fig8, efficiency, acceptance, evaluations, nng_fig2, nng_fig3. A <problem>_field, nng_fig4,
+        nng_fig5, nng_fig9, scaling and mesh_study are shown if there are any.
+    notebooks
+        Link to the notebook of each of `CHAPTERS`, of the marginals and of each problem, relative to the report;
+        gradient_models, gradient_logistic and gradient_stochastic are linked if there are any.
+    provenance
+        From `rnshmc.store.provenance`.
+    """
+    everywhere: list[Section | NetworkSection] = [*problems, *gradient_problems]
+    return render(
+        template,
+        run=run,
+        sections=problems,
+        gradient_sections=gradient_problems,
+        samplers=list(dict.fromkeys(row.sampler for section in problems for row in section.rows)),
+        loaded=[text for section in everywhere if (text := _loaded(section))],
+        fewer_rows=[section.title for section in everywhere if section.origin == "subset"],
+        counts=verdict_counts(card),
+        draws=draws,
+        paper_draws=PAPER_DRAWS,
+        sentences={
+            name: verdict_sentence(card[card["item"].str.startswith(items)]) for name, items in CHAPTERS.items()
+        },
+        figures=figures,
+        notebooks=notebooks,
+        provenance=provenance,
+    )
+
+
+def _loaded(section: Section | NetworkSection) -> str:
+    """The samplers of a problem whose timing was disturbed; empty if none was."""
+    samplers = [row.sampler for row in section.rows if row.loaded]
+    return f"{', '.join(samplers)} on {section.title}" if samplers else ""
+
+
+def _row(results: Results, problem: str, sampler: str) -> Row:
+    ours, errors, diagnostics, agreement = (
+        _only(table, problem, sampler)
+        for table in (results.table, results.errors, results.diagnostics, results.agreement)
+    )
+    chains = [chain for chain in results.metrics if (chain.problem, chain.sampler) == (problem, sampler)]
+    paper = _published(results.paper, problem, sampler, chains[0].draws)
+    timing = next(timing for timing in results.timings if (timing.problem, timing.sampler) == (problem, sampler))
+    return Row(
+        sampler=sampler_label(sampler),
+        length=f"{len(chains)} × ({chains[0].explored} + {chains[0].draws})",
+        hidden_units=fixed(0)(ours["hidden_units"]),
+        numbers={column: _number(column, ours, errors, paper) for column in _COLUMNS},
+        counts=tuple(
+            significant(count)
+            for count in (
+                ours["values_per_iter"],
+                ours["gradients_per_iter"],
+                ours["metrics_per_iter"],
+                sum(chain.surrogate_gradients_per_iter for chain in chains) / len(chains),
+            )
+        ),
+        ess_per_evaluation=significant(ours["min_ess_per_value"]),
+        z=fixed(2)(agreement["max_abs_z"]),
+        threshold=fixed(2)(agreement["threshold"]),
+        agrees=None if pd.isna(agreement["agrees"]) else bool(agreement["agrees"]),
+        rhat=fixed(3)(diagnostics["rhat_max"]),
+        ess_bulk=fixed(0)(diagnostics["ess_bulk_min"]),
+        ess_tail=fixed(0)(diagnostics["ess_tail_min"]),
+        divergences=int(diagnostics["divergences"]),
+        solver_failures=int(diagnostics["solver_failures"]),
+        softened_metrics=int(diagnostics["softened_metrics"]),
+        fit=_fit(chains),
+        loaded=timing.loaded,
+    )
+
+
+def _only(table: pd.DataFrame, problem: str, sampler: str) -> dict[str, Any]:
+    row = table[(table["problem"] == problem) & (table["sampler"] == sampler)]
+    return {str(column): value for column, value in row.iloc[0].items()}
+
+
+def _published(paper: pd.DataFrame, problem: str, sampler: str, draws: int) -> dict[str, float]:
+    """The published row with its ESS scaled to as many draws as ours; empty if there is none."""
+    row = paper[(paper["problem"] == problem) & (paper["sampler"] == sampler)]
+    if row.empty:
+        return {}
+    scale = dict.fromkeys(_ESS_COLUMNS, draws / PAPER_DRAWS)
+    return {column: float(row[column].iloc[0]) * scale.get(column, 1.0) for column in _COLUMNS}
+
+
+def _number(column: str, ours: Mapping[str, Any], errors: Mapping[str, Any], paper: Mapping[str, float]) -> Number:
+    text = _COLUMNS[column]
+    error = "" if pd.isna(errors[column]) or errors[column] == 0 else f"± {significant(errors[column], 2)}"
+    return Number(text(ours[column]), error, _as_printed(column, paper[column]) if column in paper else "")
+
+
+def _as_printed(column: str, value: float) -> str:
+    """A published number with the digits that were published."""
+    if column in _ESS_COLUMNS:
+        return f"{value:.0f}"
+    if column == "s_per_iter":
+        return f"{value:.3f}"
+    return f"{value:.2f}" if value >= 0.01 else f"{value:g}"
+
+
+def _fit(chains: Sequence[ChainMetrics]) -> str:
+    """A sentence about the surrogates of these chains; empty where the exact potential drives."""
+    fits = [(chain.surrogate, chain.phases["fit"]) for chain in chains if chain.surrogate is not None]
+    if not fits:
+        return ""
+    # A network of gradients has no residual of the potential, but an error of the gradient, in standard deviations.
+    key = "train_residual_sd" if "train_residual_sd" in fits[0][0] else "train_error"
+    residuals = [surrogate[key] for surrogate, _ in fits]
+    seconds = [phase["cpu_s"] for _, phase in fits]
+    units = fits[0][0].get("hidden_units")
+    return (
+        f"{units} hidden units, fitted in {significant(min(seconds), 2)}–{significant(max(seconds), 2)} s, "
+        f"{_QUALITY[key]} {significant(min(residuals), 2)}–{significant(max(residuals), 2)}"
+    )

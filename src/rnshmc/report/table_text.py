@@ -1,0 +1,176 @@
+"""Table 1 as people read it: Markdown for a page, LaTeX (booktabs) for a paper."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from rnshmc.results.estimates import Estimate
+from rnshmc.results.names import sampler_label
+
+BUSY = "†"
+"""Mark of seconds that were measured while other work kept the machine busy."""
+
+_ESCAPES = str.maketrans(
+    {"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "\N{EN DASH}": "--", BUSY: r"\textsuperscript{\dag}"}
+)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as text: ours, its standard error (empty if unknown), the paper's (empty if it has none)."""
+
+    ours: str
+    error: str
+    paper: str
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """`value` with so many significant digits, without an exponent; a dash where it is missing."""
+    if pd.isna(value):
+        return "–"
+    if value == 0:
+        return "0"
+    exponent = int(f"{value:.{digits - 1}e}".split("e")[1])
+    return f"{value:.{max(digits - 1 - exponent, 0)}f}"
+
+
+def fixed(decimals: int) -> Callable[[float], str]:
+    """A format with so many decimals; a dash where the value is missing."""
+    return lambda value: "–" if pd.isna(value) else f"{value:.{decimals}f}"
+
+
+def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Table 1 as text, in the layout of paper A: one column for the three ESS.
+
+    Parameters
+    ----------
+    table
+        From `rnshmc.results.tables.table1`.
+    titles
+        Title of each problem.
+    """
+    count = fixed(0)
+    ess = [", ".join(map(count, row)) for row in table[["ess_min", "ess_median", "ess_max"]].to_numpy()]
+    marks = table["loaded"].map({True: f" {BUSY}", False: ""})
+    return pd.DataFrame(
+        {
+            "problem": table["problem"].map(titles),
+            "sampler": table["sampler"].map(sampler_label),
+            "s": table["hidden_units"].map(count),
+            "chains": table["chains"].map(str),
+            "AP": table["ap"].map(fixed(2)),
+            "ESS (min, med, max)": ess,
+            "s/iter": table["s_per_iter"].map(significant) + marks,
+            "min ESS/s": table["min_ess_per_s"].map(significant),
+            "speed-up": table["speedup"].map(significant),
+            "values/iter": table["values_per_iter"].map(significant),
+            "gradients/iter": table["gradients_per_iter"].map(significant),
+            "metrics/iter": table["metrics_per_iter"].map(significant),
+            "min ESS/eval.": table["min_ess_per_value"].map(significant),
+            "data": table["data"],
+        }
+    )
+
+
+def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """The table as text, in the layout of paper B, with both effective sample sizes and both ways to count seconds.
+
+    Parameters
+    ----------
+    table
+        From `network_table`.
+    titles
+        Title of each problem.
+    """
+    mark = f"\N{NO-BREAK SPACE}{BUSY}"
+    return pd.DataFrame(
+        {
+            "problem": table["problem"].map(titles),
+            "sampler": table["sampler"].map(sampler_label),
+            "training draws": table["training_draws"].map(fixed(0)),
+            "chains × draws": table["chains"].map(str) + " × " + table["draws"].map(str),
+            "AP": table["ap"].map(fixed(2)),
+            "ESS (min, med, max)": _triples(table, "ess"),
+            "truncated ESS": _triples(table, "truncated_ess"),
+            "values/iter": table["values_per_iter"].map(significant),
+            "gradients/iter": table["gradients_per_iter"].map(significant),
+            "s/iter": table["s_per_iter"].map(significant) + table["loaded"].map({True: mark, False: ""}),
+            "training s": table["fit_s"].map(significant),
+            "total s": table["total_s"].map(significant),
+            "med ESS/s": table["median_ess_per_s"].map(significant),
+            "speed-up": table["speedup"].map(significant),
+            "with training": table["total_speedup"].map(significant),
+            "data": table["data"],
+        }
+    )
+
+
+def readable_matching(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Means over the fits of each surrogate as text, with standard errors.
+
+    Parameters
+    ----------
+    table
+        From `matching_table`.
+    titles
+        Title of each problem.
+    """
+    rows = []
+    for (problem, surrogate), fits in table.groupby(["problem", "surrogate"], sort=False):
+        error = Estimate.over(fits["variance"]).error
+        rows.append(
+            {
+                "problem": titles[str(problem)],
+                "surrogate": str(surrogate).replace("_", " "),
+                "fits": str(len(fits)),
+                "training residual sd": significant(fits["train_residual_sd"].mean()),
+                "Var(V − U)": significant(fits["variance"].mean())
+                + ("" if pd.isna(error) else f" ± {significant(error, 2)}"),
+                "share of Var(U)": f"{fits['share'].mean():.2%}",
+                "data": fits["data"].iloc[0],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def busy_note(table: pd.DataFrame) -> str:
+    """What the mark means, as a line below a table of texts that has one; nothing below another."""
+    if not table["s/iter"].str.endswith(BUSY).any():
+        return ""
+    return (
+        f"\n{BUSY} Other work kept the machine busy meanwhile: these seconds, and what is divided by them, "
+        "are not reliable; counts of evaluations are.\n"
+    )
+
+
+def to_markdown(table: pd.DataFrame) -> str:
+    """A table of texts as GitHub Markdown; what looks like a number is aligned to the right."""
+    columns = [str(column) for column in table.columns]
+    aligned = ["---" if kind else "---:" for kind in _is_text(table)]
+    rows = [columns, aligned, *table.to_numpy().tolist()]
+    return "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows)
+
+
+def to_latex(table: pd.DataFrame) -> str:
+    """A table of texts as a LaTeX tabular with the rules of booktabs."""
+    alignment = "".join("l" if kind else "r" for kind in _is_text(table))
+    body = [_latex_row(row) for row in table.to_numpy().tolist()]
+    lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", _latex_row(table.columns.tolist()), r"\midrule", *body]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _latex_row(row: Sequence[Any]) -> str:
+    return " & ".join(str(text).translate(_ESCAPES) for text in row) + r" \\"
+
+
+def _is_text(table: pd.DataFrame) -> list[bool]:
+    return [any(text[:1].isalpha() for text in table[column].map(str)) for column in table]
+
+
+def _triples(table: pd.DataFrame, name: str) -> list[str]:
+    count = fixed(0)
+    return [
+        ", ".join(map(count, row)) for row in table[[f"{name}_{part}" for part in ("min", "median", "max")]].to_numpy()
+    ]

@@ -1,0 +1,149 @@
+"""Which files of the package a stage really uses: a static walk through the imports.
+
+Snakemake does not track imported modules, so each rule has a digest of the closure of its entry modules among its
+parameters (`rnshmc.rerun.code_digest`). The walk reads the files and imports nothing. It does not see modules imported
+by a name that is computed at run time: that is how registries keep a stage from depending on every entry, and why a
+rule names its registry entries itself.
+"""
+
+import ast
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rnshmc.errors import ParameterError
+
+_PACKAGE = "rnshmc"
+_SOURCES = "src"
+
+
+def import_closure(modules: Iterable[str], root: Path) -> tuple[Path, ...]:
+    """The files that are read when modules are imported, directly or indirectly.
+
+    Parameters
+    ----------
+    modules
+        Entry modules, ``"rnshmc.targets.logistic"``, or what is taken from one, such as
+        ``"rnshmc.targets.logistic:from_file"``.
+    root
+        The project's folder, the one with ``src`` in it.
+
+    Returns
+    -------
+    tuple of Path
+        Relative to ``root`` and sorted. The ``__init__`` files of parent packages are among them, and so is what a
+        function imports only when it is called. Imports under ``if TYPE_CHECKING:`` do not run and are left out, as is
+        everything outside ``src``.
+
+    Raises
+    ------
+    ParameterError
+        An entry module does not exist.
+    """
+    sources = root / _SOURCES
+    pending: list[str] = []
+    for entry in modules:
+        module, _, name = entry.partition(":")
+        if _file_of(module, sources) is None:
+            raise ParameterError(f"module {module!r} does not exist in {sources}")
+        pending += [module, f"{module}.{name}"] if name else [module]
+    files: dict[str, Path | None] = {}
+    while pending:
+        module = pending.pop()
+        if module in files:
+            continue
+        file = files[module] = _file_of(module, sources)
+        parent = module.rpartition(".")[0]
+        if parent:
+            pending.append(parent)
+        if file is not None:
+            package = module if file.name == "__init__.py" else parent
+            pending += _imported_names(file.read_text(encoding="utf-8"), package)
+    return tuple(sorted(file.relative_to(root) for file in files.values() if file is not None))
+
+
+def script_imports(script: Path) -> tuple[str, ...]:
+    """What a script or notebook imports of this package, as entries for `import_closure`.
+
+    Parameters
+    ----------
+    script
+        A Python file or a Jupyter notebook outside the package, such as a workflow script.
+
+    Returns
+    -------
+    tuple of str
+        Sorted entries: ``"rnshmc.random:stream"`` for ``from rnshmc.random import stream``.
+    """
+    text = script.read_text(encoding="utf-8")
+    if script.suffix == ".ipynb":
+        text = _code_cells(json.loads(text))
+    statements = _import_statements(ast.parse(text, filename=str(script)).body)
+    entries = {entry for statement in statements for entry in _entries(statement, package="")}
+    return tuple(sorted(entry for entry in entries if entry.replace(":", ".").split(".")[0] == _PACKAGE))
+
+
+def _code_cells(notebook: Mapping[str, Any]) -> str:
+    """The Python in a notebook, without IPython's magic lines."""
+    sources = ("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
+    return "\n".join(line for source in sources for line in source.splitlines() if not line.startswith("%"))
+
+
+def _file_of(module: str, sources: Path) -> Path | None:
+    """The file of a module or package, None for a module that is not under the sources."""
+    # Text, not Path: it is asked twenty thousand times for one graph, mostly of other people's packages.
+    path = os.path.join(sources, *module.split("."))
+    for candidate in (f"{path}.py", f"{path}{os.sep}__init__.py"):
+        if os.path.isfile(candidate):
+            return Path(candidate)
+    return None
+
+
+@cache
+def parsed(text: str) -> ast.Module:
+    """The syntax tree of Python source, parsed once; nobody changes it."""
+    return ast.parse(text)
+
+
+@cache
+def _imported_names(text: str, package: str) -> tuple[str, ...]:
+    """Dotted names that a module's text may import; a name taken from a module counts, for it may be a module too."""
+    names: list[str] = []
+    for statement in _import_statements(parsed(text).body):
+        for entry in _entries(statement, package):
+            names += [entry.partition(":")[0], entry.replace(":", ".")]
+    return tuple(names)
+
+
+def _entries(statement: ast.Import | ast.ImportFrom, package: str) -> list[str]:
+    """``module`` for each module of an import statement, ``module:name`` for each name taken from one."""
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names]
+    module = statement.module or ""
+    if statement.level:
+        parents = package.split(".")
+        anchor = ".".join(parents[: len(parents) - statement.level + 1])
+        module = f"{anchor}.{module}" if module else anchor
+    return [f"{module}:{alias.name}" for alias in statement.names]
+
+
+def _import_statements(body: Iterable[ast.AST]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Every import in a list of statements that runs, at any depth; expressions hold none and are not walked."""
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and _is_type_checking(node.test):
+            yield from _import_statements(node.orelse)
+        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+            for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+                yield from _import_statements(getattr(node, field, ()))
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    """Whether a condition is ``TYPE_CHECKING``, with or without ``typing.`` before it."""
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
+    )

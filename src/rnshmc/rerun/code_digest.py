@@ -1,0 +1,85 @@
+"""What a job's code says, as one word that changes when it says something else.
+
+Snakemake compares parameters with those of the last run, so a digest among them reruns exactly the jobs whose code has
+changed. It is taken from the syntax tree: comments, docstrings, line breaks and the times of files do not count.
+"""
+
+import ast
+import hashlib
+from collections.abc import Collection, Iterable
+from functools import cache
+from pathlib import Path
+
+from rnshmc.rerun.closure import import_closure, parsed, script_imports
+
+
+def code_digest(script: Path, entries: Iterable[str], root: Path, *, registries: Collection[Path] = ()) -> str:
+    """Digest of all that a script runs: itself, what it imports, and registry entries that it loads by name.
+
+    Parameters
+    ----------
+    script
+        Python file outside the package, relative to ``root``.
+    entries
+        What the script loads by a name that is computed at run time, such as ``"rnshmc.targets.logistic:from_file"``.
+    root
+        The project's folder, the one with ``src`` in it.
+    registries
+        Files, relative to ``root``, whose tables of entries (upper-case names) do not count: what a job takes from them
+        is in ``entries``, and a new line in a table changes nothing for the others.
+
+    Returns
+    -------
+    str
+        SHA-256 in hexadecimal. Equal for equal code in any folder, at any time.
+
+    Raises
+    ------
+    ParameterError
+        An entry module does not exist.
+    """
+    named = sorted(entries)
+    files = import_closure((*script_imports(root / script), *named), root)
+    digest = hashlib.sha256("\n".join(named).encode())
+    for file in (script, *files):
+        text = (root / file).read_text(encoding="utf-8")
+        digest.update(f"\n{file.as_posix()} {meaning(text, tables=file not in registries)}".encode())
+    return digest.hexdigest()
+
+
+@cache
+def meaning(text: str, *, tables: bool = True) -> str:
+    """Digest of Python source by its syntax tree, without docstrings; without upper-case names of a module if asked.
+
+    Empty fields are left out, as those that a later Python adds to the tree are, so that it does not depend on Python's
+    version.
+    """
+    tree = parsed(text)
+    body = tree.body if tables else [statement for statement in tree.body if not _is_table(statement)]
+    return hashlib.sha256(_canonical(body).encode()).hexdigest()
+
+
+def _canonical(node: object) -> str:
+    """A node of the tree, a list of nodes or a constant as text."""
+    if isinstance(node, ast.AST):
+        fields = (f"{name}={_canonical(value)}" for name, value in ast.iter_fields(node) if value not in (None, []))
+        return f"{type(node).__name__}({','.join(fields)})"
+    if isinstance(node, list):
+        return f"[{','.join(_canonical(item) for item in node if not _is_docstring(item))}]"
+    return f"{type(node).__name__}:{node!r}"
+
+
+def _is_docstring(node: object) -> bool:
+    """Whether a statement is a string that nothing is done with: the docstring of what is around or above it."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _is_table(statement: ast.stmt) -> bool:
+    """Whether a statement binds one upper-case name, as a registry's table does."""
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AnnAssign):
+        targets = [statement.target]
+    else:
+        return False
+    return all(isinstance(target, ast.Name) and target.id.isupper() for target in targets)

@@ -1,0 +1,1 @@
+"""Measurements on chains, one by one and gathered in tables."""

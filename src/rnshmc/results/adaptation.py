@@ -1,0 +1,102 @@
+"""Tables of the adaptive experiment: acceptance by training points, error of the mean by running time (section 5.3)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.results.estimates import BASELINE, cells, estimates
+from rnshmc.results.metrics import ChainMetrics
+from rnshmc.store.chains import StoredChain
+from rnshmc.store.timing import Timing
+
+WINDOW = 100
+"""Kept iterations over which an acceptance is averaged; a twentieth of a chain that is shorter than 20 such windows."""
+COMPARED = (BASELINE, "rns_hmc", "arns_hmc")
+"""The samplers of Fig. 8."""
+
+FIG7_COLUMNS = ("problem", "chain", "training_points", "ap", "hmc_ap", "window", "data")
+FIG8_COLUMNS = ("problem", "sampler", "chain", "iteration", "phase", "seconds", "rem", "data")
+
+
+def acceptance_by_training(chains: Iterable[StoredChain], metrics: Iterable[ChainMetrics]) -> pd.DataFrame:
+    """Acceptance of adaptive chains as their training sets grow (paper A, Fig. 7): one row per chain and window.
+
+    Windows do not overlap, so that rows of one chain are as good as independent. An acceptance is the mean of the
+    acceptance probabilities in the window, which is less noisy than the share of accepted moves, and stands at the
+    training points at its middle: those of the first fit and one for each adaptive iteration since.
+
+    Parameters
+    ----------
+    chains
+        Chains of the adaptive sampler.
+    metrics
+        Of every chain of HMC; `hmc_ap` is the mean acceptance of those on the same problem.
+    """
+    exact = {cell[0]: float(np.mean([chain.ap for chain in found])) for cell, found in cells(metrics).items()}
+    parts = [_windows(chain, exact) for chain in chains]
+    return pd.concat(parts, ignore_index=True)[list(FIG7_COLUMNS)] if parts else _empty(FIG7_COLUMNS)
+
+
+def error_by_time(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> pd.DataFrame:
+    """Relative error of the mean against running time (paper A, Fig. 8), one row per point of each chain.
+
+    The clock starts with the chain. Each iteration of the exploration takes the seconds that the timing stage measured
+    for HMC, the fit its processor seconds (which parallel jobs do not stretch), and each iteration after it the seconds
+    of the sampler. The mean is that of all states since the beginning of the training set, for every sampler alike.
+
+    Raises
+    ------
+    StoreError
+        If a timing is missing, or the chains of a cell do not belong together.
+    """
+    seconds = {cell: row["s_per_iter"].value for cell, row in estimates(metrics, timings).items()}
+    parts = []
+    for (problem, sampler), chains in cells(metrics).items():
+        if sampler in COMPARED and (problem, BASELINE) in seconds:
+            pace = {"explore": seconds[problem, BASELINE], "sample": seconds[problem, sampler]}
+            parts += [_clocked(chain, pace) for chain in chains]
+    return pd.concat(parts, ignore_index=True)[list(FIG8_COLUMNS)] if parts else _empty(FIG8_COLUMNS)
+
+
+def _windows(chain: StoredChain, exact: Mapping[str, float]) -> pd.DataFrame:
+    probabilities = chain.stats["accept_prob"]
+    window = max(1, min(WINDOW, len(probabilities) // 20))
+    count = len(probabilities) // window
+    middles = np.arange(count) * window + window // 2
+    problem = str(chain.settings["problem"])
+    return pd.DataFrame(
+        {
+            "problem": problem,
+            "chain": int(chain.settings["chain"]),
+            "training_points": int(chain.phases["fit"]["training_states"]) + middles,
+            "ap": probabilities[: count * window].reshape(count, window).mean(axis=1),
+            "hmc_ap": exact[problem],
+            "window": window,
+            "data": chain.origin,
+        }
+    )
+
+
+def _clocked(chain: ChainMetrics, pace: Mapping[str, float]) -> pd.DataFrame:
+    iteration = np.array(chain.rem_iteration)
+    explored = np.minimum(iteration, chain.explored)
+    fit = chain.phases.get("fit", {}).get("cpu_s", 0.0)
+    after = iteration > chain.explored
+    seconds = explored * pace["explore"] + after * fit + (iteration - explored) * pace["sample"]
+    return pd.DataFrame(
+        {
+            "problem": chain.problem,
+            "sampler": chain.sampler,
+            "chain": chain.chain,
+            "iteration": iteration,
+            "phase": np.where(after, "sample", "explore"),
+            "seconds": seconds,
+            "rem": chain.rem,
+            "data": chain.origin,
+        }
+    )
+
+
+def _empty(columns: Sequence[str]) -> pd.DataFrame:
+    return pd.DataFrame(columns=list(columns))

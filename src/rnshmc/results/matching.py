@@ -1,0 +1,47 @@
+"""How well the surrogates of a run match the exact potential, as a table (paper A, appendix 2)."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from rnshmc.errors import StoreError
+
+MATCHING_COLUMNS = (
+    "problem",
+    "surrogate",
+    "chain",
+    "train_residual_sd",
+    "variance",
+    "potential_variance",
+    "share",
+    "states",
+    "data",
+)
+
+
+def matching_table(paths: Iterable[Path]) -> pd.DataFrame:
+    """Potential matching of every fit: one row for each problem, surrogate and chain.
+
+    `variance` is Var(V - U) over held-out states, `potential_variance` is Var(U) there, and `share` is their ratio: the
+    share of the potential's variation that the surrogate misses.
+
+    Raises
+    ------
+    StoreError
+        If a file is missing, is not JSON, or lacks a key.
+    """
+    return pd.DataFrame([_read(path) for path in paths], columns=list(MATCHING_COLUMNS))
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {
+            **{name: found[name] for name in MATCHING_COLUMNS if name not in ("share", "data")},
+            "share": found["variance"] / found["potential_variance"],
+            "data": found["origin"],
+        }
+    except (OSError, ValueError, KeyError) as error:
+        raise StoreError(f"{path}: cannot read potential matching: {error!r}") from error

@@ -1,0 +1,47 @@
+"""Posteriors by exact and by network gradients as tidy tables (paper B, Figs. 7, 9 and 10)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.results.marginals import marginal_table
+from rnshmc.results.posterior import ProblemChains
+
+TRACE_COLUMNS = ("problem", "sampler", "coordinate", "iteration", "value", "data")
+
+
+def exponentials(chains: ProblemChains) -> ProblemChains:
+    """The chains with exp(q) in place of q: l and sigma^2 of a Gaussian process regression, not logarithms."""
+    moved = {
+        sampler: tuple(replace(chain, draws=np.exp(chain.draws)) for chain in members)
+        for sampler, members in chains.chains.items()
+    }
+    return replace(chains, chains=moved)
+
+
+def single_marginals(chains: ProblemChains, coordinates: Sequence[int]) -> pd.DataFrame:
+    """Densities of some coordinates, counted from 0, without those of their pairs: see `marginal_table`.
+
+    Each is on a grid of its own, for that of one sampler may be many times as wide as that of another.
+    """
+    alone = [replace(chains, chains={sampler: members}) for sampler, members in chains.chains.items()]
+    return pd.concat([marginal_table(one, [k]) for k in coordinates for one in alone], ignore_index=True)
+
+
+def trace_table(chains: ProblemChains, coordinate: int) -> pd.DataFrame:
+    """A coordinate, counted from 0, along the first chain of each sampler: as many iterations as the shortest has.
+
+    Returns
+    -------
+    Columns `TRACE_COLUMNS`: coordinate and iteration are counted from 1, the latter after the exploration.
+    """
+    length = min(len(members[0].draws) for members in chains.chains.values())
+    iterations = np.arange(1, length + 1)
+    parts = [
+        pd.DataFrame({"sampler": sampler, "iteration": iterations, "value": members[0].draws[:length, coordinate]})
+        for sampler, members in chains.chains.items()
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    return table.assign(problem=chains.problem, coordinate=coordinate + 1, data=chains.origin)[list(TRACE_COLUMNS)]

@@ -1,0 +1,73 @@
+"""All chains of one problem, side by side."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from rnshmc.errors import StoreError
+from rnshmc.results.names import in_order
+from rnshmc.store.chains import StoredChain, read_chain
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True)
+class ProblemChains:
+    """The chains of every sampler on one problem.
+
+    Attributes
+    ----------
+    problem
+        Name of the problem.
+    origin
+        Where its data come from: "real", "simulated", "user" or "stand-in".
+    chains
+        The chains of each sampler, in order of their numbers; samplers in the order of the papers.
+    """
+
+    problem: str
+    origin: str
+    chains: Mapping[str, tuple[StoredChain, ...]]
+
+    @classmethod
+    def read(cls, paths: Iterable[Path]) -> Self:
+        """Read chain files of one problem, in any order.
+
+        Raises
+        ------
+        StoreError
+            If there are none, one cannot be read, or they belong to several problems or origins.
+        """
+        return cls.of([read_chain(path) for path in paths])
+
+    @classmethod
+    def of(cls, chains: Iterable[StoredChain]) -> Self:
+        """Group chains by sampler.
+
+        Raises
+        ------
+        StoreError
+            If there are none, or they belong to several problems or origins.
+        """
+        found = sorted(chains, key=lambda chain: int(chain.settings["chain"]))
+        kinds = {(str(chain.settings["problem"]), chain.origin) for chain in found}
+        if len(kinds) != 1:
+            raise StoreError(f"expected chains of one problem and origin, got {sorted(kinds)}")
+        problem, origin = kinds.pop()
+        samplers = in_order(str(chain.settings["sampler"]) for chain in found)
+        by_sampler = {
+            sampler: tuple(chain for chain in found if chain.settings["sampler"] == sampler) for sampler in samplers
+        }
+        return cls(problem, origin, by_sampler)
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        first = next(iter(self.chains.values()))[0]
+        return int(first.draws.shape[1])
+
+    def draws(self, sampler: str) -> Array:
+        """Kept draws of a sampler, shape (chains, n, dim)."""
+        return np.stack([chain.draws for chain in self.chains[sampler]])

@@ -1,0 +1,1 @@
+"""Published numbers and statements compared with ours."""

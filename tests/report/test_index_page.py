@@ -1,0 +1,345 @@
+"""The report tells what came out, marks stand-ins, and needs nothing but itself."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from rnshmc.diagnostics.reference import Reference
+from rnshmc.plots.style import save
+from rnshmc.report.index_page import CHAPTERS, Results, Section, report_page, sections
+from rnshmc.report.network_text import NetworkRow, NetworkSection
+from rnshmc.report.notebook_page import notebook_page
+from rnshmc.report.scorecard_page import scorecard_page
+from rnshmc.report.table_text import Number
+from rnshmc.results.metrics import chain_metrics
+from rnshmc.results.posterior import ProblemChains
+from rnshmc.results.tables import agreement_table, diagnostics_table, read_table1, table1, table1_standard_errors
+from rnshmc.scorecard.card import SCORECARD_COLUMNS
+from rnshmc.store.chains import StoredChain
+from rnshmc.store.timing import Timing
+from rnshmc.types import Array
+
+TEMPLATES = Path(__file__).parents[2] / "workflow/report"
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "workflow/notebooks").glob("*.ipynb"))
+NOTEBOOK = next(path for path in NOTEBOOKS if path.stem == "problem")
+ORIGINS = {"bank": "real", "a9a": "stand-in", "mine": "user"}
+TITLES = {"bank": "Bank Marketing", "a9a": "Adult", "mine": "My <own>"}
+CARD = pd.DataFrame(
+    [
+        ("table1/bank/rns_hmc", "ap", 0.7, 0.69, 0.004, 0.986, "reproduced", "within 0.03"),
+        ("table1/bank/hmc", "ap", 0.7, 0.69, 0.004, 0.986, "reproduced", "within 0.03"),
+        ("fig5", "half", 0.1, 0.5, 0.01, 5.0, "differs", "unexplained; factor 2"),
+        ("fig7", "end", 1.0, float("nan"), float("nan"), float("nan"), "not comparable", "not run"),
+    ],
+    columns=list(SCORECARD_COLUMNS),
+)
+OF_B = pd.DataFrame(
+    [("B/fig2", "acceptance_hmc", 0.58, 0.7, 0.01, 1.2, "differs", "a reason")], columns=list(SCORECARD_COLUMNS)
+)
+GRADIENT_PAGES = ("gradient_models", "gradient_logistic", "gradient_stochastic")
+GRADIENT_PROBLEMS = [
+    NetworkSection(
+        "garch",
+        "GARCH",
+        "simulated",
+        9000,
+        (
+            NetworkRow(
+                "NNg-HMC", Number("0.71", "± 0.01", "0.70"), Number("5.12", "", "4.98"), Number("3", "", ""), True
+            ),
+        ),
+    ),
+    NetworkSection("news", "News", "stand-in", 8000, ()),
+    NetworkSection("dota2", "Games, 500 rows", "subset", 8000, ()),
+]
+CLAIMS = pd.DataFrame(
+    {"item": ["fig5", "fig7"], "quantity": ["half", "end"], "statement": ["Half the points.", "End."]}
+)
+DIM = 6
+
+
+def reference_run(mean: Array, error: float) -> Reference:
+    errors = np.full(DIM, error)
+    return Reference(mean, np.ones(DIM), errors, errors, np.ones(DIM), draws=100, chains=2)
+
+
+@pytest.fixture(scope="module")
+def problems(make_chain: Callable[..., StoredChain]) -> list[Section]:
+    chains = {
+        problem: ProblemChains.of(
+            [make_chain(problem, sampler, k, origin=origin, dim=DIM) for sampler in ("hmc", "rns_hmc") for k in (1, 2)]
+        )
+        for problem, origin in ORIGINS.items()
+    }
+    mean = np.arange(1.0, DIM + 1)
+    metrics = [
+        chain_metrics(chain, reference_mean=mean, discard=20)
+        for found in chains.values()
+        for members in found.chains.values()
+        for chain in members
+    ]
+    seconds = {"hmc": 0.02, "rns_hmc": 0.004}
+    timings = [
+        Timing(problem, sampler, s, (s, 1.1 * s), loaded=(problem, sampler) == ("bank", "hmc"))
+        for problem in ORIGINS
+        for sampler, s in seconds.items()
+    ]
+    wrong = reference_run(mean + 1.0, 0.01)
+    right = reference_run(mean, 0.1)
+    draws = {(problem, sampler): found.draws(sampler) for problem, found in chains.items() for sampler in found.chains}
+    results = Results(
+        table=table1(metrics, timings),
+        errors=table1_standard_errors(metrics, timings),
+        diagnostics=diagnostics_table(metrics, draws),
+        agreement=agreement_table(metrics, {"bank": right, "a9a": right, "mine": wrong}),
+        paper=read_table1(TEMPLATES / "paper_table1.csv"),
+        metrics=metrics,
+        timings=timings,
+    )
+    return sections(results, TITLES, {"bank": "A story of a bank."})
+
+
+@dataclass(frozen=True)
+class Page:
+    html: str
+
+    @property
+    def text(self) -> str:
+        return " ".join(re.sub(r"<[^>]+>", " ", self.html).split())
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("figures") / "figure.png"
+    save(Figure(figsize=(1, 1)), path)
+    return path
+
+
+FIGURES = ["efficiency", "acceptance", "evaluations", *(f"fig{k}" for k in range(1, 9)), "nng_fig2", "nng_fig3"]
+OPTIONAL_FIGURES = ["nng_fig4", "nng_fig5", "nng_fig9", "scaling", "mesh_study"]
+PROVENANCE: dict[str, Any] = {
+    "python": "3.11",
+    "packages": {"numpy": "1.26.4", "scipy": "1.17", "fenics-dolfinx": None, "arviz": "0.23", "snakemake": "9.27"},
+    "git": {"commit": "0123456789abcdef", "dirty": True},
+    "machine": {"cpu": "A processor", "cores": 4, "usable_cores": 2},
+    "config": {"seed": 7},
+}
+
+
+def written(
+    problems: list[Section], image: Path, gradient_problems: list[NetworkSection], figures: list[str], pages: list[str]
+) -> Page:
+    html = report_page(
+        TEMPLATES / "index.html.j2",
+        run="tiny",
+        problems=problems,
+        gradient_problems=gradient_problems,
+        card=pd.concat([CARD, OF_B], ignore_index=True),
+        draws=200,
+        figures=dict.fromkeys(figures, image),
+        notebooks={name: f"{name}.html" for name in pages},
+        provenance=PROVENANCE,
+    )
+    return Page(html)
+
+
+@pytest.fixture(scope="module")
+def page(problems: list[Section], image: Path) -> Page:
+    pages = [*CHAPTERS, "marginals", *GRADIENT_PAGES, *ORIGINS]
+    return written(problems, image, GRADIENT_PROBLEMS, [*FIGURES, *OPTIONAL_FIGURES], pages)
+
+
+@pytest.fixture(scope="module")
+def page_without(problems: list[Section], image: Path) -> Page:
+    """Of a run without problems of paper B, and without MPI."""
+    return written(problems, image, [], FIGURES, [*CHAPTERS, "marginals", *ORIGINS])
+
+
+def test_the_page_needs_nothing_but_itself(page: Page) -> None:
+    assert "<script" not in page.html
+    assert "<link" not in page.html
+    assert "http" not in page.html
+    assert "url(" not in page.html
+    sources = re.findall(r'src="([^"]*)"', page.html)
+    assert len(sources) == len(FIGURES) + len(OPTIONAL_FIGURES)
+    assert all(source.startswith("data:image/png;base64,") for source in sources)
+
+
+def test_links_are_relative_and_lead_to_the_notebooks(page: Page) -> None:
+    links = [link for link in re.findall(r'href="([^"]*)"', page.html) if not link.startswith("#")]
+    learnt = ["gradients", "gradient_logistic", "gradient_stochastic", "gradient_models"]
+    story = ["surrogates", "gaussian", "sweeps", "table1", "marginals", "adaptive", *learnt, *ORIGINS]
+    assert list(dict.fromkeys(links)) == ["scorecard.html", *(f"{name}.html" for name in story)]
+
+
+def test_stand_in_data_are_announced_and_marked_in_every_place(page: Page) -> None:
+    assert "Stand-in data: Adult." in page.text
+    assert "Stand-in data: Bank" not in page.text
+    assert "Stand-in data: News." in page.text
+    # A card, three tables, the section; the table of paper B.
+    assert page.text.count("stand-in data") == 6
+
+
+def test_problems_with_fewer_rows_are_announced(page: Page) -> None:
+    assert "Fewer rows. Games, 500 rows: smaller versions of the papers’ problems." in page.text
+    assert page.text.count("subset data") == 1
+
+
+def test_a_busy_machine_is_announced(page: Page) -> None:
+    assert "the timing of HMC on Bank Marketing; NNg-HMC on GARCH." in page.text
+    assert page.html.count("<td>HMC †") == 1
+
+
+def test_means_that_differ_are_said_to_differ(page: Page) -> None:
+    assert page.text.count("Means differ") == 1
+    assert "Means differ from the reference: HMC, RNS-HMC." in page.text
+    assert page.text.count("Means agree") == 2
+
+
+def test_too_few_draws_are_no_difference(problems: list[Section], image: Path) -> None:
+    rows = tuple(replace(row, agrees=None) for row in problems[0].rows)
+    text = written([replace(problems[0], rows=rows)], image, [], FIGURES, [*CHAPTERS, "marginals", *ORIGINS]).text
+    assert "Means differ" not in text
+    assert "Too few draws to say: HMC, RNS-HMC." in text
+    assert text.count("too few draws") == len(rows)
+
+
+def test_each_chapter_says_how_it_compares_with_the_paper(page: Page) -> None:
+    assert "2 of the papers’ numbers reproduced 2 differ, 1 unexplained 1 not comparable" in page.text
+    assert "Numbers compared with the paper: 1; reproduced: 0; different: 1 (1 without a reason). Notebook" in page.text
+    assert "Numbers compared with the paper: 0; reproduced: 0; different: 0; not comparable: 1. Notebook" in page.text
+
+
+def test_short_chains_are_announced(page: Page) -> None:
+    assert "This run keeps 200 draws of a chain, the paper 5000." in page.text
+
+
+def test_learnt_gradients_have_a_chapter_with_the_paper_s_numbers(page: Page) -> None:
+    chapter = page.text.partition("Gradients learnt by a network")[2]
+    assert "GARCH simulated data 9000 draws" in chapter
+    assert "NNg-HMC † 0.71 ± 0.01 [0.70] 5.12 [4.98] 3 " in chapter
+    assert "Numbers compared with the paper: 1; reproduced: 0; different: 1. Notebook" in chapter
+    assert 'href="#gradients"' in page.html
+
+
+def test_a_run_without_problems_of_paper_b_has_what_is_left_of_the_chapter(page_without: Page) -> None:
+    sources = re.findall(r'src="([^"]*)"', page_without.html)
+    assert len(sources) == len(FIGURES)
+    assert "Gradients learnt by a network" in page_without.text
+    assert "speed-up with training" not in page_without.text
+    assert 'href="gradients.html"' in page_without.html
+    assert "gradient_" not in page_without.html
+
+
+def test_several_processes_have_a_chapter_only_where_they_were_used(page: Page, page_without: Page) -> None:
+    assert 'id="processes"' in page.html
+    assert '"#processes"' in page.html
+    assert '"#processes"' not in page_without.html
+    assert 'id="processes"' not in page_without.html
+
+
+def test_the_scorecard_shows_what_differs_first() -> None:
+    html = scorecard_page(
+        TEMPLATES / "scorecard.html.j2", run="tiny", card=CARD, draws=5000, claims=CLAIMS, titles=TITLES
+    )
+    text = Page(html).text
+    assert "Short chains" not in text
+    differing, everything = text.index("What differs, and why"), text.index("Everything")
+    assert differing < text.index("Half the points.") < everything
+    assert "Paper B: Li" not in text
+    assert text.count("≠ differs") == 2
+    assert text.count("✓ reproduced") == 2
+    assert everything < text.index("Table 1: Bank Marketing") < text.index("RNS-HMC, acceptance 0.7 0.690 ± 0.0040")
+    assert re.findall(r'(?:src|href)="([^"]*)"', html) == ["index.html"]
+    assert "<script" not in html
+
+
+def test_the_scorecard_keeps_the_papers_apart() -> None:
+    rows = [
+        ("B/table5/bank/nng_hmc_10", "truncated_ess_min", 605.0, 300.0, 4.0, 0.5, "differs", "another definition"),
+        ("B/table4/d10/n500/gp_hmc", "ap", 0.65, 0.66, 0.01, 1.02, "reproduced", "within 0.05"),
+    ]
+    card = pd.concat([CARD, pd.DataFrame(rows, columns=list(SCORECARD_COLUMNS))], ignore_index=True)
+    words = pd.DataFrame({"item": [rows[1][0]], "quantity": ["ap"], "statement": ["A process in 10 dimensions."]})
+    html = scorecard_page(
+        TEMPLATES / "scorecard.html.j2",
+        run="tiny",
+        card=card,
+        draws=5000,
+        claims=pd.concat([CLAIMS, words]),
+        titles=TITLES,
+    )
+    differing, everything = Page(html).text.split("Everything")
+    assert differing.index("Paper A: Zhang") < differing.index("Half the points.") < differing.index("Paper B: Li")
+    assert differing.index("Paper B: Li") < differing.index("truncated ESS, least 605 300")
+    paper_a, paper_b = everything.split("Paper B: Li")
+    assert "Table 1: Bank Marketing" in paper_a
+    assert "compared with the paper: 2; reproduced: 1; different: 1" in paper_b
+    assert paper_b.index("Table 5: Bank Marketing") < paper_b.index("Table 4 A process in 10 dimensions.")
+
+
+def test_our_numbers_stand_above_the_paper_s(problems: list[Section]) -> None:
+    hmc, rns = problems[0].rows
+    assert (hmc.numbers["ap"].paper, hmc.numbers["s_per_iter"].paper) == ("0.70", "0.061")
+    assert rns.numbers["speedup"].paper == "8.01"
+    # 1761 of 5000 draws are 70 of 200.
+    assert rns.numbers["ess_min"].paper == "70"
+    assert hmc.numbers["s_per_iter"].error == "± 0.0013"  # of the median of 0.020 and 0.022
+    assert (hmc.hidden_units, rns.hidden_units) == ("–", "1000")
+    assert hmc.numbers["speedup"].error == ""
+
+
+def test_a_problem_that_the_paper_does_not_have_has_no_published_numbers(problems: list[Section]) -> None:
+    assert {number.paper for row in problems[2].rows for number in row.numbers.values()} == {""}
+
+
+def test_text_is_escaped(page: Page) -> None:
+    assert "My &lt;own&gt;" in page.html
+    assert "My <own>" not in page.html
+
+
+def test_provenance_and_story_are_told(page: Page) -> None:
+    assert "0123456789ab , with uncommitted changes" in page.text
+    assert "A processor, 2 of 4 cores; Python 3.11, numpy 1.26.4" in page.text
+    assert "A story of a bank." in page.text
+
+
+def test_the_published_table_has_all_sixteen_rows() -> None:
+    paper = read_table1(TEMPLATES / "paper_table1.csv")
+    assert len(paper) == 16
+    efficiency = paper["ess_min"] / (5000 * paper["s_per_iter"])
+    # The published seconds have few digits: half a unit in the last place, and up to 15% where rows do not quite fit.
+    assert (abs(efficiency / paper["min_ess_per_s"] - 1) < 0.15 + 0.0005 / paper["s_per_iter"]).all()
+    baseline = paper["problem"].map(paper[paper["sampler"] == "hmc"].set_index("problem")["min_ess_per_s"])
+    assert (abs(paper["min_ess_per_s"] / baseline - paper["speedup"]) < 0.01 + 0.01 * paper["speedup"]).all()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_are_stored_without_output(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert not any(cell.outputs or cell.execution_count for cell in code)
+    assert code[0].metadata.tags == ["parameters"]
+
+
+def test_a_notebook_page_needs_nothing_but_itself(tmp_path: Path) -> None:
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    first = next(cell for cell in notebook.cells if 'figures["traces"]' in cell.source)
+    first.outputs = [nbformat.v4.new_output("display_data", {"image/png": pixel})]
+    path = tmp_path / "bank.ipynb"
+    nbformat.write(notebook, path)
+    html = notebook_page(path, TEMPLATES, title="Bank & co", index_title="Report", index_href="index.html")
+    assert "<script" not in html
+    assert "<link" not in html
+    assert re.findall(r'(?:src|href)="(?!#)([^"]{0,20})', html) == ["index.html", "data:image/png;base6"]
+    assert "results/quick" not in html  # the parameters are not for readers
+    assert "<title>Bank &amp; co</title>" in html

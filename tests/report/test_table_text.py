@@ -1,0 +1,107 @@
+"""Tables as text."""
+
+import pandas as pd
+import pytest
+
+from rnshmc.report.table_text import busy_note, readable_table1, significant, to_latex, to_markdown
+from rnshmc.results.tables import TABLE1_COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0612, "0.0612"),
+        (3.794, "3.79"),
+        (123.56, "124"),
+        (4351.2, "4351"),
+        (0.00001234, "0.0000123"),
+        (9.999, "10.0"),
+        (0.0, "0"),
+        (float("nan"), "–"),
+    ],
+)
+def test_three_significant_digits(value: float, text: str) -> None:
+    assert significant(value) == text
+
+
+TITLES = {"bank": "LR, Bank Marketing", "my_own": "my_own"}
+
+
+def sample() -> pd.DataFrame:
+    hmc = [
+        "bank",
+        "hmc",
+        pd.NA,
+        5,
+        5000,
+        0.703,
+        2005.4,
+        2454.0,
+        3368.0,
+        0.061,
+        6.52,
+        1.0,
+        1.0,
+        23.0,
+        0.0,
+        0.0167,
+        False,
+        "real",
+    ]
+    rns = [
+        "my_own",
+        "rns_hmc",
+        50,
+        5,
+        500,
+        0.7,
+        176.0,
+        235.0,
+        337.0,
+        0.0071,
+        52.2,
+        8.01,
+        1.0,
+        0.0,
+        0.0,
+        0.35,
+        True,
+        "stand-in",
+    ]
+    return pd.DataFrame([hmc, rns], columns=list(TABLE1_COLUMNS)).astype({"hidden_units": "Int64"})
+
+
+def test_readable_table_has_titles_and_rounded_numbers() -> None:
+    table = readable_table1(sample(), TITLES)
+    first, second = table.to_dict(orient="records")
+    assert (first["problem"], first["sampler"], first["s"]) == ("LR, Bank Marketing", "HMC", "–")
+    assert first["ESS (min, med, max)"] == "2005, 2454, 3368"
+    assert (second["problem"], second["s"], second["data"]) == ("my_own", "50", "stand-in")
+
+
+def test_seconds_measured_on_a_busy_machine_are_marked_and_the_mark_is_explained() -> None:
+    table = readable_table1(sample(), TITLES)
+    assert table["s/iter"].tolist() == ["0.0610", "0.00710 †"]
+    assert "†" in busy_note(table)
+    assert busy_note(table.iloc[:1]) == ""
+    assert "---:" in to_markdown(table[["s/iter"]])
+    assert r"0.00710 \textsuperscript{\dag}" in to_latex(table)
+
+
+def test_markdown_aligns_numbers_to_the_right() -> None:
+    lines = to_markdown(readable_table1(sample(), TITLES)[["problem", "AP"]]).splitlines()
+    assert lines == ["| problem | AP |", "| --- | ---: |", "| LR, Bank Marketing | 0.70 |", "| my_own | 0.70 |"]
+
+
+def test_latex_has_the_rules_of_booktabs_and_escapes() -> None:
+    latex = to_latex(readable_table1(sample(), TITLES)[["problem", "s"]])
+    assert latex.splitlines() == [
+        r"\begin{tabular}{lr}",
+        r"\toprule",
+        r"problem & s \\",
+        r"\midrule",
+        r"LR, Bank Marketing & -- \\",
+        r"my\_own & 50 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]

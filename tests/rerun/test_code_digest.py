@@ -1,0 +1,122 @@
+"""Code that says the same has the same digest, and no other code has."""
+
+from pathlib import Path
+
+import pytest
+
+from rnshmc.errors import ParameterError
+from rnshmc.rerun.code_digest import code_digest, meaning
+
+SOURCE = '''"""What it is."""
+import math
+
+SCALE = {"a": 1.0}
+
+
+def area(r):
+    """Of a circle."""
+    return math.pi * r**2  # by Archimedes
+'''
+
+
+def changed(old: str, new: str) -> str:
+    assert old in SOURCE
+    return SOURCE.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        changed("  # by Archimedes", ""),
+        changed("Of a circle.", "The area of a circle."),
+        changed('    """Of a circle."""\n', ""),
+        changed("What it is.", "What else it is."),
+        changed("math.pi * r**2", "(\n        math.pi * r**2\n    )"),
+        changed("\n\n\n", "\n"),
+    ],
+    ids=["comment", "docstring", "no docstring", "module docstring", "line breaks", "blank lines"],
+)
+def test_what_python_does_not_run_does_not_count(text: str) -> None:
+    assert meaning(text) == meaning(SOURCE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        changed("r**2", "r**3"),
+        changed("r**2", "r**2.0"),
+        changed("1.0", "'1.0'"),
+        changed("area", "disc"),
+        changed("(r)", "(r=None)"),
+        changed("(r)", "(r: float)"),
+        changed("import math", "import math as math_"),
+        changed("    return", "    print('x')\n    return"),
+    ],
+)
+def test_all_else_counts(text: str) -> None:
+    assert meaning(text) != meaning(SOURCE)
+
+
+def test_tables_count_unless_they_are_left_out() -> None:
+    longer = changed("{", "{'b': 2.0, ")
+    assert meaning(longer) != meaning(SOURCE)
+    assert meaning(longer, tables=False) == meaning(SOURCE, tables=False)
+    assert meaning(changed("r**2", "r"), tables=False) != meaning(SOURCE, tables=False)
+
+
+def test_the_digest_is_that_of_every_supported_python() -> None:
+    # Results may be copied to where another Python runs: the digest of a file is pinned here, for all of them.
+    assert meaning(SOURCE) == "8a3e45f01ca54a2e84301a3d41408e19b47b2f9deb5262059c28b4c40d96a292"
+
+
+class TestCodeDigest:
+    @pytest.fixture
+    def root(self, tmp_path: Path) -> Path:
+        files = {
+            "workflow/script.py": "from rnshmc.a import thing\nthing()\n",
+            "src/rnshmc/__init__.py": "",
+            "src/rnshmc/a.py": "from rnshmc.registry import load\n\ndef thing():\n    return load('c')\n",
+            "src/rnshmc/registry.py": "ENTRIES = {'c': 'rnshmc.c:C'}\n\ndef load(name):\n    return ENTRIES[name]\n",
+            "src/rnshmc/c.py": "class C:\n    pass\n",
+            "src/rnshmc/d.py": "class D:\n    pass\n",
+        }
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+        return tmp_path
+
+    def digest(self, root: Path, *entries: str) -> str:
+        return code_digest(Path("workflow/script.py"), entries, root, registries=[Path("src/rnshmc/registry.py")])
+
+    @pytest.mark.parametrize(
+        ("file", "counts"),
+        [
+            ("workflow/script.py", True),
+            ("src/rnshmc/a.py", True),
+            ("src/rnshmc/registry.py", True),
+            ("src/rnshmc/c.py", True),
+            ("src/rnshmc/d.py", False),
+        ],
+    )
+    def test_it_covers_the_script_its_imports_and_the_entries(self, root: Path, file: str, counts: bool) -> None:
+        before = self.digest(root, "rnshmc.c:C")
+        path = root / file
+        path.write_text(path.read_text() + "\nprint('more')\n")
+        assert (self.digest(root, "rnshmc.c:C") != before) is counts
+
+    def test_a_new_line_in_a_registry_changes_nothing(self, root: Path) -> None:
+        before = self.digest(root, "rnshmc.c:C")
+        registry = root / "src/rnshmc/registry.py"
+        registry.write_text(registry.read_text().replace("{", "{'d': 'rnshmc.d:D', "))
+        assert self.digest(root, "rnshmc.c:C") == before
+
+    def test_another_entry_of_the_same_module_is_another_digest(self, root: Path) -> None:
+        assert self.digest(root, "rnshmc.c:C") != self.digest(root, "rnshmc.c:make")
+
+    def test_a_copy_elsewhere_has_the_same_digest(self, root: Path) -> None:
+        before = self.digest(root, "rnshmc.c:C")
+        assert self.digest(root.rename(root.with_name("elsewhere")), "rnshmc.c:C") == before
+
+    def test_a_missing_entry_is_an_error_that_names_it(self, root: Path) -> None:
+        with pytest.raises(ParameterError, match=r"'rnshmc\.absent'"):
+            self.digest(root, "rnshmc.absent:C")
