@@ -23,7 +23,6 @@ include: "workflow/rules/network_figures.smk"
 include: "workflow/rules/projection.smk"
 include: "workflow/rules/scaling.smk"
 include: "workflow/rules/mesh_study.smk"
-include: "workflow/rules/network_tables.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/notebooks.smk"
 include: "workflow/rules/report.smk"
@@ -37,12 +36,11 @@ rule all:
         rules.report.output,
         rules.provenance.output,
         rules.figures.output,
-        rules.network_tables.output,
         EXPERIMENT_OUTPUTS,
         NETWORK_EXPERIMENT_OUTPUTS,
         rules.sweep_figures.output,
         NETWORK_FIGURE_OUTPUTS,
         SCALING_OUTPUTS,
         MESH_STUDY_OUTPUTS,
-        expand(rules.problem_figures.output, problem=PROBLEMS),
+        expand(rules.problem_figures.output, problem=PAGED),
         expand(rules.field_figure.output, problem=ELLIPTIC),

@@ -84,7 +84,9 @@ def _settings(problem: str, sampler: str, number: int) -> dict[str, Any]:
     settings = {
         "problem": problem,
         "sampler": sampler,
+        "recipe": sampler,
         "chain": number,
+        "explored": 200,
         "seed": 1,
         "settings": {"step_size": 0.1, "n_steps": [1, 10]},
         "target": {"kind": "elliptic"},

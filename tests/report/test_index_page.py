@@ -19,9 +19,11 @@ from rnshmc.report.network_text import NetworkRow, NetworkSection
 from rnshmc.report.notebook_page import notebook_page
 from rnshmc.report.scorecard_page import scorecard_page
 from rnshmc.report.table_text import Number
-from rnshmc.results.metrics import chain_metrics
+from rnshmc.results.agreement import agreement_table
+from rnshmc.results.metrics import chain_metrics, convergence
 from rnshmc.results.posterior import ProblemChains
-from rnshmc.results.tables import agreement_table, diagnostics_table, read_table1, table1, table1_standard_errors
+from rnshmc.results.tables import diagnostics_table, read_results, results_standard_errors, results_table
+from rnshmc.results.views import view
 from rnshmc.scorecard.card import SCORECARD_COLUMNS
 from rnshmc.store.chains import StoredChain
 from rnshmc.store.timing import Timing
@@ -94,13 +96,13 @@ def problems(make_chain: Callable[..., StoredChain]) -> list[Section]:
     ]
     wrong = reference_run(mean + 1.0, 0.01)
     right = reference_run(mean, 0.1)
-    draws = {(problem, sampler): found.draws(sampler) for problem, found in chains.items() for sampler in found.chains}
+    diagnosed = [convergence(members) for found in chains.values() for members in found.chains.values()]
     results = Results(
-        table=table1(metrics, timings),
-        errors=table1_standard_errors(metrics, timings),
-        diagnostics=diagnostics_table(metrics, draws),
+        table=view(results_table(metrics, timings, {}), "table1", list(ORIGINS)),
+        errors=view(results_standard_errors(metrics, timings, {}), "table1", list(ORIGINS)),
+        diagnostics=diagnostics_table(metrics, diagnosed),
         agreement=agreement_table(metrics, {"bank": right, "a9a": right, "mine": wrong}),
-        paper=read_table1(TEMPLATES / "paper_table1.csv"),
+        paper=read_results(TEMPLATES / "paper_table1.csv"),
         metrics=metrics,
         timings=timings,
     )
@@ -313,7 +315,7 @@ def test_provenance_and_story_are_told(page: Page) -> None:
 
 
 def test_the_published_table_has_all_sixteen_rows() -> None:
-    paper = read_table1(TEMPLATES / "paper_table1.csv")
+    paper = read_results(TEMPLATES / "paper_table1.csv")
     assert len(paper) == 16
     efficiency = paper["ess_min"] / (5000 * paper["s_per_iter"])
     # The published seconds have few digits: half a unit in the last place, and up to 15% where rows do not quite fit.

@@ -14,7 +14,8 @@ from rnshmc.report.network_text import (
     settings_table,
     stand_in_warning,
 )
-from rnshmc.results.network_tables import AGREEMENT_COLUMNS, NETWORK_COLUMNS
+from rnshmc.results.agreement import AGREEMENT_COLUMNS
+from rnshmc.results.views import VIEWS
 from rnshmc.scorecard.card import SCORECARD_COLUMNS
 
 TITLES = {"lr_200": "Many dimensions", "news": "News", "cover_type": "Trees", "mine": "My own"}
@@ -40,7 +41,7 @@ CARD = pd.DataFrame(
 
 
 def made_up(problem: str, sampler: str, recipe: str, **columns: Any) -> dict[str, Any]:
-    numbers = {**dict.fromkeys(NETWORK_COLUMNS, 1.0), "chains": 1, "draws": 1000}
+    numbers = {**dict.fromkeys(VIEWS["nng_tables"], 1.0), "chains": 1, "draws": 1000}
     return {
         **numbers,
         "problem": problem,
@@ -142,7 +143,9 @@ def test_settings_say_what_drives() -> None:
 
 @pytest.mark.parametrize(("agrees", "word"), [(True, "agree"), (False, "differ"), (None, "too few draws")])
 def test_agreement_is_a_word(agrees: bool | None, word: str) -> None:
-    row = dict(zip(AGREEMENT_COLUMNS, ("news", "sghmc_a", 4.0, 9, 3.2, agrees, 0.5, 1.25, 1, "real"), strict=True))
+    row = dict(
+        zip(AGREEMENT_COLUMNS, ("news", "sghmc_a", "hmc", 4.0, 9, 3.2, agrees, 0.5, 1.25, 1, "real"), strict=True)
+    )
     table = readable_agreement(pd.DataFrame([row]), TITLES)
     assert table.iloc[0].tolist() == ["News", "SGHMC (a)", "4.00", "3.20", word, "0.500", "1.25", "real"]
 

@@ -3,8 +3,15 @@
 import pandas as pd
 import pytest
 
-from rnshmc.report.table_text import busy_note, readable_table1, significant, to_latex, to_markdown
-from rnshmc.results.tables import TABLE1_COLUMNS
+from rnshmc.report.table_text import (
+    busy_note,
+    readable_diagnostics,
+    readable_table1,
+    significant,
+    to_latex,
+    to_markdown,
+)
+from rnshmc.results.views import VIEWS
 
 
 @pytest.mark.parametrize(
@@ -68,7 +75,7 @@ def sample() -> pd.DataFrame:
         True,
         "stand-in",
     ]
-    return pd.DataFrame([hmc, rns], columns=list(TABLE1_COLUMNS)).astype({"hidden_units": "Int64"})
+    return pd.DataFrame([hmc, rns], columns=list(VIEWS["table1"])).astype({"hidden_units": "Int64"})
 
 
 def test_readable_table_has_titles_and_rounded_numbers() -> None:
@@ -105,3 +112,22 @@ def test_latex_has_the_rules_of_booktabs_and_escapes() -> None:
         r"\bottomrule",
         r"\end{tabular}",
     ]
+
+
+def test_diagnostics_read_as_text() -> None:
+    rows = pd.DataFrame(
+        {
+            "problem": ["bank", "bank"],
+            "sampler": ["hmc", "rmhmc"],
+            "chains": [2, 1],
+            "rhat_max": [1.0123, float("nan")],
+            "ess_bulk_min": [199.4, 400.0],
+            "ess_tail_min": [300.0, 500.0],
+            "divergences": [0, 0],
+            "warnings": ["R-hat 1.012; bulk ESS 199 of 200", float("nan")],
+        }
+    )
+    text = readable_diagnostics(rows, {"bank": "Bank"}).to_dict("records")
+    assert text[0]["max R-hat"] == "1.012"
+    assert text[0]["warnings"] == "R-hat 1.012; bulk ESS 199 of 200"
+    assert (text[1]["sampler"], text[1]["max R-hat"], text[1]["warnings"]) == ("RMHMC", "–", "none")

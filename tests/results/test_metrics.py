@@ -1,5 +1,6 @@
-"""What is measured on one chain."""
+"""Measurements on chains."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +8,22 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from rnshmc.diagnostics.ess import geyer_ess, truncated_ess
 from rnshmc.errors import StoreError
 from rnshmc.random import stream
-from rnshmc.results.metrics import ChainMetrics, chain_metrics, read_metrics, write_metrics
+from rnshmc.results.metrics import (
+    ChainMetrics,
+    chain_metrics,
+    convergence,
+    read_convergence,
+    read_metrics,
+    write_metrics,
+)
 from rnshmc.store.chains import StoredChain
 from tests.conftest import z_bound
 
 N, D = 400, 3
+FIT = {"hidden_units": 1000, "train_residual_sd": 0.1, "cpu_s": 3.5}
 M, DISCARD = 100, 30
 
 
@@ -38,7 +48,7 @@ def chain(surrogate: dict[str, Any] | None = None) -> StoredChain:
     return StoredChain(
         draws=1.0 + rng.normal(size=(N, D)),
         stats=stats(),
-        settings={"problem": "bank", "sampler": "hmc", "chain": 2, "seed": 1},
+        settings={"problem": "bank", "sampler": "hmc", "recipe": "hmc", "chain": 2, "seed": 1, "explored": M},
         phases=phases if surrogate is None else {**phases, "fit": surrogate},
         origin="real",
         provenance={},
@@ -83,20 +93,59 @@ def test_rem_is_that_of_all_states_since_the_training_set_began() -> None:
     assert (metrics.explored, metrics.draws) == (M, N)
 
 
-def test_hidden_units_are_those_of_the_surrogate() -> None:
-    assert measure().hidden_units is None
-    assert measure({"hidden_units": 1000, "train_residual_sd": 0.1}).hidden_units == 1000
+def test_training_is_that_of_the_surrogate() -> None:
+    exact = measure()
+    assert (exact.hidden_units, exact.training_draws, exact.fit_s, exact.surrogate) == (None, None, None, None)
+    driven = measure(FIT)
+    assert (driven.hidden_units, driven.training_draws, driven.fit_s, driven.surrogate) == (1000, M, 3.5, FIT)
+
+
+def test_effective_draws_are_counted_by_both_definitions() -> None:
+    metrics, draws = measure(), chain().draws
+    assert metrics.ess_median == np.median(geyer_ess(draws))
+    assert metrics.truncated_ess_median == np.median(truncated_ess(draws))
+    assert metrics.truncated_ess_min == truncated_ess(draws).min()
+
+
+def test_a_problem_without_a_reference_has_no_error_of_the_mean() -> None:
+    metrics = chain_metrics(chain(), reference_mean=None, discard=DISCARD)
+    assert (metrics.rem_iteration, metrics.rem) == ([], [])
+
+
+def test_a_coordinate_that_never_moves_has_no_spread() -> None:
+    still = replace(chain(), draws=np.full((N, D), 0.1))
+    metrics = chain_metrics(still, reference_mean=None, discard=DISCARD)
+    assert metrics.sd == [0.0] * D
+    assert convergence([still, still]).rhat_max is None
+
+
+def test_convergence_takes_all_chains_of_a_sampler_together() -> None:
+    first = chain()
+    apart = replace(first, draws=first.draws + np.array([3.0, 0.0, 0.0]))
+    found = convergence([first, apart])
+    assert (found.problem, found.sampler) == ("bank", "hmc")
+    assert found.rhat_max is not None
+    assert found.rhat_max > 1.5
+    assert found.ess_bulk_min < 100
+    assert convergence([first]).rhat_max is None
 
 
 def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
-    metrics = measure({"hidden_units": 10, "train_residual_sd": 0.2})
-    write_metrics(tmp_path / "hmc.json", [metrics, measure()])
-    write_metrics(tmp_path / "rmhmc.json", [measure()])
-    assert read_metrics([tmp_path / "hmc.json", tmp_path / "rmhmc.json"]) == [metrics, measure(), measure()]
+    metrics, diagnosed = measure(FIT), convergence([chain()])
+    paths = [tmp_path / "bank.json", tmp_path / "pde.json"]
+    write_metrics(paths[0], [metrics, measure()], [diagnosed])
+    write_metrics(paths[1], [measure()], [])
+    assert read_metrics(paths) == [metrics, measure(), measure()]
+    assert read_convergence(paths) == [diagnosed]
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [("{", "cannot read"), ('[{"problem": "bank", "tempo": 1}]', r"keys: .*ap, .*tempo")]
+    ("content", "message"),
+    [
+        ("{", "cannot read"),
+        ("[]", "cannot read"),
+        ('{"chains": [{"problem": "bank", "tempo": 1}]}', r"keys: .*ap, .*tempo"),
+    ],
 )
 def test_a_broken_file_is_named(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "hmc.json"

@@ -10,26 +10,20 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from rnshmc.diagnostics.reference import Reference
 from rnshmc.errors import StoreError
-from rnshmc.random import stream
-from rnshmc.results.metrics import ChainMetrics
-from rnshmc.results.tables import (
-    TABLE1_COLUMNS,
-    agreement_table,
-    diagnostics_table,
-    table1,
-    table1_standard_errors,
-)
+from rnshmc.results.metrics import ChainMetrics, Convergence
+from rnshmc.results.tables import RESULTS_COLUMNS, diagnostics_table, results_standard_errors, results_table
+from rnshmc.results.views import VIEWS, view
 from rnshmc.store.timing import Timing
-from rnshmc.types import Array
 
 HMC_1 = ChainMetrics(
     problem="bank",
     sampler="hmc",
+    recipe="hmc",
     chain=1,
     origin="real",
     hidden_units=None,
+    training_draws=None,
     explored=500,
     draws=1000,
     ap=0.7,
@@ -37,6 +31,9 @@ HMC_1 = ChainMetrics(
     ess_min=100.0,
     ess_median=300.0,
     ess_max=500.0,
+    truncated_ess_min=180.0,
+    truncated_ess_median=540.0,
+    truncated_ess_max=900.0,
     ess_bulk_min=90.0,
     ess_tail_min=80.0,
     evaluations_per_iter=5.0,
@@ -49,6 +46,7 @@ HMC_1 = ChainMetrics(
     softened_metrics=0,
     phases={"explore": {"iterations": 500, "wall_s": 9.0, "cpu_s": 8.0}},
     surrogate=None,
+    fit_s=None,
     rem_iteration=[1, 1000],
     rem=[0.5, 0.01],
     mean=[1.0, 2.0, 3.0],
@@ -57,23 +55,23 @@ HMC_1 = ChainMetrics(
 )
 
 
-def reference_run(mean: Array, mcse_mean: Array) -> Reference:
-    nothing = np.ones_like(mean)
-    return Reference(mean, nothing, mcse_mean, nothing, nothing, draws=100, chains=2)
-
-
 HMC_2 = replace(HMC_1, chain=2, ap=0.8, ess_min=200.0)
 FIT = {"fit": {"iterations": 0, "wall_s": 5.0, "cpu_s": 3.0}}
 RNS = replace(
     HMC_1,
     sampler="rns_hmc",
+    recipe="rns_hmc",
     hidden_units=50,
+    training_draws=1000,
     evaluations_per_iter=1.0,
     gradients_per_iter=0.0,
     surrogate={"hidden_units": 50},
+    fit_s=10.0,
     phases={**HMC_1.phases, **FIT},
 )
-CHAINS = [RNS, replace(RNS, chain=2, ess_min=140.0), HMC_2, HMC_1]
+RNS_2 = replace(RNS, chain=2, ess_min=140.0, ess_median=380.0, fit_s=14.0)
+CHAINS = [RNS, RNS_2, HMC_2, HMC_1]
+PAPERS = {"bank": "zhang2017"}
 TIMINGS = [
     Timing("bank", "hmc", 0.02, (0.018, 0.02, 0.022), loaded=False),
     Timing("bank", "rns_hmc", 0.004, (0.004,), loaded=True),
@@ -81,107 +79,139 @@ TIMINGS = [
 
 MEDIAN = np.sqrt(np.pi / 2)
 """Standard error of a median of normal values, relative to that of their mean."""
+HMC_SE = MEDIAN * 0.002 / np.sqrt(3)
 
 
 def row(table: pd.DataFrame, sampler: str) -> dict[str, Any]:
     return {str(key): value for key, value in table.set_index("sampler").loc[sampler].items()}
 
 
-def test_table1_has_the_columns_and_order_of_the_design() -> None:
-    table = table1(CHAINS, TIMINGS)
-    assert tuple(table.columns) == TABLE1_COLUMNS
-    assert table["sampler"].tolist() == ["hmc", "rns_hmc"]
-    assert row(table, "rns_hmc")["hidden_units"] == 50
-    assert row(table, "hmc")["hidden_units"] is pd.NA
-    assert table["data"].tolist() == ["real", "real"]
+def table(chains: list[ChainMetrics] = CHAINS, timings: list[Timing] = TIMINGS) -> pd.DataFrame:
+    return results_table(chains, timings, PAPERS)
 
 
-def test_table1_marks_what_was_timed_on_a_busy_machine() -> None:
-    assert table1(CHAINS, TIMINGS)["loaded"].tolist() == [False, True]
+def errors(chains: list[ChainMetrics] = CHAINS, timings: list[Timing] = TIMINGS) -> pd.DataFrame:
+    return results_standard_errors(chains, timings, PAPERS)
 
 
-def test_table1_takes_means_over_chains() -> None:
-    hmc = row(table1(CHAINS, TIMINGS), "hmc")
+def test_there_is_a_row_for_each_sampler() -> None:
+    found = table()
+    assert tuple(found.columns) == RESULTS_COLUMNS
+    assert found["sampler"].tolist() == ["hmc", "rns_hmc"]
+    assert found["recipe"].tolist() == ["hmc", "rns_hmc"]
+    assert found["paper"].tolist() == ["zhang2017"] * 2
+    assert found["training_draws"].tolist() == [pd.NA, 1000]
+    assert row(found, "rns_hmc")["hidden_units"] == 50
+    assert row(found, "hmc")["hidden_units"] is pd.NA
+    assert found["data"].tolist() == ["real", "real"]
+
+
+def test_a_user_s_problem_is_of_no_paper() -> None:
+    assert results_table(CHAINS, TIMINGS, {})["paper"].tolist() == ["", ""]
+
+
+def test_what_was_timed_on_a_busy_machine_is_marked() -> None:
+    assert table()["loaded"].tolist() == [False, True]
+
+
+def test_numbers_are_means_over_chains() -> None:
+    hmc = row(table(), "hmc")
     assert (hmc["chains"], hmc["draws"]) == (2, 1000)
     assert_allclose([hmc["ap"], hmc["ess_min"], hmc["ess_max"]], [0.75, 150.0, 500.0])
+    assert hmc["truncated_ess_median"] == 540.0
 
 
-def test_efficiency_is_smallest_ess_per_second_of_the_kept_iterations() -> None:
-    table = table1(CHAINS, TIMINGS)
-    # 150 of 1000 draws at 0.02 s each; 120 of 1000 at 0.004 s each.
-    assert_allclose(table["min_ess_per_s"], [150 / 20, 120 / 4])
-    assert_allclose(table["speedup"], [1.0, 4.0])
+def test_efficiency_is_effective_draws_per_second_of_the_kept_iterations() -> None:
+    found = table()
+    # 150 of 1000 draws at 0.02 s each; 120 of 1000 at 0.004 s each; medians 300 and 340.
+    assert_allclose(found["min_ess_per_s"], [150 / 20, 120 / 4])
+    assert_allclose(found["median_ess_per_s"], [300 / 20, 340 / 4])
+    assert_allclose(found["speedup_min_ess"], [1.0, 4.0])
+    assert_allclose(found["speedup_median_ess"], [1.0, 340 / 4 / 15])
+
+
+def test_seconds_of_sampling_leave_out_what_seconds_of_all_include() -> None:
+    hmc, rns = (row(table(), name) for name in ("hmc", "rns_hmc"))
+    assert_allclose([hmc["sample_s"], hmc["total_s"]], [200.0, 200.0])
+    # 1000 iterations of HMC, the training, 9000 iterations of RNS-HMC.
+    total = 20.0 + 12.0 + 36.0
+    assert_allclose([rns["sample_s"], rns["fit_s"], rns["total_s"]], [40.0, 12.0, total])
+    assert_allclose(rns["median_ess_per_s_with_training"], 3400 / total)
+    assert_allclose(rns["speedup_median_ess_with_training"], 3400 / total / 15)
 
 
 def test_ess_per_evaluation_counts_calls_of_the_exact_potential() -> None:
-    assert_allclose(table1(CHAINS, TIMINGS)["min_ess_per_value"], [150 / 5000, 120 / 1000])
+    assert_allclose(table()["min_ess_per_value"], [150 / 5000, 120 / 1000])
 
 
 def test_standard_errors_are_those_over_chains_and_blocks() -> None:
-    errors = table1_standard_errors(CHAINS, TIMINGS)
-    hmc = row(errors, "hmc")
-    assert_allclose(hmc["ap"], 0.05)  # half the difference of two chains
-    assert_allclose(hmc["ess_min"], 50.0)
-    assert_allclose(hmc["s_per_iter"], MEDIAN * 0.002 / np.sqrt(3))
-    assert_allclose(hmc["min_ess_per_s"] / 7.5, np.hypot(50 / 150, MEDIAN * 0.1 / np.sqrt(3)))
-    assert hmc["speedup"] == 0.0
-    rns = row(errors, "rns_hmc")
+    hmc, rns = (row(errors(), name) for name in ("hmc", "rns_hmc"))
+    assert_allclose([hmc["ap"], hmc["ess_min"], rns["fit_s"]], [0.05, 50.0, 2.0])  # half the difference of two chains
+    assert_allclose(hmc["s_per_iter"], HMC_SE)
+    assert_allclose(hmc["min_ess_per_s"] / 7.5, np.hypot(50 / 150, HMC_SE / 0.02))
+    assert (hmc["speedup_min_ess"], hmc["speedup_median_ess_with_training"]) == (0.0, 0.0)
     assert np.isnan(rns["s_per_iter"])  # a single block
-    assert np.isnan(rns["speedup"])
+    assert np.isnan(rns["speedup_min_ess"])
     assert_allclose(rns["min_ess_per_value"], 20 / 1000)
 
 
-def test_the_error_of_a_speedup_has_the_errors_of_both_samplers() -> None:
+def test_errors_of_sums_and_ratios_have_the_errors_of_their_parts() -> None:
     timings = [TIMINGS[0], replace(TIMINGS[1], s_per_iter_blocks=(0.004, 0.004))]
-    errors = table1_standard_errors(CHAINS, timings)
-    relative = np.hypot(20 / 120, np.hypot(50 / 150, MEDIAN * 0.1 / np.sqrt(3)))
-    assert_allclose(row(errors, "rns_hmc")["speedup"], 4.0 * relative)
+    rns = row(errors(timings=timings), "rns_hmc")
+    assert_allclose(rns["speedup_min_ess"] / 4.0, np.hypot(20 / 120, np.hypot(50 / 150, HMC_SE / 0.02)))
+    assert_allclose(rns["total_s"], np.hypot(1000 * HMC_SE, 2.0))
+    assert_allclose(rns["median_ess_per_s_with_training"] / 50.0, np.hypot(40 / 340, rns["total_s"] / 68.0))
 
 
-def test_without_hmc_there_is_no_speedup() -> None:
-    assert np.isnan(table1([RNS], TIMINGS)["speedup"]).all()
+def test_without_hmc_nothing_is_relative_to_it() -> None:
+    rns = row(table([RNS], TIMINGS[1:]), "rns_hmc")
+    assert np.isnan([rns["total_s"], rns["speedup_min_ess"], rns["speedup_median_ess_with_training"]]).all()
 
 
 def test_a_missing_timing_is_named() -> None:
     with pytest.raises(StoreError, match="no timing of bank/rns_hmc"):
-        table1(CHAINS, TIMINGS[:1])
+        table(timings=TIMINGS[:1])
 
 
-@pytest.mark.parametrize(("field", "value"), [("origin", "stand-in"), ("draws", 7), ("hidden_units", 3)])
+@pytest.mark.parametrize(
+    ("field", "value"), [("origin", "stand-in"), ("draws", 7), ("hidden_units", 3), ("training_draws", 9)]
+)
 def test_chains_that_do_not_belong_together_are_refused(field: str, value: object) -> None:
     odd = replace(HMC_2, **{field: value})  # type: ignore[arg-type]
     with pytest.raises(StoreError, match=f"bank/hmc differ in {field}"):
-        table1([HMC_1, odd], TIMINGS)
+        table([HMC_1, odd])
 
 
-def test_agreement_pools_the_chains() -> None:
-    chains = [HMC_1, replace(HMC_2, mean=[1.0, 2.0, 3.8])]
-    # Means 1, 2, 3.4 with error 0.1 / sqrt(2), against errors of zero.
-    reference = {"bank": reference_run(mean=np.array([1.0, 2.0, 3.0]), mcse_mean=np.zeros(3))}
-    result = row(agreement_table(chains, reference), "hmc")
-    assert_allclose(result["max_abs_z"], 0.4 / (0.1 / np.sqrt(2)))
-    assert not result["agrees"]
-    assert row(agreement_table([HMC_1], reference), "hmc")["agrees"]
-    few = [replace(chain, ess_min=24.0) for chain in chains]
-    assert pd.isna(row(agreement_table(few, reference), "hmc")["agrees"])
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_has_the_rows_of_its_problems_in_columns_of_its_own(name: str) -> None:
+    others = [replace(chain, problem="news") for chain in CHAINS]
+    timings = [*TIMINGS, *(replace(timing, problem="news") for timing in TIMINGS)]
+    results = table([*CHAINS, *others], timings)
+    found = view(results, name, ["news"])
+    assert list(found.columns) == list(VIEWS[name])
+    assert found["problem"].tolist() == ["news", "news"]
+    assert_allclose(found["speedup"], results[VIEWS[name]["speedup"]][2:])
 
 
-def test_no_chains_are_no_rows() -> None:
-    assert agreement_table([], {}).empty
+def test_the_speed_up_of_a_view_is_that_of_its_paper() -> None:
+    assert_allclose(row(view(table(), "table1", ["bank"]), "rns_hmc")["speedup"], 4.0)
+    assert_allclose(row(view(table(), "nng_tables", ["bank"]), "rns_hmc")["speedup"], 340 / 60)
 
 
-def test_a_missing_reference_is_named() -> None:
-    with pytest.raises(StoreError, match="no reference run of bank"):
-        agreement_table(CHAINS, {})
+def test_diagnostics_say_what_is_wrong() -> None:
+    good = Convergence("bank", "rns_hmc", ess_bulk_min=200.0, ess_tail_min=201.0, rhat_max=1.01)
+    bad = Convergence("bank", "hmc", ess_bulk_min=199.0, ess_tail_min=50.0, rhat_max=1.011)
+    clean = [replace(chain, divergences=0) for chain in (RNS, RNS_2)]
+    found = diagnostics_table([HMC_1, replace(HMC_2, solver_failures=3), *clean], [bad, good])
+    assert row(found, "rns_hmc")["warnings"] == ""
+    warnings = "R-hat 1.011; bulk ESS 199 of 200; tail ESS 50 of 200; 2 divergences; 3 failed solves"
+    assert row(found, "hmc")["warnings"] == warnings
 
 
-def test_diagnostics_take_all_chains_of_a_sampler_together() -> None:
-    draws = stream(1, "tables").normal(size=(2, 1000, 3))
-    draws[1, :, 0] += 3.0
-    table = diagnostics_table([HMC_1, HMC_2], {("bank", "hmc"): draws})
-    assert row(table, "hmc")["divergences"] == 2
-    assert row(table, "hmc")["rhat_max"] > 1.5
-    assert row(table, "hmc")["ess_bulk_min"] < 100
+def test_a_single_chain_has_no_rhat_to_warn_of() -> None:
+    alone = Convergence("bank", "hmc", ess_bulk_min=100.0, ess_tail_min=100.0, rhat_max=None)
+    found = row(diagnostics_table([replace(HMC_1, divergences=0)], [alone]), "hmc")
+    assert (found["warnings"], found["rhat_max"]) == ("", None)
 
 
 def test_timing_reads_what_the_timing_stage_wrote(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from rnshmc.errors import ParameterError
-from rnshmc.run.config import check_config
+from rnshmc.run.config import check_config, selected_problems
 from rnshmc.run.recipes import RECIPES
 from rnshmc.run.registry import SURROGATES, TARGETS
 
@@ -44,6 +44,7 @@ def test_the_paper_is_consistent() -> None:
             changed(4001, "problems", "bank", "surrogates", "online_network", "states"),
             r"problems.bank.surrogates.online_network.states is 4001, but the exploration leaves 4000",
         ),
+        (changed(["bnak"], "only"), r"only: there is no problem or experiment 'bnak'; there are .*bank"),
         (changed("garch", "experiments", "nng_fig4", "problem"), r"experiments.nng_fig4.problem is 'garch', a garch"),
         (changed("probit", "problems", "bank", "target", "kind"), r"problems.bank.target.kind is 'probit'"),
         (
@@ -59,6 +60,15 @@ def test_the_paper_is_consistent() -> None:
 def test_a_contradiction_is_named(config: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         check_config(config)
+
+
+def test_what_is_not_run_is_not_checked() -> None:
+    config = changed({"explore": 1000}, "problems", "bank", "iterations")
+    with pytest.raises(ParameterError, match=r"problems.bank"):
+        check_config(config)
+    check_config({**config, "only": ["lr_simulated", "fig1"]})
+    assert list(selected_problems({**config, "only": ["lr_simulated", "fig1"]})) == ["lr_simulated"]
+    assert list(selected_problems(config)) == list(config["problems"])
 
 
 SCHEMA: dict[str, Any] = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8"))

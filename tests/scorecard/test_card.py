@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from rnshmc.errors import DataError
-from rnshmc.results.tables import read_table1
+from rnshmc.results.tables import read_results
 from rnshmc.scorecard.card import (
     CLAIM_COLUMNS,
     REASON_COLUMNS,
@@ -25,7 +25,7 @@ from rnshmc.scorecard.network_entries import PUBLISHED_COLUMNS, read_network_tab
 from rnshmc.scorecard.rules import Rule
 
 REPORT = Path(__file__).parents[2] / "workflow/report"
-PUBLISHED = read_table1(REPORT / "paper_table1.csv")
+PUBLISHED = read_results(REPORT / "paper_table1.csv")
 NETWORKS = read_network_tables(REPORT / "paper_b_tables.csv")
 NO_NETWORKS = pd.DataFrame(columns=list(PUBLISHED_COLUMNS))
 NO_CLAIMS = pd.DataFrame(columns=list(CLAIM_COLUMNS))

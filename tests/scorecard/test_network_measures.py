@@ -114,12 +114,20 @@ def test_shares_of_training_are_compared_on_each_problem() -> None:
 
 
 def test_agreement_is_read_from_its_table() -> None:
-    row = {"problem": "cover_type", "chains": 2, "data": "real", "max_abs_z": 2.0, "threshold": 4.0}
+    row = {
+        "problem": "cover_type",
+        "against": "hmc",
+        "agrees": True,
+        "chains": 2,
+        "data": "real",
+        "max_abs_z": 2.0,
+        "threshold": 4.0,
+    }
     rows = [
         {**row, "sampler": "nng_hmc", "shift": 0.01, "spread": 1.02},
         {**row, "sampler": "sghmc_b", "shift": 0.4, "spread": 3.0},
     ]
-    tables = {"nng_agreement": pd.DataFrame(rows)}
+    tables = {"agreement": pd.DataFrame(rows)}
     values = [
         found(tables, "fig9", quantity).estimate.value
         for quantity in ("means_nng_hmc", "shape_nng_hmc", "location_sghmc_b", "shape_sghmc_b")

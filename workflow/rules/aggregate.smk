@@ -3,15 +3,17 @@
 PAPER_TABLE = "workflow/report/paper_table1.csv"
 CLAIMS = "workflow/report/paper_claims.csv"
 # The problem of Fig. 6, where the run has it, and those of its samplers that the paper compares there.
-FIG6 = next((name for name in PROBLEMS if name == "lr_simulated"), PROBLEMS[0])
-FIG6_SAMPLERS = [name for name in ("hmc", "rns_hmc") if name in samplers(FIG6)]
+FIG6 = "lr_simulated" if "lr_simulated" in PAGED else next(iter(PAGED), None)
+FIG6_SAMPLERS = [name for name in ("hmc", "rns_hmc") if FIG6 and name in samplers(FIG6)]
+# The tables of the papers, as views of all results, and the problems that each of them has.
+TABLE_VIEWS = {"table1": PAGED, "nng_tables": NETWORK_PROBLEMS}
 
 
 rule metrics:
-    """Measure the chains of a problem: acceptance, effective sample sizes, counts of evaluations, error of the mean."""
+    """Measure the chains of a problem: acceptance, effective sample sizes, convergence, counts of evaluations, errors."""
     input:
         chains=lambda wc: of_every_chain(rules.sample.output.chain, [wc.problem]),
-        reference=rules.reference.output.reference,
+        reference=lambda wc: [rules.reference.output.reference] if wc.problem in REFERRED else [],
     output:
         metrics=f"{RESULTS}/metrics/{{problem}}.json",
     params:
@@ -29,20 +31,25 @@ rule metrics:
 
 
 rule tables:
-    """Make Table 1 of paper A and the tables beside it."""
+    """Make the table of all results, the papers' tables as views of it, and the tables of diagnostics and agreement."""
     input:
         metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
         timing=of_every_sampler(rules.timing.output.timing),
-        reference=expand(rules.reference.output.reference, problem=PROBLEMS),
-        chains=of_every_chain(rules.sample.output.chain),
+        reference=expand(rules.reference.output.reference, problem=REFERRED),
         matching=of_every_fit(rules.matching.output.matching),
     output:
-        table1=report(
-            f"{RESULTS}/tables/table1.csv", caption="../report/table1.rst", category="Tables", labels={"table": "1"}
+        results=report(
+            f"{RESULTS}/tables/results.csv", caption="../report/results.rst", category="Tables", labels={"table": "results"}
         ),
-        table1_md=f"{RESULTS}/tables/table1.md",
-        table1_tex=f"{RESULTS}/tables/table1.tex",
-        table1_se=f"{RESULTS}/tables/table1_se.csv",
+        results_se=f"{RESULTS}/tables/results_se.csv",
+        **{
+            name: report(
+                f"{RESULTS}/tables/{name}.csv", caption=f"../report/{name}.rst", category="Tables", labels={"table": name}
+            )
+            for name in TABLE_VIEWS
+        },
+        **{f"{name}_se": f"{RESULTS}/tables/{name}_se.csv" for name in TABLE_VIEWS},
+        **{f"{name}_{suffix}": f"{RESULTS}/tables/{name}.{suffix}" for name in TABLE_VIEWS for suffix in ("md", "tex")},
         diagnostics=report(
             f"{RESULTS}/tables/diagnostics.csv",
             caption="../report/diagnostics.rst",
@@ -63,7 +70,7 @@ rule tables:
         ),
     params:
         code=code("scripts/tables.py"),
-        spec={"titles": TITLES},
+        spec={"titles": TITLES, "papers": PAPERS, "views": TABLE_VIEWS},
     log:
         f"{LOGS}/tables.log",
     conda:
@@ -80,12 +87,12 @@ rule adaptive:
     input:
         chains=[
             path
-            for name in PROBLEMS
+            for name in PAGED
             if "arns_hmc" in samplers(name)
             for path in of_chains(rules.sample.output.chain, name, "arns_hmc")
         ],
-        metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
-        timing=of_every_sampler(rules.timing.output.timing),
+        metrics=expand(rules.metrics.output.metrics, problem=PAGED),
+        timing=of_every_sampler(rules.timing.output.timing, PAGED),
     output:
         fig7=f"{RESULTS}/tables/fig7.csv",
         fig8=f"{RESULTS}/tables/fig8.csv",
@@ -134,9 +141,9 @@ rule scorecard:
             rules.fig3_table.output.table,
             *expand(rules.sweep_table.output.table, sweep=SWEEPS),
             *([rules.a9a_dimension.output.table] if "a9a" in PROBLEMS else []),
-            rules.network_tables.output.table,
-            rules.network_tables.output.table_se,
-            rules.network_tables.output.agreement,
+            rules.tables.output.nng_tables,
+            rules.tables.output.nng_tables_se,
+            rules.tables.output.agreement,
             rules.nng_fig2_table.output.acceptance,
             rules.nng_fig3_table.output.acceptance,
             rules.nng_table4.output.table,
@@ -169,9 +176,9 @@ rule scorecard:
 rule provenance:
     """Write down versions, commit, machine, settings and data of the run."""
     input:
-        table1=rules.tables.output.table1,
-        data=list(dict.fromkeys(data_file(name) for name in ENTRIES_OF_PROBLEMS)),
-        receipts=list(dict.fromkeys(path for name in ENTRIES_OF_PROBLEMS for path in receipts(data_file(name)))),
+        results=rules.tables.output.results,
+        data=list(dict.fromkeys(data_file(name) for name in PROBLEMS)),
+        receipts=list(dict.fromkeys(path for name in PROBLEMS for path in receipts(data_file(name)))),
     output:
         provenance=f"{RESULTS}/provenance.json",
     params:

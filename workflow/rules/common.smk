@@ -21,7 +21,7 @@ os.environ.update(
 for name in [name for name in os.environ if name.startswith("PMIX_") or name in ("SLURM_STEP_ID", "SLURM_STEPID")]:
     del os.environ[name]
 
-from rnshmc.run.config import check_config
+from rnshmc.run.config import check_config, selected_problems
 from rnshmc.run.mpi import MPI_SETTINGS
 from rnshmc.run.recipes import recipe, recipe_name
 from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, TARGETS, VIEWS, target_settings
@@ -35,39 +35,44 @@ os.environ.update({name: value for name, value in MPI_SETTINGS.items() if name n
 REGISTRIES = {Path("src/rnshmc/run/recipes.py"), Path("src/rnshmc/run/registry.py")}
 RESULTS = f"results/{config['run']}"
 LOGS = f"logs/{config['run']}"
-# Those of paper A, which are compared with each other and with long reference runs, and those of paper B.
-PROBLEMS = list(config["problems"])
-GRADIENT_PROBLEMS = list(config["gradient_problems"])
-ENTRIES_OF_PROBLEMS = {**config["problems"], **config["gradient_problems"]}
+PROBLEMS = selected_problems(config)
+TITLES = {name: entry["title"] for name, entry in PROBLEMS.items()}
+PAPERS = {name: entry["paper"] for name, entry in PROBLEMS.items() if "paper" in entry}
+# Problems of paper B share pages; each of the others has one of its own, and its place in the figures over problems.
+NETWORK_PROBLEMS = [name for name in PROBLEMS if PAPERS.get(name) == "li2019"]
+PAGED = [name for name in PROBLEMS if name not in NETWORK_PROBLEMS]
+REFERRED = [name for name, entry in PROBLEMS.items() if entry["compared_with"] == "reference"]
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
 # What a sampler's entry may say of its runs; the rest of the entry shapes its transitions.
 RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
-ELLIPTIC = [name for name, problem in ENTRIES_OF_PROBLEMS.items() if problem["target"]["kind"] == "elliptic"]
-# Those whose explorations keep the gradients along their trajectories, for the networks that are fitted to them.
+ELLIPTIC = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] == "elliptic"]
+# Those whose explorations keep the gradients along their trajectories, for the samplers whose surrogates are fitted to them.
 RECORDED = [
     name
-    for name, problem in ENTRIES_OF_PROBLEMS.items()
-    if any(entry["type"] in FITTED_TO_GRADIENTS for entry in problem["surrogates"].values())
+    for name, problem in PROBLEMS.items()
+    if any(
+        problem["surrogates"][entry["surrogate"]]["type"] in FITTED_TO_GRADIENTS
+        for entry in problem["samplers"].values()
+        if "surrogate" in entry
+    )
 ]
-TITLES = {name: config["problems"][name]["title"] for name in PROBLEMS}
-GRADIENT_TITLES = {name: config["gradient_problems"][name]["title"] for name in GRADIENT_PROBLEMS}
 
 
 wildcard_constraints:
-    problem="|".join(ENTRIES_OF_PROBLEMS),
-    sampler="|".join(sorted({s for p in ENTRIES_OF_PROBLEMS.values() for s in p["samplers"]})),
-    surrogate="|".join(sorted({s for p in ENTRIES_OF_PROBLEMS.values() for s in p["surrogates"]})),
+    problem="|".join(PROBLEMS),
+    sampler="|".join(sorted({s for p in PROBLEMS.values() for s in p["samplers"]})),
+    surrogate="|".join(sorted({s for p in PROBLEMS.values() for s in p["surrogates"]})),
     chain=r"chain\d+",
 
 
 def problem(wildcards):
     """The config of a job's problem."""
-    return ENTRIES_OF_PROBLEMS[wildcards.problem]
+    return PROBLEMS[wildcards.problem]
 
 
 def samplers(problem):
     """The samplers of a problem, in the order of the config."""
-    return list(ENTRIES_OF_PROBLEMS[problem]["samplers"])
+    return list(PROBLEMS[problem]["samplers"])
 
 
 def of_every_sampler(pattern, problems=PROBLEMS):
@@ -79,12 +84,12 @@ def of_every_sampler(pattern, problems=PROBLEMS):
 
 def sampler_setting(problem, sampler, key, default):
     """What a sampler's entry says of its runs, or else what holds for all."""
-    return ENTRIES_OF_PROBLEMS[problem]["samplers"][sampler].get(key, default)
+    return PROBLEMS[problem]["samplers"][sampler].get(key, default)
 
 
 def chains_of(problem, sampler):
     """The chains of a sampler: the first few where its entry asks for fewer."""
-    most = ENTRIES_OF_PROBLEMS[problem].get("chains", len(CHAINS))
+    most = PROBLEMS[problem].get("chains", len(CHAINS))
     return CHAINS[: sampler_setting(problem, sampler, "chains", most)]
 
 
@@ -99,11 +104,11 @@ def of_every_chain(pattern, problems=PROBLEMS):
 
 
 def of_every_fit(pattern):
-    """A file of each chain's fit of each surrogate that has a value and drives a sampler of paper A's problems."""
+    """A file of each chain's fit of each surrogate that has a value and drives a sampler."""
     fits = {
         (name, entry["surrogate"], chain): None
         for name in PROBLEMS
-        for sampler, entry in config["problems"][name]["samplers"].items()
+        for sampler, entry in PROBLEMS[name]["samplers"].items()
         if "surrogate" in entry and surrogate_type(name, entry["surrogate"]) not in FITTED_TO_GRADIENTS
         for chain in chains_of(name, sampler)
     }
@@ -112,7 +117,7 @@ def of_every_fit(pattern):
 
 def data_file(name):
     """The file that a problem's target is built from."""
-    return ENTRIES_OF_PROBLEMS[name]["data"].format(run=config["run"])
+    return PROBLEMS[name]["data"].format(run=config["run"])
 
 
 def receipts(path):
@@ -165,18 +170,18 @@ def target_inputs(wildcards):
 
 def iterations(problem, phase):
     """Iterations of a phase: what the problem's entry says, or else what holds for all."""
-    return {**config["iterations"], **ENTRIES_OF_PROBLEMS[problem].get("iterations", {})}[phase]
+    return {**config["iterations"], **PROBLEMS[problem].get("iterations", {})}[phase]
 
 
 def surrogate_type(problem, surrogate):
     """Name of a surrogate's class in the registry."""
-    return ENTRIES_OF_PROBLEMS[problem]["surrogates"][surrogate]["type"]
+    return PROBLEMS[problem]["surrogates"][surrogate]["type"]
 
 
 def training_end(problem, surrogate):
     """The iteration of the exploration at which a surrogate's training set ends, and its chains begin."""
     explore, discard = iterations(problem, "explore"), iterations(problem, "discard")
-    return min(explore, discard + ENTRIES_OF_PROBLEMS[problem]["surrogates"][surrogate].get("states", explore))
+    return min(explore, discard + PROBLEMS[problem]["surrogates"][surrogate].get("states", explore))
 
 
 def explore_spec(wildcards):
@@ -240,7 +245,7 @@ def of_recipes(problem, *recipes):
 
 def network_spec(problem):
     """Settings of the samplers that a figure of a problem compares, for its caption."""
-    return ENTRIES_OF_PROBLEMS[problem]["samplers"]
+    return PROBLEMS[problem]["samplers"]
 
 
 def network_of(problem):

@@ -119,4 +119,4 @@ rule mesh_study:
         "../scripts/mesh_study.py"
 
 
-MESH_STUDY_OUTPUTS = [*rules.mesh_study.output, *rules.mesh_study_table.output] if STUDIED in PROBLEMS else []
+MESH_STUDY_OUTPUTS = [*rules.mesh_study.output, *rules.mesh_study_table.output] if STUDIED in PAGED else []

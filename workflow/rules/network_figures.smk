@@ -2,7 +2,7 @@
 
 # Figs. 4 and 5 are of the problem that the config names.
 SWAPPED, DESIGNED = (config["experiments"][figure]["problem"] for figure in ("nng_fig4", "nng_fig5"))
-DRIVEN_BY_NETWORK = [name for name in GRADIENT_PROBLEMS if "nng_hmc" in samplers(name)]
+DRIVEN_BY_NETWORK = [name for name in NETWORK_PROBLEMS if "nng_hmc" in samplers(name)]
 NNG_TABLES = f"{RESULTS}/tables"
 
 
@@ -40,19 +40,19 @@ if "nng_fig4" in NETWORK_FIGURES:
         params:
             code=code(
                 "scripts/nng_fig4_table.py",
-                TARGETS[ENTRIES_OF_PROBLEMS[SWAPPED]["target"]["kind"]],
+                TARGETS[PROBLEMS[SWAPPED]["target"]["kind"]],
                 KERNELS["hmc"],
                 SURROGATES["gradient_network"],
             ),
             spec={
                 "seed": config["seed"],
                 "experiment": {
-                    "old_sd": ENTRIES_OF_PROBLEMS[SWAPPED]["target"]["prior_sd"],
+                    "old_sd": PROBLEMS[SWAPPED]["target"]["prior_sd"],
                     "new_sd": config["experiments"]["nng_fig4"]["prior_sd"],
                     **{key: config["experiments"]["nng_fig4"][key] for key in ("burn_in", "iterations")},
                 },
-                "target": ENTRIES_OF_PROBLEMS[SWAPPED]["target"],
-                "surrogate": ENTRIES_OF_PROBLEMS[SWAPPED]["surrogates"][network_of(SWAPPED)],
+                "target": PROBLEMS[SWAPPED]["target"],
+                "surrogate": PROBLEMS[SWAPPED]["surrogates"][network_of(SWAPPED)],
                 "samplers": {
                     sampler: {key: network_spec(SWAPPED)[sampler][key] for key in ("step_size", "n_steps")}
                     for sampler in ("hmc", "nng_hmc")
@@ -133,7 +133,7 @@ if "nng_fig7" in NETWORK_FIGURES:
             fig8=f"{NNG_TABLES}/nng_fig8.csv",
         params:
             code=code("scripts/nng_gp_tables.py"),
-            spec={"target": ENTRIES_OF_PROBLEMS["gp_regression"]["target"]},
+            spec={"target": PROBLEMS["gp_regression"]["target"]},
         log:
             f"{LOGS}/network_figures/nng_gp_tables.log",
         conda:
@@ -188,7 +188,7 @@ for figure, (name, tables) in NETWORK_FIGURES.items():
             code=code("scripts/network_figure.py"),
             spec={
                 "figure": figure,
-                "title": GRADIENT_TITLES[name],
+                "title": TITLES[name],
                 "samplers": network_spec(name),
                 "experiment": config["experiments"].get(figure, {}),
             },

@@ -18,7 +18,7 @@ GRADIENT_PAGES = {
         ),
         ("gradient_stochastic", "Gradients of a few rows: stochastic gradient HMC on Cover Type", ["cover_type"]),
     )
-    if (chosen := [name for name in names if name in GRADIENT_PROBLEMS])
+    if (chosen := [name for name in names if name in NETWORK_PROBLEMS])
 }
 
 
@@ -37,7 +37,7 @@ def network_page(page, figures, parameters):
     title, names = GRADIENT_PAGES[page]
     settings = {
         name: {
-            **{key: ENTRIES_OF_PROBLEMS[name][key] for key in ("target", "samplers", "surrogates")},
+            **{key: PROBLEMS[name][key] for key in ("target", "samplers", "surrogates")},
             "iterations": {key: iterations(name, key) for key in ("explore", "discard", "keep")},
         }
         for name in names
@@ -46,12 +46,12 @@ def network_page(page, figures, parameters):
         "title": title,
         "files": {**run_tables(*NETWORK_TABLES), **network_files(*figures), **BESIDE_PAPER},
         "figures": drawn(*(name for name in figures if name in NETWORK_FIGURES)),
-        "parameters": {"titles": GRADIENT_TITLES, "problems": settings, **parameters},
+        "parameters": {"titles": TITLES, "problems": settings, **parameters},
     }
 
 
 PROBLEM_FIGURES = ["traces", "marginals", "autocorrelation", "acceptance"]
-NETWORK_TABLES = ("nng_tables", "nng_tables_se", "nng_agreement")
+NETWORK_TABLES = ("nng_tables", "nng_tables_se", "agreement", "diagnostics")
 NETWORK_PAGES = {
     "gradient_models": (("nng_fig6", "nng_fig7", "nng_fig8"), {"series": GARCH_SERIES, "regression": REGRESSION}),
     "gradient_logistic": (
@@ -115,7 +115,7 @@ NOTEBOOKS = {
         },
         "figures": drawn("nng_fig2", "nng_fig3"),
         "parameters": {
-            "titles": GRADIENT_TITLES,
+            "titles": TITLES,
             "pages": {page: found for page, (found, _) in GRADIENT_PAGES.items()},
             "banana": EXPERIMENTS["nng_fig2"],
             "gaussian": EXPERIMENTS["nng_fig3"],
@@ -130,7 +130,7 @@ NOTEBOOKS = {
             "files": {
                 "chain_files": of_every_chain(rules.sample.output.chain, [name]),
                 "metrics_files": [rules.metrics.output.metrics.format(problem=name)],
-                "table1": rules.tables.output.table1,
+                **run_tables("table1", "diagnostics"),
                 "story": stories([name]),
             },
             "figures": {
@@ -139,7 +139,7 @@ NOTEBOOKS = {
             },
             "parameters": {"problem": name},
         }
-        for name in PROBLEMS
+        for name in PAGED
     },
 }
 

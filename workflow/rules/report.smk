@@ -13,7 +13,7 @@ STYLE = "workflow/report/style.css"
 rule figures:
     """Draw the figures that compare samplers over all problems."""
     input:
-        metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
+        metrics=expand(rules.metrics.output.metrics, problem=PAGED),
         table1=rules.tables.output.table1,
         table1_se=rules.tables.output.table1_se,
         fig7=rules.adaptive.output.fig7,
@@ -181,14 +181,14 @@ rule report:
         table1_se=rules.tables.output.table1_se,
         diagnostics=rules.tables.output.diagnostics,
         agreement=rules.tables.output.agreement,
-        nng_tables=rules.network_tables.output.table,
-        nng_tables_se=rules.network_tables.output.table_se,
+        nng_tables=rules.tables.output.nng_tables,
+        nng_tables_se=rules.tables.output.nng_tables_se,
         scorecard=rules.scorecard.output.scorecard,
         claims=CLAIMS,
         paper=PAPER_TABLE,
-        metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
-        timing=of_every_sampler(rules.timing.output.timing),
-        stories=stories(PROBLEMS),
+        metrics=expand(rules.metrics.output.metrics, problem=PAGED),
+        timing=of_every_sampler(rules.timing.output.timing, PAGED),
+        stories=stories(PAGED),
         figures=[
             *(f"{RESULTS}/figures/{name}.png" for name in (*PAPER_FIGURES, *RUN_FIGURES, *GRADIENT_FIGURES)),
             *MPI_FIGURES,
@@ -206,7 +206,7 @@ rule report:
         ),
     params:
         code=code("scripts/report.py"),
-        spec={"run": config["run"], "titles": TITLES, "gradient_titles": GRADIENT_TITLES},
+        spec={"run": config["run"], "titles": TITLES},
     log:
         f"{LOGS}/report/index.log",
     conda:

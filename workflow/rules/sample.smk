@@ -15,7 +15,7 @@ rule explore:
         code=lambda wc: code("scripts/explore.py", target_code(wc), KERNELS["hmc"]),
         spec=explore_spec,
     wildcard_constraints:
-        problem="|".join(name for name in ENTRIES_OF_PROBLEMS if name not in RECORDED),
+        problem="|".join(name for name in PROBLEMS if name not in RECORDED),
     log:
         f"{LOGS}/explore/{{problem}}/{{chain}}.log",
     conda:

@@ -9,7 +9,7 @@ from rnshmc.plots.adaptive import acceptance_by_training, error_by_time
 from rnshmc.plots.comparison import acceptance, efficiency, evaluations
 from rnshmc.plots.style import save
 from rnshmc.results.metrics import metrics_frame, read_metrics
-from rnshmc.results.tables import read_table1
+from rnshmc.results.tables import read_results
 from rnshmc.run.job import job
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ titles = snakemake.params.spec["titles"]
 
 with job(snakemake.log[0]):
     chains = metrics_frame(read_metrics(snakemake.input.metrics))
-    table, errors = read_table1(Path(snakemake.input.table1)), read_table1(Path(snakemake.input.table1_se))
+    table, errors = read_results(Path(snakemake.input.table1)), read_results(Path(snakemake.input.table1_se))
     figures = {
         "efficiency": efficiency(table, errors, titles),
-        "acceptance": acceptance(chains, read_table1(Path(snakemake.input.paper)), titles),
+        "acceptance": acceptance(chains, read_results(Path(snakemake.input.paper)), titles),
         "evaluations": evaluations(chains, titles),
         "fig7": acceptance_by_training(pd.read_csv(snakemake.input.fig7), titles),
         "fig8": error_by_time(pd.read_csv(snakemake.input.fig8), titles),

@@ -1,9 +1,10 @@
 """Measure the chains of a problem."""
 
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rnshmc.results.metrics import chain_metrics, write_metrics
+from rnshmc.results.metrics import chain_metrics, convergence, write_metrics
 from rnshmc.run.job import job
 from rnshmc.store.chains import read_chain
 from rnshmc.store.reference import read_reference
@@ -12,9 +13,18 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
-    reference = read_reference(Path(snakemake.input.reference))
-    metrics = [
-        chain_metrics(read_chain(Path(path)), reference_mean=reference.mean, discard=snakemake.params.spec["discard"])
-        for path in snakemake.input.chains
-    ]
-    write_metrics(Path(snakemake.output.metrics), metrics)
+    reference = [read_reference(Path(path)).mean for path in snakemake.input.reference]
+    metrics, diagnosed = [], []
+    # One sampler at a time: all chains of a problem together may not fit into memory.
+    for _, paths in groupby(map(Path, snakemake.input.chains), key=lambda path: path.parent):
+        chains = [read_chain(path) for path in paths]
+        metrics += [
+            chain_metrics(
+                chain,
+                reference_mean=reference[0] if reference else None,
+                discard=snakemake.params.spec["discard"],
+            )
+            for chain in chains
+        ]
+        diagnosed.append(convergence(chains))
+    write_metrics(Path(snakemake.output.metrics), metrics, diagnosed)

@@ -10,7 +10,7 @@ from rnshmc.plots.style import save
 from rnshmc.results.marginals import marginal_table, selected_coordinates
 from rnshmc.results.metrics import metrics_frame, read_metrics
 from rnshmc.results.posterior import ProblemChains
-from rnshmc.results.tables import read_table1
+from rnshmc.results.tables import read_results
 from rnshmc.run.job import job
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ titles = {snakemake.wildcards.problem: title}
 
 with job(snakemake.log[0]):
     chains = ProblemChains.read(map(Path, snakemake.input.chains))
-    paper = read_table1(Path(snakemake.input.paper))
+    paper = read_results(Path(snakemake.input.paper))
     coordinates = selected_coordinates(chains.dim)
     figures = {
         "traces": traces(chains, coordinates, title),

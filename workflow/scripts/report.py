@@ -10,7 +10,7 @@ from rnshmc.report.index_page import Results, report_page, sections
 from rnshmc.report.network_text import network_sections
 from rnshmc.report.scorecard_page import scorecard_page
 from rnshmc.results.metrics import read_metrics
-from rnshmc.results.tables import read_table1
+from rnshmc.results.tables import read_results
 from rnshmc.run.job import job
 from rnshmc.scorecard.card import read_claims
 from rnshmc.store.timing import Timing
@@ -22,11 +22,11 @@ spec = snakemake.params.spec
 
 with job(snakemake.log[0]):
     results = Results(
-        table=read_table1(Path(snakemake.input.table1)),
-        errors=read_table1(Path(snakemake.input.table1_se)),
+        table=read_results(Path(snakemake.input.table1)),
+        errors=read_results(Path(snakemake.input.table1_se)),
         diagnostics=pd.read_csv(snakemake.input.diagnostics),
         agreement=pd.read_csv(snakemake.input.agreement),
-        paper=read_table1(Path(snakemake.input.paper)),
+        paper=read_results(Path(snakemake.input.paper)),
         metrics=read_metrics(snakemake.input.metrics),
         timings=[Timing.read(Path(path)) for path in snakemake.input.timing],
     )
@@ -39,7 +39,7 @@ with job(snakemake.log[0]):
         Path(snakemake.input.template),
         run=spec["run"],
         problems=sections(results, spec["titles"], stories),
-        gradient_problems=network_sections(network, network_se, card, spec["gradient_titles"]),
+        gradient_problems=network_sections(network, network_se, card, spec["titles"]),
         card=card,
         draws=draws,
         figures={Path(path).stem: Path(path) for path in snakemake.input.figures},
@@ -53,6 +53,6 @@ with job(snakemake.log[0]):
         card=card,
         draws=draws,
         claims=read_claims(Path(snakemake.input.claims)),
-        titles={**spec["titles"], **spec["gradient_titles"]},
+        titles=spec["titles"],
     )
     Path(snakemake.output.scorecard).write_text(scores, encoding="utf-8")

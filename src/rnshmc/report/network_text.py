@@ -59,7 +59,7 @@ def network_sections(
     Parameters
     ----------
     table, errors
-        From `rnshmc.results.network_tables.network_table` and `network_table_standard_errors`.
+        From `rnshmc.results.views`, of the results and of their standard errors.
     card
         From `rnshmc.scorecard.card.scorecard`, which has the printed numbers.
     titles
@@ -118,7 +118,7 @@ def settings_table(
     Parameters
     ----------
     table
-        From `rnshmc.results.network_tables.network_table`.
+        From `rnshmc.results.views`.
     problems
         ``samplers`` and ``surrogates`` of each problem, as in the config.
     titles
@@ -149,7 +149,7 @@ def readable_agreement(agreement: pd.DataFrame, titles: Mapping[str, str]) -> pd
     Parameters
     ----------
     agreement
-        From `rnshmc.results.network_tables.network_agreement`.
+        From `rnshmc.results.agreement.agreement_table`.
     titles
         Title of each problem.
     """

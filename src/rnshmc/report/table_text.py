@@ -47,7 +47,7 @@ def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFr
     Parameters
     ----------
     table
-        From `rnshmc.results.tables.table1`.
+        From `rnshmc.results.views`, the view ``table1``.
     titles
         Title of each problem.
     """
@@ -80,7 +80,7 @@ def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd
     Parameters
     ----------
     table
-        From `network_table`.
+        From `rnshmc.results.views`, the view ``nng_tables``.
     titles
         Title of each problem.
     """
@@ -133,6 +133,30 @@ def readable_matching(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.Data
             }
         )
     return pd.DataFrame(rows)
+
+
+def readable_diagnostics(diagnostics: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Convergence of each sampler as text, with what is wrong in words.
+
+    Parameters
+    ----------
+    diagnostics
+        From `rnshmc.results.tables.diagnostics_table`.
+    titles
+        Title of each problem.
+    """
+    return pd.DataFrame(
+        {
+            "problem": diagnostics["problem"].map(titles),
+            "sampler": diagnostics["sampler"].map(sampler_label),
+            "chains": diagnostics["chains"].map(str),
+            "max R-hat": diagnostics["rhat_max"].map(fixed(3)),
+            "min bulk ESS": diagnostics["ess_bulk_min"].map(fixed(0)),
+            "min tail ESS": diagnostics["ess_tail_min"].map(fixed(0)),
+            "divergences": diagnostics["divergences"].map(str),
+            "warnings": diagnostics["warnings"].fillna("").replace("", "none"),
+        }
+    )
 
 
 def busy_note(table: pd.DataFrame) -> str:

@@ -1,8 +1,8 @@
-"""Means over chains with their standard errors: the numbers behind every row of Table 1."""
+"""Means over chains with their standard errors: the numbers behind every row of a table."""
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol, Self, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -12,6 +12,23 @@ from rnshmc.results.names import in_order
 from rnshmc.store.timing import Timing
 
 BASELINE = "hmc"
+ITERATIONS = 10_000
+"""Iterations to which seconds of whole runs refer: those of each chain of either paper, exploration included."""
+_MEANS = (
+    "ap",
+    *(f"{name}_{part}" for name in ("ess", "truncated_ess") for part in ("min", "median", "max")),
+    "values_per_iter",
+    "gradients_per_iter",
+    "metrics_per_iter",
+    "surrogate_gradients_per_iter",
+)
+_SPEEDUPS = {
+    "speedup_min_ess": "min_ess_per_s",
+    "speedup_median_ess": "median_ess_per_s",
+    "speedup_median_ess_with_training": "median_ess_per_s_with_training",
+}
+"""The efficiency that each speed-up compares with that of HMC on the same problem."""
+_ALIKE = ("origin", "draws", "recipe", "hidden_units", "training_draws")
 
 Cell = tuple[str, str]
 """A problem and a sampler."""
@@ -35,44 +52,33 @@ class Estimate(NamedTuple):
         ratio = self.value / other.value
         return Estimate(ratio, math.hypot(self.error, ratio * other.error) / abs(other.value))
 
+    def times(self, factor: float) -> "Estimate":
+        """A multiple."""
+        return Estimate(factor * self.value, factor * self.error)
 
-class OfChain(Protocol):
-    """Measurements on a chain."""
-
-    @property
-    def problem(self) -> str:
-        """Name of the problem."""
-        ...
-
-    @property
-    def sampler(self) -> str:
-        """Name of the sampler."""
-        ...
+    @classmethod
+    def total(cls, parts: Iterable["Estimate"]) -> Self:
+        """Sum of independent estimates; errors add in quadrature."""
+        terms = list(parts)
+        return cls(sum(part.value for part in terms), math.hypot(*(part.error for part in terms)))
 
 
-M = TypeVar("M", bound=OfChain)
+UNDEFINED = Estimate(math.nan, math.nan)
 
 
-def cells(metrics: Iterable[M], *, alike: Sequence[str] = ("origin", "draws", "hidden_units")) -> dict[Cell, list[M]]:
+def cells(metrics: Iterable[ChainMetrics]) -> dict[Cell, list[ChainMetrics]]:
     """The chains of each problem and sampler: problems in the order in which they come, samplers in that of the papers.
-
-    Parameters
-    ----------
-    metrics
-        Of every chain.
-    alike
-        Attributes in which the chains of a cell have to agree: by default, data, length and hidden units.
 
     Raises
     ------
     StoreError
-        If the chains of a cell differ in one of them.
+        If the chains of a cell differ in data, length, recipe, hidden units or training draws.
     """
-    by_cell: dict[Cell, list[M]] = {}
+    by_cell: dict[Cell, list[ChainMetrics]] = {}
     for chain in metrics:
         by_cell.setdefault((chain.problem, chain.sampler), []).append(chain)
     for cell, chains in by_cell.items():
-        for field in alike:
+        for field in _ALIKE:
             values = {getattr(chain, field) for chain in chains}
             if len(values) > 1:
                 raise StoreError(f"chains of {'/'.join(cell)} differ in {field}: {sorted(map(str, values))}")
@@ -82,52 +88,67 @@ def cells(metrics: Iterable[M], *, alike: Sequence[str] = ("origin", "draws", "h
 
 
 def estimates(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> dict[Cell, dict[str, Estimate]]:
-    """Every number of Table 1 for every problem and sampler; `rnshmc.results.tables.table1` says what they are.
+    """Every number of every problem and sampler; `rnshmc.results.tables.results_table` says what they are.
 
     Raises
     ------
     StoreError
         If a cell has no timing, or its chains do not belong together.
     """
-    seconds = {(timing.problem, timing.sampler): timing for timing in timings}
-    table = {}
-    for cell, chains in cells(metrics).items():
-        if cell not in seconds:
-            raise StoreError(f"no timing of {'/'.join(cell)}")
-        table[cell] = _cell_estimates(chains, seconds[cell])
-    for (problem, sampler), row in table.items():
-        row["speedup"] = _speedup(row, table.get((problem, BASELINE)), is_baseline=sampler == BASELINE)
-    return table
-
-
-def _cell_estimates(chains: Sequence[ChainMetrics], timing: Timing) -> dict[str, Estimate]:
-    row = {
-        column: Estimate.over(getattr(chain, column) for chain in chains)
-        for column in (
-            "ap",
-            "ess_min",
-            "ess_median",
-            "ess_max",
-            "values_per_iter",
-            "gradients_per_iter",
-            "metrics_per_iter",
-        )
+    seconds = {
+        (timing.problem, timing.sampler): Estimate(timing.s_per_iter, timing.standard_error) for timing in timings
     }
-    row["s_per_iter"] = Estimate(timing.s_per_iter, timing.standard_error)
-    row["min_ess_per_s"] = Estimate.over(chain.ess_min / chain.draws for chain in chains).per(row["s_per_iter"])
-    row["min_ess_per_value"] = Estimate.over(_ess_per_evaluation(chain) for chain in chains)
-    return row
+    chains = cells(metrics)
+    missing = [cell for cell in chains if cell not in seconds]
+    if missing:
+        raise StoreError(f"no timing of {'/'.join(missing[0])}")
+    table = {
+        (problem, sampler): _cell_estimates(members, seconds[problem, sampler], seconds.get((problem, BASELINE)))
+        for (problem, sampler), members in chains.items()
+    }
+    return {cell: {**row, **_speedups(cell, table)} for cell, row in table.items()}
+
+
+def _cell_estimates(chains: Sequence[ChainMetrics], own: Estimate, exact: Estimate | None) -> dict[str, Estimate]:
+    least, median = (
+        Estimate.over(getattr(chain, name) / chain.draws for chain in chains) for name in ("ess_min", "ess_median")
+    )
+    training = Estimate.over(math.nan if chain.fit_s is None else chain.fit_s for chain in chains)
+    total = _total(chains[0].training_draws, own, exact, training)
+    return {
+        **{name: Estimate.over(getattr(chain, name) for chain in chains) for name in _MEANS},
+        "s_per_iter": own,
+        "fit_s": training,
+        "sample_s": own.times(ITERATIONS),
+        "total_s": total,
+        "min_ess_per_s": least.per(own),
+        "median_ess_per_s": median.per(own),
+        "median_ess_per_s_with_training": median.times(ITERATIONS).per(total),
+        "min_ess_per_value": Estimate.over(_ess_per_evaluation(chain) for chain in chains),
+    }
+
+
+def _total(trained: int | None, own: Estimate, exact: Estimate | None, training: Estimate) -> Estimate:
+    """Seconds of all `ITERATIONS`, those of HMC that a surrogate was trained on and its training among them."""
+    if trained is None:
+        return own.times(ITERATIONS)
+    if exact is None:
+        return UNDEFINED
+    return Estimate.total([exact.times(trained), training, own.times(ITERATIONS - trained)])
 
 
 def _ess_per_evaluation(chain: ChainMetrics) -> float:
-    """NaN for a chain whose every trajectory failed before the exact potential was asked."""
+    """NaN for a chain whose every trajectory failed before the exact potential was evaluated."""
     evaluations = chain.draws * chain.evaluations_per_iter
     return chain.ess_min / evaluations if evaluations else math.nan
 
 
-def _speedup(row: dict[str, Estimate], baseline: dict[str, Estimate] | None, *, is_baseline: bool) -> Estimate:
-    if is_baseline:
-        return Estimate(1.0, 0.0)
+def _speedups(cell: Cell, table: Mapping[Cell, Mapping[str, Estimate]]) -> dict[str, Estimate]:
+    """Efficiencies relative to HMC on the same problem: HMC's own are 1 by definition, without error."""
+    problem, sampler = cell
+    if sampler == BASELINE:
+        return dict.fromkeys(_SPEEDUPS, Estimate(1.0, 0.0))
+    baseline = table.get((problem, BASELINE))
     if baseline is None:
-        return Estimate(math.nan, math.nan)
-    return row["min_ess_per_s"].per(baseline["min_ess_per_s"])
+        return dict.fromkeys(_SPEEDUPS, UNDEFINED)
+    return {name: table[cell][column].per(baseline[column]) for name, column in _SPEEDUPS.items()}

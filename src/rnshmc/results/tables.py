@@ -1,175 +1,178 @@
 """The tables of a run, made of its chains' metrics and of the timing stage.
 
 Seconds per iteration come from the timing stage alone, which has the machine to itself; everything else comes from the
-chains. All of it covers the kept iterations only, as in paper A's Table 1.
+chains. All of it covers the kept iterations only, as in the papers' tables. `results_table` has every number of every
+problem; the tables of the papers are views of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from rnshmc.diagnostics.agreement import MIN_ESS, compare_means, pool_means
-from rnshmc.diagnostics.reference import Reference
-from rnshmc.diagnostics.summary import summarise
-from rnshmc.errors import StoreError
 from rnshmc.results.estimates import Cell, cells, estimates
-from rnshmc.results.metrics import ChainMetrics
+from rnshmc.results.metrics import ChainMetrics, Convergence
 from rnshmc.store.timing import Timing
-from rnshmc.types import Array
 
-TABLE1_COLUMNS = (
+RESULTS_COLUMNS = (
+    "paper",
     "problem",
     "sampler",
+    "recipe",
     "hidden_units",
+    "training_draws",
     "chains",
     "draws",
     "ap",
     "ess_min",
     "ess_median",
     "ess_max",
-    "s_per_iter",
-    "min_ess_per_s",
-    "speedup",
+    "truncated_ess_min",
+    "truncated_ess_median",
+    "truncated_ess_max",
     "values_per_iter",
     "gradients_per_iter",
     "metrics_per_iter",
+    "surrogate_gradients_per_iter",
+    "s_per_iter",
+    "fit_s",
+    "sample_s",
+    "total_s",
+    "min_ess_per_s",
+    "median_ess_per_s",
+    "median_ess_per_s_with_training",
     "min_ess_per_value",
+    "speedup_min_ess",
+    "speedup_median_ess",
+    "speedup_median_ess_with_training",
     "loaded",
     "data",
 )
+_COUNTS = {"hidden_units": "Int64", "training_draws": "Int64"}
+MAX_RHAT = 1.01
+"""Largest R-hat of chains that have mixed (Vehtari et al. 2021)."""
+MIN_ESS_PER_CHAIN = 100
+"""Effective draws of each chain from which on its diagnostics are reliable (Vehtari et al. 2021)."""
 
 
-def table1(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> pd.DataFrame:
-    """Paper A's Table 1 with counts of evaluations beside the seconds: one row per problem and sampler.
+def results_table(
+    metrics: Sequence[ChainMetrics], timings: Sequence[Timing], papers: Mapping[str, str]
+) -> pd.DataFrame:
+    """Every number of a run, one row per problem and sampler, in the columns `RESULTS_COLUMNS`.
 
-    Columns are means over chains, but `s_per_iter` is the median over the blocks of the timing stage. `min_ess_per_s`
-    is ess_min / (draws * s_per_iter); `speedup` is that relative to HMC on the same problem; `min_ess_per_value` is
-    ess_min per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient brings its value along);
-    `draws` are kept by each chain; `loaded` says that other work kept the machine busy while seconds were measured;
-    `data` is the origin of the data.
+    Acceptance, effective sample sizes (`ess_*` Geyer's, `truncated_ess_*` those of paper B's implementation), calls of
+    the exact potential, gradient and metric per iteration, and `fit_s`, the processor seconds of the training, are
+    means over chains; `s_per_iter` is the median over the blocks of the timing stage. `training_draws` are the
+    iterations of exact HMC until the surrogate was trained. `draws` are kept by each chain.
+
+    `sample_s` are the seconds of 10000 iterations. `total_s` are those of as many from the first on: `training_draws`
+    of HMC, the training, and the remaining iterations. `min_ess_per_s` and `median_ess_per_s` are effective draws per
+    second of sampling, `median_ess_per_s_with_training` those of 10000 draws per second of `total_s`; each speed-up is
+    one of these relative to HMC on the same problem. `min_ess_per_value` is ess_min per call of the exact potential
+    (`ChainMetrics.evaluations_per_iter`; a gradient brings its value along). `loaded` says that other work kept the
+    machine busy while seconds were measured; `data` is the origin of the data; `paper` is empty for a user's problem.
+
+    Parameters
+    ----------
+    metrics, timings
+        Of every chain, and of every sampler.
+    papers
+        The paper that each problem belongs to, where it belongs to one.
 
     Raises
     ------
     StoreError
-        If a timing is missing, or the chains of a row differ in data, length or hidden units.
+        If a timing is missing, or the chains of a row differ in data, length, recipe, hidden units or training draws.
     """
-    return _table1(metrics, timings, "value")
+    return _table(metrics, timings, papers, "value")
 
 
-def table1_standard_errors(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> pd.DataFrame:
-    """Standard errors of `table1`, in the same rows and columns; NaN where there is one chain or one block only.
+def results_standard_errors(
+    metrics: Sequence[ChainMetrics], timings: Sequence[Timing], papers: Mapping[str, str]
+) -> pd.DataFrame:
+    """Standard errors of `results_table`, in the same rows and columns; NaN where there is one chain or one block only.
 
-    They are taken over chains for what is measured on chains and over blocks for `s_per_iter`, and relative errors add
-    in quadrature in `min_ess_per_s` and `speedup`. The baseline's speed-up is 1 by definition, without error.
+    They are taken over chains for what is measured on chains and over blocks for `s_per_iter`; errors of sums, and
+    relative errors of ratios, add in quadrature. HMC's speed-ups are 1 by definition, without error.
     """
-    return _table1(metrics, timings, "error")
+    return _table(metrics, timings, papers, "error")
 
 
-def read_table1(path: Path) -> pd.DataFrame:
-    """Read `table1`, its standard errors or the published table from a CSV file."""
-    return pd.read_csv(path, dtype={"hidden_units": "Int64"})
+def read_results(path: Path) -> pd.DataFrame:
+    """Read `results_table`, or its standard errors, from a CSV file."""
+    return pd.read_csv(path, dtype=_COUNTS)
 
 
-def _table1(metrics: Sequence[ChainMetrics], timings: Sequence[Timing], part: str) -> pd.DataFrame:
+def diagnostics_table(metrics: Sequence[ChainMetrics], convergence: Iterable[Convergence]) -> pd.DataFrame:
+    """Convergence over the chains of each problem and sampler, worst coordinate of each.
+
+    `warnings` says what is wrong in words: R-hat above `MAX_RHAT`, fewer than `MIN_ESS_PER_CHAIN` effective draws per
+    chain (bulk or tail), divergences, solves that failed; it is empty where nothing is.
+
+    Parameters
+    ----------
+    metrics
+        Of every chain.
+    convergence
+        Of every sampler.
+    """
+    diagnosed = {(row.problem, row.sampler): row for row in convergence}
+    return pd.DataFrame([_diagnosed(chains, diagnosed[cell]) for cell, chains in cells(metrics).items()])
+
+
+def _diagnosed(chains: Sequence[ChainMetrics], pooled: Convergence) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "problem": pooled.problem,
+        "sampler": pooled.sampler,
+        "chains": len(chains),
+        "ess_bulk_min": pooled.ess_bulk_min,
+        "ess_tail_min": pooled.ess_tail_min,
+        "rhat_max": pooled.rhat_max,
+        "divergences": sum(chain.divergences for chain in chains),
+        "solver_failures": sum(chain.solver_failures for chain in chains),
+        "softened_metrics": sum(chain.softened_metrics for chain in chains),
+    }
+    return {**row, "warnings": "; ".join(_warnings(row)), "data": chains[0].origin}
+
+
+def _warnings(row: Mapping[str, Any]) -> list[str]:
+    rhat, enough = row["rhat_max"], MIN_ESS_PER_CHAIN * row["chains"]
+    few = [name for name in ("bulk", "tail") if row[f"ess_{name}_min"] < enough]
+    return [
+        *([f"R-hat {rhat:.3f}"] if rhat is not None and rhat > MAX_RHAT else []),
+        *(f"{name} ESS {row[f'ess_{name}_min']:.0f} of {enough}" for name in few),
+        *([f"{row['divergences']} divergences"] if row["divergences"] else []),
+        *([f"{row['solver_failures']} failed solves"] if row["solver_failures"] else []),
+    ]
+
+
+def _table(
+    metrics: Sequence[ChainMetrics], timings: Sequence[Timing], papers: Mapping[str, str], part: str
+) -> pd.DataFrame:
     chains = cells(metrics)
     loaded = {(timing.problem, timing.sampler): timing.loaded for timing in timings}
     rows = [
         {
             **_labels(cell, chains[cell]),
+            "paper": papers.get(cell[0], ""),
             "loaded": loaded[cell],
             **{name: getattr(estimate, part) for name, estimate in row.items()},
         }
         for cell, row in estimates(metrics, timings).items()
     ]
-    return pd.DataFrame(rows).astype({"hidden_units": "Int64"})[list(TABLE1_COLUMNS)]
+    return pd.DataFrame(rows, columns=list(RESULTS_COLUMNS)).astype(_COUNTS)
 
 
 def _labels(cell: Cell, chains: Sequence[ChainMetrics]) -> dict[str, Any]:
-    problem, sampler = cell
     first = chains[0]
     return {
-        "problem": problem,
-        "sampler": sampler,
+        "problem": cell[0],
+        "sampler": cell[1],
+        "recipe": first.recipe,
         "hidden_units": first.hidden_units,
+        "training_draws": first.training_draws,
         "chains": len(chains),
         "draws": first.draws,
         "data": first.origin,
     }
-
-
-def diagnostics_table(metrics: Sequence[ChainMetrics], draws: Mapping[Cell, Array]) -> pd.DataFrame:
-    """Convergence over the chains of each problem and sampler, worst coordinate of each.
-
-    Parameters
-    ----------
-    metrics
-        Of every chain.
-    draws
-        Kept draws of each (problem, sampler), shape (chains, n, d).
-    """
-    rows = []
-    for cell, chains in cells(metrics).items():
-        summary = summarise(draws[cell])
-        rows.append(
-            {
-                "problem": cell[0],
-                "sampler": cell[1],
-                "ess_bulk_min": summary.ess_bulk.min(),
-                "ess_tail_min": summary.ess_tail.min(),
-                "rhat_max": summary.rhat.max(),
-                "divergences": sum(chain.divergences for chain in chains),
-                "solver_failures": sum(chain.solver_failures for chain in chains),
-                "softened_metrics": sum(chain.softened_metrics for chain in chains),
-                "data": chains[0].origin,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def agreement_table(
-    metrics: Sequence[ChainMetrics], references: Mapping[str, Reference], *, level: float = 0.01
-) -> pd.DataFrame:
-    """Whether the means of each sampler agree with the reference run of its problem, within Monte Carlo error.
-
-    Where a sampler has fewer than `MIN_ESS` effective draws of a coordinate, its errors are not to be relied upon, and
-    `agrees` is missing.
-
-    Parameters
-    ----------
-    metrics
-        Of every chain.
-    references
-        The reference run of each problem.
-    level
-        Probability of a false alarm in one row at most (`rnshmc.diagnostics.agreement.compare_means`).
-
-    Raises
-    ------
-    StoreError
-        If a problem has no reference.
-    """
-    rows = []
-    for (problem, sampler), chains in cells(metrics).items():
-        if problem not in references:
-            raise StoreError(f"no reference run of {problem}")
-        mean, mcse = pool_means(
-            np.array([chain.mean for chain in chains]), np.array([chain.mcse_mean for chain in chains])
-        )
-        reference = references[problem]
-        result = compare_means(mean, mcse, reference.mean, reference.mcse_mean, level=level)
-        rows.append(
-            {
-                "problem": problem,
-                "sampler": sampler,
-                "max_abs_z": result.max_abs_z,
-                "n_coordinates": result.n_coordinates,
-                "threshold": result.threshold,
-                "agrees": result.agrees if sum(chain.ess_min for chain in chains) >= MIN_ESS else pd.NA,
-                "data": chains[0].origin,
-            }
-        )
-    columns = ["problem", "sampler", "max_abs_z", "n_coordinates", "threshold", "agrees", "data"]
-    return pd.DataFrame(rows, columns=columns).astype({"agrees": "boolean"})

@@ -7,6 +7,9 @@ from rnshmc.errors import ParameterError
 from rnshmc.run.recipes import recipe
 from rnshmc.run.registry import TARGETS
 
+EXPERIMENTS_BESIDE = frozenset({"fig4", "fig5", "scaling", "mesh_study"})
+"""Experiments whose settings have sections of their own."""
+
 
 def check_config(config: Mapping[str, Any]) -> None:
     """Check a configuration that already satisfies the schema.
@@ -21,6 +24,16 @@ def check_config(config: Mapping[str, Any]) -> None:
         raise ParameterError("configuration: " + "; ".join(complaints))
 
 
+def selected_problems(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of the problems that a run has: those named by the key ``only``, or all."""
+    return {name: entry for name, entry in config["problems"].items() if is_selected(config, name)}
+
+
+def is_selected(config: Mapping[str, Any], name: str) -> bool:
+    """Whether a run has a problem or an experiment: one that the key ``only`` names, or any where it names none."""
+    return config["only"] is None or name in config["only"]
+
+
 def _complaints(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _iterations_complaint("iterations", config["iterations"])
     yield from _steps_complaint("reference", config["reference"])
@@ -29,12 +42,12 @@ def _complaints(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _steps_complaint("experiments.fig3", fig3)
     if fig3["burn_in"] >= fig3["iterations"]:
         yield f"experiments.fig3.burn_in is {fig3['burn_in']}, which leaves nothing of {fig3['iterations']} iterations"
-    yield from _network_complaints(config["experiments"], config["gradient_problems"])
-    for name in sorted(config["problems"].keys() & config["gradient_problems"].keys()):
-        yield f"problems.{name} and gradient_problems.{name} have one name, but their results need two"
-    for section in ("problems", "gradient_problems"):
-        for name, problem in config[section].items():
-            yield from _problem_complaints(f"{section}.{name}", problem, config["iterations"])
+    yield from _network_complaints(config["experiments"], config["problems"])
+    known = config["problems"].keys() | config["experiments"].keys() | EXPERIMENTS_BESIDE
+    for name in sorted(set(config["only"] or ()) - known):
+        yield f"only: there is no problem or experiment {name!r}; there are {', '.join(sorted(known))}"
+    for name, problem in selected_problems(config).items():
+        yield from _problem_complaints(f"problems.{name}", problem, config["iterations"])
 
 
 def _problem_complaints(where: str, problem: Mapping[str, Any], shared: Mapping[str, int]) -> Iterator[str]:

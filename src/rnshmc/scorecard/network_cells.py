@@ -1,10 +1,10 @@
 """A number of ours beside one of paper B's Tables 1, 2, 3 and 5."""
 
-from rnshmc.results.network_tables import PAPER_ITERATIONS
+from rnshmc.results.estimates import ITERATIONS
 from rnshmc.scorecard.measured import Measured, Tables, measured_cell, rows_where
 
 TABLES = "nng_tables"
-"""The table of a run that has all of them (`rnshmc.results.network_tables.network_table`)."""
+"""The table of a run that has all of them (`rnshmc.results.views`)."""
 
 
 def network_cell(tables: Tables, problem: str, sampler: str, column: str) -> Measured | None:
@@ -15,6 +15,6 @@ def network_cell(tables: Tables, problem: str, sampler: str, column: str) -> Mea
     """
     rows = rows_where(tables, TABLES, problem=problem, sampler=sampler)
     share = sampler.rpartition("_")[2]
-    if rows is not None and share.isdigit() and rows["training_draws"].iloc[0] != int(share) * PAPER_ITERATIONS // 100:
+    if rows is not None and share.isdigit() and rows["training_draws"].iloc[0] != int(share) * ITERATIONS // 100:
         return None
     return measured_cell(tables, TABLES, problem, sampler, column)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from rnshmc.results.estimates import BASELINE, Estimate
 from rnshmc.scorecard.entries import PAPER_B
@@ -100,12 +101,13 @@ def _seconds(tables: Tables, sampler: str) -> Measured | None:
 
 
 def _agreement(tables: Tables, sampler: str, column: str) -> Measured | None:
-    """How far the posterior of a sampler on Cover Type is from that of HMC (`network_agreement`)."""
-    rows = rows_where(tables, "nng_agreement", problem="cover_type", sampler=sampler)
+    """How far the posterior of a sampler on Cover Type is from that of HMC (`rnshmc.results.agreement`)."""
+    rows = rows_where(tables, "agreement", problem="cover_type", sampler=sampler, against=BASELINE)
     if rows is None:
         return None
     row = rows.iloc[0]
-    value = float(row["max_abs_z"]) / float(row["threshold"]) if column == "z" else float(row[column])
+    judged = float(row["max_abs_z"]) / float(row["threshold"]) if not pd.isna(row["agrees"]) else math.nan
+    value = judged if column == "z" else float(row[column])
     return Measured(
         Estimate(value, math.nan), int(row["chains"]), _chains(int(row["chains"])), row["data"] in OTHER_DATA
     )

@@ -1,0 +1,108 @@
+"""Whether each sampler's posterior agrees with a reference run, or with that of HMC."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.diagnostics.agreement import MIN_ESS, compare_means, pool_means
+from rnshmc.diagnostics.reference import Reference
+from rnshmc.results.estimates import BASELINE, cells
+from rnshmc.results.metrics import ChainMetrics
+from rnshmc.types import Array
+
+AGREEMENT_COLUMNS = (
+    "problem",
+    "sampler",
+    "against",
+    "max_abs_z",
+    "n_coordinates",
+    "threshold",
+    "agrees",
+    "shift",
+    "spread",
+    "chains",
+    "data",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Posterior means with their Monte Carlo errors, standard deviations, all of shape (d,), and the fewest effective
+    draws of a coordinate."""
+
+    mean: Array
+    mcse_mean: Array
+    sd: Array
+    ess_min: float
+
+
+def agreement_table(
+    metrics: Sequence[ChainMetrics], references: Mapping[str, Reference], *, level: float = 0.01
+) -> pd.DataFrame:
+    """Each sampler's posterior beside the reference run of its problem, or beside that of HMC where there is none.
+
+    `against` says which. `max_abs_z`, `threshold` and `agrees` compare the means within Monte Carlo error
+    (`rnshmc.diagnostics.agreement.compare_means`, at `level`); where either has fewer than `MIN_ESS` effective draws of
+    a coordinate, their errors are unreliable and `agrees` is missing. `shift` and `spread` say how far apart the
+    posteriors are, whatever the error: the median over the coordinates of the distance of the means in standard
+    deviations of what they are compared with, and of the factor, at least 1, by which the standard deviations differ.
+    Both are NaN where HMC never moved, and `spread` where the sampler never did.
+
+    Parameters
+    ----------
+    metrics
+        Of every chain.
+    references
+        The reference run of each problem that has one.
+    level
+        Probability of a false alarm in one row at most.
+
+    Raises
+    ------
+    StoreError
+        If the chains of a row do not belong together.
+    """
+    chains = cells(metrics)
+    rows = []
+    for (problem, sampler), members in chains.items():
+        against = "reference" if problem in references else BASELINE
+        if against == BASELINE and (sampler == BASELINE or (problem, BASELINE) not in chains):
+            continue
+        other = _referred(references[problem]) if problem in references else _pooled(chains[problem, BASELINE])
+        compared = _compare(_pooled(members), other, level=level)
+        labels = {"problem": problem, "sampler": sampler, "against": against}
+        rows.append({**labels, **compared, "chains": len(members), "data": members[0].origin})
+    return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS)).astype({"agrees": "boolean"})
+
+
+def _referred(reference: Reference) -> Moments:
+    return Moments(reference.mean, reference.mcse_mean, reference.sd, math.inf)
+
+
+def _pooled(chains: Sequence[ChainMetrics]) -> Moments:
+    """Moments over chains; standard deviations within chains, as root mean squares over them."""
+    mean, mcse = pool_means(np.array([chain.mean for chain in chains]), np.array([chain.mcse_mean for chain in chains]))
+    sds = np.array([chain.sd for chain in chains])
+    ess = sum(chain.ess_min for chain in chains)
+    return Moments(mean, mcse, np.asarray(np.sqrt(np.square(sds).mean(axis=0))), ess)
+
+
+def _compare(ours: Moments, other: Moments, *, level: float) -> dict[str, Any]:
+    result = compare_means(ours.mean, ours.mcse_mean, other.mean, other.mcse_mean, level=level)
+    judged = min(ours.ess_min, other.ess_min) >= MIN_ESS
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift = np.abs(ours.mean - other.mean) / other.sd
+        factors = ours.sd / other.sd
+        spread = np.exp(np.abs(np.log(np.where(factors > 0, factors, np.nan))))
+    return {
+        "max_abs_z": result.max_abs_z,
+        "n_coordinates": result.n_coordinates,
+        "threshold": result.threshold,
+        "agrees": result.agrees if judged else pd.NA,
+        "shift": float(np.median(shift)),
+        "spread": float(np.median(spread)),
+    }
