@@ -7,14 +7,38 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rnshmc.datasets.fetch import fetch
+from rnshmc.datasets.matrix import LogisticData
+from rnshmc.datasets.prepare import prepare
 from rnshmc.datasets.receipt import Receipt
 from rnshmc.datasets.sources import SourceTable, load_sources
+from rnshmc.files import sha256
+from rnshmc.random import stream
 
-DATA = Path(__file__).parents[2] / "data"
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "data"
+FETCHED = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))["data"]["fetched"]
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+def receipt_of(path: Path, origin: str = "real") -> Path:
+    """The file of a receipt for a raw file, beside it; or for a stand-in, where there is no raw file."""
+    real = origin == "real"
+    name, digest = (path.name, sha256(path)) if real else (None, None)
+    receipt = path.with_name(f"{path.name}.json")
+    Receipt(path.name, origin, name, digest, "a test").save(receipt)  # type: ignore[arg-type]
+    return receipt
+
+
+def prepared(name: str, *receipts: Path) -> LogisticData:
+    """A set of the config, prepared from receipts; a stand-in of at most 60000 rows, for all of them take seconds."""
+    settings = {key: value for key, value in FETCHED[name].items() if key not in ("raw", "stream")}
+    stand_in = dict(settings.pop("stand_in"))
+    stand_in |= {"path": ROOT / stand_in["path"]} if "path" in stand_in else {"n": min(stand_in["n"], 60000)}
+    return prepare(*receipts, **settings, stand_in=stand_in, rng=stream(1, "stand-in", name))
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnshmc.datasets.bank import FIELDS, prepare_bank, read_bank
+from rnshmc.datasets.bank import FIELDS, read_bank
 from rnshmc.datasets.receipt import Receipt
 from rnshmc.errors import DataError
-from rnshmc.files import sha256
-from rnshmc.random import stream
+from tests.datasets.conftest import prepared, receipt_of
 
 HEADER = ";".join(f'"{name}"' for name in FIELDS)
 ROW = (
@@ -39,8 +38,8 @@ def bank_file(folder: Path, *rows: str, header: str = HEADER, end: str = "\n") -
     return path
 
 
-def test_the_published_file_gives_40197_rows_and_25_columns(bank: Receipt, raw_dir: Path, tmp_path: Path) -> None:
-    data = prepare_bank(bank, raw_dir=raw_dir, summary=tmp_path / "unused", rng=stream(0))
+def test_the_published_file_gives_40197_rows_and_25_columns(bank: Receipt, raw_dir: Path) -> None:
+    data = prepared("bank", receipt_of(bank.verified(raw_dir)))
     assert data.X.shape == (40197, 25)
     assert data.y.sum() == 4533
     assert data.origin == "real"
@@ -138,7 +137,6 @@ def test_a_file_that_is_no_table_is_named(tmp_path: Path) -> None:
 
 
 def test_a_constant_column_is_named(tmp_path: Path) -> None:
-    bank_file(tmp_path, client(), client(age="1"), client(age="2", y="no"))
-    receipt = Receipt("bank", "real", "bank.csv", sha256(tmp_path / "bank.csv"), "a test")
+    path = bank_file(tmp_path, client(), client(age="1"), client(age="2", y="no"))
     with pytest.raises(DataError, match=r"bank\.csv: column 'education' is constant \(4 in all 2 rows\)"):
-        prepare_bank(receipt, raw_dir=tmp_path, summary=tmp_path / "unused", rng=stream(0))
+        prepared("bank", receipt_of(path))

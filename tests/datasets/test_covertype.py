@@ -6,10 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnshmc.datasets.covertype import FEATURES, prepare_covertype, read_covertype
-from rnshmc.datasets.receipt import Receipt
+from rnshmc.datasets.covertype import FEATURES, read_covertype
 from rnshmc.errors import DataError
-from rnshmc.files import sha256
 from rnshmc.random import stream
 
 TYPES = [5, 2, 1, 2, 7, 3]
@@ -32,23 +30,6 @@ def test_the_label_is_the_second_type(tmp_path: Path) -> None:
     assert data.y.tolist() == [0, 1, 0, 1, 0, 0]
     assert data.origin == "real"
     np.testing.assert_array_equal(data.X, stream(1, "cover type").integers(0, 3000, (len(TYPES), 54)))
-
-
-def test_the_matrix_is_standardised(tmp_path: Path) -> None:
-    path = written(tmp_path)
-    receipt = Receipt("covertype", "real", path.name, sha256(path), "a test")
-    data = prepare_covertype(receipt, raw_dir=tmp_path, rng=stream(0))
-    np.testing.assert_allclose(data.X.mean(axis=0), 0.0, atol=1e-12)
-    np.testing.assert_allclose(data.X.std(axis=0, ddof=1), 1.0, rtol=1e-12)
-
-
-def test_a_stand_in_has_the_size_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A tenth of the rows: all of them take seconds to draw.
-    monkeypatch.setattr("rnshmc.datasets.covertype.ROWS", 58101)
-    receipt = Receipt("covertype", "stand-in", None, None, "a test")
-    data = prepare_covertype(receipt, raw_dir=tmp_path, rng=stream(1, "cover type"))
-    assert data.X.shape == (58101, 54)
-    assert data.origin == "stand-in"
 
 
 @pytest.mark.parametrize("strange", [0, 8])

@@ -6,11 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from rnshmc.datasets.dota2 import FEATURES, dota2_standin, prepare_dota2, read_dota2
-from rnshmc.datasets.receipt import Receipt
+from rnshmc.datasets.dota2 import FEATURES, dota2_standin, read_dota2
 from rnshmc.errors import DataError
-from rnshmc.files import sha256
 from rnshmc.random import stream
+from tests.datasets.conftest import prepared, receipt_of
 
 Games = npt.NDArray[np.int_]
 
@@ -26,9 +25,9 @@ def games(n: int, *names: str) -> Games:
     return np.column_stack((won, rng.integers(111, 300, n), rng.integers(1, 10, n), rng.integers(1, 4, n), heroes))
 
 
-def written(path: Path, rows: Games) -> Receipt:
+def written(path: Path, rows: Games) -> Path:
     np.savetxt(path, rows, fmt="%d", delimiter=",")
-    return Receipt("dota2", "real", path.name, sha256(path), "a test")
+    return receipt_of(path)
 
 
 def test_the_columns_are_as_many_as_the_paper_prints() -> None:
@@ -37,8 +36,7 @@ def test_the_columns_are_as_many_as_the_paper_prints() -> None:
 
 def test_both_files_are_read_and_heroes_stay_as_coded(tmp_path: Path) -> None:
     train, test = games(30, "train"), games(10, "test")
-    receipts = (written(tmp_path / "dota2Train.csv", train), written(tmp_path / "dota2Test.csv", test))
-    data = prepare_dota2(receipts, raw_dir=tmp_path, rng=stream(0))
+    data = prepared("dota2", written(tmp_path / "dota2Train.csv", train), written(tmp_path / "dota2Test.csv", test))
     both = np.vstack((train, test))
     assert data.X.shape == (40, 116)
     assert data.origin == "real"
@@ -47,13 +45,6 @@ def test_both_files_are_read_and_heroes_stay_as_coded(tmp_path: Path) -> None:
     np.testing.assert_array_equal(data.X[:, 3:], both[:, 4:])
     centred = both[:, 1:4] - both[:, 1:4].mean(axis=0)
     np.testing.assert_allclose(data.X[:, :3], centred / centred.std(axis=0, ddof=1), rtol=1e-12, atol=1e-14)
-
-
-def test_half_of_the_real_data_is_not_mixed_with_a_stand_in(tmp_path: Path) -> None:
-    receipts = (written(tmp_path / "dota2Train.csv", games(4)), Receipt("dota2", "stand-in", None, None, "a test"))
-    data = prepare_dota2(receipts, raw_dir=tmp_path, rng=stream(1, "dota2"))
-    assert data.X.shape == (102944, 116)
-    assert data.origin == "stand-in"
 
 
 @pytest.mark.parametrize(

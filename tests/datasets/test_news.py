@@ -6,10 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnshmc.datasets.news import COLUMNS, prepare_news, read_news
-from rnshmc.datasets.receipt import Receipt
+from rnshmc.datasets.news import COLUMNS, read_news
 from rnshmc.errors import DataError
-from rnshmc.files import sha256
 from rnshmc.random import stream
 
 FEATURES = [f"feature_{k}" for k in range(COLUMNS)]
@@ -49,21 +47,6 @@ def test_indicators_and_what_does_not_predict_are_left_out(tmp_path: Path) -> No
 
 def test_popular_is_what_was_shared_1400_times_or_more(tmp_path: Path) -> None:
     assert read_news(archive(tmp_path)).y.tolist() == [0, 1, 1, 0]
-
-
-def test_the_matrix_is_standardised(tmp_path: Path) -> None:
-    path = archive(tmp_path)
-    receipt = Receipt("news", "real", path.name, sha256(path), "a test")
-    data = prepare_news(receipt, raw_dir=tmp_path, rng=stream(0))
-    assert data.X.shape == (len(SHARES), 44)
-    np.testing.assert_allclose(data.X.std(axis=0, ddof=1), 1.0, rtol=1e-12)
-
-
-def test_a_stand_in_has_the_size_that_the_paper_prints(tmp_path: Path) -> None:
-    receipt = Receipt("news", "stand-in", None, None, "a test")
-    data = prepare_news(receipt, raw_dir=tmp_path, rng=stream(1, "news"))
-    assert data.X.shape == (39797, 44)
-    assert data.origin == "stand-in"
 
 
 @pytest.mark.parametrize("lost", ["feature_3", "shares", "timedelta"])

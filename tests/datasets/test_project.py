@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnshmc.datasets.adult import encode_a9a
 from rnshmc.datasets.matrix import LogisticData, standardise
-from rnshmc.datasets.project import project, random_basis
+from rnshmc.datasets.project import project, project_file, random_basis
 from rnshmc.datasets.receipt import Receipt
 from rnshmc.errors import DataError, ParameterError
 from rnshmc.random import stream
+from tests.datasets.conftest import prepared, receipt_of
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def test_the_projection_is_standardised_twice_and_has_an_intercept(data: Logisti
 
 
 def test_a9a_is_projected_to_60_columns_of_full_rank(adult: Receipt, raw_dir: Path, tmp_path: Path) -> None:
-    encoded = encode_a9a(adult, raw_dir=raw_dir, summary=tmp_path / "unused", rng=stream(0))
-    projected = project(encoded, dim=60, rng=stream(1, "a9a"))
+    prepared("a9a_encoded", receipt_of(adult.verified(raw_dir))).save(tmp_path / "encoded.npz")
+    projected = project_file(tmp_path / "encoded.npz", dim=60, rng=stream(1, "a9a"))
     assert projected.X.shape == (32561, 60)
     assert np.linalg.matrix_rank(projected.X) == 60
 

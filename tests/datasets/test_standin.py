@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rnshmc.datasets.adult import COLUMNS, encode_a9a, read_a9a
-from rnshmc.datasets.bank import prepare_bank, read_bank
+from rnshmc.datasets.adult import read_a9a
+from rnshmc.datasets.bank import read_bank
 from rnshmc.datasets.matrix import LogisticData
-from rnshmc.datasets.project import project
 from rnshmc.datasets.receipt import Receipt
 from rnshmc.datasets.standin import load_summary, simulate_standin
 from rnshmc.datasets.summarise import main, summarise
@@ -18,10 +17,6 @@ from rnshmc.random import stream
 
 TABLES = Path(__file__).parents[2] / "data" / "standin"
 SIZES = {"bank": (40197, 24, 4533), "a9a": (32561, 123, 7841), "census": (48842, 123, 11687)}
-
-
-def standin_receipt(dataset: str) -> Receipt:
-    return Receipt(dataset, "stand-in", None, None, "a test")
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -45,16 +40,6 @@ def test_the_stand_in_is_gaussian_given_the_label() -> None:
     kurtosis = (Z**4).mean(axis=0)
     # Standard error of a sample kurtosis: sqrt(24 / n), with n = 35664 about 0.026; 24 features.
     np.testing.assert_allclose(kurtosis, 3.0, rtol=0, atol=6 * np.sqrt(24 / len(Z)))
-
-
-def test_a_stand_in_stays_one_down_to_the_processed_file(tmp_path: Path) -> None:
-    bank = prepare_bank(standin_receipt("bank"), raw_dir=tmp_path, summary=TABLES / "bank.csv", rng=stream(1, "bank"))
-    encoded = encode_a9a(standin_receipt("adult"), raw_dir=tmp_path, summary=TABLES / "a9a.csv", rng=stream(1, "a9a"))
-    for data, shape in ((bank, (40197, 25)), (project(encoded, dim=60, rng=stream(2)), (32561, 60))):
-        data.save(tmp_path / "data.npz")
-        assert data.X.shape == shape
-        assert LogisticData.load(tmp_path / "data.npz").origin == "stand-in"
-    assert encoded.columns == COLUMNS
 
 
 def test_a_stand_in_has_the_columns_of_the_real_data(bank: Receipt, raw_dir: Path) -> None:

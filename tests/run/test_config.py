@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from rnshmc.datasets.registry import READERS, SIMULATIONS, STAND_INS
 from rnshmc.errors import ParameterError
 from rnshmc.run.config import check_config, selected_problems
 from rnshmc.run.recipes import RECIPES
@@ -33,6 +34,11 @@ def test_the_paper_is_consistent() -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
+        (
+            changed("adult", "data", "projected", "a9a", "of"),
+            r"data.projected.a9a.of is 'adult'; there are a9a_encoded,",
+        ),
+        (changed({"of": "bank", "dimension": 5}, "data", "projected", "garch"), r"data: garch is made in two ways"),
         (changed(5000, "iterations", "discard"), r"iterations.discard is 5000.*iterations.explore \(5000\)"),
         (changed([5, 2], "reference", "n_steps"), r"reference.n_steps is \[5, 2\]"),
         (changed([5, 2], "problems", "bank", "samplers", "hmc", "n_steps"), r"problems.bank.samplers.hmc.n_steps"),
@@ -79,6 +85,11 @@ def test_the_schema_knows_what_is_registered_and_no_more() -> None:
     assert set(definitions["problem"]["properties"]["samplers"]["properties"]) == set(RECIPES)
     assert set(definitions["target"]["properties"]["kind"]["enum"]) == set(TARGETS)
     assert set(definitions["surrogate"]["properties"]["type"]["enum"]) == set(SURROGATES)
+    fetched = definitions["fetched_sets"]["additionalProperties"]["properties"]
+    assert set(fetched["reader"]["enum"]) == set(READERS)
+    assert set(fetched["stand_in"]["properties"]["kind"]["enum"]) == set(STAND_INS)
+    simulated = definitions["simulated_sets"]["additionalProperties"]["properties"]
+    assert set(simulated["simulation"]["enum"]) == set(SIMULATIONS)
 
 
 def property_names(schema: Any) -> set[str]:

@@ -186,7 +186,7 @@ rule provenance:
         # Without what changes no result: where data were read from, and how chains were kept.
         spec={
             **{key: value for key, value in config.items() if key != "checkpoint"},
-            "data": {"policy": config["data"]["policy"]},
+            "data": {key: value for key, value in config["data"].items() if key != "mirror"},
         },
     log:
         f"{LOGS}/provenance.log",

@@ -32,7 +32,11 @@ check_config(config)
 # What the user's environment says of MPI goes first.
 os.environ.update({name: value for name, value in MPI_SETTINGS.items() if name not in os.environ})
 
-REGISTRIES = {Path("src/rnshmc/run/recipes.py"), Path("src/rnshmc/run/registry.py")}
+REGISTRIES = {
+    Path("src/rnshmc/datasets/registry.py"),
+    Path("src/rnshmc/run/recipes.py"),
+    Path("src/rnshmc/run/registry.py"),
+}
 RESULTS = f"results/{config['run']}"
 LOGS = f"logs/{config['run']}"
 PROBLEMS = selected_problems(config)
@@ -123,6 +127,16 @@ def data_file(name):
 def receipts(path):
     """Receipts of the raw files behind a processed one, all of whose rows or some it has."""
     return RECEIPTS.get(re.sub(r"_\d+_rows\.npz$", ".npz", path), [])
+
+
+def one_of(names):
+    """A constraint of a wildcard to names; one that nothing satisfies where there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def data_spec(entry, stream, settings):
+    """All that shapes a processed set: the function that makes it, the names of its random stream, its settings."""
+    return {"seed": config["seed"], "entry": entry, "stream": stream, "settings": settings}
 
 
 def data_of(wildcards):

@@ -1,17 +1,15 @@
-"""Data: downloaded, normalised, projected, simulated; some of their rows."""
+"""Data: raw files fetched, and one rule for each kind of processed set (`data` in the config says which there are)."""
+
+from rnshmc.datasets.registry import READERS, SIMULATIONS, STAGES, STAND_INS
 
 RAW = "data/raw"
 PROCESSED = "data/processed"
-STANDINS = "data/standin"
-SOURCES = {  # raw data sets of each processed one
-    "bank": ["bank"],
-    "a9a": ["adult"],
-    "census": ["adult", "adult-test"],
-    "news": ["news"],
-    "dota2": ["dota2", "dota2-test"],
-    "cover_type": ["covertype"],
+FETCHED, SIMULATED, PROJECTED = (config["data"][kind] for kind in ("fetched", "simulated", "projected"))
+# Receipts of the raw files behind each processed one.
+RECEIPTS = {f"{PROCESSED}/{name}.npz": expand(f"{RAW}/{{raw}}.json", raw=entry["raw"]) for name, entry in FETCHED.items()}
+RECEIPTS |= {
+    f"{PROCESSED}/{name}.npz": RECEIPTS.get(f"{PROCESSED}/{entry['of']}.npz", []) for name, entry in PROJECTED.items()
 }
-RECEIPTS = {f"{PROCESSED}/{name}.npz": [f"{RAW}/{raw}.json" for raw in found] for name, found in SOURCES.items()}
 
 # Where data are read from is not what they are: the mirror is no parameter, so that another one reruns nothing.
 if config["data"]["mirror"] and not os.getenv("RNSHMC_DATA_MIRROR"):
@@ -19,7 +17,7 @@ if config["data"]["mirror"] and not os.getenv("RNSHMC_DATA_MIRROR"):
 
 
 rule download:
-    """Fetch a data set's raw file from the first source that has it."""
+    """Fetch a raw file from the first source that has it."""
     input:
         sources="data/sources.yaml",
     output:
@@ -28,7 +26,7 @@ rule download:
         code=code("scripts/download.py"),
         spec={"policy": config["data"]["policy"]},
     wildcard_constraints:
-        dataset="|".join({raw: None for found in SOURCES.values() for raw in found}),
+        dataset=one_of({raw: None for entry in FETCHED.values() for raw in entry["raw"]}),
     log:
         "logs/data/download_{dataset}.log",
     localrule: True
@@ -41,95 +39,95 @@ rule download:
         "../scripts/download.py"
 
 
-rule normalize_bank:
-    """Encode and standardise Bank Marketing: 40197 x 25."""
+rule prepare:
+    """Read and standardise a set's raw files, or simulate a stand-in."""
     input:
-        receipt=f"{RAW}/bank.json",
-        summary=f"{STANDINS}/bank.csv",
+        files=lambda wc: RECEIPTS[f"{PROCESSED}/{wc.dataset}.npz"],
+        summary=lambda wc: FETCHED[wc.dataset]["stand_in"].get("path", []),
     output:
-        data=f"{PROCESSED}/bank.npz",
+        data=f"{PROCESSED}/{{dataset}}.npz",
     params:
-        code=code("scripts/normalize_bank.py"),
-        spec={"seed": config["seed"]},
+        code=lambda wc: code(
+            "scripts/data.py",
+            STAGES["fetched"],
+            READERS[FETCHED[wc.dataset]["reader"]],
+            STAND_INS[FETCHED[wc.dataset]["stand_in"]["kind"]],
+        ),
+        spec=lambda wc: data_spec(
+            STAGES["fetched"],
+            ["stand-in", FETCHED[wc.dataset].get("stream", wc.dataset)],
+            {key: value for key, value in FETCHED[wc.dataset].items() if key not in ("raw", "stream")},
+        ),
+    wildcard_constraints:
+        dataset=one_of(FETCHED),
     log:
-        "logs/data/normalize_bank.log",
+        "logs/data/prepare_{dataset}.log",
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        **demand(mem_mb=1000, runtime=10),
+        **demand(mem_mb=4000, runtime=20),
     script:
-        "../scripts/normalize_bank.py"
+        "../scripts/data.py"
 
 
-rule encode_a9a:
-    """Encode Adult as the 123 binary columns of a9a: 32561 x 123."""
+rule simulate:
+    """Simulate a set."""
+    output:
+        data=f"{PROCESSED}/{{dataset}}.npz",
+    params:
+        code=lambda wc: code("scripts/data.py", SIMULATIONS[SIMULATED[wc.dataset]["simulation"]]),
+        spec=lambda wc: data_spec(
+            SIMULATIONS[SIMULATED[wc.dataset]["simulation"]],
+            [wc.dataset, "data"],
+            {key: value for key, value in SIMULATED[wc.dataset].items() if key != "simulation"},
+        ),
+    wildcard_constraints:
+        dataset=one_of(SIMULATED),
+    log:
+        "logs/data/simulate_{dataset}.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        **demand(mem_mb=1000, runtime=20),
+    script:
+        "../scripts/data.py"
+
+
+rule project:
+    """Project a set at random to fewer columns."""
     input:
-        receipt=f"{RAW}/adult.json",
-        summary=f"{STANDINS}/a9a.csv",
+        files=lambda wc: [f"{PROCESSED}/{PROJECTED[wc.dataset]['of']}.npz"],
     output:
-        data=f"{PROCESSED}/a9a_encoded.npz",
+        data=f"{PROCESSED}/{{dataset}}.npz",
     params:
-        code=code("scripts/encode_a9a.py"),
-        spec={"seed": config["seed"]},
+        code=code("scripts/data.py", STAGES["projected"]),
+        spec=lambda wc: data_spec(
+            STAGES["projected"], [wc.dataset, "projection"], {"dim": PROJECTED[wc.dataset]["dimension"]}
+        ),
+    wildcard_constraints:
+        dataset=one_of(PROJECTED),
     log:
-        "logs/data/encode_a9a.log",
+        "logs/data/project_{dataset}.log",
     conda:
         "../../environment.yml"
     threads: 1
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:
-        "../scripts/encode_a9a.py"
-
-
-rule project_a9a:
-    """Project a9a to 60 columns, the intercept among them (paper A, section 5.1)."""
-    input:
-        encoded=rules.encode_a9a.output.data,
-    output:
-        data=f"{PROCESSED}/a9a.npz",
-    params:
-        code=code("scripts/project_a9a.py"),
-        spec={"seed": config["seed"], "dimension": 60},
-    log:
-        "logs/data/project_a9a.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        **demand(mem_mb=1000, runtime=10),
-    script:
-        "../scripts/project_a9a.py"
-
-
-rule simulate_logistic:
-    """Simulate a logistic regression with 100000 observations and 50 parameters (paper A, section 5.1)."""
-    output:
-        data=f"{PROCESSED}/lr_simulated.npz",
-    params:
-        code=code("scripts/simulate_logistic.py"),
-        spec={"seed": config["seed"], "observations": 100000, "dimension": 50},
-    log:
-        "logs/data/simulate_logistic.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        **demand(mem_mb=1000, runtime=10),
-    script:
-        "../scripts/simulate_logistic.py"
+        "../scripts/data.py"
 
 
 rule subset:
-    """Draw some of the rows of a logistic regression: a smaller version of the problem, marked as such."""
+    """Draw some of the rows of a set: a smaller version of the problem, marked as such."""
     input:
-        data=f"{PROCESSED}/{{dataset}}.npz",
+        files=[f"{PROCESSED}/{{dataset}}.npz"],
     output:
         data=f"{PROCESSED}/{{dataset}}_{{rows}}_rows.npz",
     params:
-        code=code("scripts/subset.py"),
-        spec=lambda wc: {"seed": config["seed"], "dataset": wc.dataset, "rows": int(wc.rows)},
+        code=code("scripts/data.py", STAGES["subset"]),
+        spec=lambda wc: data_spec(STAGES["subset"], [wc.dataset, "subset", wc.rows], {"rows": int(wc.rows)}),
     wildcard_constraints:
         dataset="[a-z0-9_]+",
         rows=r"[1-9]\d*",
@@ -141,4 +139,4 @@ rule subset:
     resources:
         **demand(mem_mb=2000, runtime=10),
     script:
-        "../scripts/subset.py"
+        "../scripts/data.py"

@@ -53,7 +53,10 @@ def network_page(page, figures, parameters):
 PROBLEM_FIGURES = ["traces", "marginals", "autocorrelation", "acceptance"]
 NETWORK_TABLES = ("nng_tables", "nng_tables_se", "agreement", "diagnostics")
 NETWORK_PAGES = {
-    "gradient_models": (("nng_fig6", "nng_fig7", "nng_fig8"), {"series": GARCH_SERIES, "regression": REGRESSION}),
+    "gradient_models": (
+        ("nng_fig6", "nng_fig7", "nng_fig8"),
+        {"series": SIMULATED["garch"], "regression": SIMULATED["gp_regression"]},
+    ),
     "gradient_logistic": (
         ("nng_fig4", "nng_fig5"),
         {"new_sd": config["experiments"]["nng_fig4"]["prior_sd"]},

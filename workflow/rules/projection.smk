@@ -4,7 +4,7 @@
 rule a9a_dimension:
     """Run HMC and RNS-HMC on a9a projected to the dimension of Table 1 and to a higher one."""
     input:
-        encoded=rules.encode_a9a.output.data,
+        encoded=f"{PROCESSED}/a9a_encoded.npz",
     output:
         table=f"{RESULTS}/tables/a9a_dimension.csv",
     params:

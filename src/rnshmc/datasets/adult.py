@@ -10,8 +10,6 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
 
 from rnshmc.datasets.matrix import LogisticData, naming_file
-from rnshmc.datasets.receipt import Receipt
-from rnshmc.datasets.standin import simulate_standin
 from rnshmc.datasets.tables import Table, read_table
 from rnshmc.errors import DataError
 from rnshmc.types import Array
@@ -102,34 +100,20 @@ COLUMNS = tuple(column for block in BLOCKS for column in block.columns())
 _LABELS = {"<=50K": 0, ">50K": 1, "<=50K.": 0, ">50K.": 1}
 
 
-def encode_a9a(receipt: Receipt, *, raw_dir: str | Path, summary: str | Path, rng: np.random.Generator) -> LogisticData:
-    """The 123 columns of a9a, from whichever raw file the receipt names or, if it says so, a stand-in.
-
-    Parameters
-    ----------
-    receipt
-        What `fetch` returned for "adult".
-    raw_dir
-        Folder of the raw file: a9a, or adult.data, which gives the same matrix.
-    summary
-        Table of summary statistics, read for a stand-in.
-    rng
-        Used for a stand-in.
+def read_either(path: str | Path) -> LogisticData:
+    """The same matrix from whichever file serves: a9a, or adult.data; a9a.t, or adult.test.
 
     Returns
     -------
     LogisticData
-        32561 x 123, not standardised; binary unless a stand-in.
+        Shape (rows, 123), binary: 32561 rows of a9a, 16281 of a9a.t.
 
     Raises
     ------
     DataError
-        If the raw file or the summary table does not hold what it should.
+        As `read_adult` and `read_a9a` do.
     """
-    if receipt.origin == "stand-in":
-        return simulate_standin(summary, rng)
-    path = receipt.verified(raw_dir)
-    return read_adult(path) if path.name.startswith("adult") else read_a9a(path)
+    return read_adult(path) if Path(path).name.startswith("adult") else read_a9a(path)
 
 
 def read_adult(path: str | Path) -> LogisticData:

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData, naming_file, standardise, with_intercept
-from rnshmc.datasets.receipt import Receipt
-from rnshmc.datasets.standin import simulate_standin
+from rnshmc.datasets.matrix import LogisticData, naming_file
 from rnshmc.datasets.tables import Table, read_table
 from rnshmc.errors import DataError
 from rnshmc.types import Array
@@ -39,38 +37,6 @@ JOBS = (
     "technician",
     "unemployed",
 )
-
-
-def prepare_bank(
-    receipt: Receipt, *, raw_dir: str | Path, summary: str | Path, rng: np.random.Generator
-) -> LogisticData:
-    """The standardised matrix with its intercept, from the raw file or, if the receipt says so, a stand-in.
-
-    Parameters
-    ----------
-    receipt
-        What `fetch` returned for "bank".
-    raw_dir
-        Folder of the raw file.
-    summary
-        Table of summary statistics, read for a stand-in.
-    rng
-        Used for a stand-in.
-
-    Returns
-    -------
-    LogisticData
-        40197 x 25: intercept, then the 24 features with mean 0 and standard deviation 1.
-
-    Raises
-    ------
-    DataError
-        If the raw file or the summary table does not hold what it should.
-    """
-    real = receipt.origin == "real"
-    features = read_bank(receipt.verified(raw_dir)) if real else simulate_standin(summary, rng)
-    with naming_file(receipt.file or summary):
-        return with_intercept(standardise(features))
 
 
 def read_bank(path: str | Path) -> LogisticData:

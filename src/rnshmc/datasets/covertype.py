@@ -4,14 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData, naming_file, standardise
+from rnshmc.datasets.matrix import LogisticData, naming_file
 from rnshmc.datasets.numeric import read_numbers
-from rnshmc.datasets.plain_standin import plain_standin
-from rnshmc.datasets.receipt import Receipt
 from rnshmc.errors import DataError
 
-ROWS = 581012
-"""Of the published file; paper B does not print the size."""
 FEATURES = (
     *("elevation", "aspect", "slope"),
     *("horizontal distance to hydrology", "vertical distance to hydrology", "distance to roadways"),
@@ -21,34 +17,6 @@ FEATURES = (
 )
 _TYPES = tuple(range(1, 8))
 _LODGEPOLE_PINE = 2
-
-
-def prepare_covertype(receipt: Receipt, *, raw_dir: str | Path, rng: np.random.Generator) -> LogisticData:
-    """The standardised matrix, from the raw file or, if the receipt says so, a stand-in of its size.
-
-    Parameters
-    ----------
-    receipt
-        What `fetch` returned for "covertype".
-    raw_dir
-        Folder of the raw file.
-    rng
-        Used for a stand-in.
-
-    Returns
-    -------
-    LogisticData
-        581012 x 54, each column with mean 0 and standard deviation 1.
-
-    Raises
-    ------
-    DataError
-        If the raw file does not hold what it should.
-    """
-    real = receipt.origin == "real"
-    data = read_covertype(receipt.verified(raw_dir)) if real else plain_standin(ROWS, len(FEATURES), rng)
-    with naming_file(receipt.file or receipt.dataset):
-        return standardise(data)
 
 
 def read_covertype(path: str | Path) -> LogisticData:

@@ -1,58 +1,19 @@
 """UCI Dota2 Games Results as a logistic regression (paper B, section 4.6)."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from rnshmc.datasets.census import stacked
-from rnshmc.datasets.matrix import LogisticData, naming_file, standardise
+from rnshmc.datasets.matrix import LogisticData, naming_file
 from rnshmc.datasets.numeric import read_numbers
-from rnshmc.datasets.receipt import Receipt
 from rnshmc.datasets.simulate import draw_labels
 from rnshmc.errors import DataError
 
-ROWS = 102944
-"""Of both files together, as paper B prints."""
 GAME = ("cluster", "mode", "type")
 HEROES = 113
 FEATURES = (*GAME, *(f"hero {k}" for k in range(1, HEROES + 1)))
 TEAM = 5
 """Heroes of each of the two teams of a game: distinct ones, coded 1 in the one and -1 in the other."""
-
-
-def prepare_dota2(receipts: tuple[Receipt, Receipt], *, raw_dir: str | Path, rng: np.random.Generator) -> LogisticData:
-    """The matrix, from both raw files; a stand-in of the same size if either is one.
-
-    The preparation is not published. The printed dimension leaves no room for an intercept. The three numbers of the
-    game are standardised; heroes stay as they are coded, -1, 0 and 1, since one that nobody chose has no standard
-    deviation.
-
-    Parameters
-    ----------
-    receipts
-        What `fetch` returned for "dota2" and for "dota2-test".
-    raw_dir
-        Folder of the raw files.
-    rng
-        Used for a stand-in.
-
-    Returns
-    -------
-    LogisticData
-        102944 x 116.
-
-    Raises
-    ------
-    DataError
-        If a raw file does not hold what it should.
-    """
-    if any(receipt.origin == "stand-in" for receipt in receipts):
-        return dota2_standin(ROWS, rng)
-    data = stacked(*(read_dota2(receipt.verified(raw_dir)) for receipt in receipts))
-    game = replace(data, X=data.X[:, : len(GAME)].copy(), columns=GAME)
-    with naming_file(" and ".join(receipt.file or receipt.dataset for receipt in receipts)):
-        return replace(data, X=np.hstack((standardise(game).X, data.X[:, len(GAME) :])))
 
 
 def dota2_standin(n: int, rng: np.random.Generator) -> LogisticData:

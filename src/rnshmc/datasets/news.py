@@ -4,47 +4,17 @@ from pathlib import Path
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData, naming_file, standardise
+from rnshmc.datasets.matrix import LogisticData, naming_file
 from rnshmc.datasets.numeric import read_numbers
-from rnshmc.datasets.plain_standin import plain_standin
-from rnshmc.datasets.receipt import Receipt
 from rnshmc.errors import DataError
 
-ROWS, COLUMNS = 39797, 44
-"""The size that paper B prints. The published file has fewer rows, see `read_news`."""
+COLUMNS = 44
+"""As many as paper B prints."""
 
 _MEMBER = "OnlineNewsPopularity/OnlineNewsPopularity.csv"
 _NOT_PREDICTIVE = ("timedelta", "shares")
 _INDICATORS = ("data_channel_is_", "weekday_is_", "is_weekend")
 _POPULAR = 1400
-
-
-def prepare_news(receipt: Receipt, *, raw_dir: str | Path, rng: np.random.Generator) -> LogisticData:
-    """The standardised matrix, from the raw file or, if the receipt says so, a stand-in of the size in the paper.
-
-    Parameters
-    ----------
-    receipt
-        What `fetch` returned for "news".
-    raw_dir
-        Folder of the raw file.
-    rng
-        Used for a stand-in.
-
-    Returns
-    -------
-    LogisticData
-        44 columns, each with mean 0 and standard deviation 1.
-
-    Raises
-    ------
-    DataError
-        If the raw file does not hold what it should.
-    """
-    real = receipt.origin == "real"
-    data = read_news(receipt.verified(raw_dir)) if real else plain_standin(ROWS, COLUMNS, rng)
-    with naming_file(receipt.file or receipt.dataset):
-        return standardise(data)
 
 
 def read_news(path: str | Path) -> LogisticData:

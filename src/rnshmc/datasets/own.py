@@ -1,5 +1,6 @@
-"""A user's own CSV file as data for logistic regression."""
+"""CSV files of numbers as data for logistic regression, a user's own among them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,12 +31,26 @@ def load_csv(path: str | Path, label_column: str) -> LogisticData:
         Naming file, line and column, if a feature is not a finite number, a label is not 0 or 1, a line is incomplete,
         or a feature is constant.
     """
+    data = replace(read_csv(path, label=label_column), origin="user")
+    with naming_file(path):
+        return with_intercept(standardise(data))
+
+
+def read_csv(path: str | Path, *, label: str) -> LogisticData:
+    """The features of a CSV file with a header in their own units: all columns but the one of the labels, 0 and 1.
+
+    Raises
+    ------
+    DataError
+        Naming file, line and column, if a feature is not a finite number, a label is not 0 or 1, or a line is
+        incomplete.
+    """
     table = read_table(path)
     names = tuple(str(name) for name in table.cells.columns)
-    if label_column not in names or len(names) < 2:
-        raise DataError(f"{path}: expected a column {label_column!r} and features, the header has {', '.join(names)}")
-    columns = tuple(name for name in names if name != label_column)
+    if label not in names or len(names) < 2:
+        raise DataError(f"{path}: expected a column {label!r} and features, the header has {', '.join(names)}")
+    columns = tuple(name for name in names if name != label)
     X = np.column_stack([table.numbers(name) for name in columns])
-    labels = table.labels(label_column, {"0": 0, "1": 1})
+    labels = table.labels(label, {"0": 0, "1": 1})
     with naming_file(path):
-        return with_intercept(standardise(LogisticData(X, labels, "user", columns)))
+        return LogisticData(X, labels, "real", columns)

@@ -1,13 +1,21 @@
 """Random projection of a9a to the dimension that paper A runs (section 5.1)."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from scipy.linalg import qr
 
-from rnshmc.datasets.matrix import LogisticData, standardise, with_intercept
+from rnshmc.datasets.matrix import LogisticData, naming_file, standardise, with_intercept
 from rnshmc.errors import ParameterError
 from rnshmc.types import Array
+
+
+def project_file(path: Path, *, dim: int, rng: np.random.Generator) -> LogisticData:
+    """`project` for data in a file, which a `DataError` names."""
+    data = LogisticData.load(path)
+    with naming_file(path):
+        return project(data, dim=dim, rng=rng)
 
 
 def project(data: LogisticData, *, dim: int, rng: np.random.Generator) -> LogisticData:

@@ -1,11 +1,19 @@
 """Fewer rows of a logistic regression: a smaller version of a problem, for runs that are to end in minutes."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData
+from rnshmc.datasets.matrix import LogisticData, naming_file
 from rnshmc.errors import ParameterError
+
+
+def rows_of_file(path: Path, *, rows: int, rng: np.random.Generator) -> LogisticData:
+    """`random_rows` of data in a file, which a `DataError` names."""
+    data = LogisticData.load(path)
+    with naming_file(path):
+        return random_rows(data, rows, rng)
 
 
 def random_rows(data: LogisticData, rows: int, rng: np.random.Generator) -> LogisticData:

@@ -2,26 +2,20 @@
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from rnshmc.datasets.adult import read_a9a, read_adult
+from rnshmc.datasets.adult import read_either
 from rnshmc.datasets.bank import read_bank
-from rnshmc.datasets.census import stacked
 from rnshmc.datasets.fetch import fetch
 from rnshmc.datasets.matrix import LogisticData
+from rnshmc.datasets.prepare import stacked
 from rnshmc.datasets.sources import load_sources
 from rnshmc.files import atomic_path
 from rnshmc.types import Array
-
-READERS: dict[str, Callable[[Path], LogisticData]] = {
-    "bank-additional-full.csv": read_bank,
-    **dict.fromkeys(("a9a", "a9a.t"), read_a9a),
-    **dict.fromkeys(("adult.data", "adult.test"), read_adult),
-}
 
 
 def summarise(data: LogisticData) -> pd.DataFrame:
@@ -48,13 +42,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     table = load_sources(options.sources)
 
-    def read(dataset: str) -> LogisticData:
+    def raw(dataset: str) -> Path:
         receipt = fetch(dataset, table, raw_dir=options.raw, mirror=options.mirror, policy="real-only")
-        path = receipt.verified(options.raw)
-        return READERS[path.name](path)
+        return receipt.verified(options.raw)
 
-    a9a = read("adult")
-    for name, data in (("bank", read("bank")), ("a9a", a9a), ("census", stacked(a9a, read("adult-test")))):
+    a9a, test = read_either(raw("adult")), read_either(raw("adult-test"))
+    for name, data in (("bank", read_bank(raw("bank"))), ("a9a", a9a), ("census", stacked(a9a, test))):
         with atomic_path(options.out / f"{name}.csv") as part:
             summarise(data).to_csv(part, float_format="%.10g", lineterminator="\n")
 

@@ -35,6 +35,7 @@ def is_selected(config: Mapping[str, Any], name: str) -> bool:
 
 
 def _complaints(config: Mapping[str, Any]) -> Iterator[str]:
+    yield from _data_complaints(config["data"])
     yield from _iterations_complaint("iterations", config["iterations"])
     yield from _steps_complaint("reference", config["reference"])
     yield from _steps_complaint("sweeps", config["sweeps"])
@@ -48,6 +49,16 @@ def _complaints(config: Mapping[str, Any]) -> Iterator[str]:
         yield f"only: there is no problem or experiment {name!r}; there are {', '.join(sorted(known))}"
     for name, problem in selected_problems(config).items():
         yield from _problem_complaints(f"problems.{name}", problem, config["iterations"])
+
+
+def _data_complaints(data: Mapping[str, Any]) -> Iterator[str]:
+    fetched, simulated, projected = (data[kind] for kind in ("fetched", "simulated", "projected"))
+    for name in sorted((fetched.keys() & simulated.keys()) | ((fetched.keys() | simulated.keys()) & projected.keys())):
+        yield f"data: {name} is made in two ways, but its file can hold one"
+    known = {**fetched, **simulated}
+    for name, entry in projected.items():
+        if entry["of"] not in known:
+            yield f"data.projected.{name}.of is {entry['of']!r}; there are {', '.join(sorted(known))}"
 
 
 def _problem_complaints(where: str, problem: Mapping[str, Any], shared: Mapping[str, int]) -> Iterator[str]:

@@ -1,0 +1,44 @@
+"""Where readers, stand-ins and simulations are found by the names that the config gives them.
+
+Modules are named by strings and imported when used, so that a data set depends on its own code and on no other's.
+"""
+
+from importlib import import_module
+from typing import Any
+
+READERS = {
+    "adult": "rnshmc.datasets.adult:read_either",
+    "bank": "rnshmc.datasets.bank:read_bank",
+    "cover_type": "rnshmc.datasets.covertype:read_covertype",
+    "csv": "rnshmc.datasets.own:read_csv",
+    "dota2": "rnshmc.datasets.dota2:read_dota2",
+    "news": "rnshmc.datasets.news:read_news",
+}
+"""A raw file to a `LogisticData` in the units of the file."""
+STAND_INS = {
+    "dota2": "rnshmc.datasets.dota2:dota2_standin",
+    "plain": "rnshmc.datasets.plain_standin:plain_standin",
+    "summary": "rnshmc.datasets.standin:simulate_standin",
+}
+"""Settings and a random stream to a `LogisticData` of origin "stand-in"."""
+STANDARDISED = frozenset({"dota2"})
+"""Those stand-ins that are simulated as real data are prepared, not in the units of the raw files."""
+SIMULATIONS = {
+    "garch": "rnshmc.datasets.synthetic:simulate_garch",
+    "logistic": "rnshmc.datasets.simulate:simulate_logistic",
+    "normal_logistic": "rnshmc.datasets.synthetic:simulate_normal_logistic",
+    "regression": "rnshmc.datasets.synthetic:simulate_regression",
+}
+"""Settings and a random stream to data of origin "simulated"."""
+STAGES = {
+    "fetched": "rnshmc.datasets.prepare:prepare",
+    "projected": "rnshmc.datasets.project:project_file",
+    "subset": "rnshmc.datasets.subset:rows_of_file",
+}
+"""Files, settings and a random stream to data that are made from these files."""
+
+
+def load(entry: str) -> Any:
+    """The object that an entry of the registries above, ``"module:name"``, stands for."""
+    module, name = entry.split(":")
+    return getattr(import_module(module), name)

@@ -1,0 +1,18 @@
+"""A processed data set: prepared from raw files, simulated, projected, or some rows of another one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rnshmc.datasets.registry import load
+from rnshmc.random import stream
+from rnshmc.run.job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+spec = snakemake.params.spec
+
+with job(snakemake.log[0]):
+    files = map(Path, snakemake.input.get("files", []))
+    rng = stream(spec["seed"], *spec["stream"])
+    load(spec["entry"])(*files, **spec["settings"], rng=rng).save(snakemake.output.data)
