@@ -9,6 +9,7 @@ import pandas as pd
 from rnshmc.report.index_page import Results, report_page, sections
 from rnshmc.report.network_text import network_sections
 from rnshmc.report.scorecard_page import scorecard_page
+from rnshmc.report.table_text import readable_diagnostics
 from rnshmc.results.metrics import read_metrics
 from rnshmc.results.tables import read_results
 from rnshmc.run.job import job
@@ -34,12 +35,13 @@ with job(snakemake.log[0]):
     network, network_se, card = (
         pd.read_csv(snakemake.input[name]) for name in ("nng_tables", "nng_tables_se", "scorecard")
     )
-    draws = max(chain.draws for chain in results.metrics)
+    draws = max((chain.draws for chain in results.metrics), default=0)
     index = report_page(
         Path(snakemake.input.template),
         run=spec["run"],
         problems=sections(results, spec["titles"], stories),
         gradient_problems=network_sections(network, network_se, card, spec["titles"]),
+        diagnostics=readable_diagnostics(results.diagnostics, spec["titles"]),
         card=card,
         draws=draws,
         figures={Path(path).stem: Path(path) for path in snakemake.input.figures},
