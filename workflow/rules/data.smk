@@ -30,9 +30,6 @@ rule download:
     log:
         "logs/data/download_{dataset}.log",
     localrule: True
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=30),
     script:
@@ -62,9 +59,6 @@ rule prepare:
         dataset=one_of(FETCHED),
     log:
         "logs/data/prepare_{dataset}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=4000, runtime=20),
     script:
@@ -86,9 +80,6 @@ rule simulate:
         dataset=one_of(SIMULATED),
     log:
         "logs/data/simulate_{dataset}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=20),
     script:
@@ -110,9 +101,6 @@ rule project:
         dataset=one_of(PROJECTED),
     log:
         "logs/data/project_{dataset}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:
@@ -133,9 +121,6 @@ rule subset:
         rows=r"[1-9]\d*",
     log:
         "logs/data/subset_{dataset}_{rows}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=2000, runtime=10),
     script:
