@@ -64,7 +64,9 @@ FIGURES: Mapping[str, Drawing] = {
         ("fig1_points", "fig1"),
         "Surrogates of :math:`x^2/2` (dashed) from 10, 20 and 40 noisy observations at nested standard normal points "
         "(paper A, Fig. 1). Random networks have five hidden units, FITC five inducing points; their lines are "
-        "averages over {{ fits }} fits. The noise has standard deviation {{ noise_sd }}.",
+        "averages over {{ fits }} fits. The noise has standard deviation {{ noise_sd }}. The observations are those that "
+        "the authors published, or ours where these could not be fetched: the column data of tables/fig1_points.csv says "
+        "which.",
     ),
     "fig2": Drawing(
         "rnshmc.plots.banana:banana",
