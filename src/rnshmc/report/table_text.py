@@ -90,7 +90,9 @@ def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd
             "problem": table["problem"].map(titles),
             "sampler": table["sampler"].map(sampler_label),
             "training draws": table["training_draws"].map(fixed(0)),
-            "chains × draws": table["chains"].astype(str) + " × " + table["draws"].astype(str),
+            "chains × draws": [
+                f"{chains} × {draws}" for chains, draws in zip(table["chains"], table["draws"], strict=True)
+            ],
             "AP": table["ap"].map(fixed(2)),
             "ESS (min, med, max)": _triples(table, "ess"),
             "truncated ESS": _triples(table, "truncated_ess"),
