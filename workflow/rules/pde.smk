@@ -2,6 +2,11 @@
 
 import json
 
+# Receipts of what paper A's authors published, where it is asked for.
+PUBLISHED_OBSERVATIONS = [f"{RAW}/pde-observations.json"] if config["forward"]["observations"] == "published" else []
+OBSERVATIONS = None if PUBLISHED_OBSERVATIONS else config["forward"]["observations"]
+RECEIPTS |= {f"{RESULTS}/forward/{name}.npz": PUBLISHED_OBSERVATIONS for name in ELLIPTIC}
+
 
 rule warm_forms:
     """Compile dolfinx's forms once: parallel jobs would wait for each other behind the compiler's lock."""
@@ -23,10 +28,11 @@ rule warm_forms:
 
 
 rule forward_model:
-    """Simulate the observations, or read a user's, and solve an ensemble from the prior, spread over MPI ranks."""
+    """Read published or a user's observations, or simulate them, and solve an ensemble from the prior, spread over MPI ranks."""
     input:
         forms=rules.warm_forms.output.stamp,
-        observations=config["forward"]["observations"] or [],
+        observations=OBSERVATIONS or [],
+        published=PUBLISHED_OBSERVATIONS,
     output:
         data=f"{RESULTS}/forward/{{problem}}.npz",
     params:
@@ -34,6 +40,8 @@ rule forward_model:
         spec=lambda wc: json.dumps(
             {
                 **config["forward"],
+                "observations": OBSERVATIONS,
+                "published": next(iter(PUBLISHED_OBSERVATIONS), None),
                 "seed": config["seed"],
                 "problem": wc.problem,
                 "model": target_settings(problem(wc)["target"]),
