@@ -28,7 +28,17 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_every_data_set_of_the_papers_has_a_source_with_hash_licence_and_citation(table: SourceTable) -> None:
-    papers = {"bank", "adult", "adult-test", "news", "dota2", "dota2-test", "covertype", "pde-observations"}
+    papers = {
+        "bank",
+        "adult",
+        "adult-test",
+        "news",
+        "dota2",
+        "dota2-test",
+        "covertype",
+        "pde-observations",
+        "fig1-observations",
+    }
     assert papers <= set(table.datasets)
     for dataset in table.datasets:
         for file in table.alternatives(dataset):

@@ -6,7 +6,7 @@ RAW = "data/raw"
 PROCESSED = "data/processed"
 FETCHED, SIMULATED, PROJECTED = (config["data"][kind] for kind in ("fetched", "simulated", "projected"))
 # Raw data that are no regression: what paper A's authors published beside their code.
-PUBLISHED = ["pde-observations"]
+PUBLISHED = ["pde-observations", "fig1-observations"]
 # Receipts of the raw files behind each processed one.
 RECEIPTS = {f"{PROCESSED}/{name}.npz": expand(f"{RAW}/{{raw}}.json", raw=entry["raw"]) for name, entry in FETCHED.items()}
 RECEIPTS |= {

@@ -16,13 +16,19 @@ FIG2_ENTRIES = [*ENTRIES["hmc"], *ENTRIES["rns_hmc"]]
 
 rule fig1_table:
     """Fit surrogates to few observations of a parabola."""
+    input:
+        published=[f"{RAW}/fig1-observations.json"] if EXPERIMENTS["fig1"]["published"] else [],
     output:
         points=f"{RESULTS}/tables/fig1_points.csv",
         curves=f"{RESULTS}/tables/fig1.csv",
         errors=f"{RESULTS}/tables/fig1_errors.csv",
     params:
         code=code("scripts/fig1_table.py", *FIG1_ENTRIES),
-        spec={"seed": config["seed"], "entries": FIG1_ENTRIES, "settings": EXPERIMENTS["fig1"]},
+        spec={
+            "seed": config["seed"],
+            "entries": FIG1_ENTRIES,
+            "settings": {key: value for key, value in EXPERIMENTS["fig1"].items() if key != "published"},
+        },
     log:
         f"{LOGS}/experiments/fig1_table.log",
     conda:
