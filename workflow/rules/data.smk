@@ -57,8 +57,8 @@ rule prepare:
         ),
         spec=lambda wc: data_spec(
             STAGES["fetched"],
-            ["stand-in", FETCHED[wc.dataset].get("stream", wc.dataset)],
-            {key: value for key, value in FETCHED[wc.dataset].items() if key not in ("raw", "stream")},
+            ["stand-in", wc.dataset],
+            {key: value for key, value in FETCHED[wc.dataset].items() if key != "raw"},
         ),
     wildcard_constraints:
         dataset=one_of(FETCHED),
