@@ -44,7 +44,7 @@ rule fig1_table:
     resources:
         **demand(mem_mb=1000, runtime=20),
     script:
-        "../scripts/experiment.py"
+        "../scripts/fig1_table.py"
 
 
 rule fig2_table:
