@@ -74,7 +74,7 @@ rule figure:
             caption="../report/figure.rst",
             category=lambda wc: "Figures" if wc.figure in RUN_FIGURES else "Problems",
             subcategory=lambda wc: None if wc.figure in RUN_FIGURES else DRAWN[wc.figure].problem,
-            labels={"figure": lambda wc: DRAWN[wc.figure].name.replace("_", " ")},
+            labels=lambda wc: {"figure": DRAWN[wc.figure].name.replace("_", " ")},
         ),
         pdf=f"{RESULTS}/figures/{{figure}}.pdf",
     params:
