@@ -16,15 +16,12 @@ include: "workflow/rules/gradient_data.smk"
 include: "workflow/rules/pde.smk"
 include: "workflow/rules/sample.smk"
 include: "workflow/rules/experiments.smk"
-include: "workflow/rules/network_experiments.smk"
-include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/surrogate.smk"
-include: "workflow/rules/network_figures.smk"
-include: "workflow/rules/projection.smk"
+include: "workflow/rules/network_experiments.smk"
 include: "workflow/rules/scaling.smk"
-include: "workflow/rules/mesh_study.smk"
 include: "workflow/rules/network_tables.smk"
 include: "workflow/rules/aggregate.smk"
+include: "workflow/rules/figures.smk"
 include: "workflow/rules/notebooks.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/changes.smk"
@@ -36,13 +33,7 @@ rule all:
     input:
         rules.report.output,
         rules.provenance.output,
-        rules.figures.output,
         rules.network_tables.output,
-        EXPERIMENT_OUTPUTS,
         NETWORK_EXPERIMENT_OUTPUTS,
-        rules.sweep_figures.output,
-        NETWORK_FIGURE_OUTPUTS,
         SCALING_OUTPUTS,
-        MESH_STUDY_OUTPUTS,
-        expand(rules.problem_figures.output, problem=PROBLEMS),
-        expand(rules.field_figure.output, problem=ELLIPTIC),
+        FIGURE_OUTPUTS,

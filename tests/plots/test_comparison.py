@@ -6,7 +6,9 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from rnshmc.plots.comparison import acceptance, efficiency, evaluations
+from rnshmc.plots.acceptance import acceptance
+from rnshmc.plots.efficiency import efficiency
+from rnshmc.plots.evaluations import evaluations
 from rnshmc.plots.style import MARKS
 
 TITLES = {"bank": "Bank", "a9a": "Adult, a9a", "mine": "My own"}

@@ -6,16 +6,13 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
-from rnshmc.plots.network_figures import (
-    hyperparameters,
-    marginal_panels,
-    predictions,
-    prior_swap,
-    series,
-    trace_rows,
-    training_losses,
-)
+from rnshmc.plots.densities import hyperparameters, marginal_panels
+from rnshmc.plots.predictions import predictions
+from rnshmc.plots.prior_swap import prior_swap
+from rnshmc.plots.series import series
 from rnshmc.plots.style import MARKS, sampler_style
+from rnshmc.plots.trace_rows import trace_rows
+from rnshmc.plots.training_losses import training_losses
 from rnshmc.types import Array
 
 X = np.linspace(0, 1, 5)

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tests.results.test_tables import HMC_1, HMC_2
 
 from rnshmc.results.adaptation import FIG7_COLUMNS, FIG8_COLUMNS, acceptance_by_training, error_by_time
 from rnshmc.store.chains import StoredChain
 from rnshmc.store.timing import Timing
+from tests.results.test_tables import HMC_1, HMC_2
 
 HMC = [
     replace(chain, explored=500, rem_iteration=[101, 500, 501, 1500], rem=[0.4, 0.3, 0.2, 0.1])

@@ -42,7 +42,7 @@ EDITS = {
     "reference": Edit("src/rnshmc/diagnostics/reference.py"),
     "one_dimension": Edit("src/rnshmc/experiments/one_dimension.py"),
     "adaptation": Edit("src/rnshmc/results/adaptation.py"),
-    "comparison": Edit("src/rnshmc/plots/comparison.py"),
+    "efficiency": Edit("src/rnshmc/plots/efficiency.py"),
     # The workflow: a script, a shell command, a template.
     "metrics.py": Edit("workflow/scripts/metrics.py"),
     "warm_forms": Edit("workflow/rules/pde.smk", "warm_forms.py --output", "warm_forms.py  --output"),

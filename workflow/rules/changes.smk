@@ -10,7 +10,10 @@ RECORDS = Path(RESULTS, "records.json")
 
 # The profile leaves out the trigger `code`, which goes by the times of scripts: digests among the parameters take its
 # place. Those of scripts come from `code`; that of a shell command is added here, so that no rule can forget it.
+# What a rule runs in is the same for all.
 for rule_ in workflow.rules:
+    if not rule_.norun and rule_.conda_env is None:
+        rule_.conda_env = "../../environment.yml"
     if rule_.shellcmd is not None:
         rule_.set_params(command=hashlib.sha256(rule_.shellcmd.encode()).hexdigest())
 

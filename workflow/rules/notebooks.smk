@@ -29,7 +29,10 @@ def drawn(*names):
 
 def network_files(*figures):
     """Tables of figures of paper B, by the names of the figures: none of one that the config leaves out."""
-    return {figure: NETWORK_FIGURES[figure][1] if figure in NETWORK_FIGURES else [] for figure in figures}
+    return {
+        figure: list(run_tables(*FIGURES[figure].tables).values()) if figure in NETWORK_FIGURES else []
+        for figure in figures
+    }
 
 
 def network_page(page, figures, parameters):
@@ -50,7 +53,6 @@ def network_page(page, figures, parameters):
     }
 
 
-PROBLEM_FIGURES = ["traces", "marginals", "autocorrelation", "acceptance"]
 NETWORK_TABLES = ("nng_tables", "nng_tables_se", "nng_agreement")
 NETWORK_PAGES = {
     "gradient_models": (("nng_fig6", "nng_fig7", "nng_fig8"), {"series": GARCH_SERIES, "regression": REGRESSION}),
@@ -133,10 +135,7 @@ NOTEBOOKS = {
                 "table1": rules.tables.output.table1,
                 "story": stories([name]),
             },
-            "figures": {
-                figure: f"{RESULTS}/figures/{name}_{figure}.png"
-                for figure in (*PROBLEM_FIGURES, *(["field"] if name in ELLIPTIC else []))
-            },
+            "figures": {figure: f"{RESULTS}/figures/{name}_{figure}.png" for figure in FIGURES_OF[name]},
             "parameters": {"problem": name},
         }
         for name in PROBLEMS

@@ -9,7 +9,9 @@ from matplotlib.figure import Figure
 
 from rnshmc.diagnostics.density import JOINT_BINS, Interval, content_levels, interval_of, joint_cells, joint_places
 from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, sampler_legend, sampler_style, theme
+from rnshmc.results.marginals import marginal_table, selected_coordinates
 from rnshmc.results.names import in_order
+from rnshmc.results.posterior import ProblemChains
 
 
 def marginals(table: pd.DataFrame, title: str, *, symbol: str = "q") -> Figure:
@@ -47,6 +49,16 @@ def marginals(table: pd.DataFrame, title: str, *, symbol: str = "q") -> Figure:
         figure.suptitle(title)
         mark_origin(figure, str(table["data"].iloc[0]))
         return figure
+
+
+def coefficients(table: pd.DataFrame, title: str) -> Figure:
+    """The same of coefficients of a regression."""
+    return marginals(table, title, symbol=r"\beta")
+
+
+def of_chains(chains: ProblemChains, title: str) -> Figure:
+    """The same of coordinates spread over all, from the chains of a problem."""
+    return marginals(marginal_table(chains, selected_coordinates(chains.dim)), title)
 
 
 def _interval(single: pd.DataFrame, coordinate: int) -> Interval:
