@@ -1,4 +1,53 @@
-"""What more MPI ranks gain, and what finer meshes of the elliptic problem cost and gain."""
+"""What runs under MPI: the elliptic forward model, what more ranks gain, and what finer meshes cost and gain."""
+
+import json
+
+
+rule warm_forms:
+    """Compile dolfinx's forms once: parallel jobs would wait for each other behind the compiler's lock."""
+    output:
+        stamp=f"{RESULTS}/forward/forms.json",
+    params:
+        code=code("scripts/warm_forms.py"),
+    log:
+        f"{LOGS}/forward/warm_forms.log",
+    resources:
+        **demand(mem_mb=1000, runtime=10),
+    shell:
+        # Twice: with ffcx 0.5 a process that compiles elements gives forms other names than one that finds them compiled.
+        "python workflow/scripts/warm_forms.py --output {output.stamp} --log {log} &&"
+        " python workflow/scripts/warm_forms.py --output {output.stamp} --log {log}"
+
+
+rule forward_model:
+    """Simulate the observations, or read a user's, and solve an ensemble from the prior, spread over MPI ranks."""
+    input:
+        forms=rules.warm_forms.output.stamp,
+        observations=config["forward"]["observations"] or [],
+    output:
+        data=f"{RESULTS}/forward/{{problem}}.npz",
+    params:
+        code=code("scripts/forward_model.py"),
+        spec=lambda wc: json.dumps(
+            {
+                **config["forward"],
+                "seed": config["seed"],
+                "problem": wc.problem,
+                "model": target_settings(problem(wc)["target"]),
+            }
+        ),
+    log:
+        f"{LOGS}/forward/{{problem}}.log",
+    threads: config["mpi"]["ranks"]
+    resources:
+        mpi=config["mpi"]["launcher"],
+        tasks=config["mpi"]["ranks"],
+        **demand(mem_mb=2000, runtime=30),
+    shell:
+        # One BLAS thread per rank: the ranks share the cores that the rule was given.
+        "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 {resources.mpi} -n {resources.tasks}"
+        " python workflow/scripts/forward_model.py --spec {params.spec:q} --output {output.data} > {log} 2>&1"
+
 
 SCALING = config["scaling"]
 SCALING_RANKS = SCALING["ranks"]
@@ -188,4 +237,3 @@ rule mesh_study_table:
         **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/mesh_study_table.py"
-
