@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from rnshmc.targets.forward_data import ForwardData
 from rnshmc.types import Array
 
 MakeChain = Callable[..., StoredChain]
+LOGISTIC = {"kind": "logistic"}
 
 
 @pytest.fixture(scope="module")
@@ -34,18 +36,29 @@ def marks(figure: Figure) -> list[str]:
 
 
 def test_traces_show_the_exploration_and_then_the_kept_draws(chains: ProblemChains) -> None:
-    figure = traces(chains, "Bank")
+    figure = traces(chains, LOGISTIC, "Bank")
     explored, kept = figure.axes[0].lines[:2]
     first = chains.chains["hmc"][0]
     assert first.warmup is not None
     assert_allclose(np.asarray(explored.get_ydata(), dtype=float), first.warmup[:, 0])
     assert_allclose(np.asarray(kept.get_ydata(), dtype=float), first.draws[:, 0])
     assert np.asarray(kept.get_xdata())[0] == len(first.warmup)
-    assert figure.axes[6].get_ylabel() == "$q_{4}$"
+    assert figure.axes[6].get_ylabel() == r"$\beta_{4}$"
+
+
+def test_a_start_far_away_does_not_squeeze_a_trace(make_chain: MakeChain) -> None:
+    chain = make_chain("bank", "hmc", 1)
+    assert chain.warmup is not None
+    far = chain.warmup.copy()
+    far[:20] += 1e3
+    axes = traces(ProblemChains.of([replace(chain, warmup=far)]), LOGISTIC, "Bank").axes
+    low, high = axes[0].get_ylim()
+    assert low < chain.draws[:, 0].min()
+    assert chain.draws[:, 0].max() < high < 100
 
 
 def draw_marginals(chains: ProblemChains, *, title: str, coordinates: Sequence[int] = (0, 1, 2)) -> Figure:
-    return marginals(marginal_table(chains, coordinates), title)
+    return marginals(marginal_table(chains, coordinates), LOGISTIC, title)
 
 
 def test_marginals_lay_the_samplers_over_one_another(chains: ProblemChains) -> None:
@@ -60,9 +73,9 @@ def test_marginals_lay_the_samplers_over_one_another(chains: ProblemChains) -> N
 
 def test_marginals_can_be_drawn_again_from_a_file(chains: ProblemChains, tmp_path: Path) -> None:
     marginal_table(chains, [0, 2]).to_csv(tmp_path / "fig6.csv", index=False, float_format="%.6g")
-    again = marginals(pd.read_csv(tmp_path / "fig6.csv"), "Bank", symbol="b")
+    again = marginals(pd.read_csv(tmp_path / "fig6.csv"), LOGISTIC, "Bank")
     first = draw_marginals(chains, title="Bank", coordinates=(0, 2))
-    assert again.axes[2].get_ylabel() == "$b_{3}$"
+    assert again.axes[2].get_ylabel() == r"$\beta_{3}$"
     for drawn, wanted in zip(again.axes[2].collections, first.axes[2].collections, strict=True):
         paths = [np.concatenate([path.vertices for path in found.get_paths()]) for found in (drawn, wanted)]
         assert_allclose(paths[0], paths[1], atol=1e-3)
@@ -76,7 +89,7 @@ def test_autocorrelations_start_at_one(chains: ProblemChains) -> None:
 
 def test_figures_of_stand_in_data_say_so(make_chain: MakeChain, chains: ProblemChains) -> None:
     stand_in = ProblemChains.of([make_chain("bank", "hmc", 1, origin="stand-in")])
-    for draw in (traces, draw_marginals, autocorrelations):
+    for draw in (partial(traces, target=LOGISTIC), draw_marginals, autocorrelations):
         assert marks(draw(stand_in, title="Bank")) == [MARKS["stand-in"]]
         assert marks(draw(chains, title="Bank")) == []
 
@@ -84,7 +97,7 @@ def test_figures_of_stand_in_data_say_so(make_chain: MakeChain, chains: ProblemC
 def test_chains_that_never_moved_can_be_drawn(make_chain: MakeChain) -> None:
     moved = make_chain("bank", "hmc", 1)
     still = ProblemChains.of([replace(moved, draws=np.ones_like(moved.draws))])
-    for draw in (traces, draw_marginals, autocorrelations):
+    for draw in (partial(traces, target=LOGISTIC), draw_marginals, autocorrelations):
         draw(still, title="Bank").draw_without_rendering()
 
 

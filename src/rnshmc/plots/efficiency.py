@@ -1,5 +1,6 @@
 """Efficiency of every sampler over all problems."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -8,6 +9,9 @@ from rnshmc.plots.panels import Titles, origins_of
 from rnshmc.plots.rows import problem_ticks, row_places
 from rnshmc.plots.style import INK, WIDTH, log_axis, sampler_legend, sampler_style, theme
 from rnshmc.results.estimates import BASELINE
+
+LEFT, RIGHT = 0.08, 0.4
+"""Room on either side of the marks, as shares of the decades between them: a number is a fifth of a panel wide."""
 
 
 def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Figure:
@@ -28,12 +32,19 @@ def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Fig
         for ax, (column, label) in zip(axes, panels.items(), strict=True):
             _efficiency_panel(ax, table, errors, column, places)
             ax.set(xscale="log", xlabel=label)
-            ax.margins(x=0.18)
+            ax.set_xlim(*_with_room(ax))
             log_axis(ax.xaxis)
             ax.grid(visible=False, axis="y")
         problem_ticks(axes[0], ticks, origins_of(table), titles)
         sampler_legend(figure, table["sampler"], marker=True)
         return figure
+
+
+def _with_room(ax: Axes) -> tuple[float, float]:
+    """Limits of a logarithmic axis that hold all marks and, to the right of the last, its number."""
+    low, high = np.log10(ax.dataLim.intervalx)
+    span = max(high - low, 1.0)
+    return 10 ** (low - LEFT * span), 10 ** (high + RIGHT * span)
 
 
 def _efficiency_panel(ax: Axes, table: pd.DataFrame, errors: pd.DataFrame, column: str, places: list[float]) -> None:

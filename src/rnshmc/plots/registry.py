@@ -111,15 +111,17 @@ FIGURES: Mapping[str, Drawing] = {
         "panels, which show median and 10-90% of the runs beside the median of exact HMC. Training set: the N "
         "iterations of exact HMC after the first {{ config.iterations.discard }}, repeats included, so that the sets "
         "of one run are nested; the chain goes on from the last of them for {{ config.sweeps.keep }} iterations. The "
-        "other settings are those of Fig. 4.",
+        "other settings are those of Fig. 4. Acceptance dips where a training set has about as many distinct states as "
+        "the network has hidden units (s = 500, N = 750): the fit just interpolates its training set, and at this ridge "
+        "penalty nothing holds its weights there.",
         ("cuts",),
     ),
     "fig6": Drawing(
-        "rnshmc.plots.marginals:coefficients",
+        "rnshmc.plots.marginals:marginals",
         ("fig6",),
         "One- and two-dimensional posterior marginals of five coefficients by HMC and by RNS-HMC, laid over one "
         "another (paper A, Fig. 6). Contours hold 50% and 90% of the posterior.",
-        ("title",),
+        ("target", "title"),
     ),
     "fig7": Drawing(
         "rnshmc.plots.training_acceptance:acceptance_by_training",
@@ -132,10 +134,11 @@ FIGURES: Mapping[str, Drawing] = {
     "fig8": Drawing(
         "rnshmc.plots.error_by_time:error_by_time",
         ("fig8",),
-        "Relative error of the posterior mean against running time (paper A, Fig. 8): medians over chains. The clock "
-        "starts with the chain; exploration and fit count, at the seconds that the timing stage measured. The mean is "
-        "that of all states since the beginning of the training set. A mark is where a surrogate takes over; until "
-        "then every sampler is HMC.",
+        "Relative error of the posterior mean against running time (paper A, Fig. 8): medians over chains at equal "
+        "seconds, with bands from the lowest to the highest chain. The clock starts with the chain; exploration and "
+        "fit count, at the seconds that the timing stage measured. The mean is that of all states since the beginning "
+        "of the training set. A mark is where a surrogate takes over; until then every sampler is HMC. Chains have equal "
+        "numbers of iterations, so that those of surrogates end first; HMC's line ends when the last of them does.",
         ("titles",),
     ),
     "nng_fig2": Drawing(
@@ -181,7 +184,9 @@ FIGURES: Mapping[str, Drawing] = {
         'Fig. 5): {% for name, design in designs.items() %}{{ ", " if not loop.first }}{{ name }} with '
         '{{ design.blocks }} hidden layer{{ "s" if design.blocks > 1 }} of {{ design.hidden_units }} units'
         "{% endfor %}. The loss is half the mean squared error of the gradient's components, in units of their "
-        "standard deviations. Lines are means over the explorations, bands go from the least to the most.",
+        "standard deviations. Lines are means over the explorations, bands go from the lowest to the highest. Adam's step "
+        "size stays the same: when a step changes as much as the error that remains, losses stop falling, waver, and "
+        "may rise a little.",
         ("title",),
     ),
     "nng_fig6": Drawing(
@@ -257,15 +262,15 @@ PROBLEM_FIGURES: Mapping[str, Drawing] = {
         "rnshmc.plots.traces:traces",
         ("chains",),
         "Traces of the first chain of each sampler on {{ problem }}: the exploration by exact HMC in grey, then the "
-        "kept draws.",
-        ("title",),
+        "kept draws. The first fifth of the exploration may run out of the frame.",
+        ("target", "title"),
     ),
     "marginals": Drawing(
-        "rnshmc.plots.marginals:of_chains",
+        "rnshmc.plots.marginals:marginals_of_chains",
         ("chains",),
         "One- and two-dimensional posterior marginals of five coordinates of {{ problem }}, all samplers laid over one "
         "another (paper A, Fig. 6). Contours hold 50% and 90% of the posterior.",
-        ("title",),
+        ("target", "title"),
     ),
     "autocorrelation": Drawing(
         "rnshmc.plots.autocorrelation:autocorrelations",

@@ -1,15 +1,35 @@
 """Traces of the draws of one problem."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 
-from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, sampler_style, theme
+from rnshmc.plots.coordinates import coordinate_name
+from rnshmc.plots.style import WIDTH, mark_origin, sampler_style, theme
 from rnshmc.results.marginals import selected_coordinates
 from rnshmc.results.posterior import ProblemChains
 
+APPROACH = 0.2
+"""First share of an exploration, which leads to the posterior."""
+MARGIN = 0.08
 
-def traces(chains: ProblemChains, title: str) -> Figure:
-    """Trace of the first chain of each sampler: the exploration in grey, then the kept draws."""
+
+def traces(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figure:
+    """Trace of the first chain of each sampler: the exploration in grey, then the kept draws.
+
+    The axes show where chains are after the first part of their exploration: a start far away would squeeze the rest.
+
+    Parameters
+    ----------
+    chains
+        Chains of one problem.
+    target
+        The config's entry of the target, by which coordinates are named.
+    title
+        Title of the figure.
+    """
     coordinates = selected_coordinates(chains.dim)
     with theme():
         figure = Figure(figsize=(WIDTH, 0.6 + 1.05 * len(coordinates)), layout="constrained")
@@ -26,8 +46,18 @@ def traces(chains: ProblemChains, title: str) -> Figure:
                 ax.plot(iterations, first.draws[:, coordinate], color=style.colour, linewidth=0.4, rasterized=True)
                 ax.axvline(explored, color="#777777", linewidth=0.8, linestyle=":")
         for ax, coordinate in zip(axes[:, 0], coordinates, strict=True):
-            ax.set_ylabel(coordinate_label(coordinate + 1))
+            ax.set(ylabel=coordinate_name(target, coordinate + 1), ylim=_reach(chains, coordinate))
         figure.supxlabel("iteration (exploration in grey)", size="medium")
         figure.suptitle(title)
         mark_origin(figure, chains.origin)
         return figure
+
+
+def _reach(chains: ProblemChains, coordinate: int) -> tuple[float, float]:
+    """Lowest and highest value of a coordinate without the beginnings of explorations, with a margin."""
+    first = [members[0] for members in chains.chains.values()]
+    explored = [chain.warmup[int(APPROACH * len(chain.warmup)) :] for chain in first if chain.warmup is not None]
+    values = np.concatenate([part[:, coordinate] for part in (*explored, *(chain.draws for chain in first))])
+    # A chain that never moved has no width.
+    room = MARGIN * float(np.ptp(values)) or 1.0
+    return float(values.min()) - room, float(values.max()) + room
