@@ -65,7 +65,7 @@ def test_errors_are_medians_over_chains_and_takeovers_are_marked() -> None:
     assert_allclose(np.log(errors[early]), np.interp(seconds[early], [0.1, 1.0], np.log([2.0, 0.2])))
     assert_allclose(np.asarray(surrogate.get_xydata(), dtype=float)[0], [1.0, 0.2])
     assert_allclose(np.asarray(mark.get_xydata(), dtype=float), [[1.0, 0.2]])
-    band = figure.axes[0].collections[0].get_paths()[0].vertices
+    band = np.asarray(figure.axes[0].collections[0].get_paths()[0].vertices)
     at_start = band[np.isclose(band[:, 0], 0.1), 1]
     assert_allclose([at_start.min(), at_start.max()], [1.0, 4.0])
     assert marked(figure) == ["Adult"]

@@ -127,8 +127,8 @@ if "nng_fig4" in NETWORK_FIGURES:
             network=rules.fit.output.surrogate.format(
                 problem=SWAPPED, surrogate=network_of(SWAPPED), chain=CHAINS[0]
             ),
-            hmc=rules.sample.output.chain.format(problem=SWAPPED, sampler="hmc", chain=CHAINS[0]),
-            nng_hmc=rules.sample.output.chain.format(problem=SWAPPED, sampler="nng_hmc", chain=CHAINS[0]),
+            hmc=of_chains(rules.sample.output.chain, SWAPPED, "hmc"),
+            nng_hmc=of_chains(rules.sample.output.chain, SWAPPED, "nng_hmc"),
         output:
             draws=f"{NNG_TABLES}/nng_fig4_draws.csv",
             acceptance=f"{NNG_TABLES}/nng_fig4_acceptance.csv",
@@ -234,7 +234,7 @@ if "nng_fig9" in NETWORK_FIGURES:
         """Gather posteriors and traces by stochastic, by network and by exact gradients."""
         input:
             marginals=of_recipes("cover_type", "hmc", "nng_hmc", "sghmc"),
-            traces=of_recipes("cover_type", "nng_hmc", "sghmc_mh"),
+            traces=of_recipes("cover_type", "nng_hmc", "sghmc_mh", "sghmc"),
         output:
             fig9=f"{NNG_TABLES}/nng_fig9.csv",
             fig10=f"{NNG_TABLES}/nng_fig10.csv",

@@ -50,5 +50,5 @@ def _evaluation_bars(ax: Axes, counts: pd.DataFrame) -> None:
         ax.barh(range(len(counts)), counts[kind], left=start, color=colour, hatch=hatch, edgecolor="white", height=0.6)
         start += counts[kind].to_numpy()
     ax.set_yticks(range(len(counts)), [sampler_style(sampler).label for sampler in counts.index])
-    ax.set(xlim=(0, 1.05 * start.max()), ylim=(-0.6, len(counts) - 0.4))
+    ax.set(xlim=(0, 1.05 * start.max()), ylim=(-0.6, len(counts) - 0.1))
     ax.grid(visible=False, axis="y")

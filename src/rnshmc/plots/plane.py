@@ -15,7 +15,7 @@ from rnshmc.results.estimates import Estimate
 
 CONTOURS = (0.5, 2.0, 4.5, 8.0)
 """Potentials above the smallest, as at 1, 2, 3, 4 standard deviations of a Gaussian."""
-FINER = 5
+FINER = 20
 """Contours are drawn on a grid that is finer than the table's by this factor."""
 ARROWS = 5
 """Every so many-th point of the grid, along each axis, has its arrows."""

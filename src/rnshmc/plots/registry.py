@@ -111,9 +111,9 @@ FIGURES: Mapping[str, Drawing] = {
         "panels, which show median and 10-90% of the runs beside the median of exact HMC. Training set: the N "
         "iterations of exact HMC after the first {{ config.iterations.discard }}, repeats included, so that the sets "
         "of one run are nested; the chain goes on from the last of them for {{ config.sweeps.keep }} iterations. The "
-        "other settings are those of Fig. 4. Acceptance dips where a training set has about as many distinct states as "
-        "the network has hidden units (s = 500, N = 750): the fit just interpolates its training set, and at this ridge "
-        "penalty nothing holds its weights there.",
+        "other settings are those of Fig. 4. Acceptance dips where a training set has about as many distinct states "
+        "as the network has hidden units: the fit just interpolates it, and so small a ridge penalty does not hold the "
+        "weights.",
         ("cuts",),
     ),
     "fig6": Drawing(
@@ -137,8 +137,8 @@ FIGURES: Mapping[str, Drawing] = {
         "Relative error of the posterior mean against running time (paper A, Fig. 8): medians over chains at equal "
         "seconds, with bands from the lowest to the highest chain. The clock starts with the chain; exploration and "
         "fit count, at the seconds that the timing stage measured. The mean is that of all states since the beginning "
-        "of the training set. A mark is where a surrogate takes over; until then every sampler is HMC. Chains have equal "
-        "numbers of iterations, so that those of surrogates end first; HMC's line ends when the last of them does.",
+        "of the training set. A mark is where a surrogate takes over; until then every sampler is HMC. Chains have "
+        "equal numbers of iterations, so that those of surrogates end first; HMC's line ends with the last of them.",
         ("titles",),
     ),
     "nng_fig2": Drawing(
@@ -146,7 +146,7 @@ FIGURES: Mapping[str, Drawing] = {
         ("nng_fig2_field", "nng_fig2_draws", "nng_fig2_trajectories", "nng_fig2_acceptance"),
         "HMC and NNg-HMC on the banana-shaped distribution of paper B, eq. (23), with A = {{ scale1 }}, "
         "C = {{ scale2 }}, B = {{ bend }}, which the paper does not print (paper B, Fig. 2). Top: draws, thinned, of "
-        "one chain of each. Bottom left: forces of the exact gradient (broad arrows) and of the network (slender "
+        "all chains of each. Bottom left: forces of the exact gradient (broad arrows) and of the network (slender "
         "ones), which grow with the logarithm of the force. Bottom right: trajectories from the red squares with the "
         "same initial momenta, in {{ drawn_steps }} leapfrog steps of {{ drawn_step_size }}. The network was trained "
         "on the gradients along the trajectories of the first {{ training }} iterations of HMC, without those of "
@@ -161,8 +161,8 @@ FIGURES: Mapping[str, Drawing] = {
         "HMC and NNg-HMC on a Gaussian in {{ dimension }} dimensions with variances from {{ smallest }} to "
         "{{ largest }}, in its narrowest and its widest coordinate (paper B, Fig. 3); the axes are on very different "
         "scales, and the same in both panels. The network was trained on the gradients along the trajectories of "
-        "{{ collected }} iterations of HMC that starts at a draw of the Gaussian. Draws of one chain of each; "
-        "acceptance at step size {{ step_size }}: mean and standard error over {{ repeats }} chains of "
+        "{{ collected }} iterations of HMC that starts at a draw of the Gaussian. Draws of all chains of "
+        "each, thinned; acceptance at step size {{ step_size }}: mean and standard error over {{ repeats }} chains of "
         "{{ iterations }} iterations.",
         ("smallest", "largest"),
     ),
@@ -174,7 +174,8 @@ FIGURES: Mapping[str, Drawing] = {
         '{{ "%.3g" | format(prior_sd) }}, where the same network drives with the difference of the priors\' gradients '
         "added (paper B, Fig. 4). The two coefficients are those of largest absolute posterior mean under the first "
         "prior. Chains under the second start at the end of the exploration under the first; their first "
-        "{{ burn_in }} iterations are left out. At most 1000 draws of each.",
+        "{{ burn_in }} iterations are left out. At most 1000 draws of each, evenly spaced; under the second, where few "
+        "proposals of NNg-HMC are accepted, it ran ten times as many iterations as HMC.",
         ("title",),
     ),
     "nng_fig5": Drawing(
@@ -184,9 +185,9 @@ FIGURES: Mapping[str, Drawing] = {
         'Fig. 5): {% for name, design in designs.items() %}{{ ", " if not loop.first }}{{ name }} with '
         '{{ design.blocks }} hidden layer{{ "s" if design.blocks > 1 }} of {{ design.hidden_units }} units'
         "{% endfor %}. The loss is half the mean squared error of the gradient's components, in units of their "
-        "standard deviations. Lines are means over the explorations, bands go from the lowest to the highest. Adam's step "
-        "size stays the same: when a step changes as much as the error that remains, losses stop falling, waver, and "
-        "may rise a little.",
+        "standard deviations. Lines are means over the explorations, bands go from the lowest to the highest. Adam's "
+        "step size stays the same: when a step changes as much as the error that remains, losses stop falling, waver, "
+        "and may rise a little.",
         ("title",),
     ),
     "nng_fig6": Drawing(
@@ -196,7 +197,7 @@ FIGURES: Mapping[str, Drawing] = {
         ("title",),
     ),
     "nng_fig7": Drawing(
-        "rnshmc.plots.densities:hyperparameters",
+        "rnshmc.plots.hyperparameters:hyperparameters",
         ("nng_fig7",),
         "Posterior densities of the hyperparameters of a Gaussian process regression by HMC and by NNg-HMC (paper B, "
         "Fig. 7). The chains move their logarithms.",
@@ -211,22 +212,24 @@ FIGURES: Mapping[str, Drawing] = {
         ("title",),
     ),
     "nng_fig9": Drawing(
-        "rnshmc.plots.densities:marginal_panels",
+        "rnshmc.plots.histograms:coefficient_histograms",
         ("nng_fig9",),
-        "Posterior densities of two coefficients, each relative to its peak and around that of HMC only, of the "
-        "logistic regression on Cover Type with a Laplace prior (paper B, Fig. 9): HMC and NNg-HMC, which are exact, "
-        "and SGHMC without correction at leapfrog steps of {% for name, entry in samplers.items() if "
-        '"friction" in entry %}{{ ", " if not loop.first }}{{ entry.step_size }} '
-        '({{ name | replace("sghmc_", "") }}){% endfor %}; their squares are what the paper calls step sizes. The two '
-        "coefficients are those of largest absolute posterior mean by HMC.",
+        "Histograms of the draws of two coefficients, on a logarithmic scale, of the logistic regression on Cover Type "
+        "with a Laplace prior (paper B, Fig. 9): HMC and NNg-HMC, which keep the posterior, and SGHMC "
+        'without correction at leapfrog steps of {% for name, entry in samplers.items() if "friction" in entry %}'
+        '{{ ", " if not loop.first }}{{ entry.step_size }} '
+        '({{ name | replace("sghmc_", "") }}){% endfor %}; their squares are what the paper calls step sizes. The axis '
+        "holds the narrowest of SGHMC's; the others go on beyond it. The two coefficients are those of largest "
+        "absolute posterior mean by HMC.",
         ("title",),
     ),
     "nng_fig10": Drawing(
         "rnshmc.plots.trace_rows:trace_rows",
         ("nng_fig10",),
-        "Traces of a coefficient of the logistic regression on Cover Type by NNg-HMC and by SGHMC with "
-        "Metropolis-Hastings correction, first chain of each, for as many iterations as both have (paper B, Fig. 10). "
-        "The coefficient is the first of Fig. 9.",
+        "Traces of a coefficient of the logistic regression on Cover Type by NNg-HMC, by SGHMC with "
+        "Metropolis-Hastings correction (paper B, Fig. 10), and by SGHMC without, first chain of each, for as many "
+        "iterations as all have. With the correction a proposal is accepted as often as its title says; without, the "
+        "chain moves, and much farther: its axes are its own. The coefficient is the first of Fig. 9.",
         ("title",),
     ),
     "scaling": Drawing(

@@ -1,4 +1,4 @@
-"""Posterior densities side by side, samplers laid over one another (paper B, Figs. 7 and 9)."""
+"""Posterior densities side by side, samplers laid over one another (paper B, Fig. 7)."""
 
 import numpy as np
 import pandas as pd
@@ -6,32 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from rnshmc.plots.style import WIDTH, SamplerStyle, coordinate_label, mark_origin, theme, variant_styles
+from rnshmc.plots.style import WIDTH, SamplerStyle, mark_origin, theme, variant_styles
 from rnshmc.results.estimates import BASELINE
-
-REACH = 2.5
-"""Widths of HMC's density on either side of it, at the most, in Fig. 9."""
-
-
-def marginal_panels(table: pd.DataFrame, title: str) -> Figure:
-    """Posterior densities of coefficients side by side, samplers laid over one another, exact HMC as an area (Fig. 9).
-
-    Some are so much wider than others that each is drawn relative to its peak, and around HMC's only.
-
-    Parameters
-    ----------
-    table
-        `rnshmc.results.network_posteriors.single_marginals`.
-    title
-        Title of the figure.
-    """
-    peaks = table.groupby(["sampler", "x_coordinate"])["density"].transform("max")
-    figure, axes = _panels(table.assign(density=table["density"] / peaks), title)
-    for number, ax in axes.items():
-        ax.set_xlabel(coordinate_label(number, r"\beta"))
-        ax.set_xlim(*_around_baseline(table[table["x_coordinate"] == number]))
-    next(iter(axes.values())).set_ylabel("posterior density / its peak")
-    return figure
 
 
 def hyperparameters(table: pd.DataFrame, title: str) -> Figure:
@@ -39,8 +15,10 @@ def hyperparameters(table: pd.DataFrame, title: str) -> Figure:
 
     Parameters
     ----------
-    table, title
-        As in `marginal_panels`.
+    table
+        `rnshmc.results.network_posteriors.single_marginals`.
+    title
+        Title of the figure.
     """
     figure, axes = _panels(table, title)
     for number, name in {1: "length scale $l$", 2: r"noise variance $\sigma^2$"}.items():
@@ -67,13 +45,6 @@ def _panels(table: pd.DataFrame, title: str) -> tuple[Figure, dict[int, Axes]]:
         figure.suptitle(title)
         mark_origin(figure, str(table["data"].iloc[0]))
     return figure, axes
-
-
-def _around_baseline(part: pd.DataFrame) -> tuple[float, float]:
-    """Where all densities are, but no farther from HMC's than `REACH` times its width."""
-    exact = part.loc[part["sampler"] == BASELINE, "x"]
-    room = REACH * (exact.max() - exact.min())
-    return max(part["x"].min(), exact.min() - room), min(part["x"].max(), exact.max() + room)
 
 
 def _density(ax: Axes, curve: pd.DataFrame, style: SamplerStyle, *, filled: bool) -> None:
