@@ -221,13 +221,6 @@ def fitted_surrogate(wildcards, chain, suffix="npz"):
     return f"{RESULTS}/surrogates/{wildcards.problem}/{name}/{chain}.{suffix}" if name else []
 
 
-def network_experiment(figure):
-    """What an experiment on HMC and NNg-HMC is made of."""
-    settings = {key: value for key, value in EXPERIMENTS[figure].items() if key != "surrogates"}
-    surrogate = EXPERIMENTS[figure]["surrogates"]["nng_hmc"]
-    return {"seed": config["seed"], "entries": NNG_ENTRIES, "settings": settings, "surrogate": surrogate}
-
-
 def of_recipes(problem, *recipes):
     """The chains of the samplers of a problem that follow one of the recipes."""
     return [

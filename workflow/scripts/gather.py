@@ -1,4 +1,4 @@
-"""The tidy table of a sweep: one row for each point and run."""
+"""The rows of several tables in one."""
 
 from typing import TYPE_CHECKING
 
@@ -11,5 +11,6 @@ if TYPE_CHECKING:
 
 with job(snakemake.log[0]):
     table = pd.concat([pd.read_csv(path) for path in snakemake.input.points], ignore_index=True)
-    table.insert(0, "figure", snakemake.wildcards.sweep)
+    for place, (name, value) in enumerate(snakemake.params.spec["columns"].items()):
+        table.insert(place, name, value)
     table.to_csv(snakemake.output.table, index=False)
