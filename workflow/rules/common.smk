@@ -292,3 +292,44 @@ def stories(problems):
     """What the report says of problems; nothing of one that has no text."""
     paths = [f"workflow/report/problems/{name}.txt" for name in problems]
     return [path for path in paths if (ROOT / path).exists()]
+
+
+def run_tables(*names):
+    """Tables of the run by their names: the parameters of notebooks that read them."""
+    return {name: f"{RESULTS}/tables/{name}.csv" for name in names}
+
+
+def drawn(*names):
+    """Figures of the run by their names, for the pages that show them."""
+    return {name: f"{RESULTS}/figures/{name}.png" for name in names}
+
+
+def network_files(*figures):
+    """Tables of figures of paper B, by the names of the figures: none of one that the config leaves out."""
+    return {
+        figure: list(run_tables(*FIGURES[figure].tables).values()) if figure in NETWORK_FIGURES else []
+        for figure in figures
+    }
+
+
+def network_page(page, figures, parameters):
+    """The page of some problems of paper B: files of its figures, and parameters of its own."""
+    title, names = GRADIENT_PAGES[page]
+    settings = {
+        name: {
+            **{key: PROBLEMS[name][key] for key in ("target", "samplers", "surrogates")},
+            "iterations": {key: iterations(name, key) for key in ("explore", "discard", "keep")},
+        }
+        for name in names
+    }
+    return {
+        "title": title,
+        "files": {**run_tables(*NETWORK_TABLES), **network_files(*figures), **BESIDE_PAPER},
+        "figures": drawn(*(name for name in figures if name in NETWORK_FIGURES)),
+        "parameters": {"titles": TITLES, "problems": settings, **parameters},
+    }
+
+
+def notebook_source(wildcards):
+    """The notebook that a page is made of."""
+    return f"notebooks/{NOTEBOOKS[wildcards.page].get('source', wildcards.page)}.ipynb"

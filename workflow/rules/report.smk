@@ -5,11 +5,6 @@ ON_OTHER_PAGES = {"nng_fig6", "nng_fig7", "nng_fig8", "nng_fig10"}
 STYLE = "workflow/report/style.css"
 
 
-def run_tables(*names):
-    """Tables of the run by their names: the parameters of notebooks that read them."""
-    return {name: f"{RESULTS}/tables/{name}.csv" for name in names}
-
-
 # The problems of paper B that a page tells of, where the config has any of them.
 GRADIENT_PAGES = {
     page: (title, chosen)
@@ -24,37 +19,6 @@ GRADIENT_PAGES = {
     )
     if (chosen := [name for name in names if name in NETWORK_PROBLEMS])
 }
-
-
-def drawn(*names):
-    """Figures of the run by their names, for the pages that show them."""
-    return {name: f"{RESULTS}/figures/{name}.png" for name in names}
-
-
-def network_files(*figures):
-    """Tables of figures of paper B, by the names of the figures: none of one that the config leaves out."""
-    return {
-        figure: list(run_tables(*FIGURES[figure].tables).values()) if figure in NETWORK_FIGURES else []
-        for figure in figures
-    }
-
-
-def network_page(page, figures, parameters):
-    """The page of some problems of paper B: files of its figures, and parameters of its own."""
-    title, names = GRADIENT_PAGES[page]
-    settings = {
-        name: {
-            **{key: PROBLEMS[name][key] for key in ("target", "samplers", "surrogates")},
-            "iterations": {key: iterations(name, key) for key in ("explore", "discard", "keep")},
-        }
-        for name in names
-    }
-    return {
-        "title": title,
-        "files": {**run_tables(*NETWORK_TABLES), **network_files(*figures), **BESIDE_PAPER},
-        "figures": drawn(*(name for name in figures if name in NETWORK_FIGURES)),
-        "parameters": {"titles": TITLES, "problems": settings, **parameters},
-    }
 
 
 NETWORK_TABLES = ("nng_tables", "nng_tables_se", "agreement", "diagnostics")
@@ -157,11 +121,6 @@ NOTEBOOKS = {
     and (OF_PAPERS or "scorecard" not in page["files"])
     and (name != "gradients" or is_selected(config, "nng_table4"))
 }
-
-
-def notebook_source(wildcards):
-    """The notebook that a page is made of."""
-    return f"notebooks/{NOTEBOOKS[wildcards.page].get('source', wildcards.page)}.ipynb"
 
 
 rule notebook:
