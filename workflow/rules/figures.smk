@@ -43,7 +43,7 @@ BESIDE_TABLES = {
     "chains": lambda problem: of_every_chain(rules.sample.output.chain, [problem]),
     "forward": data_file,
     "metrics": lambda problem: expand(rules.metrics.output.metrics, problem=problem or PAGED),
-    "published": lambda problem: PAPER_TABLE,
+    "published": lambda problem: PUBLISHED,
 }
 # What drawing functions and captions ask for by name.
 OF_PROBLEM = {

@@ -72,7 +72,7 @@ NETWORK_PAGES = {
 
 # The pages of the report that are notebooks: the source, what it is called, the files that it reads, the figures that it
 # shows, other parameters.
-BESIDE_PAPER = {**run_tables("scorecard"), "claims": CLAIMS}
+BESIDE_PAPER = {**run_tables("scorecard"), "published": PUBLISHED}
 ALL_NOTEBOOKS = {
     "surrogates": {
         "title": "Surrogates in small: Figures 1 and 2",
@@ -97,7 +97,6 @@ ALL_NOTEBOOKS = {
         "title": "Four posteriors: Table 1",
         "files": {
             **run_tables("table1", "potential_matching"),
-            "paper_table": PAPER_TABLE,
             **BESIDE_PAPER,
         },
         "figures": drawn("efficiency", "evaluations", "acceptance"),
@@ -216,7 +215,7 @@ rule report:
         nng_tables_se=rules.tables.output.nng_tables_se,
         # A run of a user's own problems is compared with no paper.
         scorecard=rules.scorecard.output if OF_PAPERS else [],
-        paper=PAPER_TABLE,
+        published=PUBLISHED,
         metrics=expand(rules.metrics.output.metrics, problem=PAGED),
         timing=of_every_sampler(rules.timing.output.timing, PAGED),
         stories=stories(PAGED),
@@ -246,7 +245,8 @@ rule scorecard_page:
         template="workflow/report/scorecard.html.j2",
         style=STYLE,
         scorecard=rules.scorecard.output.scorecard,
-        claims=CLAIMS,
+        papers=TITLES_OF_PAPERS,
+        published=PUBLISHED,
         metrics=expand(rules.metrics.output.metrics, problem=PAGED),
     output:
         page=report(
