@@ -115,8 +115,11 @@ def test_means_of_draws_agree_within_their_errors(find: Find) -> None:
 
 
 def test_a_variance_has_the_error_of_its_draws(find: Find) -> None:
-    found = find(draws(0.0), "variance", table="d", column="x", sampler="hmc")
+    table = draws(0.0)["d"]
+    tables = {"d": table.assign(repeat=table.groupby("sampler").cumcount() % 2)}
+    found = find(tables, "variance", table="d", column="x", sampler="hmc", per="repeat")
     assert found is not None
+    assert found.over == "2 chains"
     # Squares of normal draws have the variance 2.
     assert abs(found.estimate.value - 1.0) < z_bound() * math.sqrt(2 / N)
     assert_allclose(found.estimate.error, math.sqrt(2 / N), rtol=0.3)

@@ -109,15 +109,19 @@ def draws_agree(
     return Measured(Estimate(value, math.nan), len(columns), over, rests_on_other_data(parts[0]))
 
 
-def variance(tables: Tables, *, table: str, column: str, sampler: str) -> Measured | None:
-    """The variance of a sampler's draws, with the error of the mean of their squared deviations."""
+def variance(tables: Tables, *, table: str, column: str, sampler: str, per: str) -> Measured | None:
+    """The variance of a sampler's draws over all its chains, with the error of the mean of their squared deviations.
+
+    `per` is the column that tells the chains apart.
+    """
     rows = rows_where(tables, table, {"sampler": sampler})
     if rows is None:
         return None
-    draws = rows[column].to_numpy(dtype=float)
-    squares = np.square(draws - draws.mean())
-    error = squares.std() / math.sqrt(float(geyer_ess(squares[:, None])[0]))
-    return Measured(Estimate(float(squares.mean()), error), 1, "1 chain", rests_on_other_data(rows))
+    squares = (rows[column] - rows[column].mean()) ** 2
+    chains = [part.to_numpy(dtype=float) for _, part in squares.groupby(rows[per])]
+    effective = sum(float(geyer_ess(chain[:, None])[0]) for chain in chains)
+    estimate = Estimate(float(squares.mean()), float(squares.std()) / math.sqrt(effective))
+    return Measured(estimate, len(chains), counted(len(chains), "chain"), rests_on_other_data(rows))
 
 
 def trace_ratio(
