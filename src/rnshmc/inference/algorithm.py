@@ -53,7 +53,7 @@ def run(
 ) -> Outcome:
     """Sample with exact HMC."""
     exact, step_size, stopped = _Exact(evaluations), 0.3, None
-    chain = []
+    chain: list[Array] = []
     try:
         list(evaluations.evaluate(starts))  # together
         state = HMC(exact, exact, step_size=step_size, n_steps=(1, 4)).init(starts[0])

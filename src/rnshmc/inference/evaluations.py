@@ -195,7 +195,7 @@ class Evaluations:
         if answer.unavailable:
             kept = " What was evaluated is in the file; the same call goes on from it." if self._ledger else ""
             raise EvaluationError(f"{answer.failure}.{kept}")
-        self._always_both |= answer.gradients > task.gradient
+        self._always_both |= answer.always_both
         failed = math.isnan(answer.log_density)
         self._spent = Spent(
             self._spent.values + answer.values,

@@ -5,8 +5,9 @@ The first line names the parameters. Every other one is an evaluation in the use
     {"x": [0.5, 2.0], "log_density": -3.1, "gradient": [0.2, -1.0]}
     {"x": [9.0, 2.0], "log_density": null, "gradient": null, "failure": "ValueError: no convergence"}
 
-JSON has no infinities: the logarithm of a density of 0 is "-inf". Where no gradient was asked for, there is no such key. Numbers are written such that the same doubles are read back. A line
-that a killed program left unfinished is cut off when the file is opened again.
+JSON has no infinities: the logarithm of a density of 0 is "-inf". Where no gradient was asked for, there is no such
+key. The doubles that are read back are those that were written. A line that a killed program left unfinished is cut off
+when the file is opened again.
 """
 
 import errno

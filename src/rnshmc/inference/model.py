@@ -31,6 +31,8 @@ class Answer:
     """Values that were asked of the model."""
     gradients: int = 0
     """Gradients that were asked of it."""
+    always_both: bool = False
+    """Whether a value alone takes as much as a value with its gradient."""
     unavailable: bool = False
     """Whether no other point can be evaluated either."""
 
@@ -40,8 +42,17 @@ class Answer:
         return cls(math.nan, None, failure, gradients=int(gradient))
 
 
-class _Unusable(Exception):
+class _UnusableError(Exception):
     """The target returned what is no value or no gradient."""
+
+
+@dataclass
+class _Bill:
+    """What one evaluation has asked of the user's functions so far."""
+
+    values: int = 0
+    gradients: int = 0
+    always_both: bool = False
 
 
 @dataclass
@@ -75,50 +86,52 @@ class Model:
 
     def evaluate(self, x: Array, *, gradient: bool) -> Answer:
         """The log density at ``x``, and its gradient if asked for and there is one. Raises nothing but interrupts."""
-        count = {"values": 0, "gradients": 0}
+        bill = _Bill()
+        number, failure, unavailable, checked = math.nan, None, False, None
         try:
-            value, slope = self._ask(x, gradient and self.use_gradient, count)
-        except EvaluationError as error:
-            return Answer(math.nan, None, str(error), **count, unavailable=True)
-        except Exception as error:
-            return Answer(math.nan, None, _reason(error), **count)
-        try:
+            value, slope = self._ask(x, gradient and self.use_gradient, bill)
             number = _number(value)
-            return Answer(number, _slope(slope, len(x)) if number > -math.inf else None, None, **count)
-        except _Unusable as error:
-            return Answer(math.nan, None, str(error), **count)
+            checked = _slope(slope, len(x)) if number > -math.inf else None
+        except EvaluationError as error:
+            failure, unavailable = str(error), True
+        except Exception as error:
+            failure = _reason(error)
+        return Answer(
+            number, checked, failure, bill.values, bill.gradients, always_both=bill.always_both, unavailable=unavailable
+        )
 
-    def _ask(self, x: Array, gradient: bool, count: dict[str, int]) -> tuple[Any, Any]:
+    def _ask(self, x: Array, gradient: bool, bill: _Bill) -> tuple[Any, Any]:
         """Value and gradient as the user's functions return them, each request counted before it is made."""
         x = x.copy()  # the user's function may change it
         if self.both is not None and gradient:
-            count["values"] += 1
-            count["gradients"] += 1
+            bill.values += 1
+            bill.gradients += 1
             value, slope = self.both(x)
             return value, slope
         if self._in_jax is None:
-            count["values"] += 1
+            bill.values += 1
             result = self.function(x)
             if isinstance(result, tuple):
-                return self._pair(result, count)
+                return self._pair(result, bill)
             if self.gradient is not None or not is_jax(result):
                 if self.gradient is None or not gradient or not _number(result) > -math.inf:
                     return result, None
-                count["gradients"] += 1
+                bill.gradients += 1
                 return result, self.gradient(x)
             # In single precision most likely: from now on this worker asks JAX for doubles.
             self._in_jax = Differentiated(self.function)
-        count["values"] += 1
+        bill.values += 1
         if not gradient:
             return self._in_jax.value(x), None
-        count["gradients"] += 1
+        bill.gradients += 1
         return self._in_jax.value_and_grad(x)
 
-    def _pair(self, result: tuple[Any, ...], count: dict[str, int]) -> tuple[Any, Any]:
+    def _pair(self, result: tuple[Any, ...], bill: _Bill) -> tuple[Any, Any]:
         """Value and gradient that came in one call, whether or not the gradient was asked for."""
         if len(result) != 2:
-            raise _Unusable(f"the target returned {len(result)} things, expected the log density and its gradient")
-        count["gradients"] += 1
+            raise _UnusableError(f"the target returned {len(result)} things, expected the log density and its gradient")
+        bill.gradients += 1
+        bill.always_both = True
         return result[0], result[1] if self.use_gradient else None
 
 
@@ -127,12 +140,12 @@ def _number(value: Any) -> float:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise _Unusable(f"the log density is {value!r:.80}, expected a number") from None
+        raise _UnusableError(f"the log density is {value!r:.80}, expected a number") from None
     if array.size != 1:
-        raise _Unusable(f"the log density has shape {array.shape}, expected a number")
+        raise _UnusableError(f"the log density has shape {array.shape}, expected a number")
     number = float(array.reshape(()))
     if math.isnan(number) or number == math.inf:
-        raise _Unusable(f"the log density is {number}")
+        raise _UnusableError(f"the log density is {number}")
     return number
 
 
@@ -143,17 +156,19 @@ def _slope(gradient: Any, dim: int) -> Array | None:
     try:
         array = np.array(gradient, dtype=np.float64)
     except (TypeError, ValueError):
-        raise _Unusable(f"the gradient is {gradient!r:.80}, expected numbers") from None
+        raise _UnusableError(f"the gradient is {gradient!r:.80}, expected numbers") from None
     if array.shape != (dim,):
-        raise _Unusable(f"the gradient has shape {array.shape}, expected ({dim},)")
+        raise _UnusableError(f"the gradient has shape {array.shape}, expected ({dim},)")
     if not np.isfinite(array).all():
-        raise _Unusable(f"the gradient is {array[~np.isfinite(array)][0]} in entry {np.argmin(np.isfinite(array))}")
+        raise _UnusableError(
+            f"the gradient is {array[~np.isfinite(array)][0]} in entry {np.argmin(np.isfinite(array))}"
+        )
     return array
 
 
 def _reason(error: Exception) -> str:
     """The user's error in one line."""
-    if isinstance(error, _Unusable):
+    if isinstance(error, _UnusableError):
         return str(error)
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__

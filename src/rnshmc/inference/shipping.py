@@ -94,8 +94,8 @@ def evaluate_parcel(parcel: Parcel, x: Array, gradient: bool, time_limit: float 
 
 def evaluate_item(item: tuple[Parcel, int, Array, bool, float | None]) -> tuple[int, Answer | Missing]:
     """The same for `map`, with the number of the task."""
-    parcel, number, *how = item
-    return number, evaluate_parcel(parcel, *how)
+    parcel, number, x, gradient, time_limit = item
+    return number, evaluate_parcel(parcel, x, gradient, time_limit)
 
 
 def too_slow(time_limit: float, *, gradient: bool) -> Answer:

@@ -104,8 +104,8 @@ def check_gradient(evaluations: Evaluations, first: Evaluation, rng: np.random.G
             seen.append(difference)
     found = ", ".join(f"{-difference:.3g}" for difference in seen) or "not finite"
     _log.warning(
-        "gradient: it could not be checked. Along one direction at x0 it says %.3g; differences of the log density with "
-        "several steps are %s. Is the log density noisy?",
+        "gradient: it could not be checked. Along one direction at x0 it says %.3g; differences of the log density "
+        "with several steps are %s. Is the log density noisy?",
         -slope,
         found,
     )

@@ -37,7 +37,7 @@ class Transform:
         return len(self.low)
 
     def parameters(self, x: Array) -> Array:
-        """T(x) for the rows of ``x`` or one position; strictly inside the bounds, where the exact value rounds to one."""
+        """T(x) for the rows of ``x`` or one position; strictly inside the bounds, even where T(x) rounds to one."""
         below, above, both = self._kinds()
         theta = np.array(x, dtype=np.float64)
         with np.errstate(over="ignore"):
@@ -125,9 +125,8 @@ def _pair(entry: Any, name: str) -> tuple[float, float]:
             raise ParameterError(f"bounds of {name}: {entry!r} is none of {', '.join(_WORDS)}")
         return _WORDS[entry]
     try:
-        low, high = (
-            default if end is None else float(end) for end, default in zip(entry, (-math.inf, math.inf), strict=True)
-        )
+        low, high = entry
+        low, high = -math.inf if low is None else float(low), math.inf if high is None else float(high)
     except (TypeError, ValueError):
         raise ParameterError(f"bounds of {name}: expected (low, high), None or a word, got {entry!r}") from None
     if not low < high:

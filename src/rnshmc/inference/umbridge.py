@@ -116,7 +116,7 @@ class UMBridge:
         models = self._reply(Request(f"{self._url}/Info"))["models"]
         if model is None and len(models) == 1:
             return str(models[0])
-        if model not in models:
+        if model is None or model not in models:
             raise ParameterError(f"model: the server at {self._url} has {', '.join(models)}, not {model!r}")
         return model
 
