@@ -15,7 +15,7 @@ from rnshmc.inference.known import Known, read_known
 from rnshmc.inference.ledger import Ledger
 from rnshmc.inference.pools import Pool, make_workers
 from rnshmc.inference.progress import Listener, listening
-from rnshmc.inference.result import Result
+from rnshmc.inference.result import Result, make_result
 from rnshmc.inference.start import check_gradient, check_inside, check_start
 from rnshmc.inference.target import Gradient, make_model, make_names, make_starts, make_units
 from rnshmc.inference.transforms import Bounds, make_transform
@@ -126,7 +126,7 @@ def sample(
         potential.has_gradient = first.gradient is not None
         check_gradient(potential, first, stream(seed, "gradient"))
         outcome = run(potential, points, draws=draws, rng=stream(seed, "inference"), progress=tell)
-        return Result.of(outcome, transform, potential.spent, names=chosen_names, units=chosen_units)
+        return make_result(outcome, transform, names=chosen_names, units=chosen_units)
 
 
 def _check_whole(name: str, number: Any, least: int) -> None:
