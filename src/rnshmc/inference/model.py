@@ -53,6 +53,8 @@ class _Bill:
     values: int = 0
     gradients: int = 0
     always_both: bool = False
+    value: float = math.nan
+    """The value, where it is known before the gradient."""
 
 
 @dataclass
@@ -95,7 +97,8 @@ class Model:
         except EvaluationError as error:
             failure, unavailable = str(error), True
         except Exception as error:
-            failure = _reason(error)
+            # The value is good where its gradient, another function, failed.
+            number, failure = bill.value, _reason(error)
         return Answer(
             number, checked, failure, bill.values, bill.gradients, always_both=bill.always_both, unavailable=unavailable
         )
@@ -116,6 +119,7 @@ class Model:
             if self.gradient is not None or not is_jax(result):
                 if self.gradient is None or not gradient or not _number(result) > -math.inf:
                     return result, None
+                bill.value = _number(result)
                 bill.gradients += 1
                 return result, self.gradient(x)
             # In single precision most likely: from now on this worker asks JAX for doubles.
@@ -137,6 +141,8 @@ class Model:
 
 def _number(value: Any) -> float:
     """A log density that can be used: finite or -inf."""
+    if value is None:
+        raise _UnusableError("the target returned None; does the function end without a return?")
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

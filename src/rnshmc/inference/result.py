@@ -192,8 +192,9 @@ def _table(result: Result) -> list[str]:
 def _account(result: Result) -> list[str]:
     """What was drawn and spent."""
     chains, n, _ = result.chains.shape
-    failed = f", {result.spent.failed} points failed" if result.spent.failed else ""
+    spent = result.spent
+    failed = f", {spent.failed} points failed" if spent.failed else ""
     return [
         f"{chains * n} draws in {chains} chains, by {result.outcome.method}",
-        f"{result.spent.units} exact evaluations: {result.spent.values} values, {result.spent.gradients} gradients{failed}",
+        f"{spent.units} exact evaluations: {spent.values} values, {spent.gradients} gradients{failed}",
     ]

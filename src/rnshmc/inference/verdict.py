@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
 from rnshmc.inference.outcome import Outcome
 
 Level = Literal["good", "doubtful", "bad"]
@@ -17,6 +18,8 @@ FAR = 1.5
 """sd(U - V) beyond which corrections rest on a few draws: weights have efficiency 0.1."""
 RELIABLE_K, USELESS_K = 0.7, 1.0
 """Shape of the weights' tail up to which they average reliably, and from which they have no mean (Vehtari et al.)."""
+FEW = 100.0
+"""Effective draws from which on averages over chains are worth printing."""
 MIXED = 1.05
 """R-hat up to which chains agree, for the short chains here."""
 SURPRISE = 4.0
@@ -71,7 +74,7 @@ def judge(outcome: Outcome, names: Sequence[str]) -> Verdict:
 
 
 def _ending(outcome: Outcome) -> Iterator[Finding]:
-    if outcome.method == "none":
+    if outcome.method == "none" or outcome.draws.size == 0:
         yield Finding("bad", f"There are no draws: {outcome.reason}")
     elif not outcome.finished:
         yield Finding(
@@ -114,6 +117,10 @@ def _acceptance(outcome: Outcome) -> Iterator[Finding]:
 
 
 def _chains(outcome: Outcome) -> Iterator[Finding]:
+    if outcome.surrogate is None and outcome.draws.shape[1] >= MIN_DRAWS:
+        effective = float(sum(geyer_ess(chain) for chain in outcome.draws).min())
+        level: Level = "good" if effective >= FEW else "doubtful"
+        yield Finding(level, f"The draws are worth {effective:.0f} independent ones, in the worst coordinate.")
     if math.isnan(outcome.rhat):
         return
     if outcome.rhat <= MIXED:

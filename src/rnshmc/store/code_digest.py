@@ -13,7 +13,7 @@ from pathlib import Path
 from rnshmc.store.closure import import_closure, parsed, script_imports
 
 _PACKAGE = Path("src/rnshmc/__init__.py")
-"""Offers names that are imported when they are asked for. No job asks (tests/test_architecture.py), so it never counts."""
+"""Offers names, each imported when it is asked for. No job asks (tests/test_architecture.py), so it never counts."""
 
 
 def code_digest(script: Path, entries: Iterable[str], root: Path, *, registries: Collection[Path] = ()) -> str:
