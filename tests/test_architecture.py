@@ -109,8 +109,8 @@ def lazy_imports(root: Path) -> list[str]:
     """Imports of what the package offers lazily: code digests do not see the modules behind them."""
     stages = {stage_of(file) for file, _ in modules(root)} - {"__init__"}
     trees = [(file, imports(file, tree)) for file, tree in modules(root)]
-    for script in sorted((root / "workflow").rglob("*.py")):
-        trees.append((script, imports(script, ast.parse(script.read_text(encoding="utf-8")))))
+    scripts = sorted((root / "workflow").rglob("*.py"))
+    trees += [(script, imports(script, ast.parse(script.read_text(encoding="utf-8")))) for script in scripts]
     names = ((file, name.split(".")) for file, found in trees for name in found)
     return [str(file) for file, name in names if name[0] == "rnshmc" and name[1:2] and name[1] not in stages]
 

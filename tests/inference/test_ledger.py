@@ -21,14 +21,15 @@ RECORDS = (
 )
 
 
+def content(record: Record) -> tuple[object, ...]:
+    """A record to the last bit."""
+    gradient = None if record.gradient is None else record.gradient.tobytes()
+    density = np.float64(record.log_density).tobytes()
+    return record.x.tobytes(), density, gradient, record.failure, record.with_gradient
+
+
 def same(one: Record, other: Record) -> bool:
-    return (
-        one.x.tobytes() == other.x.tobytes()
-        and np.array(one.log_density).tobytes() == np.array(other.log_density).tobytes()
-        and np.array_equal(one.gradient, other.gradient)
-        if one.gradient is not None
-        else other.gradient is None
-    ) and (one.failure, one.with_gradient) == (other.failure, other.with_gradient)
+    return content(one) == content(other)
 
 
 @pytest.fixture

@@ -60,7 +60,8 @@ def test_the_gradient_is_that_of_the_density_in_new_coordinates(
         return float(np.sin(theta).sum() + theta[0] * theta[3])
 
     def gradient(theta: Array) -> Array:
-        return np.cos(theta) + np.array([theta[3], 0, 0, theta[0], 0])
+        slope: Array = np.cos(theta) + np.array([theta[3], 0, 0, theta[0], 0])
+        return slope
 
     direction = np.array([0.3, -0.5, 0.7, 0.2, -0.4])
     for row in x:

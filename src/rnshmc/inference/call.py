@@ -82,7 +82,7 @@ def sample(
     budget
         Units that this call may spend; a value is one unit, a gradient one more.
     callback
-        Called with a `rnshmc.inference.progress.Progress` now and then.
+        Called with a `rnshmc.inference.archive.Progress` now and then.
     progress_bar
         Whether there is a bar where standard error is a terminal.
 

@@ -1,37 +1,14 @@
 """What a run says while it runs; a bar on a terminal is one listener, a callback of the user's another."""
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from tqdm.auto import tqdm
 
-from rnshmc.inference.evaluations import Spent
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where a run is.
-
-    Attributes
-    ----------
-    stage
-        What it does, such as ``"mode"``, ``"training"`` or ``"sampling"``.
-    spent
-        Exact evaluations so far.
-    sd
-        Standard deviation of exact minus surrogate potential over new draws, sd(U - V); None before there is any.
-    expected
-        Units that it expects to spend still; None where it cannot say.
-    """
-
-    stage: str
-    spent: Spent
-    sd: float | None = None
-    expected: int | None = None
-
+from rnshmc.inference.archive import Progress
 
 Listener = Callable[[Progress], Any]
 
@@ -55,9 +32,9 @@ def listening(callback: Listener | None, *, bar: bool) -> Iterator[Callable[[Pro
 def show(bar: Any, progress: Progress) -> None:
     """Bring a bar of tqdm up to date."""
     done = progress.spent.units
-    bar.total = None if progress.expected is None else done + progress.expected
+    bar.total = None if progress.expected_units is None else done + progress.expected_units
     bar.set_description(progress.stage, refresh=False)
-    notes = {} if progress.sd is None else {"sd(U-V)": f"{progress.sd:.2g}"}
+    notes = {} if math.isnan(progress.surrogate_error) else {"sd(U-V)": f"{progress.surrogate_error:.2g}"}
     if progress.spent.failed:
         notes["failed"] = str(progress.spent.failed)
     bar.set_postfix(notes, refresh=False)

@@ -6,9 +6,13 @@ They are not in `rnshmc.errors`, which every stage of the pipeline imports: chai
 from rnshmc.errors import RnshmcError
 
 
-class BudgetSpent(RnshmcError):  # noqa: N818 (the outcome of a request that the user made, as StopIteration is)
+class Stopped(RnshmcError):  # noqa: N818 (no mistake; so is `StopIteration` called)
+    """No exact evaluation can be made any more; what there is stays."""
+
+
+class BudgetSpent(Stopped):
     """The next exact evaluation would exceed the budget."""
 
 
-class EvaluationError(RnshmcError, RuntimeError):
-    """Nothing can be evaluated any more: a server does not answer, or a pool has lost its workers."""
+class EvaluationError(Stopped, RuntimeError):
+    """A server does not answer, or a pool has lost its workers."""

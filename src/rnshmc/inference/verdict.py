@@ -68,7 +68,7 @@ def judge(outcome: Outcome, names: Sequence[str]) -> Verdict:
     """
     groups = (_ending, _surrogate, _acceptance, _chains, _modes, _failures)
     found = [finding for group in groups for finding in group(outcome)]
-    found += [Finding("doubtful", text) for text in outcome.warnings]
+    found += [Finding("doubtful", f"{text}.") for text in outcome.warnings]
     found += _uninformed(outcome, names)
     return Verdict(tuple(found))
 
@@ -118,7 +118,7 @@ def _acceptance(outcome: Outcome) -> Iterator[Finding]:
 
 def _chains(outcome: Outcome) -> Iterator[Finding]:
     if outcome.surrogate is None and outcome.draws.shape[1] >= MIN_DRAWS:
-        effective = float(sum(geyer_ess(chain) for chain in outcome.draws).min())
+        effective = float(np.sum([geyer_ess(chain) for chain in outcome.draws], axis=0).min())
         level: Level = "good" if effective >= FEW else "doubtful"
         yield Finding(level, f"The draws are worth {effective:.0f} independent ones, in the worst coordinate.")
     if math.isnan(outcome.rhat):
