@@ -57,7 +57,8 @@ def sample(
     gradient
         Gradient of the log density as a function of its own; False: do without one.
     draws
-        Number of draws in the result.
+        Precision: expectations aim at the errors of half as many independent draws. Where no surrogate can be used, it
+        is the number of draws.
     seed
         Seed of all that is random. One process evaluates to the same result at each call; several finish in any order.
     bounds
