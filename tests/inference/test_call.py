@@ -1,7 +1,6 @@
 """`rnshmc.sample` from outside: interrupted, killed, resumed, out of budget, in the user's coordinates."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -136,6 +135,15 @@ def test_one_exception_at_one_evaluation_does_not_lose_the_run() -> None:
     assert np.isfinite(found.mean.value).all()
 
 
+def test_a_mistake_that_was_told_is_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "e.jsonl"
+    for wrong in (lambda x: 1 / 0, lambda x: (posterior(x)[0], -posterior(x)[1])):
+        with pytest.raises(ParameterError):
+            rnshmc.sample(wrong, 0.5 * SCALES, filepath=path)
+    found = run(filepath=path)
+    assert found.spent == run().spent
+
+
 def test_a_file_of_evaluations_is_a_start(tmp_path: Path) -> None:
     first = run(filepath=tmp_path / "e.jsonl")
     again = run(evaluations=tmp_path / "e.jsonl")
@@ -149,9 +157,11 @@ import sys, time
 import numpy as np
 import rnshmc
 
+MADE = sys.argv[2]  # goes to workers with the function
+
 def posterior(x):
     time.sleep(0.02)
-    with open(sys.argv[2], "a") as file:
+    with open(MADE, "a") as file:
         file.write(x.tobytes().hex() + "\\n")
     return -0.5 * float(x @ x), -x
 
@@ -168,22 +178,22 @@ def test_kill_9_loses_no_evaluation(tmp_path: Path, pool: int) -> None:
     program.write_text(PROGRAM)
     made.touch()
     command = [sys.executable, str(program), str(kept), str(made), str(pool)]
-    killed = 0
-    for progress in (1, 4, 9, 16, 25):
+    moments = (1, 7, 15)
+    for kills, moment in enumerate(moments, start=1):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
-        while process.poll() is None and len(made.read_text().splitlines()) < progress + 4 * killed:
+        while process.poll() is None and len(made.read_text().splitlines()) < moment:
             time.sleep(0.005)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        killed += 1
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
         time.sleep(0.1)  # workers end when they see that nobody listens
         evaluated, written = made.read_text().splitlines(), kept.read_text().splitlines()[1:]
         points = {np.array(json.loads(line)["x"]).tobytes().hex() for line in written if line.endswith("}")}
-        # What is not in the file was under way when the program was killed, once for each kill and worker.
-        assert len(set(evaluated) - points) <= killed * max(pool, 1)
+        # What is not in the file was under way when the program was killed: one evaluation of each worker.
+        assert len(set(evaluated) - points) <= kills * max(pool, 1)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     evaluated = made.read_text().splitlines()
-    assert len(evaluated) - len(set(evaluated)) <= killed * max(pool, 1)
+    assert len(evaluated) > moments[-1]
+    assert len(evaluated) - len(set(evaluated)) <= len(moments) * max(pool, 1)
 
 
 @pytest.mark.parametrize(
