@@ -101,7 +101,8 @@ def test_the_model_is_sent_to_a_worker_once(pool: Any, points: Array, tmp_path: 
     with workers_of(pool, Sent(log)) as workers:
         for batch in (points, points[::-1]):
             answers(workers, np.tile(batch, (4, 1)), gradient=False)
-    arrivals = Counter(log.read_text().split())
+    # The scheduler of Dask, in this process here, opens it too.
+    arrivals = Counter(pid for pid in log.read_text().split() if pid != str(os.getpid()) or pool is None)
     assert set(arrivals.values()) <= {1}
     assert len(arrivals) <= 2
 

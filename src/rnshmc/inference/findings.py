@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
 from rnshmc.inference.archive import Archive
@@ -78,7 +78,7 @@ class Findings:
             efficiency=self.surrogate.weights.efficiency if self.surrogate else np.nan,
             pareto_k=self.surrogate.weights.pareto_k if self.surrogate else np.nan,
             acceptance=exact.acceptance,
-            predicted_acceptance=float(2.0 * norm.cdf(-error / np.sqrt(2.0))) if surrogate else np.nan,
+            predicted_acceptance=float(2.0 * ndtr(-error / np.sqrt(2.0))) if surrogate else np.nan,
             rhat=rhat,
             modes=tuple(ModeFound(mode.whitening.centre, mode.value, mode.converged) for mode in self.modes),
             uninformed=_flat(self.whitening),
