@@ -144,12 +144,35 @@ def test_a_mistake_that_was_told_is_not_kept(tmp_path: Path) -> None:
     assert found.spent == run().spent
 
 
-def test_a_file_of_evaluations_is_a_start(tmp_path: Path) -> None:
-    first = run(filepath=tmp_path / "e.jsonl")
-    again = run(evaluations=tmp_path / "e.jsonl")
-    more = run(filepath=tmp_path / "e.jsonl", draws=2000)
-    assert again.spent.units < first.spent.units
+def points_in(path: Path) -> list[bytes]:
+    return [np.array(json.loads(line)["x"]).tobytes() for line in path.read_text().splitlines()[1:]]
+
+
+def test_a_run_that_starts_again_comes_to_the_same_result_for_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "e.jsonl"
+    first = run(filepath=path, budget=40)
+    assert not first.outcome.finished
+    second, third, never_stopped = run(filepath=path), run(filepath=path), run()
+    for found in (second, third):
+        assert found.chains.tobytes() == never_stopped.chains.tobytes()
+        assert found.mean.value.tobytes() == never_stopped.mean.value.tobytes()
+    assert first.spent.units + second.spent.units == never_stopped.spent.units
+    assert third.spent.units == 0
+
+
+def test_more_draws_go_on_from_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "e.jsonl"
+    run(filepath=path)
+    more = run(filepath=path, draws=2000)
+    assert len(set(points_in(path))) == len(points_in(path))
     assert more.spent.units < run(draws=2000).spent.units
+
+
+def test_evaluations_of_somebody_else_are_a_start(tmp_path: Path) -> None:
+    run(filepath=tmp_path / "mine.jsonl")
+    found = run(evaluations=tmp_path / "mine.jsonl", filepath=tmp_path / "new.jsonl", seed=2)
+    assert set(points_in(tmp_path / "mine.jsonl")).isdisjoint(points_in(tmp_path / "new.jsonl"))
+    assert "mode" not in found.outcome.by_stage or found.outcome.by_stage["mode"].units == 0
 
 
 PROGRAM = """

@@ -68,7 +68,7 @@ def test_the_budget_is_used_and_never_exceeded(points: Array, budget: int, pool:
     if pool and budget not in (0, 7):
         pytest.skip("processes take a second to start; two budgets will do")
     exact = evaluations_of(make_normal(), pool=pool, budget=budget)
-    arrived = []
+    arrived: list[Evaluation] = []
     with pytest.raises(BudgetSpent, match=f"{budget // 2 * 2} of {budget} units are spent"):
         arrived.extend(exact.evaluate(points))
     exact.close()
@@ -176,6 +176,15 @@ def test_a_run_that_starts_again_evaluates_nothing_twice(points: Array, tmp_path
         assert (one.gradient is None and other.gradient is None) or np.array_equal(one.gradient, other.gradient)  # type: ignore[arg-type]
     second.close()
     assert second.spent == Spent()
+
+
+def test_a_gradient_that_comes_along_is_kept(tmp_path: Path) -> None:
+    for spent in (2, 0):
+        exact = evaluations_of(make_normal(), 1, ledger=Ledger(tmp_path / "e.jsonl", ["x0"]))
+        [found] = exact.evaluate(np.ones(1), gradient=bool(spent == 0))
+        exact.close()
+        assert found.gradient is not None
+        assert exact.spent.units == spent
 
 
 def test_a_target_without_gradient_is_not_asked_twice(tmp_path: Path) -> None:

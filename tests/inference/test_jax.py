@@ -1,23 +1,26 @@
 """Log densities written in JAX."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from rnshmc.inference.model import Model
 from rnshmc.inference.pools import Task, make_workers
+from rnshmc.types import Array
 
 jax = pytest.importorskip("jax", reason="jax is not installed")
 X = np.array([0.1, -0.2, 0.3])
 
 
-def make_density():  # type: ignore[no-untyped-def]
-    def density(x):  # type: ignore[no-untyped-def]
+def make_density() -> Any:
+    def density(x: Any) -> Any:
         return -jax.numpy.cosh(x).sum() * 1e3
 
     return density
 
 
-def exact() -> tuple[float, np.ndarray]:  # type: ignore[type-arg]
+def exact() -> tuple[float, Array]:
     return float(-np.cosh(X).sum() * 1e3), -np.sinh(X) * 1e3
 
 

@@ -96,8 +96,8 @@ class Archive:
         finally:
             # In the order of the points, whoever was the first: surrogates are the same with any workers.
             for point in points:
-                if (found := arrived.get(np.ascontiguousarray(point).tobytes())) is not None:
-                    self._keep(found)
+                if (key := np.ascontiguousarray(point).tobytes()) in arrived:
+                    self._keep(arrived[key])
             self._account(stage, start)
         return [arrived[np.ascontiguousarray(point).tobytes()] for point in points]
 

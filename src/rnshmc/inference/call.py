@@ -74,11 +74,12 @@ def sample(
         Seconds after which an evaluation has failed. A process of ours is then killed; a worker of the user's pool goes
         on to the next evaluation, and leaves the other to itself.
     filepath
-        File to which each evaluation is appended as it arrives.
+        File to which each evaluation is appended as it arrives. The same call after an end of any kind makes none of
+        them again, and comes to the result that it would have come to; with more draws, it goes on from there.
     resume
         Whether what the file holds is used. If not, a file with evaluations is refused, never overwritten.
     evaluations
-        Evaluations that are there already: a file of an earlier ``filepath``, an npz file or a mapping with ``points``,
+        Evaluations to learn from: a file of an earlier ``filepath``, an npz file or a mapping with ``points``,
         ``log_densities`` and perhaps ``gradients``.
     budget
         Units that this call may spend; a value is one unit, a gradient one more.

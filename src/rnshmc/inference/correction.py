@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnshmc.inference.archive import Archive
-from rnshmc.inference.chains import run_chains
 from rnshmc.inference.outcome import Surrogate
-from rnshmc.inference.posterior import SurrogatePosterior
+from rnshmc.inference.posterior import SurrogatePosterior, draw_chains
 from rnshmc.inference.training import SHRUNK, weight_variance
 from rnshmc.inference.weights import smoothed
 from rnshmc.types import Array
@@ -39,15 +38,7 @@ class Checked:
 
 def draw_surrogate(posterior: SurrogatePosterior, positions: Array, rng: np.random.Generator) -> Array:
     """Draws of the surrogate posterior in x, shape (chains, n, d), from chains that are near it."""
-    start = (positions, *posterior.values_and_gradients(positions))
-    chains = run_chains(
-        posterior.values_and_gradients,
-        start,
-        transitions=SETTLE + TRANSITIONS,
-        step_size=posterior.dim**-0.25,
-        rng=rng,
-    )
-    kept = chains.draws[:, SETTLE:]
+    kept = draw_chains(posterior, positions, transitions=SETTLE + TRANSITIONS, rng=rng)[:, SETTLE:]
     return posterior.whitening.unwhiten(kept.reshape(-1, posterior.dim)).reshape(kept.shape)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,9 +64,10 @@ class Evaluations:
     has_gradient
         Whether the target has a gradient.
     ledger
-        Where evaluations are kept, None for nowhere.
+        Where evaluations are kept, None for nowhere. What it holds is not made again, but is not `known` either: a run
+        that starts again asks for the same points, and comes to what it would have come to.
     known
-        Evaluations that are there already, besides those of the ledger.
+        Evaluations that are there already, to learn from.
     budget
         Units that may be spent, None for any number.
     """
@@ -93,13 +94,13 @@ class Evaluations:
         self._by_point: dict[bytes, Record] = {}
         self.has_gradient = has_gradient
         self.dim = transform.dim
-        for record in (*known, *(ledger.records if ledger else ())):
-            if ((transform.low < record.x) & (record.x < transform.high)).all():
-                self._learn(record)
-        for record in self._by_parameters.values():
+        given = [record for record in known if self._inside(record.x)]
+        for record in (*given, *(ledger.records if ledger else ())):
+            self._learn(record)
+        for record in given:
             self._by_point[transform.coordinates(record.x).tobytes()] = record
         self.known: Sequence[Evaluation] = tuple(
-            self._translated(record, transform.coordinates(record.x)) for record in self._by_parameters.values()
+            self._translated(record, transform.coordinates(record.x)) for record in given
         )
 
     @property
@@ -112,7 +113,7 @@ class Evaluations:
         """Units that may be spent in this run."""
         return self._budget
 
-    def evaluate(self, points: Array, *, gradient: bool = True) -> Iterator[Evaluation]:
+    def evaluate(self, points: Array, *, gradient: bool = True) -> Generator[Evaluation, None, None]:
         """Evaluate the potential at the rows of ``points``, shape (n, d), or at one point, and yield as they arrive.
 
         What is known is yielded without an evaluation. As many points as there are workers are under way at a time; the
@@ -207,10 +208,15 @@ class Evaluations:
             self._spent.gradients + answer.gradients,
             self._spent.failed + failed,
         )
-        record = Record(task.x, answer.log_density, answer.gradient, answer.failure, task.gradient)
+        asked = task.gradient or answer.gradient is not None
+        record = Record(task.x, answer.log_density, answer.gradient, answer.failure, asked)
         if self._ledger is not None:
             self._ledger.append(record)
         self._learn(record)
+
+    def _inside(self, x: Array) -> bool:
+        """Whether parameters are strictly inside the bounds."""
+        return bool(((self._transform.low < x) & (x < self._transform.high)).all())
 
     def _learn(self, record: Record) -> None:
         """Keep an evaluation, in place of one at the same point that says less."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnshmc.inference.archive import Training
+from rnshmc.inference.chains import run_chains
 from rnshmc.inference.whitening import Whitening
 from rnshmc.surrogates.gradient_kernel import GradientKernel
 from rnshmc.types import Array
@@ -15,6 +16,10 @@ WALL = 1.3
 """The wall stands at this many times sqrt(d) + 2, and one beyond training points that are plausible draws."""
 PLAUSIBLE = 8.0
 """Potentials up to this, and d, above the lowest are those of plausible draws."""
+HIGH = 4.0
+"""Potentials higher than this many times PLAUSIBLE + d count as so high, and their gradients not at all."""
+MOST_AMPLITUDE = 100.0
+"""Of the process, unless no length and noise has a smaller one."""
 MOST_ROWS = 9000
 """Equations of the largest system that is solved: 0.65 GB."""
 
@@ -23,8 +28,8 @@ MOST_ROWS = 9000
 class SurrogatePosterior:
     """V in whitened coordinates z, and how they relate to x.
 
-    V is a `GradientKernel` on the residual of |z|^2 / 2, plus half the squared distance beyond a sphere: no process
-    extrapolates without bound.
+    V is a `GradientKernel` on the residual of |z|^2 / 2. Beyond a sphere the residual is what it is on the sphere,
+    towards the centre, and half the squared distance from the sphere is added: no process is to extrapolate.
 
     Attributes
     ----------
@@ -50,10 +55,15 @@ class SurrogatePosterior:
 
     def values_and_gradients(self, z: Array) -> tuple[Array, Array]:
         """V at the rows of z and its gradients by z."""
-        values, gradients = self.kernel.values_and_gradients(z)
-        norms = np.sqrt((z**2).sum(axis=1))
+        norms = np.maximum(np.sqrt((z**2).sum(axis=1)), np.finfo(float).tiny)
+        outward = z / norms[:, None]
+        shares = np.minimum(1.0, self.radius / norms)
+        values, gradients = self.kernel.values_and_gradients(z * shares[:, None])
         beyond = np.maximum(norms - self.radius, 0.0)
-        return values + 0.5 * beyond**2, gradients + z * (beyond / np.maximum(norms, self.radius))[:, None]
+        along = (gradients * outward).sum(axis=1)
+        rises = np.where(beyond > 0, norms + beyond, along)
+        across = (gradients - outward * along[:, None]) * shares[:, None]
+        return values + beyond * (self.radius + beyond), across + outward * rises[:, None]
 
     def values(self, x: Array) -> Array:
         """V at the rows of x, on the scale of the exact potential."""
@@ -99,10 +109,41 @@ def fit_posterior(
     z = whitening.whiten(near.points)
     offset = float(near.values.min()) if len(z) else 0.0
     search = {} if like is None else {"lengths": (like.relative_length,), "nuggets": (like.nugget,)}
-    kernel = GradientKernel.fit(
-        z, near.values - offset, rng=rng, grad=whitening.slopes(near.gradients), prior=1.0, **search
-    )
     dim = z.shape[1]
+    heights, slopes = near.values - offset, whitening.slopes(near.gradients)
+    ceiling = HIGH * (PLAUSIBLE + dim)
+    slopes[heights > ceiling] = np.nan
+    kernel = GradientKernel.fit(
+        z,
+        np.minimum(heights, ceiling),
+        rng=rng,
+        grad=slopes,
+        prior=1.0,
+        most_amplitude=MOST_AMPLITUDE,
+        **search,
+    )
     plausible = near.values - offset < PLAUSIBLE + dim
     radius = max(WALL * (np.sqrt(dim) + 2.0), 1.0 + float(np.linalg.norm(z[plausible], axis=1).max()))
     return SurrogatePosterior(whitening, kernel, radius, offset)
+
+
+def draw_chains(
+    posterior: SurrogatePosterior, positions: Array, *, transitions: int, rng: np.random.Generator
+) -> Array:
+    """Draws of the surrogate posterior, whitened, from chains that are near it: (chains, transitions, d).
+
+    A chain that starts where a newer surrogate says it cannot be begins where another one does.
+    """
+    values = posterior.values_and_gradients(positions)[0]
+    typical = np.flatnonzero(values <= np.median(values) + posterior.dim + PLAUSIBLE)
+    lost = np.setdiff1d(np.arange(len(positions)), typical)
+    positions = positions.copy()
+    positions[lost] = positions[rng.choice(typical, len(lost))]
+    return run_chains(
+        posterior.values_and_gradients,
+        (positions, *posterior.values_and_gradients(positions)),
+        transitions=transitions,
+        step_size=posterior.dim**-0.25,
+        rng=rng,
+        shorten=True,
+    ).draws

@@ -9,16 +9,9 @@ import numpy as np
 from rnshmc.errors import ParameterError
 from rnshmc.inference.evaluations import Evaluation, Evaluations
 from rnshmc.inference.transforms import Transform
+from rnshmc.run.slope_check import check_slope
 from rnshmc.types import Array
 
-_STEPS = (1e-4, 1e-5, 1e-3, 1e-6, 1e-2)
-"""Steps of the differences, relative to the scale of the position; the first nearly always decides."""
-AGREEMENT = 0.01
-"""Relative difference up to which slope and difference agree."""
-MISTAKE = 0.1
-"""That from which on the gradient is a mistake; between the two it is inexact, as that of a coarse adjoint is."""
-_FLAT = 1e-3
-"""Slopes that do not matter: by this part of a posterior standard deviation the mode would be elsewhere."""
 _log = logging.getLogger(__name__)
 
 
@@ -63,10 +56,7 @@ def check_start(evaluations: Evaluations, start: Array) -> Evaluation:
 
 
 def check_gradient(evaluations: Evaluations, first: Evaluation, rng: np.random.Generator) -> None:
-    """Compare the gradient with central differences along a random direction, for two values where it is right.
-
-    A wrong sign shows, and so does one wrong entry. With differences of several steps that agree with each other and
-    not with the gradient, it is wrong; where they do not agree with each other, the values are too noisy to say.
+    """Compare the gradient with differences of the log density, see `rnshmc.run.slope_check`; warn if it is inexact.
 
     Parameters
     ----------
@@ -84,49 +74,31 @@ def check_gradient(evaluations: Evaluations, first: Evaluation, rng: np.random.G
     """
     if first.gradient is None:
         return
-    direction = rng.standard_normal(len(first.gradient))
-    direction /= np.linalg.norm(direction)
-    slope = float(first.gradient @ direction)
-    scale = max(1.0, float(np.linalg.norm(first.point, np.inf)))
-    seen: list[float] = []
-    for step in _STEPS:
-        ahead, behind = _values(evaluations, first.point, step * scale * direction)
-        difference = (ahead - behind) / (2 * step * scale)
-        # Rounding of the values, and what would move the mode by nothing that matters.
-        slack = 1e-14 * (abs(ahead) + abs(behind)) / (step * scale)
-        slack += _FLAT * math.sqrt(abs(ahead + behind - 2 * first.value)) / (step * scale)
-        if abs(difference - slope) <= AGREEMENT * max(abs(slope), abs(difference)) + slack:
-            return
-        if any(abs(difference - other) <= AGREEMENT * abs(difference) for other in seen):
-            _say(slope, difference)
-            return
-        if math.isfinite(difference):
-            seen.append(difference)
-    found = ", ".join(f"{-difference:.3g}" for difference in seen) or "not finite"
-    _log.warning(
-        "gradient: it could not be checked. Along one direction at x0 it says %.3g; differences of the log density "
-        "with several steps are %s. Is the log density noisy?",
-        -slope,
-        found,
+    found = check_slope(lambda sides: _values(evaluations, sides), first.point, first.value, first.gradient, rng)
+    if found.verdict == "noisy":
+        differences = ", ".join(f"{-difference:.3g}" for difference in found.differences) or "not finite"
+        _log.warning(
+            "gradient: it could not be checked. Along one direction at x0 it says %.3g; differences of the log density "
+            "with several steps are %s. Is the log density noisy?",
+            -found.slope,
+            differences,
+        )
+    if found.verdict in ("right", "noisy"):
+        return
+    difference = found.differences[-1]
+    said = (
+        f"along one direction at x0 it says {-found.slope:.6g}, differences of the log density say {-difference:.6g}."
     )
-
-
-def _values(evaluations: Evaluations, point: Array, step: Array) -> tuple[float, float]:
-    """U on both sides, evaluated at the same time."""
-    sides = np.array([point + step, point - step])
-    found = {e.point.tobytes(): e.value for e in evaluations.evaluate(sides, gradient=False)}
-    return found[sides[0].tobytes()], found[sides[1].tobytes()]
-
-
-def _say(slope: float, difference: float) -> None:
-    """Warn of an inexact gradient, raise for a wrong one, and name the likeliest mistake."""
-    said = f"along one direction at x0 it says {-slope:.6g}, and differences of the log density say {-difference:.6g}."
-    if abs(difference - slope) <= MISTAKE * max(abs(slope), abs(difference)):
+    if found.verdict == "inexact":
         _log.warning("gradient: it is inexact: %s The surrogate will be inexact, too.", said)
         return
-    ratio = slope / difference if difference else math.inf
-    if abs(ratio + 1) < MISTAKE:
+    hint = "Correct it, or leave it out with gradient=False, which takes more evaluations."
+    if found.opposite:
         hint = "The sign is wrong: is one of the two that of the negative log density?"
-    else:
-        hint = "Correct it, or leave it out with gradient=False, which takes more evaluations."
     raise ParameterError(f"gradient: it is wrong: {said} {hint}")
+
+
+def _values(evaluations: Evaluations, sides: Array) -> tuple[float, float]:
+    """U at two points, evaluated at the same time."""
+    found = {e.point.tobytes(): e.value for e in evaluations.evaluate(sides, gradient=False)}
+    return found[sides[0].tobytes()], found[sides[1].tobytes()]

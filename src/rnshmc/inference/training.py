@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rnshmc.errors import FitError
 from rnshmc.inference.archive import Archive
 from rnshmc.inference.chains import run_chains
-from rnshmc.inference.posterior import MOST_ROWS, SurrogatePosterior, fit_posterior, within_reach
+from rnshmc.inference.posterior import MOST_ROWS, SurrogatePosterior, draw_chains, fit_posterior, within_reach
 from rnshmc.inference.whitening import Whitening, improved
 from rnshmc.types import Array
 
@@ -118,7 +119,7 @@ def _next(archive: Archive, state: _State, rng: np.random.Generator, *, search: 
 
 def _rewhitened(archive: Archive, state: _State, rng: np.random.Generator) -> _State:
     """Draws of a surrogate, and the surrogate fitted anew in coordinates whitened by them, if that changes them."""
-    draws = _draw(state, rng)
+    draws = draw_chains(state.posterior, state.positions, transitions=TRANSITIONS, rng=rng)
     posterior = state.posterior
     pool = draws[:, TRANSITIONS // 2 :].reshape(-1, archive.dim)
     hessian = posterior.kernel.mean_hessian(pool[::5])
@@ -132,9 +133,11 @@ def _rewhitened(archive: Archive, state: _State, rng: np.random.Generator) -> _S
     old = posterior.whitening
     whitening = improved(old.moved(old.unwhiten(pool.mean(axis=0)[None])[0]), hessian)
     positions = whitening.whiten(old.unwhiten(draws[:, -1]))
-    refitted = fit_posterior(archive.training(), whitening, rng, like=posterior.kernel)
-    moved = _State(refitted, positions)
-    return _State(refitted, _draw(moved, rng)[:, -1])
+    try:
+        refitted = fit_posterior(archive.training(), whitening, rng, like=posterior.kernel)
+    except FitError:
+        return _State(posterior, draws[:, -1])
+    return _State(refitted, draw_chains(refitted, positions, transitions=TRANSITIONS, rng=rng)[:, -1])
 
 
 def _shoulders(state: _State, count: int, rng: np.random.Generator) -> Array:
@@ -150,10 +153,3 @@ def _shoulders(state: _State, count: int, rng: np.random.Generator) -> Array:
     start = (positions, *tempered(positions))
     step = float(np.sqrt(temperature)) * dim**-0.25
     return run_chains(tempered, start, transitions=TRANSITIONS, step_size=step, rng=rng).draws[:, -1]
-
-
-def _draw(state: _State, rng: np.random.Generator) -> Array:
-    posterior = state.posterior
-    start = (state.positions, *posterior.values_and_gradients(state.positions))
-    step = posterior.dim**-0.25
-    return run_chains(posterior.values_and_gradients, start, transitions=TRANSITIONS, step_size=step, rng=rng).draws

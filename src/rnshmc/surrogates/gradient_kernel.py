@@ -72,6 +72,7 @@ class GradientKernel(Stored):
         prior: float = 0.0,
         lengths: tuple[float, ...] = LENGTHS,
         nuggets: tuple[float, ...] = NUGGETS,
+        most_amplitude: float = math.inf,
     ) -> Self:
         """Fit to potentials and their gradients.
 
@@ -89,6 +90,9 @@ class GradientKernel(Stored):
             Curvature of the quadratic under the process, not below 0.
         lengths, nuggets
             Candidates; the marginal likelihood chooses.
+        most_amplitude
+            Candidates of a larger amplitude are taken only if there is no other. A process of a large amplitude and a
+            long length is a polynomial: exact amid the points, and without bound beyond.
 
         Raises
         ------
@@ -106,7 +110,7 @@ class GradientKernel(Stored):
         residuals = values - 0.5 * prior * (points**2).sum(axis=1)
         slopes = slopes - prior * points
         scale = _spread(points)
-        length, nugget = _search(points, residuals, slopes, [f * scale for f in lengths], nuggets, rng)
+        length, nugget = _search(points, residuals, slopes, [f * scale for f in lengths], nuggets, most_amplitude, rng)
         solved = _solve(points, residuals, slopes, length, nugget)
         fitted = cls(
             centres=points,
@@ -231,6 +235,7 @@ def _search(
     slopes: Array,
     lengths: list[float],
     nuggets: tuple[float, ...],
+    most_amplitude: float,
     rng: np.random.Generator,
 ) -> tuple[float, float]:
     """Length and nugget that maximise the likelihood, one after the other; the length once more if noise is chosen."""
@@ -242,11 +247,13 @@ def _search(
         some = rng.choice(len(points), most, replace=False)
         points, values, slopes = points[some], values[some], slopes[some]
 
-    def likelihood(length: float, nugget: float) -> float:
+    def likelihood(length: float, nugget: float) -> tuple[float, float]:
         try:
-            return _solve(points, values, slopes, length, nugget).log_likelihood
+            solved = _solve(points, values, slopes, length, nugget)
         except FitError:
-            return -math.inf
+            return -math.inf, -math.inf
+        excess = max(math.sqrt(solved.variance) - most_amplitude, 0.0)
+        return -excess, solved.log_likelihood
 
     def best_length(nugget: float) -> float:
         return max(lengths, key=lambda length: likelihood(length, nugget))
