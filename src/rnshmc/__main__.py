@@ -12,7 +12,7 @@ from rnshmc.inference.settings import run_file
 def main() -> int:
     """Run the settings file that the command line names; 0 where it went well, otherwise 1 after a message."""
     parser = argparse.ArgumentParser(prog="python -m rnshmc", description="Sample the posterior of a settings file.")
-    parser.add_argument("settings", type=Path, help="YAML file; docs/sample.md says what goes into it")
+    parser.add_argument("settings", type=Path, help="YAML file, see the README")
     logging.basicConfig(level=logging.WARNING, format="rnshmc: %(message)s")
     try:
         result, output = run_file(parser.parse_args().settings)
