@@ -1,6 +1,7 @@
 """What a run has found so far, and the outcome made of it."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import norm
@@ -14,6 +15,10 @@ from rnshmc.inference.whitening import Whitening
 from rnshmc.surrogates.gradient_kernel import NUGGETS, GradientKernel
 from rnshmc.types import Array
 
+NOISY = 0.1
+"""Standard deviation of the noise of a potential that is worth a warning."""
+CHAINS = 8
+"""Chains of the surrogate whose R-hat is computed."""
 FLAT = 1e-7
 """Curvature, relative to the median one, below which a direction counts as not informed."""
 
@@ -58,7 +63,7 @@ class Findings:
         exact = self._exact()
         surrogate = self.surrogate if self.method == "surrogate" else None
         mean, variance = _moments(exact.draws, surrogate)
-        rhat = _rhat(exact.draws)
+        rhat = _rhat(exact.draws if surrogate is None or self.surrogate_draws is None else self.surrogate_draws[:CHAINS])
         error = _normal_error(self.surrogate)
         outcome = Outcome(
             draws=exact.draws,
@@ -127,8 +132,6 @@ def _flat(whitening: Whitening) -> Array:
 
 def _warned(outcome: Outcome, so_far: list[str], kernel: GradientKernel | None) -> Outcome:
     """The outcome with a plain sentence for everything that is wrong with it."""
-    from dataclasses import replace
-
     said = list(so_far)
     if outcome.failures:
         said.append(f"{sum(outcome.failures.values())} evaluations failed, first: {next(iter(outcome.failures))}")
@@ -138,8 +141,8 @@ def _warned(outcome: Outcome, so_far: list[str], kernel: GradientKernel | None) 
         said.append("a descent did not come to a mode: the potential may be noisy, flat, or without a minimum")
     if len(outcome.uninformed):
         said.append(f"the potential is flat in {len(outcome.uninformed)} directions: they are informed by nothing")
-    if kernel is not None and kernel.nugget > NUGGETS[1]:
-        noise = kernel.amplitude * np.sqrt(kernel.nugget)
+    noise = kernel.amplitude * np.sqrt(kernel.nugget) if kernel is not None else 0.0
+    if kernel is not None and kernel.nugget == NUGGETS[-1] and noise > NOISY:
         said.append(f"the potential looks noisy: its values scatter by {noise:.2g} around anything smooth")
     if outcome.pareto_k > 0.7:
         said.append(f"the tail of the importance weights is heavy (Pareto k {outcome.pareto_k:.2f})")
