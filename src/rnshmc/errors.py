@@ -38,5 +38,5 @@ class NumericalError(RnshmcError, ArithmeticError):
     """A potential cannot be evaluated at this position: an overflow, a failed factorisation, a failed solve."""
 
 
-class BudgetSpent(RnshmcError):
+class BudgetSpent(RnshmcError):  # noqa: N818
     """The next evaluation of the exact potential would go beyond the budget."""

@@ -46,8 +46,8 @@ def stretch_moves(
     for block in range(warm_up + max(1, -(-draws // (walkers * BLOCK)))):
         states, energies, accepted = np.empty((walkers, BLOCK, dim)), np.empty((walkers, BLOCK)), []
         for k in range(BLOCK):
-            for half in (slice(0, walkers // 2), slice(walkers // 2, walkers)):
-                accepted.append(_move(archive, positions, potentials, half, rng))
+            halves = (slice(0, walkers // 2), slice(walkers // 2, walkers))
+            accepted.extend(_move(archive, positions, potentials, half, rng) for half in halves)
             states[:, k], energies[:, k] = positions, potentials
         if block >= warm_up:
             yield states, energies, float(np.mean(accepted))

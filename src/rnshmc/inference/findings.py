@@ -63,7 +63,9 @@ class Findings:
         exact = self._exact()
         surrogate = self.surrogate if self.method == "surrogate" else None
         mean, variance = _moments(exact.draws, surrogate)
-        rhat = _rhat(exact.draws if surrogate is None or self.surrogate_draws is None else self.surrogate_draws[:CHAINS])
+        rhat = _rhat(
+            exact.draws if surrogate is None or self.surrogate_draws is None else self.surrogate_draws[:CHAINS]
+        )
         error = _normal_error(self.surrogate)
         outcome = Outcome(
             draws=exact.draws,

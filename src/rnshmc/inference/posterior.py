@@ -16,7 +16,7 @@ WALL = 1.3
 """The wall stands at this many times sqrt(d) + 2, and one beyond training points that are plausible draws."""
 PLAUSIBLE = 8.0
 """Potentials up to this, and d, above the lowest are those of plausible draws."""
-HIGH = 2.0
+HIGH = 8.0
 """Potentials higher than this many times PLAUSIBLE + d are compressed to a logarithm."""
 MOST_AMPLITUDE = 100.0
 """Of the process, unless no length and noise has a smaller one."""

@@ -4,11 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-
 from rnshmc.errors import FitError
 from rnshmc.inference.archive import Archive
 from rnshmc.inference.chains import run_chains
-from rnshmc.inference.posterior import MOST_ROWS, SurrogatePosterior, draw_chains, fit_posterior, plausible, within_reach
+from rnshmc.inference.posterior import (
+    MOST_ROWS,
+    SurrogatePosterior,
+    draw_chains,
+    fit_posterior,
+    plausible,
+    within_reach,
+)
 from rnshmc.inference.whitening import Whitening, improved
 from rnshmc.types import Array
 
@@ -168,9 +174,7 @@ def _next(archive: Archive, state: _State, rng: np.random.Generator, *, search: 
     return _state(posterior, draws)
 
 
-def _rewhitened(
-    archive: Archive, posterior: SurrogatePosterior, positions: Array, rng: np.random.Generator
-) -> _State:
+def _rewhitened(archive: Archive, posterior: SurrogatePosterior, positions: Array, rng: np.random.Generator) -> _State:
     """Draws of a surrogate, and the surrogate fitted anew in coordinates whitened by them, if that changes them."""
     draws = draw_chains(posterior, positions, transitions=TRANSITIONS, rng=rng)
     pool = draws[:, TRANSITIONS // 2 :].reshape(-1, archive.dim)
