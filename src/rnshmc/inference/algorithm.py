@@ -28,6 +28,8 @@ from rnshmc.types import Array
 
 LEAST_EFFICIENCY, MOST_PARETO_K = 0.2, 0.7
 """Of the importance weights of a surrogate that is used (Vehtari et al. 2024 for k)."""
+EVEN = 0.995
+"""Efficiency above which the tail of the weights is of no account, and may be that of rounding errors."""
 PRECISION = 0.5
 """Expectations are corrected to the precision of this many independent draws for each draw that was asked for."""
 
@@ -127,7 +129,8 @@ def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np
     findings.surrogate = surrogate_of(surrogate_draws, checked)
     findings.exact = metropolis(checked, rng)
     weights = findings.surrogate.weights
-    if weights.efficiency < LEAST_EFFICIENCY or weights.pareto_k > MOST_PARETO_K:
+    uneven = weights.efficiency < EVEN and weights.pareto_k > MOST_PARETO_K
+    if uneven or weights.efficiency < LEAST_EFFICIENCY:
         return (
             f"the importance weights of the surrogate's draws are too uneven (efficiency {weights.efficiency:.2f}, "
             f"Pareto k {weights.pareto_k:.2f})"

@@ -146,7 +146,7 @@ def _warned(outcome: Outcome, so_far: list[str], kernel: GradientKernel | None) 
     noise = kernel.amplitude * np.sqrt(kernel.nugget) if kernel is not None else 0.0
     if kernel is not None and kernel.nugget == NUGGETS[-1] and noise > NOISY:
         said.append(f"the potential looks noisy: its values scatter by {noise:.2g} around anything smooth")
-    if outcome.pareto_k > 0.7:
+    if outcome.pareto_k > 0.7 and outcome.method == "surrogate" and outcome.efficiency < 0.995:
         said.append(f"the tail of the importance weights is heavy (Pareto k {outcome.pareto_k:.2f})")
     if outcome.rhat > 1.05:
         said.append(f"the chains disagree (R-hat {outcome.rhat:.2f}): the draws are not those of the whole posterior")

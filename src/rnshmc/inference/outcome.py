@@ -120,8 +120,8 @@ class Outcome:
     acceptance, predicted_acceptance
         Of exact Metropolis steps, and what sd(U - V) predicts for normal differences; NaN without.
     rhat
-        Largest rank-normalised split R-hat of the chains behind the draws: those of the surrogate where it was used, the
-        exact ones otherwise; NaN where there are too few.
+        Largest rank-normalised split R-hat of the chains behind the draws: those of the surrogate where it was used,
+        the exact ones otherwise; NaN where there are too few.
     modes
         The different modes that the starts led to.
     uninformed

@@ -12,8 +12,8 @@ from rnshmc.types import Array
 
 REACH = 3.5
 """Points beyond this many times sqrt(d) + 1 from the centre, in whitened coordinates, are not trained on."""
-WALL = 1.3
-"""The wall stands at this many times sqrt(d) + 2, and one beyond training points that are plausible draws."""
+WALL = 4.0
+"""The wall stands this far beyond sqrt(d), or one beyond training points that are plausible draws if that is more."""
 PLAUSIBLE = 8.0
 """Potentials up to this, and d, above the lowest are those of plausible draws."""
 HIGH = 8.0
@@ -131,7 +131,7 @@ def fit_posterior(
         **search,
     )
     likely = whitening.whiten(plausible(near).points)
-    radius = max(WALL * (np.sqrt(dim) + 2.0), 1.0 + float(np.linalg.norm(likely, axis=1).max()))
+    radius = max(WALL + np.sqrt(dim), 1.0 + float(np.linalg.norm(likely, axis=1).max()))
     return SurrogatePosterior(whitening, kernel, radius, offset)
 
 

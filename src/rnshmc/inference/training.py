@@ -32,8 +32,10 @@ WORTH = 1.3
 
 Where sd(U - V) falls as n^-0.75, the sum of both is least at 4/3.
 """
-SHOULDERS = 4
-"""One point from the shoulders of the posterior for this many of its draws."""
+SHOULDERS = 5
+"""Points from the shoulders are as many as draws in this many dimensions, and fewer in more, where less is missed."""
+FEWEST = 20
+"""Training points that every surrogate has, and two more for each dimension, or two for each term of a quadratic."""
 SHRUNK = 0.5
 """Share of the values that corrections need when they are shrunk (`rnshmc.inference.outcome.Surrogate.mean`)."""
 BENT = 4.0
@@ -80,10 +82,12 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
     """
     state = _first(archive, whitening, rng)
     searched = len(state.posterior.kernel.centres)
+    fewest = FEWEST + (2 * archive.dim if archive.has_gradient else (archive.dim + 1) * (archive.dim + 2))
     variance, before, missing, tried = np.inf, np.inf, 0.0, 0
     while True:
         used = len(state.posterior.kernel.centres)
-        if SHRUNK * aim * variance <= WORTH * used and state.at_wall < AT_WALL and missing < MISSING:
+        enough = SHRUNK * aim * variance <= WORTH * used and used >= fewest
+        if enough and state.at_wall < AT_WALL and missing < MISSING:
             return Trained(state.posterior, state.positions, variance, good=True)
         if max(used, tried) >= MOST_POINTS or used * (archive.dim + 1) + MOST_ROWS // 20 > MOST_ROWS:
             return Trained(state.posterior, state.positions, variance, good=variance < 1.0)
@@ -91,14 +95,17 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
             return Trained(state.posterior, state.positions, variance, good=False)
         batch = FIRST_BATCH if not np.isfinite(variance) else max(FIRST_BATCH, archive.dim // 4, used // 8)
         z = state.positions[rng.choice(CHAINS, min(batch, CHAINS), replace=False)]
-        x = state.posterior.whitening.unwhiten(np.concatenate((z, _shoulders(state, batch // SHOULDERS, rng))))
+        x = state.posterior.whitening.unwhiten(
+            np.concatenate((z, _shoulders(state, _on_shoulders(batch, archive.dim), rng)))
+        )
         everything = archive.evaluate(x, STAGE)
         found = everything[: len(z)]
         tried += len(everything)
         surrogate = state.posterior.values(x)
         away = np.array([one.value for one in everything]) - surrogate
         differences = away[: len(z)]
-        missing = missing_mass(away[len(z) :] - np.median(differences), surrogate[len(z) :], archive.dim)
+        typical = np.median(differences[np.isfinite(differences)]) if np.isfinite(differences).any() else 0.0
+        missing = missing_mass(away[len(z) :] - typical, surrogate[len(z) :], archive.dim)
         latest = weight_variance(differences[[one.failure is None for one in found]])
         # A few draws say little: two batches together, unless the first is far below what would be good enough.
         known = min(before, CAP) if 4.0 * SHRUNK * aim * latest > WORTH * used else latest
@@ -107,6 +114,10 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
         again = len(within_reach(archive.training(), state.posterior.whitening).values) > STALE * searched
         state = _next(archive, state, rng, search=again, sound=latest < SOUND)
         searched = len(state.posterior.kernel.centres) if again else searched
+
+
+def _on_shoulders(batch: int, dim: int) -> int:
+    return int(np.ceil(batch * min(1.0, SHOULDERS / dim)))
 
 
 def missing_mass(differences: Array, surrogate: Array, dim: int) -> float:
