@@ -12,8 +12,9 @@ import pytest
 from rnshmc.inference.evaluations import Evaluations
 from rnshmc.inference.model import Model
 from rnshmc.inference.pools import make_workers
+from rnshmc.inference.target import make_model
 from rnshmc.inference.transforms import make_transform
-from rnshmc.types import Array
+from rnshmc.types import Array, Potential
 
 Function = Callable[[Array], Any]
 
@@ -63,6 +64,13 @@ class Sent:
 def points() -> Array:
     """Points of three parameters at which nothing goes wrong."""
     return np.random.default_rng(5).uniform(-1, 1, size=(12, 3))
+
+
+def evaluations_of_potential(potential: Potential, **settings: Any) -> Evaluations:
+    """Evaluations of a potential in this process."""
+    names = [f"x{i}" for i in range(potential.dim)]
+    workers = make_workers(None, make_model(potential, None, potential.dim), time_limit=None)
+    return Evaluations(workers, make_transform(None, names), **settings)
 
 
 def evaluations_of(function: Function, dim: int = 3, **settings: Any) -> Evaluations:

@@ -27,6 +27,10 @@ from rnshmc.inference.training import FIRST_BATCH, train
 from rnshmc.inference.trouble import Stopped
 from rnshmc.types import Array
 
+LEAST_EFFICIENCY, MOST_PARETO_K = 0.2, 0.7
+"""Of the importance weights of a surrogate that is used (Vehtari et al. 2024 for k)."""
+EVEN = 0.995
+"""Efficiency above which the tail of the weights is of no account, and may be that of rounding errors."""
 PRECISION = 0.5
 """Expectations are corrected to the precision of this many independent draws for each draw that was asked for."""
 
@@ -125,6 +129,11 @@ def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np
     checked = check(archive, trained.posterior, surrogate_draws, aim=aim, variance=trained.variance, rng=rng)
     findings.surrogate = surrogate_of(surrogate_draws, checked)
     findings.exact = metropolis(checked, rng)
-    if findings.surrogate.weights.efficiency < 0.2:
-        return "the importance weights of the surrogate's draws are too uneven"
+    weights = findings.surrogate.weights
+    uneven = weights.efficiency < EVEN and weights.pareto_k > MOST_PARETO_K
+    if uneven or weights.efficiency < LEAST_EFFICIENCY:
+        return (
+            f"the importance weights of the surrogate's draws are too uneven (efficiency {weights.efficiency:.2f}, "
+            f"Pareto k {weights.pareto_k:.2f})"
+        )
     return None

@@ -12,7 +12,7 @@ from rnshmc.inference.weights import smoothed
 from rnshmc.types import Array
 
 STAGE = "correction"
-FEWEST, ROUNDS = 16, 4
+FEWEST, ROUNDS = 25, 4
 SETTLE, TRANSITIONS = 20, 200
 EXACT_CHAINS = 4
 

@@ -8,7 +8,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference.archive import Archive
 from rnshmc.inference.evaluations import Evaluation
 from rnshmc.inference.gradients import evaluate_with_gradients
-from rnshmc.inference.whitening import Secants, Whitening, improved
+from rnshmc.inference.whitening import THIRD_ORDER, Secants, Whitening, improved
 from rnshmc.types import Array
 
 STAGE = "mode"
@@ -117,7 +117,9 @@ def _first_step(first: Evaluation) -> Array:
     return np.asarray(-gradient / slope * min(longest, FIRST_DECREASE / slope))
 
 
-def secants(whitening: Whitening, best: Evaluation, others: list[Evaluation]) -> Secants:
+def secants(
+    whitening: Whitening, best: Evaluation, others: list[Evaluation], third_order: float = THIRD_ORDER
+) -> Secants:
     """Changes of the whitened gradient over the steps from ``best`` to other points."""
     apart = [found for found in others if not np.array_equal(found.point, best.point)]
     points = np.array([found.point for found in apart]).reshape(-1, len(best.point))
@@ -125,7 +127,7 @@ def secants(whitening: Whitening, best: Evaluation, others: list[Evaluation]) ->
     origin = whitening.slopes(gradient_of(best)[None])
     steps = whitening.whiten(points) - whitening.whiten(best.point[None])
     rises = np.array([found.value for found in apart]) - best.value
-    return Secants.over(steps, slopes - origin, rises - 0.5 * ((slopes + origin) * steps).sum(axis=1))
+    return Secants.over(steps, slopes - origin, rises - 0.5 * ((slopes + origin) * steps).sum(axis=1), third_order)
 
 
 def gradient_of(found: Evaluation) -> Array:

@@ -15,11 +15,12 @@ from rnshmc.inference.whitening import Whitening
 from rnshmc.surrogates.gradient_kernel import NUGGETS, GradientKernel
 from rnshmc.types import Array
 
+NOISY = 0.1
+"""Standard deviation of the noise of a potential that is worth a warning."""
+CHAINS = 8
+"""Chains of the surrogate whose R-hat is computed."""
 FLAT = 1e-7
 """Curvature, relative to the median one, below which a direction counts as not informed."""
-
-NOISE = 0.05
-"""Scatter of the potential that is worth mentioning: it limits how close a surrogate can come."""
 
 
 class Findings:
@@ -62,7 +63,9 @@ class Findings:
         exact = self._exact()
         surrogate = self.surrogate if self.method == "surrogate" else None
         mean, variance = _moments(exact.draws, surrogate)
-        rhat = _rhat(exact.draws)
+        rhat = _rhat(
+            exact.draws if surrogate is None or self.surrogate_draws is None else self.surrogate_draws[:CHAINS]
+        )
         error = _normal_error(self.surrogate)
         outcome = Outcome(
             draws=exact.draws,
@@ -135,6 +138,6 @@ def _warned(outcome: Outcome, so_far: list[str], kernel: GradientKernel | None) 
     if any(not mode.converged for mode in outcome.modes):
         said.append("A descent did not come to a mode: the potential may be noisy, flat, or without a minimum")
     noise = kernel.amplitude * np.sqrt(kernel.nugget) if kernel is not None else 0.0
-    if kernel is not None and kernel.nugget > NUGGETS[1] and noise > NOISE:
+    if kernel is not None and kernel.nugget == NUGGETS[-1] and noise > NOISY:
         said.append(f"The potential looks noisy: its values scatter by {noise:.2g} around anything smooth")
     return replace(outcome, warnings=tuple(said))

@@ -76,12 +76,13 @@ class Surrogate:
         """As `expectation` for d functions of one kind, each correction shrunk by what all of them say together.
 
         Empirical Bayes: in units of the spread of each function, corrections are drawn from N(0, t^2) and seen with
-        their standard errors; t^2 is estimated from their squares. Its floor is the standard error of that estimate.
+        their standard errors; t^2 is estimated from their squares, and half a squared standard error added: a mean
+        over few functions must not take a large correction of one of them for chance.
         """
         mean, spread = plain.mean(axis=0), np.maximum(plain.std(axis=0), np.finfo(float).tiny)
         correction, variance = self._correction((checked - mean) / spread)
         noise = float(variance.mean())
-        between = max(float((correction**2).mean()) - noise, 0.0) + noise * np.sqrt(2.0 / len(mean))
+        between = max(float((correction**2).mean()) - noise, 0.0) + noise * max(0.5, np.sqrt(2.0 / len(mean)))
         # Without noise or corrections, as where the surrogate is exact, there is nothing to shrink.
         total = between + variance
         factor = np.where(total > 0, between / np.where(total > 0, total, 1.0), 1.0)
@@ -121,7 +122,8 @@ class Outcome:
     acceptance, predicted_acceptance
         Of exact Metropolis steps, and what sd(U - V) predicts for normal differences; NaN without.
     rhat
-        Largest rank-normalised split R-hat of the exact draws; NaN where there are too few.
+        Largest rank-normalised split R-hat of the chains behind the draws: those of the surrogate where it was used,
+        the exact ones otherwise; NaN where there are too few.
     modes
         The different modes that the starts led to.
     uninformed

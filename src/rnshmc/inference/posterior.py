@@ -12,12 +12,12 @@ from rnshmc.types import Array
 
 REACH = 3.5
 """Points beyond this many times sqrt(d) + 1 from the centre, in whitened coordinates, are not trained on."""
-WALL = 1.3
-"""The wall stands at this many times sqrt(d) + 2, and one beyond training points that are plausible draws."""
+WALL = 4.0
+"""The wall stands this far beyond sqrt(d), or one beyond training points that are plausible draws if that is more."""
 PLAUSIBLE = 8.0
 """Potentials up to this, and d, above the lowest are those of plausible draws."""
-HIGH = 4.0
-"""Potentials higher than this many times PLAUSIBLE + d count as so high, and their gradients not at all."""
+HIGH = 8.0
+"""Potentials higher than this many times PLAUSIBLE + d are compressed to a logarithm."""
 MOST_AMPLITUDE = 100.0
 """Of the process, unless no length and noise has a smaller one."""
 MOST_ROWS = 9000
@@ -70,6 +70,12 @@ class SurrogatePosterior:
         return self.values_and_gradients(self.whitening.whiten(x))[0] + self.offset
 
 
+def plausible(training: Training) -> Training:
+    """The training points that might be draws: their potential is not far above the lowest."""
+    heights = training.values - training.values.min()
+    return training.where(np.flatnonzero(heights < PLAUSIBLE + training.points.shape[1]))
+
+
 def within_reach(training: Training, whitening: Whitening) -> Training:
     """The training points near enough to the centre, the nearest first where the system would be too large."""
     dim = training.points.shape[1]
@@ -112,18 +118,20 @@ def fit_posterior(
     dim = z.shape[1]
     heights, slopes = near.values - offset, whitening.slopes(near.gradients)
     ceiling = HIGH * (PLAUSIBLE + dim)
-    slopes[heights > ceiling] = np.nan
+    # Above the ceiling C, C (1 + log(U / C)): smooth, so that a cliff bends no process where the posterior is.
+    shrink = ceiling / np.maximum(heights, ceiling)
+    slopes *= shrink[:, None]
     kernel = GradientKernel.fit(
         z,
-        np.minimum(heights, ceiling),
+        np.where(shrink < 1.0, ceiling * (1.0 - np.log(shrink)), heights),
         rng=rng,
         grad=slopes,
         prior=1.0,
         most_amplitude=MOST_AMPLITUDE,
         **search,
     )
-    plausible = near.values - offset < PLAUSIBLE + dim
-    radius = max(WALL * (np.sqrt(dim) + 2.0), 1.0 + float(np.linalg.norm(z[plausible], axis=1).max()))
+    likely = whitening.whiten(plausible(near).points)
+    radius = max(WALL + np.sqrt(dim), 1.0 + float(np.linalg.norm(likely, axis=1).max()))
     return SurrogatePosterior(whitening, kernel, radius, offset)
 
 

@@ -22,6 +22,8 @@ FEW = 100.0
 """Effective draws from which on averages over chains are worth printing."""
 MIXED = 1.05
 """R-hat up to which chains agree, for the short chains here."""
+EVEN = 0.995
+"""Efficiency from which on weights are even."""
 SURPRISE = 4.0
 """Standard errors between observed and predicted acceptance that are no chance."""
 _MEANING = {
@@ -96,7 +98,8 @@ def _surrogate(outcome: Outcome) -> Iterator[Finding]:
             f"sd(U - V) = {sd:.2g}: exact minus surrogate potential at draws that the surrogate was not fitted to; "
             f"weights of its draws have efficiency {outcome.efficiency:.2f}.",
         )
-    if math.isfinite(k):
+    # Where all weights are nearly 1, their tail has a shape that says nothing.
+    if math.isfinite(k) and outcome.efficiency < EVEN:
         level = "good" if k <= RELIABLE_K else "doubtful" if k < USELESS_K else "bad"
         word = {"good": "reliable", "doubtful": "too small", "bad": "meaningless"}[level]
         yield Finding(level, f"Pareto k = {k:.2f}: standard errors of corrected expectations are {word}.")

@@ -77,10 +77,10 @@ class Secants:
     weights: Array
 
     @classmethod
-    def over(cls, steps: Array, changes: Array, remainders: Array) -> "Secants":
-        """With weights from the remainders of the trapezoidal rule, shape (n,)."""
+    def over(cls, steps: Array, changes: Array, remainders: Array, third_order: float) -> "Secants":
+        """With weights from the remainders of the trapezoidal rule, shape (n,), and an assumed third derivative."""
         lengths = np.sqrt((steps**2).sum(axis=1))
-        errors = np.maximum(THIRD_ORDER * lengths**2, 6.0 * np.abs(remainders) / lengths) + 1e-3 * lengths
+        errors = np.maximum(third_order * lengths**2, 6.0 * np.abs(remainders) / lengths) + 1e-3 * lengths
         return cls(steps, changes, errors**-2.0)
 
     def hessian(self) -> Array:

@@ -7,10 +7,9 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg
-from scipy.linalg import lapack
 
 from rnshmc.errors import FitError, NumericalError, ParameterError
+from rnshmc.surrogates.gradient_conditioning import expand, search, solve, spread, squared_exponential
 from rnshmc.surrogates.storage import Stored
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
@@ -19,8 +18,6 @@ LENGTHS = (0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 """Length scales that are tried, in units of sqrt(dim) times the spread of the training points."""
 NUGGETS = (1e-9, 1e-7, 1e-5, 1e-3)
 """Variances of the noise that are tried, in units of the variance of the process."""
-SEARCH_ROWS = 2500
-"""Equations in the system by which length and noise are chosen; more points than fit into it are left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +106,9 @@ class GradientKernel(Stored):
             raise FitError(f"gradients have shape {slopes.shape}, the points {points.shape}")
         residuals = values - 0.5 * prior * (points**2).sum(axis=1)
         slopes = slopes - prior * points
-        scale = _spread(points)
-        length, nugget = _search(points, residuals, slopes, [f * scale for f in lengths], nuggets, most_amplitude, rng)
-        solved = _solve(points, residuals, slopes, length, nugget)
+        scale = spread(points)
+        length, nugget = search(points, residuals, slopes, [f * scale for f in lengths], nuggets, most_amplitude, rng)
+        solved = solve(points, residuals, slopes, length, nugget)
         fitted = cls(
             centres=points,
             alpha=solved.alpha,
@@ -122,7 +119,7 @@ class GradientKernel(Stored):
             nugget=nugget,
             amplitude=math.sqrt(solved.variance),
             log_likelihood=solved.log_likelihood,
-            train_residual_sd=float(np.std(_expand(points, solved, length) - residuals)),
+            train_residual_sd=float(np.std(expand(points, solved, length) - residuals)),
         )
         return fitted
 
@@ -139,7 +136,7 @@ class GradientKernel(Stored):
     @property
     def relative_length(self) -> float:
         """The length scale in the unit of the candidates of `fit`."""
-        return self.length_scale / _spread(self.centres)
+        return self.length_scale / spread(self.centres)
 
     def value(self, q: Array) -> float:
         """V(q) for q of shape (dim,).
@@ -199,116 +196,5 @@ class GradientKernel(Stored):
 
     def _terms(self, x: Array) -> tuple[Array, Array]:
         """k(q, c_b), and the terms of the sum over b, for scaled positions: both (m, n)."""
-        kernel = _kernel(x, self._scaled)
+        kernel = squared_exponential(x, self._scaled)
         return kernel, kernel * (self._offsets + x @ self.beta.T)
-
-
-@dataclass(frozen=True)
-class _Solution:
-    alpha: Array
-    beta: Array
-    mean: float
-    variance: float
-    log_likelihood: float
-
-
-def _kernel(x: Array, z: Array) -> Array:
-    squared = (x**2).sum(axis=1)[:, None] + (z**2).sum(axis=1) - 2.0 * x @ z.T
-    return np.asarray(np.exp(-0.5 * np.maximum(squared, 0.0)))
-
-
-def _expand(q: Array, solved: _Solution, length: float) -> Array:
-    x = q / length
-    # The points are their own centres.
-    inner = solved.alpha + x @ solved.beta.T - (solved.beta * x).sum(axis=1)
-    return np.asarray((_kernel(x, x) * inner).sum(axis=1) + solved.mean)
-
-
-def _spread(points: Array) -> float:
-    """Root mean squared distance of the points from their mean, the unit of length scales."""
-    return float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()))
-
-
-def _search(
-    points: Array,
-    values: Array,
-    slopes: Array,
-    lengths: list[float],
-    nuggets: tuple[float, ...],
-    most_amplitude: float,
-    rng: np.random.Generator,
-) -> tuple[float, float]:
-    """Length and nugget that maximise the likelihood, one after the other; the length once more if noise is chosen."""
-    if len(lengths) == len(nuggets) == 1:
-        return lengths[0], nuggets[0]
-    rows = 1 + points.shape[1] * np.isfinite(slopes).all(axis=1).mean()
-    most = max(2, int(SEARCH_ROWS / rows))
-    if len(points) > most:
-        some = rng.choice(len(points), most, replace=False)
-        points, values, slopes = points[some], values[some], slopes[some]
-
-    def likelihood(length: float, nugget: float) -> tuple[float, float]:
-        try:
-            solved = _solve(points, values, slopes, length, nugget)
-        except FitError:
-            return -math.inf, -math.inf
-        excess = max(math.sqrt(solved.variance) - most_amplitude, 0.0)
-        return -excess, solved.log_likelihood
-
-    def best_length(nugget: float) -> float:
-        return max(lengths, key=lambda length: likelihood(length, nugget))
-
-    length = best_length(nuggets[0])
-    nugget = max(nuggets, key=lambda nugget: likelihood(length, nugget))
-    return (length if nugget == nuggets[0] else best_length(nugget)), nugget
-
-
-def _solve(points: Array, values: Array, slopes: Array, length: float, nugget: float) -> _Solution:
-    """Condition the process of unit variance, then scale: generalised least squares for its mean.
-
-    Raises
-    ------
-    FitError
-        If the system is not positive definite in doubles.
-    """
-    n, dim = points.shape
-    given = np.column_stack((np.ones(n, dtype=bool), np.isfinite(slopes))).ravel()
-    targets = np.column_stack((values, slopes * length)).ravel()[given]
-    constant = np.column_stack((np.ones(n), np.zeros((n, dim)))).ravel()[given]
-    matrix = _gram(points / length, given)
-    matrix[np.diag_indices_from(matrix)] += nugget
-    # The transpose is the same matrix in the column order of LAPACK, so that nothing is copied.
-    factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
-    if info != 0:
-        raise FitError(f"the covariance of {n} training points is not positive definite")
-    solved = linalg.cho_solve((factor, True), np.column_stack((targets, constant)), check_finite=False)
-    mean = float(constant @ solved[:, 0] / (constant @ solved[:, 1]))
-    weights = solved[:, 0] - mean * solved[:, 1]
-    rows = len(targets)
-    variance = max(float((targets - mean * constant) @ weights) / rows, np.finfo(float).tiny)
-    log_likelihood = -0.5 * rows * math.log(variance) - float(np.log(factor.diagonal()).sum())
-    log_likelihood += (rows - n) * math.log(length)
-    full = np.zeros(n * (dim + 1))
-    full[given] = weights
-    full = full.reshape(n, dim + 1)
-    return _Solution(full[:, 0].copy(), full[:, 1:].copy(), mean, variance, log_likelihood)
-
-
-def _gram(x: Array, given: npt.NDArray[np.bool_]) -> Array:
-    """Covariance of values and of gradients times l, at scaled positions, of what is given."""
-    n, dim = x.shape
-    kernel = _kernel(x, x)
-    if not given.reshape(n, dim + 1)[:, 1:].any():
-        return kernel
-    apart = kernel[:, :, None] * (x[:, None, :] - x[None])
-    gram = np.empty((n, dim + 1, n, dim + 1))
-    gram[:, 0, :, 0] = kernel
-    gram[:, 0, :, 1:] = apart
-    gram[:, 1:, :, 0] = -apart.transpose(0, 2, 1)
-    for i in range(dim):
-        gram[:, 1 + i, :, 1:] = apart * (x[None, :, i, None] - x[:, None, i, None])
-        gram[:, 1 + i, :, 1 + i] += kernel
-    rows = n * (dim + 1)
-    if given.all():
-        return gram.reshape(rows, rows)
-    return gram.reshape(rows, rows)[np.ix_(given, given)]
