@@ -4,7 +4,7 @@
 ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
 
-.PHONY: help env run test suite test-rounding test-dolfinx calibrate test-slurm paper lint lock clean
+.PHONY: help env run test suite test-rounding test-dolfinx test-wheel calibrate test-slurm paper lint lock clean
 
 help: ## Print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -34,6 +34,9 @@ calibrate: env ## Check every sampler by simulation-based calibration: minutes
 
 test-dolfinx: ## Run the PDE tests with dolfinx 0.5.2, 0.9 and 0.11, each in a Debian tree: root, debootstrap
 	@scripts/test-dolfinx.sh
+
+test-wheel: ## Install the wheel into an empty environment and sample a small posterior there
+	@scripts/test-wheel.sh
 
 test-slurm: env ## Run the run "test" and a requeued job on a Slurm of its own, as root
 	@scripts/test-slurm.sh
