@@ -19,6 +19,7 @@ STAGES = (
     ("kernels",),
     ("run",),
     ("diagnostics",),
+    ("inference",),
     ("experiments",),
     ("store",),
     ("plots",),

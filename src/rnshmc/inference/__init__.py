@@ -1,0 +1,1 @@
+"""Sampling from a posterior of one's own with few exact evaluations."""
