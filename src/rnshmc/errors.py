@@ -36,7 +36,3 @@ class FitError(RnshmcError, ArithmeticError):
 
 class NumericalError(RnshmcError, ArithmeticError):
     """A potential cannot be evaluated at this position: an overflow, a failed factorisation, a failed solve."""
-
-
-class BudgetSpent(RnshmcError):
-    """The next evaluation of the exact potential would go beyond the budget."""

@@ -1,1 +1,1 @@
-"""Sampling from a posterior of one's own with few exact evaluations."""
+"""`rnshmc.sample`: draws and expectations for a posterior of one's own, for few exact evaluations."""

@@ -104,9 +104,7 @@ def _by_draws(whitening: Whitening, draws: Array) -> Whitening:
     return whitening.curved(1.0 / variances, directions)
 
 
-def _transferred(
-    old: Whitening, new: Whitening, start: tuple[Array, Array, Array]
-) -> tuple[Array, Array, Array]:
+def _transferred(old: Whitening, new: Whitening, start: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
     """The same positions, potentials and gradients in other coordinates."""
     positions, potentials, slopes = start
     return new.whiten(old.unwhiten(positions)), potentials, new.slopes(slopes @ old.factor.T)

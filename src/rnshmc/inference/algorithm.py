@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rnshmc.errors import BudgetSpent, FitError, ParameterError
+from rnshmc.errors import FitError, ParameterError
 from rnshmc.inference.adapted import adapted_hmc
 from rnshmc.inference.archive import Archive, Progress
 from rnshmc.inference.correction import check, draw_surrogate, metropolis, surrogate_of
@@ -24,6 +24,7 @@ from rnshmc.inference.outcome import Outcome
 from rnshmc.inference.posterior import MOST_ROWS
 from rnshmc.inference.probing import probe
 from rnshmc.inference.training import FIRST_BATCH, train
+from rnshmc.inference.trouble import Stopped
 from rnshmc.types import Array
 
 PRECISION = 0.5
@@ -71,10 +72,10 @@ def run(
     try:
         _run(archive, findings, starts, draws=draws, rng=rng)
         findings.finished = True
-    except BudgetSpent as error:
-        findings.warnings.append(f"{error}: the run ended early")
+    except Stopped as error:
+        findings.warnings.append(f"It stopped before its end: {error}")
     except KeyboardInterrupt:
-        findings.warnings.append("interrupted: the run ended early")
+        findings.warnings.append("It stopped before its end: it was interrupted")
     return findings.outcome()
 
 

@@ -46,7 +46,9 @@ class Archive:
     def __init__(self, evaluations: Evaluations, progress: Callable[[Progress], None]) -> None:
         self._evaluations = evaluations
         self._progress = progress
-        self._found: list[Evaluation] = list(evaluations.known)
+        self._by_point: dict[bytes, Evaluation] = {}
+        for found in evaluations.known:
+            self._keep(found)
         self._differences: list[Evaluation] = []
         self.by_stage: dict[str, Spent] = {}
         self.surrogate_error = float("nan")
@@ -70,12 +72,12 @@ class Archive:
     @property
     def failures(self) -> tuple[Evaluation, ...]:
         """Evaluations that failed, of this run and earlier ones."""
-        return tuple(found for found in self._found if found.failure is not None)
+        return tuple(found for found in self._by_point.values() if found.failure is not None)
 
     @property
     def outside(self) -> int:
         """Number of points where the density is zero."""
-        return sum(found.failure is None and not np.isfinite(found.value) for found in self._found)
+        return sum(found.failure is None and not np.isfinite(found.value) for found in self._by_point.values())
 
     def evaluate(self, points: Array, stage: str, *, gradient: bool = True) -> list[Evaluation]:
         """Evaluate the rows of ``points`` and return the evaluations in their order.
@@ -90,7 +92,7 @@ class Archive:
         try:
             for arriving in self._evaluations.evaluate(points, gradient=gradient and self.has_gradient):
                 found = _usable(arriving)
-                self._found.append(found)
+                self._keep(found)
                 arrived[found.point.tobytes()] = found
         finally:
             self._account(stage, start)
@@ -102,11 +104,19 @@ class Archive:
 
     def training(self) -> Training:
         """All points with finite values."""
-        return _arrays([found for found in self._found if np.isfinite(found.value)], self.dim)
+        return _arrays([found for found in self._by_point.values() if np.isfinite(found.value)], self.dim)
 
     def slopes(self) -> Training:
         """Points with gradients, or differences in their place."""
-        return _arrays([found for found in (*self._found, *self._differences) if found.gradient is not None], self.dim)
+        return _arrays(
+            [found for found in (*self._by_point.values(), *self._differences) if found.gradient is not None], self.dim
+        )
+
+    def _keep(self, found: Evaluation) -> None:
+        """Keep an evaluation once, and with its gradient if that is known at any time."""
+        known = self._by_point.get(found.point.tobytes())
+        if known is None or known.gradient is None:
+            self._by_point[found.point.tobytes()] = found
 
     def _account(self, stage: str, start: Spent) -> None:
         now, before = self._evaluations.spent, self.by_stage.get(stage, Spent(0, 0, 0))

@@ -82,9 +82,7 @@ def run_chains(
         u = np.where(accepted, u_end, u)
         draws[k], potentials[k], probabilities[k] = q, u, probability.mean()
         tuner.update(float(probabilities[k]))
-    return Chains(
-        draws.transpose(1, 0, 2), potentials.T, float(probabilities.mean()), tuner.settled(), g
-    )
+    return Chains(draws.transpose(1, 0, 2), potentials.T, float(probabilities.mean()), tuner.settled(), g)
 
 
 def _leapfrog(

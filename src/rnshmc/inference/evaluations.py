@@ -1,29 +1,34 @@
-"""Exact evaluations: what the algorithm asks for, and what it is told."""
+"""Exact evaluations in unconstrained coordinates: spread over workers, counted, kept, and never made twice."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from rnshmc.errors import BudgetSpent, NumericalError
-from rnshmc.types import Array, Potential
+from rnshmc.inference.ledger import Ledger, Record
+from rnshmc.inference.pools import Task, Workers
+from rnshmc.inference.transforms import Transform
+from rnshmc.inference.trouble import BudgetSpent, EvaluationError
+from rnshmc.types import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One evaluation of the exact potential.
+    """What is known at one point.
 
     Attributes
     ----------
     point
         Unconstrained coordinates, shape (d,).
     value
-        U = -log density up to a constant; inf where it failed or the density is 0.
+        Potential U = -log density there, with the Jacobian of the transform, up to a constant; infinite where the
+        density is 0 or the evaluation failed.
     gradient
-        Shape (d,); None if not asked for, unavailable or failed.
+        Its gradient, shape (d,); None where it was not asked for, is unavailable or failed.
     failure
-        Why it failed; None otherwise. An infinite value without a failure is a density of zero.
+        Why it failed, None otherwise.
     """
 
     point: Array
@@ -34,11 +39,12 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Spent:
-    """How many evaluations were paid for."""
+    """Exact evaluations that a run made."""
 
-    values: int
-    gradients: int
-    failed: int
+    values: int = 0
+    gradients: int = 0
+    failed: int = 0
+    """Points at which the value could not be evaluated; what they took is in the counts above."""
 
     @property
     def units(self) -> int:
@@ -46,86 +52,184 @@ class Spent:
         return self.values + self.gradients
 
 
-class Evaluations(Protocol):
-    """The exact potential, wherever and however it is evaluated."""
+class Evaluations:
+    """The exact potential of a run, and all that is known of it.
 
-    @property
-    def dim(self) -> int:
-        """Dimension of the unconstrained space."""
-        ...
+    Parameters
+    ----------
+    workers
+        Who evaluates.
+    transform
+        From unconstrained coordinates to the user's.
+    has_gradient
+        Whether the target has a gradient.
+    ledger
+        Where evaluations are kept, None for nowhere.
+    known
+        Evaluations that are there already, besides those of the ledger.
+    budget
+        Units that may be spent, None for any number.
+    """
 
-    @property
-    def has_gradient(self) -> bool:
-        """Whether gradients can be asked for."""
-        ...
-
-    @property
-    def known(self) -> Sequence[Evaluation]:
-        """What was evaluated before this run."""
-        ...
+    def __init__(
+        self,
+        workers: Workers,
+        transform: Transform,
+        *,
+        has_gradient: bool = True,
+        ledger: Ledger | None = None,
+        known: Iterable[Record] = (),
+        budget: int | None = None,
+    ) -> None:
+        self._workers = workers
+        self._transform = transform
+        self._ledger = ledger
+        self._budget = budget
+        self._spent = Spent()
+        self._number = 0
+        self._always_both = False
+        self._tasks: dict[bytes, Task] = {}
+        self._by_parameters: dict[bytes, Record] = {}
+        self._by_point: dict[bytes, Record] = {}
+        self.has_gradient = has_gradient
+        self.dim = transform.dim
+        for record in (*known, *(ledger.records if ledger else ())):
+            if ((transform.low < record.x) & (record.x < transform.high)).all():
+                self._learn(record)
+        for record in self._by_parameters.values():
+            self._by_point[transform.coordinates(record.x).tobytes()] = record
+        self.known: Sequence[Evaluation] = tuple(
+            self._translated(record, transform.coordinates(record.x)) for record in self._by_parameters.values()
+        )
 
     @property
     def spent(self) -> Spent:
-        """What was spent so far."""
-        ...
+        """What was evaluated in this run so far, by all who asked."""
+        return self._spent
+
+    @property
+    def budget(self) -> int | None:
+        """Units that may be spent in this run."""
+        return self._budget
 
     def evaluate(self, points: Array, *, gradient: bool = True) -> Iterator[Evaluation]:
-        """Evaluate the rows of ``points``, yielding each as it arrives, in any order.
+        """Evaluate the potential at the rows of ``points``, shape (n, d), or at one point, and yield as they arrive.
+
+        What is known is yielded without an evaluation. As many points as there are workers are under way at a time; the
+        next ones start when this iterator is asked for more. Several iterators may be open at once.
 
         Raises
         ------
         BudgetSpent
-            If the next evaluation would exceed the budget.
+            When the next evaluation would exceed the budget; those under way are yielded before.
+        EvaluationError
+            If nothing can be evaluated any more.
         """
-        ...
-
-
-class InProcess:
-    """Evaluations of a potential in this process, one after another.
-
-    Parameters
-    ----------
-    potential
-        The exact potential. `NumericalError` is a failed evaluation.
-    has_gradient
-        Whether to use its gradient.
-    budget
-        Units that may be spent; None for no limit.
-    """
-
-    def __init__(self, potential: Potential, *, has_gradient: bool = True, budget: int | None = None) -> None:
-        self._potential = potential
-        self._budget = budget
-        self.has_gradient = has_gradient
-        self.known: tuple[Evaluation, ...] = ()
-        self.spent = Spent(0, 0, 0)
-
-    @property
-    def dim(self) -> int:
-        """Dimension of the potential."""
-        return self._potential.dim
-
-    def evaluate(self, points: Array, *, gradient: bool = True) -> Iterator[Evaluation]:
-        """Evaluate the rows of ``points`` in order."""
-        with_gradient = gradient and self.has_gradient
-        for point in points:
-            if self._budget is not None and self.spent.units + 1 + with_gradient > self._budget:
-                raise BudgetSpent(f"the budget of {self._budget} evaluations is spent")
-            found = self._evaluate(point, with_gradient)
-            spent = self.spent
-            self.spent = Spent(
-                spent.values + 1, spent.gradients + with_gradient, spent.failed + (found.failure is not None)
-            )
-            yield found
-
-    def _evaluate(self, point: Array, with_gradient: bool) -> Evaluation:
+        gradient = gradient and self.has_gradient
+        points = np.atleast_2d(np.asarray(points, dtype=np.float64))
+        waiting = deque((point, self._transform.parameters(point)) for point in points)
+        under_way: list[tuple[Array, Array]] = []
         try:
-            if with_gradient:
-                value, slope = self._potential.value_and_grad(point)
-            else:
-                value, slope = self._potential.value(point), None
-        except NumericalError as error:
-            return Evaluation(point.copy(), np.inf, None, str(error))
-        if np.isfinite(value):
-            return Evaluation(point.copy(), float(value), slope, None)
-        return Evaluation(point.copy(), np.inf, None, None if value == np.inf else f"the potential is {value}")
+            while waiting or under_way:
+                while waiting and self._begin(*waiting[0], gradient):
+                    under_way.append(waiting.popleft())
+                done = [self._found(point, x, gradient) for point, x in under_way]
+                if any(done):
+                    arrived = [(point, found) for (point, _), found in zip(under_way, done, strict=True) if found]
+                    under_way = [pair for pair, found in zip(under_way, done, strict=True) if not found]
+                    for point, record in arrived:
+                        yield self._translated(record, point)
+                elif lost := [pair for pair in under_way if pair[1].tobytes() not in self._tasks]:
+                    # Somebody else asked for less there, or took it back.
+                    under_way = [pair for pair in under_way if pair[1].tobytes() in self._tasks]
+                    waiting.extendleft(lost)
+                    if not self._begin(*waiting[0], gradient) and not self._tasks:
+                        raise self._budget_spent()
+                elif self._tasks:
+                    self._collect()
+                else:
+                    raise self._budget_spent()
+        finally:
+            self._withdraw(x for _, x in under_way)
+
+    def close(self) -> None:
+        """Stop the workers and let go of the file."""
+        self._workers.close()
+        if self._ledger is not None:
+            self._ledger.close()
+
+    def _begin(self, point: Array, x: Array, gradient: bool) -> bool:
+        """Whether a point is known, or on its way now; if not, no worker or no budget is left for it."""
+        if self._found(point, x, gradient) or x.tobytes() in self._tasks:
+            return True
+        if self._budget is not None:
+            reserved = sum(self._price(task.gradient) for task in self._tasks.values())
+            if self._spent.units + reserved + self._price(gradient) > self._budget:
+                return False
+        if self._workers.slots is not None and len(self._tasks) >= self._workers.slots:
+            return False
+        self._number += 1
+        task = Task(self._number, x, gradient)
+        self._tasks[x.tobytes()] = task
+        self._workers.submit(task)
+        return True
+
+    def _price(self, gradient: bool) -> int:
+        """Units that an evaluation takes; a gradient may come along with every value."""
+        return 2 if gradient or self._always_both else 1
+
+    def _budget_spent(self) -> BudgetSpent:
+        return BudgetSpent(f"budget: {self._spent.units} of {self._budget} units are spent, and the next takes more")
+
+    def _withdraw(self, parameters: Iterable[Array]) -> None:
+        """Do not evaluate what nobody waits for any more, where that is not under way."""
+        for x in parameters:
+            task = self._tasks.get(x.tobytes())
+            if task is not None and self._workers.withdraw(task):
+                del self._tasks[x.tobytes()]
+
+    def _collect(self) -> None:
+        """Wait for one evaluation, and keep it."""
+        task, answer = self._workers.next()
+        del self._tasks[task.x.tobytes()]
+        if answer.unavailable:
+            kept = " What was evaluated is in the file; the same call goes on from it." if self._ledger else ""
+            raise EvaluationError(f"{answer.failure}.{kept}")
+        self._always_both |= answer.always_both
+        failed = math.isnan(answer.log_density)
+        self._spent = Spent(
+            self._spent.values + answer.values,
+            self._spent.gradients + answer.gradients,
+            self._spent.failed + failed,
+        )
+        record = Record(task.x, answer.log_density, answer.gradient, answer.failure, task.gradient)
+        if self._ledger is not None:
+            self._ledger.append(record)
+        self._learn(record)
+
+    def _learn(self, record: Record) -> None:
+        """Keep an evaluation, in place of one at the same point that says less."""
+        known = self._by_parameters.get(record.x.tobytes())
+        if known is None or known.gradient is None:
+            self._by_parameters[record.x.tobytes()] = record
+
+    def _found(self, point: Array, x: Array, gradient: bool) -> Record | None:
+        """What is known at a point, if that is all that can be had of what is asked for."""
+        for found in (self._by_parameters.get(x.tobytes()), self._by_point.get(point.tobytes())):
+            if found is not None and (
+                not gradient
+                or found.gradient is not None
+                or found.with_gradient
+                or found.failure is not None
+                or not math.isfinite(found.log_density)
+            ):
+                return found
+        return None
+
+    def _translated(self, record: Record, point: Array) -> Evaluation:
+        """An evaluation in unconstrained coordinates."""
+        if not math.isfinite(record.log_density):
+            return Evaluation(point, math.inf, None, record.failure)
+        value = -record.log_density - self._transform.log_jacobian(point)
+        gradient = None if record.gradient is None else -self._transform.pulled_back(record.gradient, point)
+        return Evaluation(point, value, gradient, record.failure)

@@ -1,6 +1,7 @@
 """What a run has found so far, and the outcome made of it."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import norm
@@ -126,23 +127,11 @@ def _flat(whitening: Whitening) -> Array:
 
 
 def _warned(outcome: Outcome, so_far: list[str], kernel: GradientKernel | None) -> Outcome:
-    """The outcome with a plain sentence for everything that is wrong with it."""
-    from dataclasses import replace
-
+    """The outcome with a plain sentence for what its numbers do not say; `rnshmc.inference.verdict` speaks of these."""
     said = list(so_far)
-    if outcome.failures:
-        said.append(f"{sum(outcome.failures.values())} evaluations failed, first: {next(iter(outcome.failures))}")
-    if len(outcome.modes) > 1:
-        said.append(f"{len(outcome.modes)} modes were found; the share of each in the draws is that of the chains")
     if any(not mode.converged for mode in outcome.modes):
-        said.append("a descent did not come to a mode: the potential may be noisy, flat, or without a minimum")
-    if len(outcome.uninformed):
-        said.append(f"the potential is flat in {len(outcome.uninformed)} directions: they are informed by nothing")
+        said.append("A descent did not come to a mode: the potential may be noisy, flat, or without a minimum")
     if kernel is not None and kernel.nugget > NUGGETS[1]:
         noise = kernel.amplitude * np.sqrt(kernel.nugget)
-        said.append(f"the potential looks noisy: its values scatter by {noise:.2g} around anything smooth")
-    if outcome.pareto_k > 0.7:
-        said.append(f"the tail of the importance weights is heavy (Pareto k {outcome.pareto_k:.2f})")
-    if outcome.rhat > 1.05:
-        said.append(f"the chains disagree (R-hat {outcome.rhat:.2f}): the draws are not those of the whole posterior")
+        said.append(f"The potential looks noisy: its values scatter by {noise:.2g} around anything smooth")
     return replace(outcome, warnings=tuple(said))

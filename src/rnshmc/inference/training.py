@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-
 from rnshmc.inference.archive import Archive
 from rnshmc.inference.chains import run_chains
 from rnshmc.inference.posterior import MOST_ROWS, SurrogatePosterior, fit_posterior, within_reach
@@ -133,5 +132,3 @@ def _draw(state: _State, rng: np.random.Generator) -> Array:
     start = (state.positions, *posterior.values_and_gradients(state.positions))
     step = posterior.dim**-0.25
     return run_chains(posterior.values_and_gradients, start, transitions=TRANSITIONS, step_size=step, rng=rng).draws
-
-
