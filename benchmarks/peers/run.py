@@ -3,6 +3,7 @@
 import argparse
 import json
 import signal
+import traceback
 from collections.abc import Callable
 from dataclasses import asdict
 from importlib import import_module
@@ -17,6 +18,8 @@ from peers.outcome import Outcome
 from peers.problems import Problem, make_problem
 
 PEERS = {
+    "rnshmc_gradient": ("rnshmc", "peers.our_peers"),
+    "rnshmc_values": ("rnshmc", "peers.our_peers"),
     "nutpie_diagonal": ("nutpie", "peers.gradient_peers"),
     "nutpie_low_rank": ("nutpie", "peers.gradient_peers"),
     "blackjax_nuts": ("blackjax", "peers.gradient_peers"),
@@ -54,6 +57,7 @@ def run(peer: Peer, problem: Problem, target: Counted, seed: int, max_seconds: i
     except BudgetError:
         ended = f"stopped after {target.max_units} units"
     except Exception as error:  # the result of this peer on this problem is that it fails
+        traceback.print_exc()
         ended = (
             f"stopped after {target.max_units} units" if _spent(target) else f"{type(error).__name__}: {error}"[:200]
         )

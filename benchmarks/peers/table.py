@@ -57,7 +57,7 @@ def _section(name: str, runs: Sequence[Verdict], references: Path) -> str:
         f"Reference: errors of {of_mean:.3g} independent draws (means), {of_variance:.3g} (variances). "
         f"A unit took {_seconds(seconds)}.",
         "",
-        "| peer | seeds | units, means | units, variances | spent | errors are those of | overhead | says good | rightly |",
+        "| peer | seeds | units, means | units, variances | spent | errors as of | overhead | says good | rightly |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     groups = {peer: [run for run in runs if run.peer == peer] for peer in dict.fromkeys(run.peer for run in runs)}
