@@ -1,6 +1,8 @@
 """The exact potential behind one wrapper: evaluations and seconds of every call, whichever peer makes it."""
 
-from time import perf_counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -34,6 +36,7 @@ class Counted:
         self.gradients = 0
         self.failed = 0
         self.seconds = 0.0
+        self.processor_seconds = 0.0
 
     @property
     def units(self) -> int:
@@ -41,26 +44,31 @@ class Counted:
 
     def log_density(self, q: Array) -> float:
         self._count(gradients=0)
-        start = perf_counter()
-        try:
-            return -self._potential.value(np.asarray(q, dtype=np.float64))
-        except NumericalError:
-            self.failed += 1
-            return -np.inf
-        finally:
-            self.seconds += perf_counter() - start
+        with self._timed():
+            try:
+                return -self._potential.value(np.asarray(q, dtype=np.float64))
+            except NumericalError:
+                self.failed += 1
+                return -np.inf
 
     def log_density_and_gradient(self, q: Array) -> tuple[float, Array]:
         self._count(gradients=1)
-        start = perf_counter()
+        with self._timed():
+            try:
+                value, gradient = self._potential.value_and_grad(np.asarray(q, dtype=np.float64))
+            except NumericalError:
+                self.failed += 1
+                return -np.inf, np.zeros(self.dim)
+        return -value, -gradient
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        start, processor = perf_counter(), process_time()
         try:
-            value, gradient = self._potential.value_and_grad(np.asarray(q, dtype=np.float64))
-        except NumericalError:
-            self.failed += 1
-            return -np.inf, np.zeros(self.dim)
+            yield
         finally:
             self.seconds += perf_counter() - start
-        return -value, -gradient
+            self.processor_seconds += process_time() - processor
 
     def _count(self, *, gradients: int) -> None:
         if self.units + 1 + gradients > self.max_units:

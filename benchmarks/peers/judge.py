@@ -31,7 +31,7 @@ class Verdict:
     """Units until errors of the means are those of `GOAL` draws; infinite if that cannot be told or was not reached."""
     units_variance: float
     overhead_s: float
-    """Seconds outside the potential until the run's end."""
+    """Seconds of processor time outside the potential until the run's end."""
     overhead_at_goal_s: float
     """The same until `GOAL` is reached in both, at the rate of the run."""
     evaluation_s: float

@@ -1,12 +1,12 @@
 """`rnshmc.sample`, with gradients and without, as a user calls it."""
 
 import numpy as np
-
-import rnshmc
 from peers.counted import Counted
 from peers.measures import Moments
 from peers.outcome import Outcome
 from peers.problems import Problem
+
+import rnshmc
 from rnshmc.inference.correction import STAGE as CORRECTION
 from rnshmc.inference.result import Result
 

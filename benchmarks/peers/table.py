@@ -57,8 +57,8 @@ def _section(name: str, runs: Sequence[Verdict], references: Path) -> str:
         f"Reference: errors of {of_mean:.3g} independent draws (means), {of_variance:.3g} (variances). "
         f"A unit took {_seconds(seconds)}.",
         "",
-        "| peer | seeds | units, means | units, variances | spent | errors as of | overhead | says good | rightly |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| peer | seeds | units, means | variances | spent | errors as of | overhead | says, seed 1 | good | rightly |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     groups = {peer: [run for run in runs if run.peer == peer] for peer in dict.fromkeys(run.peer for run in runs)}
     by_units = sorted(groups.items(), key=lambda item: (_median(item[1], "units_goal"), _median(item[1], "units")))
@@ -75,15 +75,11 @@ def _row(peer: str, runs: Sequence[Verdict]) -> str:
         _count(_median(runs, "units")),
         f"{_count(_median(runs, 'draws_mean'))} / {_count(_median(runs, 'draws_variance'))}",
         _seconds(_median(runs, "overhead_s")),
+        runs[0].says.splitlines()[0].replace("|", "/")[:60],
         f"{len(good)} of {len(runs)}",
-        f"{sum(run.honest for run in good)} of {len(good)}" if good else _common(runs),
+        f"{sum(run.honest for run in good)} of {len(good)}" if good else "-",
     ]
     return f"| {' | '.join(cells)} |"
-
-
-def _common(runs: Sequence[Verdict]) -> str:
-    """What the first run says of itself, where no run calls its result good."""
-    return runs[0].says.splitlines()[0].replace("|", "/")[:60]
 
 
 def _wins(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
@@ -187,9 +183,9 @@ independent draws, for samplers that people use and those made for expensive pos
   those after it times 1000 over its effective draws, by its own estimate, where these are 100 or more and the errors
   bear them out (squared errors at most 5 times what they imply). Any other result counts at what was spent if its
   errors are those of 1000 draws, and otherwise as not reached. Median over seeds, the largest in brackets.
-- **Rightly.** A result that its peer calls good, and that has no number for it, is so where its errors are those of 100
-  draws or more, and otherwise where they bear out its own effective draws.
-- **Overhead.** Seconds of a run outside the potential, not scaled to 1000 draws.
+- **Good, rightly.** How many results their peer calls good, and how many of these are: with errors that bear out its own
+  effective draws or, where it has no such number, those of 100 draws or more.
+- **Overhead.** Processor seconds of a run outside the potential, not scaled to 1000 draws.
 """
 
 
