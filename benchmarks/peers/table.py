@@ -183,8 +183,8 @@ independent draws, for samplers that people use and those made for expensive pos
   those after it times 1000 over its effective draws, by its own estimate, where these are 100 or more and the errors
   bear them out (squared errors at most 5 times what they imply). Any other result counts at what was spent if its
   errors are those of 1000 draws, and otherwise as not reached. Median over seeds, the largest in brackets.
-- **Good, rightly.** How many results their peer calls good, and how many of these are: with errors that bear out its own
-  effective draws or, where it has no such number, those of 100 draws or more.
+- **Good, rightly.** How many results their peer calls good, and how many of these are: with errors that bear out its
+  own effective draws or, where it has no such number, those of 100 draws or more.
 - **Overhead.** Processor seconds of a run outside the potential, not scaled to 1000 draws.
 """
 
