@@ -92,9 +92,12 @@ class Archive:
         try:
             for arriving in self._evaluations.evaluate(points, gradient=gradient and self.has_gradient):
                 found = _usable(arriving)
-                self._keep(found)
                 arrived[found.point.tobytes()] = found
         finally:
+            # In the order of the points, whoever was the first: surrogates are the same with any workers.
+            for point in points:
+                if (found := arrived.get(np.ascontiguousarray(point).tobytes())) is not None:
+                    self._keep(found)
             self._account(stage, start)
         return [arrived[np.ascontiguousarray(point).tobytes()] for point in points]
 

@@ -57,7 +57,8 @@ def sample(
     gradient
         Gradient of the log density as a function of its own; False: do without one.
     draws
-        Number of draws in the result.
+        Precision: expectations aim at the errors of half as many independent draws. Where no surrogate can be used, it
+        is the number of draws.
     seed
         Seed of all that is random. One process evaluates to the same result at each call; several finish in any order.
     bounds
@@ -122,9 +123,13 @@ def sample(
     potential = Evaluations(workers, transform, ledger=ledger, known=known, budget=budget)
     with closing(potential), listening(callback, bar=progress_bar) as tell:
         points = transform.coordinates(starts)
-        first = check_start(potential, points[0])
-        potential.has_gradient = first.gradient is not None
-        check_gradient(potential, first, stream(seed, "gradient"))
+        try:
+            first = check_start(potential, points[0])
+            potential.has_gradient = first.gradient is not None
+            check_gradient(potential, first, stream(seed, "gradient"))
+        except ParameterError:
+            potential.disown()
+            raise
         outcome = run(potential, points, draws=draws, rng=stream(seed, "inference"), progress=tell)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
 

@@ -8,7 +8,7 @@ from rnshmc.inference.archive import Archive
 from rnshmc.inference.chains import run_chains
 from rnshmc.inference.outcome import Surrogate
 from rnshmc.inference.posterior import SurrogatePosterior
-from rnshmc.inference.training import weight_variance
+from rnshmc.inference.training import SHRUNK, weight_variance
 from rnshmc.inference.weights import smoothed
 from rnshmc.types import Array
 
@@ -72,7 +72,7 @@ def check(
     order = _scattered(draws, rng)
     checked = Checked(np.zeros((0, archive.dim)), np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
     for _ in range(ROUNDS):
-        wanted = int(np.clip(np.ceil(aim * min(variance, 1.0)), FEWEST, len(order))) - len(checked.values)
+        wanted = int(np.clip(np.ceil(SHRUNK * aim * min(variance, 1.0)), FEWEST, len(order))) - len(checked.values)
         if wanted <= 0:
             break
         points = order[len(checked.values) : len(checked.values) + wanted]

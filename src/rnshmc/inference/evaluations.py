@@ -152,6 +152,11 @@ class Evaluations:
         finally:
             self._withdraw(x for _, x in under_way)
 
+    def disown(self) -> None:
+        """Take what was evaluated out of the file again: it is not of the target that the user meant."""
+        if self._ledger is not None:
+            self._ledger.forget()
+
     def close(self) -> None:
         """Stop the workers and let go of the file."""
         self._workers.close()

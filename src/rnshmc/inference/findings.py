@@ -18,6 +18,9 @@ from rnshmc.types import Array
 FLAT = 1e-7
 """Curvature, relative to the median one, below which a direction counts as not informed."""
 
+NOISE = 0.05
+"""Scatter of the potential that is worth mentioning: it limits how close a surrogate can come."""
+
 
 class Findings:
     """Filled in by the stages as they end, so that an interruption leaves what there is.
@@ -131,7 +134,7 @@ def _warned(outcome: Outcome, so_far: list[str], kernel: GradientKernel | None) 
     said = list(so_far)
     if any(not mode.converged for mode in outcome.modes):
         said.append("A descent did not come to a mode: the potential may be noisy, flat, or without a minimum")
-    if kernel is not None and kernel.nugget > NUGGETS[1]:
-        noise = kernel.amplitude * np.sqrt(kernel.nugget)
+    noise = kernel.amplitude * np.sqrt(kernel.nugget) if kernel is not None else 0.0
+    if kernel is not None and kernel.nugget > NUGGETS[1] and noise > NOISE:
         said.append(f"The potential looks noisy: its values scatter by {noise:.2g} around anything smooth")
     return replace(outcome, warnings=tuple(said))

@@ -40,13 +40,21 @@ def read_known(source: Known, names: Sequence[str]) -> tuple[Record, ...]:
     if isinstance(source, Mapping):
         return _of_arrays(source, "evaluations", len(names))
     path = Path(source)
+    if path.suffix == ".npz":
+        return _of_arrays(_stored(path), str(path), len(names))
     try:
-        if path.suffix != ".npz":
-            content = path.read_text(encoding="utf-8")
-            return parse(content[: content.rfind("\n") + 1].splitlines(), path, names)
+        content = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"evaluations: {path} cannot be read: {error}") from error
+    return parse(content[: content.rfind("\n") + 1].splitlines(), path, names)
+
+
+def _stored(path: Path) -> dict[str, Any]:
+    """The arrays of an npz file."""
+    try:
         with np.load(path, allow_pickle=False) as stored:
-            return _of_arrays(dict(stored), str(path), len(names))
-    except (OSError, EOFError, zipfile.BadZipFile, UnicodeDecodeError) as error:
+            return dict(stored)
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
         raise DataError(f"evaluations: {path} cannot be read: {error}") from error
 
 

@@ -77,6 +77,7 @@ class Ledger:
         self._file = _opened(self._path)
         try:
             self.records = self._read(list(names), resume)
+            self._whole = os.fstat(self._file).st_size
         except BaseException:
             self.close()
             raise
@@ -97,6 +98,10 @@ class Ledger:
                 **({} if record.failure is None else {"failure": record.failure}),
             }
         )
+
+    def forget(self) -> None:
+        """Take out what was appended since the file was opened."""
+        os.ftruncate(self._file, self._whole)
 
     def close(self) -> None:
         """Let others write to the file."""

@@ -82,7 +82,9 @@ class Surrogate:
         correction, variance = self._correction((checked - mean) / spread)
         noise = float(variance.mean())
         between = max(float((correction**2).mean()) - noise, 0.0) + noise * np.sqrt(2.0 / len(mean))
-        factor = between / (between + variance)
+        # Without noise or corrections, as where the surrogate is exact, there is nothing to shrink.
+        total = between + variance
+        factor = np.where(total > 0, between / np.where(total > 0, total, 1.0), 1.0)
         error = factor * variance + 1.0 / len(plain)
         return Estimate(mean + spread * factor * correction, spread * np.sqrt(error))
 

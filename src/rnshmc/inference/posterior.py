@@ -12,7 +12,9 @@ from rnshmc.types import Array
 REACH = 3.5
 """Points beyond this many times sqrt(d) + 1 from the centre, in whitened coordinates, are not trained on."""
 WALL = 1.3
-"""The wall stands at this many times sqrt(d) + 2, and beyond the training points."""
+"""The wall stands at this many times sqrt(d) + 2, and one beyond training points that are plausible draws."""
+PLAUSIBLE = 8.0
+"""Potentials up to this, and d, above the lowest are those of plausible draws."""
 MOST_ROWS = 9000
 """Equations of the largest system that is solved: 0.65 GB."""
 
@@ -101,5 +103,6 @@ def fit_posterior(
         z, near.values - offset, rng=rng, grad=whitening.slopes(near.gradients), prior=1.0, **search
     )
     dim = z.shape[1]
-    radius = max(WALL * (np.sqrt(dim) + 2.0), float(np.quantile(np.linalg.norm(z, axis=1), 0.9)))
+    plausible = near.values - offset < PLAUSIBLE + dim
+    radius = max(WALL * (np.sqrt(dim) + 2.0), 1.0 + float(np.linalg.norm(z[plausible], axis=1).max()))
     return SurrogatePosterior(whitening, kernel, radius, offset)

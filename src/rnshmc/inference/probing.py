@@ -3,10 +3,10 @@
 import numpy as np
 
 from rnshmc.inference.archive import Archive
-from rnshmc.inference.descent import Mode, secants
+from rnshmc.inference.descent import Mode, gradient_of, secants
 from rnshmc.inference.evaluations import Evaluation
 from rnshmc.inference.gradients import evaluate_with_gradients
-from rnshmc.inference.whitening import NEAR, Whitening, improved, secant_hessian, unexplored
+from rnshmc.inference.whitening import NEAR, Secants, Whitening, improved
 from rnshmc.types import Array
 
 STAGE = "directions"
@@ -24,8 +24,8 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Whitening:
     whitening, d = mode.whitening, archive.dim
     size = max(2, d // BATCHES)
     for _ in range(4 * BATCHES):
-        whitening, steps = _refined(archive, whitening)
-        left = unexplored(steps)
+        whitening, known = _refined(archive, whitening)
+        left = known.unexplored()
         count = min(size, left.shape[1])
         if count == 0:
             break
@@ -36,21 +36,26 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Whitening:
     return whitening
 
 
-def _refined(archive: Archive, whitening: Whitening) -> tuple[Whitening, Array]:
-    """The whitening improved by all secants in reach of the best point, and those secants' steps in it."""
+def _refined(archive: Archive, whitening: Whitening) -> tuple[Whitening, Secants]:
+    """The whitening improved by all secants in reach of the best point, and those secants in it."""
     known = archive.slopes()
-    best = int(np.argmin(known.values))
     found = [Evaluation(*row, None) for row in zip(known.points, known.values, known.gradients, strict=True)]
-    whitening = whitening.moved(found[best].point)
-    reach = NEAR * np.sqrt(archive.dim)
-    near = [one for one, z in zip(found, whitening.whiten(known.points), strict=True) if 0 < np.linalg.norm(z) < reach]
-    if not near:
-        return whitening, np.zeros((0, archive.dim))
-    whitening = improved(whitening, secant_hessian(*secants(whitening, found[best], near)))
-    steps, _ = secants(whitening, found[best], near)
-    slope = whitening.slopes(known.gradients[best : best + 1])
+    near = _in_reach(whitening, found)
+    best = min(near, key=lambda one: one.value)
+    whitening = whitening.moved(best.point)
+    near = _in_reach(whitening, found)
+    whitening = improved(whitening, secants(whitening, best, near).hessian())
+    reached = secants(whitening, best, near)
+    slope = whitening.slopes(gradient_of(best)[None])
     shift = -slope * min(1.0, 1.0 / float(np.linalg.norm(slope)) if slope.any() else 1.0)
-    return whitening.moved(whitening.unwhiten(shift)[0]), steps
+    return whitening.moved(whitening.unwhiten(shift)[0]), reached
+
+
+def _in_reach(whitening: Whitening, found: list[Evaluation]) -> list[Evaluation]:
+    """The points near the centre; the nearest alone if none is."""
+    lengths = np.linalg.norm(whitening.whiten(np.array([one.point for one in found])), axis=1)
+    reach = max(NEAR * np.sqrt(len(whitening.centre)), float(lengths.min()))
+    return [one for one, length in zip(found, lengths, strict=True) if length <= reach]
 
 
 def _curvature(whitening: Whitening, probes: Array, found: list[Evaluation]) -> float:

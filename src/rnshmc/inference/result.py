@@ -35,8 +35,8 @@ class Result:
     log_densities
         The log density that the user gave at each of them, (chains, n).
     approximate_draws
-        Draws of the surrogate's posterior, nearly independent and not corrected, (s, d), for pictures; the draws of the
-        chains where no surrogate was used.
+        Draws of the surrogate's posterior, nearly independent and not corrected, (s, d), for pictures: there are many,
+        for they take no exact values. The draws of the chains where no surrogate was used.
     mean, sd
         Posterior means and standard deviations, (d,), with standard errors. With a surrogate they are corrected by
         exact values at some of its draws, and hold as well as weights of these behave, which is in the verdict.
@@ -89,7 +89,7 @@ class Result:
 
         if self.outcome.surrogate is not None:
             return self.outcome.surrogate.expectation(lambda x: checked(self._transform.parameters(x)))
-        return average([checked(chain) for chain in self.chains])
+        return average(np.array([checked(chain) for chain in self.chains]))
 
     def to_arviz(self) -> Any:
         """The draws as an `arviz.InferenceData`: posterior, sample_stats (lp), and what was spent as attributes."""
@@ -126,8 +126,8 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
     jacobian = np.array([[transform.log_jacobian(x) for x in chain] for chain in outcome.draws])
     if outcome.surrogate is None:
         approximate = chains.reshape(-1, transform.dim)
-        mean = average(list(chains))
-        variance = average([(chain - mean.value) ** 2 for chain in chains])
+        mean = average(chains)
+        variance = average((chains - mean.value) ** 2)
     else:
         moved = replace(
             outcome.surrogate,
@@ -150,20 +150,23 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
     )
 
 
-def average(chains: list[Array]) -> Estimate:
-    """Mean over all draws of some chains, each (n,) or (n, k), with a standard error by Geyer's effective sample size.
+def average(chains: Array) -> Estimate:
+    """Mean over all draws of some chains, with a standard error by Geyer's effective sample size.
 
-    It is NaN where the chains are too short for one.
+    Parameters
+    ----------
+    chains
+        Values along chains, shape (chains, n) or (chains, n, k). Both are NaN where there are none, the standard error
+        where the chains are too short for one.
     """
-    together = np.concatenate(chains) if chains else np.empty(0)
-    if len(together) == 0:
-        shape = together.shape[1:]
+    shape = chains.shape[2:]
+    if chains.shape[0] * chains.shape[1] == 0:
         return Estimate(np.full(shape, np.nan), np.full(shape, np.nan))
-    mean = together.mean(axis=0)
-    if min(map(len, chains)) < MIN_DRAWS or not np.isfinite(together).all():
-        return Estimate(mean, np.full_like(mean, np.nan))
-    sizes = sum(geyer_ess(chain.reshape(len(chain), -1)) for chain in chains)
-    return Estimate(mean, together.std(axis=0) / np.sqrt(np.reshape(sizes, mean.shape)))
+    mean = np.asarray(chains.mean(axis=(0, 1)))
+    if chains.shape[1] < MIN_DRAWS or not np.isfinite(chains).all():
+        return Estimate(mean, np.full(shape, np.nan))
+    sizes = np.sum([geyer_ess(chain.reshape(len(chain), -1)) for chain in chains], axis=0)
+    return Estimate(mean, chains.std(axis=(0, 1)) / np.sqrt(sizes.reshape(shape)))
 
 
 def _root(variance: Estimate) -> Estimate:
@@ -194,7 +197,8 @@ def _account(result: Result) -> list[str]:
     chains, n, _ = result.chains.shape
     spent = result.spent
     failed = f", {spent.failed} points failed" if spent.failed else ""
+    more = f"; {len(result.approximate_draws)} of the surrogate" if result.outcome.surrogate else ""
     return [
-        f"{chains * n} draws in {chains} chains, by {result.outcome.method}",
+        f"{chains * n} exact draws in {chains} chains, by {result.outcome.method}{more}",
         f"{spent.units} exact evaluations: {spent.values} values, {spent.gradients} gradients{failed}",
     ]

@@ -22,6 +22,12 @@ WORTH = 1.3
 
 Where sd(U - V) falls as n^-0.75, the sum of both is least at 4/3.
 """
+SHOULDERS = 4
+"""One point from the shoulders of the posterior for this many of its draws."""
+SHRUNK = 0.5
+"""Share of the values that corrections need when they are shrunk (`rnshmc.inference.outcome.Surrogate.mean`)."""
+CAP = 4.0
+"""The most that a variance of weights counts in an average of two."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,20 +62,24 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
     """
     state = _first(archive, whitening, rng)
     searched = len(state.posterior.kernel.centres)
-    variance, tried = np.inf, 0
+    variance, before, tried = np.inf, np.inf, 0
     while True:
         used = len(state.posterior.kernel.centres)
-        if aim * variance <= WORTH * used:
+        if SHRUNK * aim * variance <= WORTH * used:
             return Trained(state.posterior, state.positions, variance, good=True)
         if max(used, tried) >= MOST_POINTS or used * (archive.dim + 1) + MOST_ROWS // 20 > MOST_ROWS:
             return Trained(state.posterior, state.positions, variance, good=variance < 1.0)
         batch = FIRST_BATCH if not np.isfinite(variance) else max(FIRST_BATCH, archive.dim // 4, used // 8)
         z = state.positions[rng.choice(CHAINS, min(batch, CHAINS), replace=False)]
-        x = state.posterior.whitening.unwhiten(z)
-        found = archive.evaluate(x, STAGE)
-        tried += len(found)
-        differences = np.array([one.value for one in found]) - state.posterior.values(x)
-        variance = weight_variance(differences[[one.failure is None for one in found]])
+        x = state.posterior.whitening.unwhiten(np.concatenate((z, _shoulders(state, batch // SHOULDERS, rng))))
+        everything = archive.evaluate(x, STAGE)
+        found = everything[: len(z)]
+        tried += len(everything)
+        differences = np.array([one.value for one in found]) - state.posterior.values(x[: len(z)])
+        latest = weight_variance(differences[[one.failure is None for one in found]])
+        # A few draws say little: two batches together, unless the first is far below what would be good enough.
+        known = min(before, CAP) if 4.0 * SHRUNK * aim * latest > WORTH * used else latest
+        variance, before = 0.5 * (latest + known), latest
         archive.surrogate_error = float(np.sqrt(variance))
         again = len(within_reach(archive.training(), state.posterior.whitening).values) > STALE * searched
         state = _next(archive, state, rng, search=again)
@@ -125,6 +135,21 @@ def _rewhitened(archive: Archive, state: _State, rng: np.random.Generator) -> _S
     refitted = fit_posterior(archive.training(), whitening, rng, like=posterior.kernel)
     moved = _State(refitted, positions)
     return _State(refitted, _draw(moved, rng)[:, -1])
+
+
+def _shoulders(state: _State, count: int, rng: np.random.Generator) -> Array:
+    """Draws of a tempered surrogate, a standard deviation further out than the others, whitened: (count, d)."""
+    dim = state.posterior.dim
+    temperature = (1.0 + dim**-0.5) ** 2
+
+    def tempered(z: Array) -> tuple[Array, Array]:
+        values, gradients = state.posterior.values_and_gradients(z)
+        return values / temperature, gradients / temperature
+
+    positions = state.positions[rng.choice(CHAINS, count, replace=False)]
+    start = (positions, *tempered(positions))
+    step = float(np.sqrt(temperature)) * dim**-0.25
+    return run_chains(tempered, start, transitions=TRANSITIONS, step_size=step, rng=rng).draws[:, -1]
 
 
 def _draw(state: _State, rng: np.random.Generator) -> Array:

@@ -75,7 +75,9 @@ def judge(outcome: Outcome, names: Sequence[str]) -> Verdict:
 
 def _ending(outcome: Outcome) -> Iterator[Finding]:
     if outcome.method == "none" or outcome.draws.size == 0:
-        yield Finding("bad", f"There are no draws: {outcome.reason}")
+        yield Finding("bad", f"There are no draws: {outcome.reason}.")
+    elif not np.isfinite([outcome.mean.value, outcome.variance.value]).all():
+        yield Finding("bad", "Means or variances are not finite.")
     elif not outcome.finished:
         yield Finding(
             "doubtful", "It stopped before its end, by Ctrl-C or for its budget; this is what there was then."
@@ -84,7 +86,7 @@ def _ending(outcome: Outcome) -> Iterator[Finding]:
 
 def _surrogate(outcome: Outcome) -> Iterator[Finding]:
     if outcome.method in ("adapted HMC", "ensemble"):
-        yield Finding("good", f"No surrogate was used, but {outcome.method}: {outcome.reason}")
+        yield Finding("good", f"No surrogate was used, but {outcome.method}: {outcome.reason}.")
         return
     sd, k = outcome.surrogate_error, outcome.pareto_k
     if math.isfinite(sd):
