@@ -43,6 +43,7 @@ def half_line(_: object) -> Potential:
 
 
 STANDARD = Moments(np.zeros(3), np.ones(3), np.full(3, 3.0))
+EXACT = (math.inf, math.inf)
 
 
 def autoregression(phi: float, *, chains: int, n: int, dim: int, rng: np.random.Generator) -> Array:
@@ -184,7 +185,7 @@ def result(**entries: object) -> dict[str, object]:
 
 
 def test_a_chain_whose_errors_bear_it_out_is_extrapolated() -> None:
-    verdict = judge(result(mean=[0.05, 0.0, 0.0], variance=[1.05, 1.0, 1.0]), STANDARD)
+    verdict = judge(result(mean=[0.05, 0.0, 0.0], variance=[1.05, 1.0, 1.0]), STANDARD, EXACT)
     assert (verdict.units_mean, verdict.units_variance) == (100 + 1000 * 5, 100 + 1000 * 2.5)
     assert verdict.units_goal == 5100
     assert verdict.honest
@@ -192,21 +193,27 @@ def test_a_chain_whose_errors_bear_it_out_is_extrapolated() -> None:
 
 
 def test_a_chain_whose_errors_do_not_is_neither_right_nor_extrapolated() -> None:
-    verdict = judge(result(mean=[1.0, 0.0, 0.0]), STANDARD)
+    verdict = judge(result(mean=[1.0, 0.0, 0.0]), STANDARD, EXACT)
     assert not verdict.honest
     assert verdict.units_mean == np.inf
 
 
+def test_errors_of_the_reference_are_allowed_for() -> None:
+    shifted = result(mean=[0.5, 0.0, 0.0])
+    assert not judge(shifted, STANDARD, EXACT).honest
+    assert judge(shifted, STANDARD, (50.0, math.inf)).honest
+
+
 def test_a_result_without_a_number_counts_where_its_errors_are_small() -> None:
     none = {"own_draws": [math.nan, math.nan], "warmup_units": math.nan}
-    near, far = (judge(result(mean=[shift, 0.0, 0.0], **none), STANDARD) for shift in (0.01, 0.5))
+    near, far = (judge(result(mean=[shift, 0.0, 0.0], **none), STANDARD, EXACT) for shift in (0.01, 0.5))
     assert (near.units_mean, near.honest) == (1100, True)
     assert (far.units_mean, far.honest) == (np.inf, False)
 
 
 def test_a_result_that_is_called_bad_is_no_lie() -> None:
-    assert judge(result(mean=[1.0, 0.0, 0.0], says_good=False), STANDARD).honest
-    assert judge({**result(), "outcome": None}, STANDARD).units_goal == np.inf
+    assert judge(result(mean=[1.0, 0.0, 0.0], says_good=False), STANDARD, EXACT).honest
+    assert judge({**result(), "outcome": None}, STANDARD, EXACT).units_goal == np.inf
 
 
 def test_references_survive_their_file(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -221,8 +228,8 @@ def test_references_survive_their_file(tmp_path) -> None:  # type: ignore[no-unt
 
 def test_the_page_ranks_peers_by_units(tmp_path) -> None:  # type: ignore[no-untyped-def]
     write(tmp_path / "q.csv", STANDARD, (5000.0, 3000.0))
-    slow = judge({**result(), "peer": "slow"}, STANDARD)
-    fast = judge({**result(own_draws=[900.0, 900.0]), "peer": "fast"}, STANDARD)
+    slow = judge({**result(), "peer": "slow"}, STANDARD, EXACT)
+    fast = judge({**result(own_draws=[900.0, 900.0]), "peer": "fast"}, STANDARD, EXACT)
     rows = [line for line in page([slow, fast], tmp_path).splitlines() if line.startswith(("| slow", "| fast"))]
     assert [row.split(" | ")[0] for row in rows] == ["| fast", "| slow"]
 

@@ -48,8 +48,16 @@ class Verdict:
         return max(self.units_mean, self.units_variance)
 
 
-def judge(run: dict[str, Any], reference: Moments) -> Verdict:
-    """The verdict on a run that `peers.run` has left."""
+def judge(run: dict[str, Any], reference: Moments, known: tuple[float, float]) -> Verdict:
+    """The verdict on a run that `peers.run` has left.
+
+    Parameters
+    ----------
+    run
+        What the run left.
+    reference, known
+        Reference moments, and the independent draws that their own errors are worth, for means and for variances.
+    """
     outcome = run["outcome"]
     if outcome is None:
         real, goal, honest = (0.0, 0.0), [np.inf, np.inf], True
@@ -57,9 +65,10 @@ def judge(run: dict[str, Any], reference: Moments) -> Verdict:
     else:
         real = equivalent_draws(np.array(outcome["mean"]), np.array(outcome["variance"]), reference)
         own, warmup = outcome["own_draws"], outcome["warmup_units"]
-        goal = [_units(run["units"], warmup, *pair) for pair in zip(real, own, strict=True)]
+        true = [_true(*three) for three in zip(real, own, known, strict=True)]
+        goal = [_units(run["units"], warmup, *three) for three in zip(real, own, true, strict=True)]
         good, says = outcome["says_good"], outcome["says"]
-        honest = not good or all(_true(*pair) for pair in zip(real, own, strict=True))
+        honest = not good or all(true)
     at_goal = max(goal) / run["units"] if run["units"] and np.isfinite(max(goal)) else np.nan
     return Verdict(
         peer=run["peer"],
@@ -81,12 +90,13 @@ def judge(run: dict[str, Any], reference: Moments) -> Verdict:
     )
 
 
-def _true(real: float, own: float) -> bool:
-    return real >= (USABLE if np.isnan(own) else own / TRUTHFUL)
+def _true(real: float, own: float, known: float) -> bool:
+    """Whether errors bear out a run's own effective draws, those of the reference allowed for."""
+    return real >= USABLE if np.isnan(own) else 1.0 / real <= TRUTHFUL * (1.0 / own + 1.0 / known)
 
 
-def _units(spent: int, warmup: float, real: float, own: float) -> float:
+def _units(spent: int, warmup: float, real: float, own: float, true: bool) -> float:
     """Extrapolated from a run's own effective draws where its errors bear them out; otherwise reached or not."""
-    if not np.isnan(warmup) and own >= USABLE and _true(real, own):
+    if not np.isnan(warmup) and own >= USABLE and true:
         return units_to_goal(spent, warmup, own)
     return float(spent) if real >= GOAL else np.inf

@@ -27,8 +27,8 @@ VALUES_ONLY = (
 def verdicts(results: Path, references: Path) -> list[Verdict]:
     """The verdict on every run below ``results``, by problem, then peer, then seed."""
     runs = [json.loads(path.read_text()) for path in sorted(results.glob("*/*/*.json"))]
-    known = {name: read(references / f"{name}.csv")[0] for name in {run["problem"] for run in runs}}
-    return sorted((judge(run, known[run["problem"]]) for run in runs), key=lambda v: (v.problem, v.peer, v.seed))
+    known = {name: read(references / f"{name}.csv") for name in {run["problem"] for run in runs}}
+    return sorted((judge(run, *known[run["problem"]]) for run in runs), key=lambda v: (v.problem, v.peer, v.seed))
 
 
 def write_runs(path: Path, runs: Sequence[Verdict]) -> None:
