@@ -10,12 +10,12 @@ from peers.judge import judge
 from peers.laplace_peers import laplace
 from peers.measures import Moments, chain_draws, equivalent_draws, units_to_goal, weighted_draws
 from peers.problems import Funnel, Problem, TwistedGaussian, UnconstrainedGarch, make_problem
-from peers.reference import read, write
+from peers.reference import enough, read, write
 from peers.remote import serve
 from peers.table import page
 from scipy.signal import lfilter
 
-from rnshmc.errors import DataError, NumericalError
+from rnshmc.errors import DataError, NumericalError, ParameterError
 from rnshmc.targets.garch import Garch
 from rnshmc.types import Array, Potential
 from tests.conftest import check_slope, z_bound
@@ -224,6 +224,12 @@ def test_references_survive_their_file(tmp_path) -> None:  # type: ignore[no-unt
     (tmp_path / "r.csv").write_text("mean\nx\n")
     with pytest.raises(DataError, match=r"r\.csv"):
         read(tmp_path / "r.csv")
+
+
+def test_a_reference_with_large_errors_is_refused() -> None:
+    assert enough("q", (4000.0, 3500.0)) == (4000.0, 3500.0)
+    with pytest.raises(ParameterError, match="6 independent draws"):
+        enough("q", (4000.0, 6.0))
 
 
 def test_the_page_ranks_peers_by_units(tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -18,7 +18,7 @@ from peers.problems import Problem, make_problem
 
 from rnshmc.diagnostics.reference import WARMUP, find_mode, hessian
 from rnshmc.dynamics.metrics import DenseMetric
-from rnshmc.errors import DataError
+from rnshmc.errors import DataError, ParameterError
 from rnshmc.kernels.hmc import HMC
 from rnshmc.random import stream
 from rnshmc.run.chain import run_phase
@@ -28,6 +28,8 @@ from rnshmc.types import Array
 SEED = 20170913
 KNOWN = 10**7
 """Independent draws where the law is known."""
+ENOUGH = 3000
+"""Independent draws whose errors a reference has to have."""
 PILOT = 500
 """Importance draws after which a heavy tail ends the attempt."""
 HEAVY = 0.5
@@ -55,7 +57,23 @@ def reference(problem: Problem, name: str, draws: int) -> tuple[Moments, tuple[f
     if weighted is not None:
         return Moments.of(*weighted), weighted_draws(*weighted)
     chains = hmc_chains(problem, mode, DenseMetric(curvature), name, draws)
-    return Moments.of(chains.reshape(-1, problem.dim)), chain_draws(chains)
+    return Moments.of(chains.reshape(-1, problem.dim)), enough(name, chain_draws(chains))
+
+
+def enough(name: str, draws: tuple[float, float]) -> tuple[float, float]:
+    """The numbers of draws that a reference's errors are worth, if they are small against those of 1000.
+
+    Raises
+    ------
+    ParameterError
+        If they are not.
+    """
+    if min(draws) < ENOUGH:
+        raise ParameterError(
+            f"reference of {name}: its errors are those of {min(draws):.0f} independent draws, and {ENOUGH} are needed; "
+            "raise reference_draws, or find another sampler for it"
+        )
+    return draws
 
 
 def importance(problem: Problem, laplace: Laplace, name: str, draws: int) -> tuple[Array, Array] | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from peers.judge import Verdict, judge
 from peers.reference import read
+from peers.run import PEERS
 
 OURS = ("rnshmc_gradient", "rnshmc_values")
 VALUES_ONLY = (
@@ -45,17 +46,17 @@ def page(runs: Sequence[Verdict], references: Path) -> str:
     """The page in Markdown: a table for each problem, wins and losses, versions and machine."""
     problems = list(dict.fromkeys(run.problem for run in runs))
     sections = [_section(name, [run for run in runs if run.problem == name], references) for name in problems]
-    return "\n".join([_HEAD, *sections, _wins(runs, problems), _machine(runs)])
+    return "\n".join([_HEAD, _wins(runs, problems), *sections, _missing(runs, problems), _machine(runs)])
 
 
 def _section(name: str, runs: Sequence[Verdict], references: Path) -> str:
     moments, (of_mean, of_variance) = read(references / f"{name}.csv")
-    seconds = float(np.median([run.evaluation_s for run in runs if run.units]))
+    seconds = min(run.evaluation_s for run in runs if run.units)
     lines = [
         f"## {name}, {len(moments.mean)} dimensions",
         "",
         f"Reference: errors of {of_mean:.3g} independent draws (means), {of_variance:.3g} (variances). "
-        f"A unit took {_seconds(seconds)}.",
+        f"A unit took {_seconds(seconds)} where it was fastest.",
         "",
         "| peer | seeds | units, means | variances | spent | errors as of | overhead | says, seed 1 | good | rightly |",
         "|---|---|---|---|---|---|---|---|---|---|",
@@ -121,6 +122,14 @@ def _price(runs: Sequence[Verdict], medians: dict[str, float]) -> str:
             return f"never: {peer} takes fewer"
         price = max(price, (overhead[ours] - overhead[peer]) / (units - medians[ours]))
     return _seconds(price) if price > 0 else "any"
+
+
+def _missing(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
+    """Which peers have no run on which of the problems."""
+    there = {(run.peer, run.problem) for run in runs}
+    gaps = {peer: [name for name in problems if (peer, name) not in there] for peer in PEERS}
+    lines = [f"- {peer}: {', '.join(names)}" for peer, names in gaps.items() if names]
+    return "\n".join(["## Not run for this page", "", *lines, ""])
 
 
 def _machine(runs: Sequence[Verdict]) -> str:
