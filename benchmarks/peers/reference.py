@@ -26,8 +26,6 @@ from rnshmc.run.counting import CountedPotential, Counter
 from rnshmc.types import Array
 
 SEED = 20170913
-KNOWN = 10**7
-"""Independent draws where the law is known."""
 ENOUGH = 3000
 """Independent draws whose errors a reference has to have."""
 PILOT = 500
@@ -49,8 +47,7 @@ class Known(Protocol):
 def reference(problem: Problem, name: str, draws: int) -> tuple[Moments, tuple[float, float]]:
     """Moments, and numbers of independent draws whose errors are theirs, for means and for variances."""
     if isinstance(problem.potential, Known):
-        moments = Moments.of(problem.potential.sample(stream(SEED, name, "reference"), KNOWN))
-        return moments, (KNOWN, KNOWN)
+        return Moments.of(problem.potential.sample(stream(SEED, name, "reference"), draws)), (draws, draws)
     mode = find_mode(problem.potential, problem.start)
     curvature = hessian(problem.potential, mode)
     weighted = importance(problem, Laplace(mode, np.linalg.cholesky(curvature)), name, draws)
@@ -70,8 +67,8 @@ def enough(name: str, draws: tuple[float, float]) -> tuple[float, float]:
     """
     if min(draws) < ENOUGH:
         raise ParameterError(
-            f"reference of {name}: its errors are those of {min(draws):.0f} independent draws, and {ENOUGH} are needed; "
-            "raise reference_draws, or find another sampler for it"
+            f"reference of {name}: its errors are those of {min(draws):.0f} independent draws, and {ENOUGH} are "
+            "needed; raise reference_draws, or find another sampler for it"
         )
     return draws
 

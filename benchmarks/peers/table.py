@@ -140,7 +140,8 @@ def _machine(runs: Sequence[Verdict]) -> str:
         "    snakemake --snakefile benchmarks/peers/Snakefile --cores 2",
         "",
         f"{_processor()}, {os.cpu_count()} processors, one thread of BLAS for a run; {platform.system()}, "
-        f"Python {platform.python_version()}, NumPy {np.__version__}. Seconds were taken beside other programs.",
+        f"Python {platform.python_version()}, NumPy {np.__version__}. Seconds were taken "
+        f"beside other programs. {len(runs)} of the runs that the command makes are in this page.",
         f"Versions: {', '.join(versions)}.",
         "",
     ]
