@@ -48,7 +48,9 @@ class Estimate(NamedTuple):
         return cls(float(sample.mean()), float(error))
 
     def per(self, other: "Estimate") -> "Estimate":
-        """Ratio of two independent estimates; relative errors add in quadrature."""
+        """Ratio of two independent estimates; relative errors add in quadrature. Undefined, NaN, relative to zero."""
+        if other.value == 0:
+            return type(self)(math.nan, math.nan)
         ratio = self.value / other.value
         return Estimate(ratio, math.hypot(self.error, ratio * other.error) / abs(other.value))
 

@@ -115,7 +115,8 @@ class MembraneModel:
         local = scipy.linalg.toeplitz([_SELF, _SIDE, _ACROSS, _SIDE])
         products: Array = np.einsum("iab,ij,jab->ab", corners_v, local, corners_u, optimize=True)
         per_block = self._cells // BLOCKS
-        return products.reshape(BLOCKS, per_block, BLOCKS, per_block).sum(axis=(1, 3)).ravel()
+        blocks: Array = products.reshape(BLOCKS, per_block, BLOCKS, per_block).sum(axis=(1, 3))
+        return blocks.ravel()
 
 
 class Membrane:
