@@ -13,6 +13,7 @@ import yaml
 from snakemake.utils import update_config, validate
 
 from rnshmc.run.config import check_config, selected_problems
+from rnshmc.run.recipes import recipe_name
 from rnshmc.run.timing import LOADED_CORES
 from rnshmc.store.chains import read_chain
 from tests.workflow.conftest import ROOT, Project
@@ -191,9 +192,11 @@ class TestFinishedRun:
 
 
 def test_one_core_gives_the_same_bytes_as_two(finished: Project, project: Project) -> None:
-    # Of each sampler one chain: another of the same code would show the same.
-    chains = {path.parent.name: path for path in sorted(finished.folder.glob("results/test/chains/*/*/chain1.nc"))}
-    assert chains.keys() == CHAINS.keys() | {sampler for samplers in GRADIENT_CHAINS.values() for sampler in samplers}
+    # Of each recipe one chain: another of the same code would show the same.
+    paths = [finished.folder / f"results/test/chains/lr_simulated/{sampler}/chain1.nc" for sampler in CHAINS]
+    paths += sorted(finished.folder.glob("results/test/chains/cover_type/*/chain1.nc"))
+    chains = {recipe_name(path.parent.name): path for path in paths}
+    assert chains.keys() == {recipe_name(name) for names in (CHAINS, *GRADIENT_CHAINS.values()) for name in names}
     targets = [str(path.relative_to(finished.folder)) for path in chains.values()]
     done = project.snakemake("--cores", "1", "--configfile", "config/test.yaml", "--", *targets)
     assert done.returncode == 0, done.stdout[-20000:]
