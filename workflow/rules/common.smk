@@ -198,6 +198,13 @@ def training_end(problem, surrogate):
     return min(explore, discard + PROBLEMS[problem]["surrogates"][surrogate].get("states", explore))
 
 
+def exploration_of(problem, surrogate):
+    """The exploration that a surrogate is fitted to and its chains begin with: its own, or the problem's."""
+    own = surrogate is not None and "whitened" in PROBLEMS[problem]["surrogates"][surrogate]
+    pattern = rules.explore_whitened.output.chain if own else rules.explore.output.chain
+    return pattern.format(problem=problem, surrogate=surrogate, chain="{chain}")
+
+
 def explore_spec(wildcards):
     """All that shapes an exploration."""
     name = wildcards.problem

@@ -36,12 +36,43 @@ use rule explore as explore_recorded with:
         problem="|".join(RECORDED) or "none",
 
 
+rule explore_whitened:
+    """Run exact HMC in coordinates whitened at the mode, whose draws are nearly independent, for a surrogate to learn from."""
+    input:
+        data=data_of,
+        forms=target_inputs,
+    output:
+        chain=f"{RESULTS}/explore/{{problem}}/{{surrogate}}/{{chain}}.nc",
+    params:
+        code=lambda wc: code("scripts/explore_whitened.py", target_code(wc)),
+        spec=lambda wc: {
+            "problem": wc.problem,
+            "surrogate": wc.surrogate,
+            "chain": chain_number(wc),
+            "seed": config["seed"],
+            "target": problem(wc)["target"],
+            "whitened": problem(wc)["surrogates"][wc.surrogate]["whitened"],
+            "entry": target_code(wc),
+            "iterations": iterations(wc.problem, "explore"),
+        },
+    log:
+        f"{LOGS}/explore/{{problem}}/{{surrogate}}/{{chain}}.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    priority: CHAINS_FIRST
+    resources:
+        **demand(mem_mb=2000, runtime=120),
+    script:
+        "../scripts/explore_whitened.py"
+
+
 rule sample:
     """Continue an exploration with a sampler and keep the draws."""
     input:
         data=data_of,
         forms=target_inputs,
-        exploration=rules.explore.output.chain,
+        exploration=lambda wc: exploration_of(wc.problem, surrogate_of(wc)),
         surrogate=lambda wc: fitted_surrogate(wc, wc.chain),
         fit_report=lambda wc: fitted_surrogate(wc, wc.chain, "json"),
     output:

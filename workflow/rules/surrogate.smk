@@ -4,7 +4,7 @@
 rule fit:
     """Fit a surrogate to the states of an exploration, or to the gradients along its trajectories."""
     input:
-        exploration=rules.explore.output.chain,
+        exploration=lambda wc: exploration_of(wc.problem, wc.surrogate),
         gradients=lambda wc: (
             rules.explore_recorded.output.gradients
             if surrogate_type(wc.problem, wc.surrogate) in FITTED_TO_GRADIENTS

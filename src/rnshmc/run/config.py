@@ -72,6 +72,8 @@ def _problem_complaints(where: str, problem: Mapping[str, Any], shared: Mapping[
     for surrogate, settings in problem["surrogates"].items():
         if settings.get("states", 0) > left:
             yield f"{where}.surrogates.{surrogate}.states is {settings['states']}, but the exploration leaves {left}"
+        if "whitened" in settings:
+            yield from _steps_complaint(f"{where}.surrogates.{surrogate}.whitened", settings["whitened"])
     for sampler, settings in problem["samplers"].items():
         entry = f"{where}.samplers.{sampler}"
         yield from _steps_complaint(entry, settings)
