@@ -106,7 +106,7 @@ def test_the_same_seed_gives_the_same_tables() -> None:
 
 def test_the_reversed_acceptance_is_that_of_the_way_back() -> None:
     short = replace(EXPERIMENT, explore=20, iterations=50, repeats=1)
-    # Steps of 0.29 are unstable: every proposal has gained energy, so none is accepted, and the way back always would be.
+    # Steps of 0.29 are unstable: every proposal has gained energy. None is accepted, and the way back always would be.
     coarse = run_banana(replace(short, steps=5), settings=NETWORK).acceptance.set_index("sampler").loc["hmc"]
     assert (coarse["acceptance"], coarse["reversed_acceptance"]) == (0.0, 1.0)
     # The energy error falls with the square of the step: both ways are as good as certain.

@@ -245,3 +245,11 @@ def test_a_position_without_finite_norm_is_a_numerical_error(process: GaussianPr
     for evaluate in (process.value, process.gradient, process.value_and_grad):
         with pytest.raises(NumericalError, match="Gaussian process"):
             evaluate(q)
+
+
+def test_hyperparameters_that_are_given_are_not_searched() -> None:
+    q, u = training_set()
+    searched = fit(q, u)
+    given = GaussianProcess.fit(q, u, rng=stream(5, "tests", "fit"), hyperparameters=searched.hyperparameters)
+    assert (given.likelihood_evaluations, given.search) == (0, "given")
+    assert given.weights.tobytes() == searched.weights.tobytes()

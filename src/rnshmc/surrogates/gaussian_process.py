@@ -10,7 +10,7 @@ from scipy import linalg
 from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
-from rnshmc.surrogates.marginal_likelihood import Hyperparameters, data_scales, maximise
+from rnshmc.surrogates.marginal_likelihood import Hyperparameters, Maximum, data_scales, maximise
 from rnshmc.surrogates.squared_exponential import KernelExpansion, covariance
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
@@ -33,6 +33,7 @@ class GaussianProcess(KernelExpansion):
         *,
         rng: np.random.Generator,  # noqa: ARG003
         max_evaluations: int = 100,
+        hyperparameters: Hyperparameters | None = None,
     ) -> Self:
         """Fit to potentials, with hyperparameters (sigma_f, l, sigma) that maximise the marginal likelihood.
 
@@ -49,6 +50,8 @@ class GaussianProcess(KernelExpansion):
             Not used: nothing is random in this fit.
         max_evaluations
             Evaluations of the marginal likelihood after which the search ends.
+        hyperparameters
+            Of an earlier fit: nothing is searched.
 
         Raises
         ------
@@ -60,9 +63,11 @@ class GaussianProcess(KernelExpansion):
         """
         states, targets = training_set(q, u)
         squared_distances = cdist(states, states, "sqeuclidean")
-        start = data_scales(states, targets)
-        likelihood = partial(log_likelihood, squared_distances, targets)
-        found = maximise(likelihood, start, max_evaluations=max_evaluations)
+        if hyperparameters is None:
+            likelihood = partial(log_likelihood, squared_distances, targets)
+            found = maximise(likelihood, data_scales(states, targets), max_evaluations=max_evaluations)
+        else:
+            found = Maximum.given(hyperparameters)
         factor = _cholesky(_noisy_covariance(squared_distances, found.hyperparameters))
         weights = linalg.cho_solve((factor, True), targets, check_finite=False)
         return cls.from_search(found, states, weights, states, targets)
