@@ -78,8 +78,8 @@ def error_by_time(table: pd.DataFrame, titles: Titles) -> Figure:
 
 def _median_line(ax: Axes, chains: pd.DataFrame, sampler: str) -> None:
     style = sampler_style(sampler)
-    median = chains.groupby("iteration")[["seconds", "rem"]].median()
-    ax.plot(median["seconds"], median["rem"], **style.drawing, linewidth=1.6)
-    driven = chains.loc[chains["phase"] == "sample", "iteration"]
+    median = chains.groupby("seconds")["rem"].median()
+    ax.plot(median.index, median, **style.drawing, linewidth=1.6)
+    driven = chains.loc[chains["phase"] == "sample", "seconds"]
     if sampler != BASELINE and not driven.empty:
-        ax.plot(*median.loc[driven.min()], style.marker, color=style.colour, markersize=6)
+        ax.plot(driven.min(), median[driven.min()], style.marker, color=style.colour, markersize=6)
