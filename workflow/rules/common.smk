@@ -25,6 +25,7 @@ from rnshmc.run.config import check_config, selected_problems
 from rnshmc.run.mpi import MPI_SETTINGS
 from rnshmc.run.recipes import recipe, recipe_name
 from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, TARGETS, VIEWS, target_settings
+from rnshmc.results.estimates import PUBLISHED_BASELINE
 from rnshmc.rerun.closure import script_imports
 from rnshmc.rerun.code_digest import code_digest
 
@@ -49,6 +50,8 @@ REFERRED = [name for name, entry in PROBLEMS.items() if entry["compared_with"] =
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
 # What a sampler's entry may say of its runs; the rest of the entry shapes its transitions.
 RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
+# Problems whose HMC is timed a second time, with what the published implementation evaluates in vain.
+WASTED = [name for name, entry in PROBLEMS.items() if "baseline" in entry]
 ELLIPTIC = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] == "elliptic"]
 # Those whose explorations keep the gradients along their trajectories, for the samplers whose surrogates are fitted to them.
 RECORDED = [
@@ -232,6 +235,32 @@ def sampler_spec(wildcards, **more):
         **more,
     }
     return {**spec, "surrogate": problem(wildcards)["surrogates"][name]} if name else spec
+
+
+def baseline_spec(wildcards):
+    """All that shapes the seconds of a problem's baseline: HMC with its settings and those of the baseline."""
+    name = wildcards.problem
+    hmc = {key: value for key, value in problem(wildcards)["samplers"]["hmc"].items() if key not in RUN_SETTINGS}
+    return {
+        "problem": name,
+        "sampler": PUBLISHED_BASELINE,
+        "recipe": "hmc",
+        "seed": config["seed"],
+        "target": problem(wildcards)["target"],
+        "settings": {**hmc, **problem(wildcards)["baseline"]},
+        "entries": [target_code(wildcards), KERNELS["hmc"]],
+        **timing_settings(name, "hmc"),
+    }
+
+
+def timing_settings(problem, sampler):
+    """How long a sampler is timed, and on how many threads."""
+    timing = config["timing"]
+    return {
+        "blocks": timing["blocks"],
+        "blas_threads": timing["blas_threads"],
+        "block_iterations": sampler_setting(problem, sampler, "block_iterations", timing["block_iterations"]),
+    }
 
 
 def fitted_surrogate(wildcards, chain, suffix="npz"):

@@ -103,14 +103,7 @@ rule timing:
         timing=f"{RESULTS}/timing/{{problem}}/{{sampler}}.json",
     params:
         code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
-        spec=lambda wc: sampler_spec(
-            wc,
-            blocks=config["timing"]["blocks"],
-            blas_threads=config["timing"]["blas_threads"],
-            block_iterations=sampler_setting(
-                wc.problem, wc.sampler, "block_iterations", config["timing"]["block_iterations"]
-            ),
-        ),
+        spec=lambda wc: sampler_spec(wc, **timing_settings(wc.problem, wc.sampler)),
     log:
         f"{LOGS}/timing/{{problem}}/{{sampler}}.log",
     conda:
@@ -121,3 +114,19 @@ rule timing:
         timing=1,
     script:
         "../scripts/timing.py"
+
+
+use rule timing as timing_baseline with:
+    input:
+        data=data_of,
+        forms=target_inputs,
+        chain=f"{RESULTS}/chains/{{problem}}/hmc/{CHAINS[0]}.nc",
+    output:
+        timing=f"{RESULTS}/timing/{{problem}}/{PUBLISHED_BASELINE}.json",
+    params:
+        code=lambda wc: code("scripts/timing.py", target_code(wc), KERNELS["hmc"]),
+        spec=lambda wc: baseline_spec(wc),
+    wildcard_constraints:
+        problem=one_of(WASTED),
+    log:
+        f"{LOGS}/timing/{{problem}}/{PUBLISHED_BASELINE}.log",
