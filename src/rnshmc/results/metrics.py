@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from rnshmc.diagnostics.acceptance import empty_share, with_empty
 from rnshmc.diagnostics.ess import geyer_ess, truncated_ess
 from rnshmc.diagnostics.rem import iteration_grid, relative_error_of_mean
 from rnshmc.diagnostics.summary import summarise
@@ -197,7 +198,7 @@ def chain_metrics(chain: StoredChain, *, reference_mean: Array | None, discard: 
     explored = 0 if chain.warmup is None else len(chain.warmup)
     fit = chain.phases.get("fit")
     summary = summarise(draws[np.newaxis])
-    ap, empty = float(stats["accepted"].mean()), empty_share(chain.settings["settings"]["n_steps"])
+    ap, n_steps = float(stats["accepted"].mean()), chain.settings["settings"]["n_steps"]
     iteration, rem = _running_error(chain, reference_mean, discard)
     return ChainMetrics(
         problem=chain.settings["problem"],
@@ -210,8 +211,8 @@ def chain_metrics(chain: StoredChain, *, reference_mean: Array | None, discard: 
         explored=explored,
         draws=len(draws),
         ap=ap,
-        ap_with_empty=empty + (1.0 - empty) * ap,
-        **_sizes(draws, empty),
+        ap_with_empty=with_empty(ap, n_steps),
+        **_sizes(draws, empty_share(n_steps)),
         ess_bulk_min=float(summary.ess_bulk.min()),
         ess_tail_min=float(summary.ess_tail.min()),
         evaluations_per_iter=float(stats["evaluations"].mean()),
@@ -256,16 +257,6 @@ def _running_error(chain: StoredChain, reference_mean: Array | None, discard: in
     states = np.concatenate([warmup[discard:], chain.draws])
     grid = iteration_grid(discard + 1, discard + len(states))
     return grid, relative_error_of_mean(states, reference_mean, grid - discard)
-
-
-def empty_share(n_steps: Sequence[int]) -> float:
-    """Share of trajectories of no step, if that were drawn as often as each number of steps from low to high.
-
-    None where the number is fixed. With {1, ..., L - 1} it is 1 / L: paper B's implementation takes floor(u L) steps, u
-    uniform.
-    """
-    low, high = n_steps
-    return 0.0 if low == high else 1.0 / (high - low + 2)
 
 
 def _sizes(draws: Array, empty: float) -> dict[str, Any]:
