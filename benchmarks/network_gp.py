@@ -1,9 +1,9 @@
 """Which reading of paper B, section 4.5, gives its Table 4: acceptance on standard Gaussians under several.
 
 The paper prints neither step size nor number of steps, and its Gaussian process has no amplitude; its implementation
-scales the gradient of that by the mean of the energies instead of their standard deviation. Acceptance counts trajectories
-of no step, as printed. One training set and one chain for each number, so that it has an error of
-0.01 to 0.02 from the chain alone. Gaussian processes are not fitted to the largest one. Takes two minutes; no bound.
+scales the gradient of that by the mean of the energies instead of their standard deviation. Acceptance counts
+trajectories of no step, as printed. One training set and one chain for each number, so that it has an error of 0.01 to
+0.02 from the chain alone. Gaussian processes are not fitted to the largest one. Takes two minutes; no bound.
 """
 
 from collections.abc import Callable

@@ -75,8 +75,8 @@ class NetworkBananaTables(NamedTuple):
     trajectories: pd.DataFrame
     """Columns sampler, trajectory, step, x1, x2: equal trajectory numbers have equal starts and momenta."""
     acceptance: pd.DataFrame
-    """Columns sampler, repeat, iterations, acceptance, acceptance_with_empty (with trajectories of no step, as printed),
-    diverging (share of trajectories that ran off)."""
+    """Columns sampler, repeat, iterations, acceptance, acceptance_with_empty (with trajectories of no step, as paper B
+    counts), diverging (share of trajectories that ran off)."""
 
 
 class _Repeat(NamedTuple):

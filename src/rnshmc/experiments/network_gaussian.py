@@ -41,8 +41,8 @@ class NetworkGaussian:
     """Draws of each sampler after them."""
     repeats: int
     converged: bool = True
-    """Whether the exploration starts at a draw of the target; if not, at one of N(0, I), and the network sees its way to
-    the target as well."""
+    """Whether the exploration starts at a draw of the target; if not, at one of N(0, I), and the network sees its way
+    to the target as well."""
 
     def __post_init__(self) -> None:
         for name in ("collected", "iterations", "repeats"):
@@ -66,8 +66,8 @@ class NetworkGaussianTables(NamedTuple):
     draws: pd.DataFrame
     """Columns sampler, draw (counted from 1), narrowest, widest: those two coordinates, in the first repeat."""
     acceptance: pd.DataFrame
-    """Columns sampler, repeat, pairs (gradients that the network had), iterations, acceptance, acceptance_with_empty (with
-    trajectories of no step, as printed)."""
+    """Columns sampler, repeat, pairs (gradients that the network had), iterations, acceptance, acceptance_with_empty
+    (with trajectories of no step, as paper B counts)."""
 
 
 def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, Any]) -> NetworkGaussianTables:
