@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-Origin = Literal["real", "simulated", "user", "stand-in", "subset"]
-"""Where data came from: a public source, a simulation by design, a user, a simulation in place of real data, or some
-of the rows of the first two."""
+Origin = Literal["real", "simulated", "user", "stand-in", "subset", "published"]
+"""Where data came from: a public source, a simulation by design, a user, a simulation in place of real data, some of
+the rows of the first two, or a paper's authors, who simulated and published them."""
 
 
 @runtime_checkable

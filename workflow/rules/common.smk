@@ -21,7 +21,7 @@ os.environ.update(
 for name in [name for name in os.environ if name.startswith("PMIX_") or name in ("SLURM_STEP_ID", "SLURM_STEPID")]:
     del os.environ[name]
 
-from rnshmc.run.config import check_config, selected_problems
+from rnshmc.run.config import check_config, is_selected, selected_problems
 from rnshmc.run.mpi import MPI_SETTINGS
 from rnshmc.run.recipes import recipe, recipe_name
 from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, TARGETS, VIEWS, target_settings
@@ -65,10 +65,15 @@ RECORDED = [
 ]
 
 
+def one_of(names):
+    """A constraint of a wildcard to names; one that nothing satisfies where there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
 wildcard_constraints:
-    problem="|".join(PROBLEMS),
-    sampler="|".join(sorted({s for p in PROBLEMS.values() for s in p["samplers"]})),
-    surrogate="|".join(sorted({s for p in PROBLEMS.values() for s in p["surrogates"]})),
+    problem=one_of(PROBLEMS),
+    sampler=one_of(sorted({s for p in PROBLEMS.values() for s in p["samplers"]})),
+    surrogate=one_of(sorted({s for p in PROBLEMS.values() for s in p["surrogates"]})),
     chain=r"chain\d+",
 
 
@@ -130,11 +135,6 @@ def data_file(name):
 def receipts(path):
     """Receipts of the raw files behind a processed one, all of whose rows or some it has."""
     return RECEIPTS.get(re.sub(r"_\d+_rows\.npz$", ".npz", path), [])
-
-
-def one_of(names):
-    """A constraint of a wildcard to names; one that nothing satisfies where there are none."""
-    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def data_spec(entry, stream, settings):

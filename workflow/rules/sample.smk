@@ -1,4 +1,4 @@
-"""Chains: exploration, sampling, the reference run, and timing."""
+"""Chains: explorations, the surrogates fitted to them, sampling, reference runs, and timing."""
 
 # Some chains take half an hour: explorations, fits and chains go first, so that short jobs are left to fill the cores at the end.
 CHAINS_FIRST = 1
@@ -15,12 +15,9 @@ rule explore:
         code=lambda wc: code("scripts/explore.py", target_code(wc), KERNELS["hmc"]),
         spec=explore_spec,
     wildcard_constraints:
-        problem="|".join(name for name in PROBLEMS if name not in RECORDED),
+        problem=one_of(name for name in PROBLEMS if name not in RECORDED),
     log:
         f"{LOGS}/explore/{{problem}}/{{chain}}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=120),
@@ -33,7 +30,40 @@ use rule explore as explore_recorded with:
         chain=rules.explore.output.chain,
         gradients=f"{RESULTS}/explore/{{problem}}/{{chain}}_gradients.npz",
     wildcard_constraints:
-        problem="|".join(RECORDED) or "none",
+        problem=one_of(RECORDED),
+
+
+rule fit:
+    """Fit a surrogate to the states of an exploration, or to the gradients along its trajectories."""
+    input:
+        exploration=rules.explore.output.chain,
+        gradients=lambda wc: (
+            rules.explore_recorded.output.gradients
+            if surrogate_type(wc.problem, wc.surrogate) in FITTED_TO_GRADIENTS
+            else []
+        ),
+    output:
+        surrogate=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.npz",
+        report=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.json",
+    params:
+        code=lambda wc: code("scripts/fit.py", SURROGATES[surrogate_type(wc.problem, wc.surrogate)]),
+        spec=lambda wc: {
+            "problem": wc.problem,
+            "name": wc.surrogate,
+            "chain": chain_number(wc),
+            "seed": config["seed"],
+            "discard": iterations(wc.problem, "discard"),
+            "training_end": training_end(wc.problem, wc.surrogate),
+            "surrogate": problem(wc)["surrogates"][wc.surrogate],
+            "entry": SURROGATES[surrogate_type(wc.problem, wc.surrogate)],
+        },
+    log:
+        f"{LOGS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.log",
+    priority: CHAINS_FIRST
+    resources:
+        **demand(mem_mb=2000, runtime=60),
+    script:
+        "../scripts/fit.py"
 
 
 rule sample:
@@ -55,14 +85,35 @@ rule sample:
         ),
     log:
         f"{LOGS}/chains/{{problem}}/{{sampler}}/{{chain}}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=240),
     script:
         "../scripts/sample.py"
+
+
+rule matching:
+    """Measure how well a surrogate matches the exact potential on states that it has not seen."""
+    input:
+        surrogate=rules.fit.output.surrogate,
+        report=rules.fit.output.report,
+        chain=f"{RESULTS}/chains/{{problem}}/hmc/{{chain}}.nc",
+    output:
+        matching=f"{RESULTS}/matching/{{problem}}/{{surrogate}}/{{chain}}.json",
+    params:
+        code=lambda wc: code("scripts/matching.py", SURROGATES[surrogate_type(wc.problem, wc.surrogate)]),
+        spec=lambda wc: {
+            "problem": wc.problem,
+            "name": wc.surrogate,
+            "chain": chain_number(wc),
+            "surrogate": problem(wc)["surrogates"][wc.surrogate],
+        },
+    log:
+        f"{LOGS}/matching/{{problem}}/{{surrogate}}/{{chain}}.log",
+    resources:
+        **demand(mem_mb=2000, runtime=20),
+    script:
+        "../scripts/matching.py"
 
 
 rule reference:
@@ -83,9 +134,6 @@ rule reference:
         },
     log:
         f"{LOGS}/reference/{{problem}}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=2000, runtime=120),
     script:
@@ -106,8 +154,6 @@ rule timing:
         spec=lambda wc: sampler_spec(wc, **timing_settings(wc.problem, wc.sampler)),
     log:
         f"{LOGS}/timing/{{problem}}/{{sampler}}.log",
-    conda:
-        "../../environment.yml"
     threads: workflow.cores
     resources:
         **demand(mem_mb=2000, runtime=60),

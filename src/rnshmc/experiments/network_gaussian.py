@@ -19,6 +19,8 @@ from rnshmc.targets.spread_gaussian import spread_gaussian
 from rnshmc.types import Driver
 
 EXACT, NETWORK = "hmc", "nng_hmc"
+SHOWN_DRAWS = 2000
+"""Draws of each sampler in the table, at most, of all repeats: thinned evenly, so that few are repetitions."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class NetworkGaussianTables(NamedTuple):
     """What `run_network_gaussian` found, as tidy tables."""
 
     draws: pd.DataFrame
-    """Columns sampler, draw (counted from 1), narrowest, widest: those two coordinates, in the first repeat."""
+    """Columns sampler, repeat, draw (its iteration, counted from 1), narrowest, widest: those two coordinates."""
     acceptance: pd.DataFrame
     """Columns sampler, repeat, pairs (gradients that the network had), iterations, acceptance, acceptance_with_empty
     (with trajectories of no step, as paper B counts)."""
@@ -110,8 +112,7 @@ def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, 
                     "acceptance_with_empty": with_empty(phase.stats["accepted"].mean(), experiment.n_steps),
                 }
             )
-            if repeat == 1:
-                draws.append(_draws_table(sampler, phase))
+            draws.append(_draws_table(sampler, repeat, phase, SHOWN_DRAWS // experiment.repeats))
     return NetworkGaussianTables(pd.concat(draws, ignore_index=True), pd.DataFrame(rows))
 
 
@@ -128,7 +129,7 @@ def _explore(experiment: NetworkGaussian, target: Gaussian, repeat: int, recordi
     )
 
 
-def _draws_table(sampler: str, phase: Phase) -> pd.DataFrame:
-    number = np.arange(1, len(phase.draws) + 1)
-    ends = {"narrowest": phase.draws[:, 0], "widest": phase.draws[:, -1]}
-    return pd.DataFrame({"sampler": sampler, "draw": number, **ends})
+def _draws_table(sampler: str, repeat: int, phase: Phase, most: int) -> pd.DataFrame:
+    kept = np.arange(0, len(phase.draws), -(-len(phase.draws) // most))
+    ends = {"narrowest": phase.draws[kept, 0], "widest": phase.draws[kept, -1]}
+    return pd.DataFrame({"sampler": sampler, "repeat": repeat, "draw": kept + 1, **ends})

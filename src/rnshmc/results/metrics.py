@@ -285,3 +285,8 @@ def metrics_frame(metrics: Iterable[ChainMetrics]) -> pd.DataFrame:
         for chain in metrics
     ]
     return pd.DataFrame(rows).rename(columns={"origin": "data"})
+
+
+def read_metrics_frame(paths: Iterable[str | Path]) -> pd.DataFrame:
+    """`metrics_frame` of what `read_metrics` reads."""
+    return metrics_frame(read_metrics(paths))
