@@ -10,20 +10,13 @@ validate(config, "workflow/schemas/config.schema.yaml")
 report: "workflow/report/workflow.rst"
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/trouble.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/pde.smk"
 include: "workflow/rules/sample.smk"
 include: "workflow/rules/experiments.smk"
 include: "workflow/rules/network_experiments.smk"
-include: "workflow/rules/sweeps.smk"
-include: "workflow/rules/surrogate.smk"
-include: "workflow/rules/network_figures.smk"
-include: "workflow/rules/projection.smk"
-include: "workflow/rules/scaling.smk"
-include: "workflow/rules/mesh_study.smk"
+include: "workflow/rules/mpi.smk"
 include: "workflow/rules/aggregate.smk"
-include: "workflow/rules/notebooks.smk"
+include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/changes.smk"
 
@@ -32,14 +25,8 @@ rule all:
     """Tables, figures, notebooks and the report of a run."""
     default_target: True
     input:
-        rules.report.output,
+        rules.report.output.page,
+        SCORECARD_OUTPUTS,
         rules.provenance.output,
-        rules.figures.output,
         EXPERIMENT_OUTPUTS,
-        NETWORK_EXPERIMENT_OUTPUTS,
-        rules.sweep_figures.output,
-        NETWORK_FIGURE_OUTPUTS,
-        SCALING_OUTPUTS,
-        MESH_STUDY_OUTPUTS,
-        expand(rules.problem_figures.output, problem=PAGED),
-        expand(rules.field_figure.output, problem=ELLIPTIC),
+        FIGURE_OUTPUTS,

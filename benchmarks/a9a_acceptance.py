@@ -19,7 +19,7 @@ from rnshmc.run.phases import exploit, explore
 from rnshmc.surrogates.random_network import RandomNetwork
 from rnshmc.targets.logistic import LogisticRegression
 
-PROJECTIONS = 4
+PROJECTIONS = 5
 DISCARD, PUBLISHED, DOUBLED = 1000, 5000, 9000
 STEP_SIZE, STEPS = 0.012, (1, 10)
 RIEMANNIAN = {"step_size": 0.5, "n_steps": (4, 4), "options": {"metric": {"shape": "full", "softness": 0.1}}}
@@ -51,7 +51,7 @@ def rows() -> Iterator[tuple[float, ...]]:
         target = LogisticRegression(data.X, data.y, prior_sd=10.0)
         exploration = explore(
             target,
-            start=np.zeros(60),
+            start=np.zeros(61),
             step_size=STEP_SIZE,
             n_steps=STEPS,
             iterations=DOUBLED,

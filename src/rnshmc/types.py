@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-Origin = Literal["real", "simulated", "user", "stand-in", "subset"]
-"""Where data came from: a public source, a simulation by design, a user, a simulation in place of real data, or some
-of the rows of the first two."""
+Origin = Literal["real", "simulated", "user", "stand-in", "subset", "published"]
+"""Where data came from: a public source, a simulation by design, a user, a simulation in place of real data, some of
+the rows of the first two, or a paper's authors, who simulated and published them."""
 
 
 @runtime_checkable
@@ -37,10 +37,12 @@ class Driver(Protocol):
 class MinibatchDriver(Driver, Protocol):
     """A driver whose gradient can be estimated from a part of the data (paper B, section 4.4)."""
 
-    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+    def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> Driver:
         """The gradient estimated from ``size`` observations that are drawn now.
 
         Its expectation over the draw is the gradient, at each position. For each draw it is a function of the position.
+        If not ``scaled``, the observations stand for themselves only: the expectation has ``size`` of them in place of
+        all, beside the prior.
         """
         ...
 

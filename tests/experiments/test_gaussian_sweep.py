@@ -1,13 +1,17 @@
 """The sweep over training sets on a narrow Gaussian: its target, its training sets, what is measured."""
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.io import loadmat
 
 from rnshmc.errors import ParameterError
 from rnshmc.experiments.gaussian_sweep import GaussianSweep, sweep_point
+from rnshmc.types import Array
 from tests.conftest import z_bound
 
 SWEEP = GaussianSweep(
@@ -30,6 +34,15 @@ def test_the_target_is_wide_along_the_diagonal_and_narrow_across() -> None:
     across = np.array([1.0, -1.0, 0, 0, 0, 0, 0, 0]) / np.sqrt(2)
     assert_allclose(target.gradient(along), along / 1.0, rtol=1e-9, atol=1e-9)
     assert_allclose(target.gradient(across), across / 0.01, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.skipif("RNSHMC_DATA_MIRROR" not in os.environ, reason="RNSHMC_DATA_MIRROR is not set")
+def test_the_covariance_is_the_one_that_was_published() -> None:
+    published = loadmat(Path(os.environ["RNSHMC_DATA_MIRROR"]) / "Sigma.mat")["Sigma"]
+    target = replace(SWEEP, dimension=32).target()
+    # Precision times covariance: the identity, to rounding times the condition number of 100.
+    identity: Array = np.array([target.gradient(row) for row in published])
+    assert_allclose(identity, np.eye(32), rtol=0, atol=32 * 100 * float(np.finfo(np.float64).eps))
 
 
 def test_training_sets_are_nested() -> None:

@@ -57,10 +57,12 @@ def test_the_field_holds_the_exact_gradient_and_one_near_it(small_steps: Network
 
 def test_draws_are_thinned_and_inside_the_field(tables: NetworkBananaTables) -> None:
     draws, field = tables.draws, tables.field
-    for _, part in draws.groupby("sampler"):
-        assert len(part) <= SHOWN_DRAWS
-        assert (np.diff(part["draw"]) == 2).all()
-        assert part["draw"].iloc[[0, -1]].tolist() == [1, EXPERIMENT.iterations - 1]
+    assert draws.groupby("sampler").size().max() <= SHOWN_DRAWS
+    assert set(draws["repeat"]) == {1, 2}
+    for _, part in draws.groupby(["sampler", "repeat"]):
+        # 2000 draws of two repeats of 2500 iterations: one in three of each.
+        assert (np.diff(part["draw"]) == 3).all()
+        assert part["draw"].iloc[[0, -1]].tolist() == [1, EXPERIMENT.iterations]
     for name in ("x1", "x2"):
         assert draws[name].between(field[name].min(), field[name].max()).all()
 

@@ -1,9 +1,14 @@
 """Surrogates of a parabola: nested observations, averages over fits, errors against the truth."""
 
+import os
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy.io import loadmat
 
 from rnshmc.errors import ParameterError
 from rnshmc.experiments.one_dimension import GRID, fit_curves, observe, one_dimension, parabola, region_errors
@@ -28,6 +33,31 @@ def test_data_sets_are_nested() -> None:
     assert found.points["n"].tolist() == [4] * 4 + [9] * 5
     x, _ = observe(stream(1, "fig1", "repeat1"), count=9, noise_sd=0.1)
     assert_allclose(found.points["x"], x)
+
+
+def test_published_observations_are_the_first_set_and_the_others_stay_what_they_are() -> None:
+    settings: dict[str, Any] = {"seed": 1, "sizes": [4, 9], "noise_sd": 0.1, "fits": 1, "repeats": 3}
+    settings["surrogates"] = {"rns_hmc": NETWORK}
+    x = np.linspace(-1.0, 1.0, 12)
+    given, ours = one_dimension(**settings, published=(x, parabola(x))), one_dimension(**settings)
+    assert_allclose(given.points["x"], x[:9])
+    assert_allclose(given.points["y"], parabola(x[:9]))
+    assert set(given.points["data"]) == set(given.curves["data"]) == {"published"}
+    assert given.errors.groupby("repeat")["data"].unique().map(list).tolist() == [["published"]] + 2 * [["simulated"]]
+    later, same = (table.query("repeat > 1") for table in (given.errors, ours.errors))
+    pd.testing.assert_frame_equal(later, same)
+    assert set(ours.points["data"]) == {"simulated"}
+    with pytest.raises(ParameterError, match="sizes: 9 is more than the 3 published observations"):
+        one_dimension(**settings, published=(x[:3], x[:3]))
+
+
+@pytest.mark.skipif("RNSHMC_DATA_MIRROR" not in os.environ, reason="RNSHMC_DATA_MIRROR is not set")
+def test_smaller_published_sets_are_the_beginning_of_the_largest() -> None:
+    largest = loadmat(Path(os.environ["RNSHMC_DATA_MIRROR"]) / "dataN40.mat")
+    for n in (10, 20):
+        smaller = loadmat(Path(os.environ["RNSHMC_DATA_MIRROR"]) / f"dataN{n}.mat")
+        for name in ("X", "Y"):
+            np.testing.assert_array_equal(smaller[name], largest[name][:n])
 
 
 def test_a_constant_in_the_potential_is_found_again() -> None:

@@ -11,18 +11,19 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from rnshmc.plots.chains import autocorrelations, traces
+from rnshmc.plots.autocorrelation import autocorrelations
 from rnshmc.plots.field import diffusion_fields
 from rnshmc.plots.marginals import marginals
 from rnshmc.plots.style import MARKS
+from rnshmc.plots.traces import traces
 from rnshmc.results.marginals import marginal_table
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.store.chains import StoredChain
-from rnshmc.targets.elliptic_settings import EllipticSettings
 from rnshmc.targets.forward_data import ForwardData
 from rnshmc.types import Array
 
 MakeChain = Callable[..., StoredChain]
+LOGISTIC = {"kind": "logistic"}
 
 
 @pytest.fixture(scope="module")
@@ -35,18 +36,29 @@ def marks(figure: Figure) -> list[str]:
 
 
 def test_traces_show_the_exploration_and_then_the_kept_draws(chains: ProblemChains) -> None:
-    figure = traces(chains, [0, 3], "Bank")
+    figure = traces(chains, LOGISTIC, "Bank")
     explored, kept = figure.axes[0].lines[:2]
     first = chains.chains["hmc"][0]
     assert first.warmup is not None
     assert_allclose(np.asarray(explored.get_ydata(), dtype=float), first.warmup[:, 0])
     assert_allclose(np.asarray(kept.get_ydata(), dtype=float), first.draws[:, 0])
     assert np.asarray(kept.get_xdata())[0] == len(first.warmup)
-    assert figure.axes[2].get_ylabel() == "$q_{4}$"
+    assert figure.axes[6].get_ylabel() == r"$\beta_{4}$"
+
+
+def test_a_start_far_away_does_not_squeeze_a_trace(make_chain: MakeChain) -> None:
+    chain = make_chain("bank", "hmc", 1)
+    assert chain.warmup is not None
+    far = chain.warmup.copy()
+    far[:20] += 1e3
+    axes = traces(ProblemChains.of([replace(chain, warmup=far)]), LOGISTIC, "Bank").axes
+    low, high = axes[0].get_ylim()
+    assert low < chain.draws[:, 0].min()
+    assert chain.draws[:, 0].max() < high < 100
 
 
 def draw_marginals(chains: ProblemChains, *, title: str, coordinates: Sequence[int] = (0, 1, 2)) -> Figure:
-    return marginals(marginal_table(chains, coordinates), title)
+    return marginals(marginal_table(chains, coordinates), LOGISTIC, title)
 
 
 def test_marginals_lay_the_samplers_over_one_another(chains: ProblemChains) -> None:
@@ -61,9 +73,9 @@ def test_marginals_lay_the_samplers_over_one_another(chains: ProblemChains) -> N
 
 def test_marginals_can_be_drawn_again_from_a_file(chains: ProblemChains, tmp_path: Path) -> None:
     marginal_table(chains, [0, 2]).to_csv(tmp_path / "fig6.csv", index=False, float_format="%.6g")
-    again = marginals(pd.read_csv(tmp_path / "fig6.csv"), "Bank", symbol="b")
+    again = marginals(pd.read_csv(tmp_path / "fig6.csv"), LOGISTIC, "Bank")
     first = draw_marginals(chains, title="Bank", coordinates=(0, 2))
-    assert again.axes[2].get_ylabel() == "$b_{3}$"
+    assert again.axes[2].get_ylabel() == r"$\beta_{3}$"
     for drawn, wanted in zip(again.axes[2].collections, first.axes[2].collections, strict=True):
         paths = [np.concatenate([path.vertices for path in found.get_paths()]) for found in (drawn, wanted)]
         assert_allclose(paths[0], paths[1], atol=1e-3)
@@ -77,7 +89,7 @@ def test_autocorrelations_start_at_one(chains: ProblemChains) -> None:
 
 def test_figures_of_stand_in_data_say_so(make_chain: MakeChain, chains: ProblemChains) -> None:
     stand_in = ProblemChains.of([make_chain("bank", "hmc", 1, origin="stand-in")])
-    for draw in (partial(traces, coordinates=[0]), draw_marginals, autocorrelations):
+    for draw in (partial(traces, target=LOGISTIC), draw_marginals, autocorrelations):
         assert marks(draw(stand_in, title="Bank")) == [MARKS["stand-in"]]
         assert marks(draw(chains, title="Bank")) == []
 
@@ -85,7 +97,7 @@ def test_figures_of_stand_in_data_say_so(make_chain: MakeChain, chains: ProblemC
 def test_chains_that_never_moved_can_be_drawn(make_chain: MakeChain) -> None:
     moved = make_chain("bank", "hmc", 1)
     still = ProblemChains.of([replace(moved, draws=np.ones_like(moved.draws))])
-    for draw in (partial(traces, coordinates=[0, 1]), draw_marginals, autocorrelations):
+    for draw in (partial(traces, target=LOGISTIC), draw_marginals, autocorrelations):
         draw(still, title="Bank").draw_without_rendering()
 
 
@@ -97,10 +109,10 @@ def forward_data(theta_true: Array) -> ForwardData:
 
 def test_fields_show_the_truth_where_it_is_known(make_chain: MakeChain) -> None:
     chains = ProblemChains.of([make_chain("pde", sampler, 1, dim=4) for sampler in ("hmc", "rns_hmc")])
-    settings = EllipticSettings(cells=8, modes=4)
+    target = {"kind": "elliptic", "cells": 8, "modes": 4}
     for truth, titles in (
         (np.ones(4), ["truth", "mean, HMC", "mean, RNS-HMC", "sd, HMC", "sd, RNS-HMC"]),
         (np.full(4, np.nan), ["mean, HMC", "mean, RNS-HMC", "sd, HMC", "sd, RNS-HMC"]),
     ):
-        figure = diffusion_fields(chains, forward_data(truth), settings, "Elliptic")
+        figure = diffusion_fields(chains, forward_data(truth), target, "Elliptic")
         assert [ax.get_title() or ax.get_title(loc="left") for ax in figure.axes if ax.axison and ax.lines] == titles

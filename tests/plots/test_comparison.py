@@ -6,7 +6,9 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from rnshmc.plots.comparison import acceptance, efficiency, evaluations
+from rnshmc.plots.acceptance import acceptance
+from rnshmc.plots.efficiency import efficiency
+from rnshmc.plots.evaluations import evaluations
 from rnshmc.plots.style import MARKS
 
 TITLES = {"bank": "Bank", "a9a": "Adult, a9a", "mine": "My own"}
@@ -86,3 +88,15 @@ def test_evaluations_leave_out_what_nobody_evaluated(chains: pd.DataFrame) -> No
     widths = [patch.get_width() for patch in figure.axes[0].patches]  # type: ignore[attr-defined]
     assert_allclose(widths, [1, 1, 0, 5, 5, 0])
     assert marked(figure) == ["Adult, a9a"]
+
+
+def test_numbers_and_bars_stay_inside_their_frames(table: pd.DataFrame, chains: pd.DataFrame) -> None:
+    figure = efficiency(table, table.assign(min_ess_per_s=1.0, min_ess_per_value=0.01), TITLES)
+    figure.draw_without_rendering()
+    for ax in figure.axes:
+        frame = ax.get_window_extent()
+        extents = [text.get_window_extent() for text in ax.texts]
+        assert extents
+        assert all(frame.x0 <= extent.x0 and extent.x1 <= frame.x1 for extent in extents)
+    for ax in evaluations(chains, TITLES).axes[:3]:
+        assert max(bar.get_bbox().x1 for bar in ax.patches) < ax.get_xlim()[1]  # type: ignore[attr-defined]

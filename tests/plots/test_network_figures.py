@@ -4,18 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.patches import StepPatch
 from numpy.testing import assert_allclose, assert_array_equal
 
-from rnshmc.plots.network_figures import (
-    hyperparameters,
-    marginal_panels,
-    predictions,
-    prior_swap,
-    series,
-    trace_rows,
-    training_losses,
-)
+from rnshmc.plots.histograms import coefficient_histograms
+from rnshmc.plots.hyperparameters import hyperparameters
+from rnshmc.plots.predictions import predictions
+from rnshmc.plots.prior_swap import prior_swap
+from rnshmc.plots.series import series
 from rnshmc.plots.style import MARKS, sampler_style
+from rnshmc.plots.trace_rows import trace_rows
+from rnshmc.plots.training_losses import training_losses
 from rnshmc.types import Array
 
 X = np.linspace(0, 1, 5)
@@ -77,32 +76,41 @@ def test_the_series_is_drawn_in_full() -> None:
     assert_array_equal(xy(figure, 0, 0), [[1, 0.5], [2, -1.0], [3, 2.0]])
 
 
-@pytest.mark.parametrize("origin", ["real", "stand-in"])
-def test_marginals_lay_samplers_and_variants_over_one_another(origin: str) -> None:
-    samplers = ["hmc", "nng_hmc", "sghmc_a", "sghmc_b"]
-    table = pd.concat(
-        pd.DataFrame({"sampler": sampler, "x_coordinate": number, "x": X, "density": k * X, "data": origin})
+def histograms(widths: dict[str, float], origin: str = "real") -> pd.DataFrame:
+    """Two bins of equal heights for each sampler, in two coefficients."""
+    return pd.concat(
+        pd.DataFrame(
+            {
+                "sampler": sampler,
+                "coordinate": number,
+                "low": [-width, 0.0],
+                "high": [0.0, width],
+                "density": 0.5 / width,
+                "data": origin,
+            }
+        )
         for number in (2, 7)
-        for k, sampler in enumerate(samplers, start=1)
+        for sampler, width in widths.items()
     )
-    figure = marginal_panels(table, "Cover Type")
+
+
+@pytest.mark.parametrize("origin", ["real", "stand-in"])
+def test_histograms_lay_samplers_and_variants_over_one_another(origin: str) -> None:
+    widths = {"hmc": 1.0, "nng_hmc": 1.1, "sghmc_a": 200.0, "sghmc_b": 3.0}
+    figure = coefficient_histograms(histograms(widths, origin), "Cover Type")
     assert [ax.get_xlabel() for ax in figure.axes] == [r"$\beta_{2}$", r"$\beta_{7}$"]
-    assert_allclose(xy(figure, 1, 3)[:, 1], X / X.max())
     assert labels(figure) == ["HMC", "NNg-HMC", "SGHMC (a)", "SGHMC (b)"]
-    assert len({line.get_color() for line in figure.axes[0].lines}) == 4
+    steps = [patch for patch in figure.axes[0].patches if isinstance(patch, StepPatch) and not patch.get_fill()]
+    assert [step.get_data()[1][-1] for step in steps] == list(widths.values())
+    assert len({step.get_edgecolor() for step in steps}) == 4
     assert [MARKS["stand-in"] in {text.get_text() for text in figure.texts}] == [origin == "stand-in"]
 
 
-def test_a_marginal_that_is_far_wider_does_not_hide_that_of_hmc() -> None:
+def test_histograms_share_the_place_of_the_narrowest_approximation() -> None:
     widths = {"hmc": 1.0, "nng_hmc": 1.1, "sghmc_a": 200.0, "sghmc_b": 3.0}
-    table = pd.concat(
-        pd.DataFrame({"sampler": name, "x_coordinate": 2, "x": width * (X - 0.5), "density": 1 / width, "data": "real"})
-        for name, width in widths.items()
-    )
-    low, high = marginal_panels(table, "Cover Type").axes[0].get_xlim()
-    assert_allclose((low, high), (-3.0, 3.0))
-    low, high = marginal_panels(table[table["sampler"].isin(["hmc", "nng_hmc"])], "Cover Type").axes[0].get_xlim()
-    assert_allclose((low, high), (-0.55, 0.55))
+    assert_allclose(coefficient_histograms(histograms(widths), "Cover Type").axes[0].get_xlim(), (-3.3, 3.3))
+    exact = {"hmc": 1.0, "nng_hmc": 1.1}
+    assert_allclose(coefficient_histograms(histograms(exact), "Cover Type").axes[0].get_xlim(), (-1.21, 1.21))
 
 
 def test_hyperparameters_keep_their_heights() -> None:
@@ -127,16 +135,28 @@ def test_predictions_have_a_mean_and_a_band_for_each_sampler() -> None:
     assert figure.axes[0].lines[5].get_color() == sampler_style("nng_hmc").colour
 
 
-def test_traces_stand_below_each_other_on_the_same_axes() -> None:
-    parts = [("sghmc_mh", [1.0, 1.1, 1.0]), ("nng_hmc", [5.0, -5.0])]
+def test_traces_of_samplers_that_are_corrected_have_the_same_axes() -> None:
+    places = {"sghmc_mh": (1.0, 0.0), "nng_hmc": (5.0, 0.4), "sghmc_c": (90.0, 1.0)}
     table = pd.concat(
         pd.DataFrame(
-            {"sampler": name, "coordinate": 4, "iteration": range(1, len(v) + 1), "value": v, "data": "stand-in"}
+            {
+                "sampler": sampler,
+                "coordinate": 4,
+                "iteration": [1, 2],
+                "value": [end, -end],
+                "acceptance": acceptance,
+                "data": "stand-in",
+            }
         )
-        for name, v in parts
+        for sampler, (end, acceptance) in places.items()
     )
     figure = trace_rows(table, "Cover Type")
-    assert titles(figure) == ["NNg-HMC", "SGHMC-MH"]
+    assert titles(figure) == [
+        "NNg-HMC: acceptance 0.40",
+        "SGHMC (c): no Metropolis step",
+        "SGHMC-MH: acceptance 0.00",
+    ]
     assert_array_equal(xy(figure, 0, 0)[:, 1], [5.0, -5.0])
-    assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
+    assert figure.axes[0].get_ylim() == figure.axes[2].get_ylim()
+    assert figure.axes[1].get_ylim()[1] > 90
     assert MARKS["stand-in"] in {text.get_text() for text in figure.texts}

@@ -7,8 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
+from rnshmc.plots.banana import banana
+from rnshmc.plots.gaussian_sweep import gaussian_sweep
+from rnshmc.plots.one_dimension import one_dimension
 from rnshmc.plots.style import sampler_style
-from rnshmc.plots.surrogate_figures import banana, gaussian_sweep, one_dimension
 from rnshmc.types import Array
 
 METHODS = ("rns_hmc", "gp_hmc")

@@ -38,7 +38,7 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture
 def figure(table: pd.DataFrame) -> Figure:
-    return acceptance_sweep(table, "fig5", CUTS)
+    return acceptance_sweep(table, CUTS)
 
 
 def test_cells_hold_means_over_runs(figure: Figure) -> None:
@@ -82,7 +82,7 @@ def test_panels_show_medians_bars_and_hmc(
 
 def test_fig4_runs_over_dimensions(table: pd.DataFrame) -> None:
     table = table.rename(columns={"training_points": "d", "d": "training_points"})
-    figure = acceptance_sweep(table, "fig4", {"d": 400, "hidden_units": 50})
+    figure = acceptance_sweep(table, {"d": 400, "hidden_units": 50})
     heat, middle, right = figure.axes
     assert [ax.get_xlabel() for ax in (heat, middle, right)] == [
         "hidden units $s$",
@@ -96,5 +96,5 @@ def test_equal_tables_give_equal_bytes(table: pd.DataFrame, tmp_path: Path) -> N
     for suffix in ("png", "pdf"):
         paths = [tmp_path / f"{name}.{suffix}" for name in ("first", "second")]
         for path in paths:
-            save(acceptance_sweep(table, "fig5", CUTS), path)
+            save(acceptance_sweep(table, CUTS), path)
         assert paths[0].read_bytes() == paths[1].read_bytes()

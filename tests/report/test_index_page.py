@@ -18,7 +18,7 @@ from rnshmc.report.index_page import CHAPTERS, Results, Section, report_page, se
 from rnshmc.report.network_text import NetworkRow, NetworkSection
 from rnshmc.report.notebook_page import notebook_page
 from rnshmc.report.scorecard_page import scorecard_page
-from rnshmc.report.table_text import Number
+from rnshmc.report.table_text import Number, readable_diagnostics
 from rnshmc.results.agreement import agreement_table
 from rnshmc.results.metrics import chain_metrics, convergence
 from rnshmc.results.posterior import ProblemChains
@@ -45,6 +45,14 @@ CARD = pd.DataFrame(
 )
 OF_B = pd.DataFrame(
     [("B/fig2", "acceptance_hmc", 0.58, 0.7, 0.01, 1.2, "differs", "a reason")], columns=list(SCORECARD_COLUMNS)
+)
+WHOLE_CARD = pd.concat([CARD, OF_B], ignore_index=True)
+DIAGNOSTICS = readable_diagnostics(
+    pd.DataFrame(
+        [("bank", "hmc", 2, 1.002, 900.0, 800.0, 0, ""), ("a9a", "hmc", 2, 1.3, 55.0, 60.0, 4, "R-hat 1.300")],
+        columns=["problem", "sampler", "chains", "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "warnings"],
+    ),
+    TITLES,
 )
 GRADIENT_PAGES = ("gradient_models", "gradient_logistic", "gradient_stochastic")
 GRADIENT_PROBLEMS = [
@@ -137,14 +145,20 @@ PROVENANCE: dict[str, Any] = {
 
 
 def written(
-    problems: list[Section], image: Path, gradient_problems: list[NetworkSection], figures: list[str], pages: list[str]
+    problems: list[Section],
+    image: Path,
+    gradient_problems: list[NetworkSection],
+    figures: list[str],
+    pages: list[str],
+    card: pd.DataFrame = WHOLE_CARD,
 ) -> Page:
     html = report_page(
         TEMPLATES / "index.html.j2",
         run="tiny",
         problems=problems,
         gradient_problems=gradient_problems,
-        card=pd.concat([CARD, OF_B], ignore_index=True),
+        diagnostics=DIAGNOSTICS,
+        card=card,
         draws=200,
         figures=dict.fromkeys(figures, image),
         notebooks={name: f"{name}.html" for name in pages},
@@ -198,6 +212,22 @@ def test_problems_with_fewer_rows_are_announced(page: Page) -> None:
 def test_a_busy_machine_is_announced(page: Page) -> None:
     assert "the timing of HMC on Bank Marketing; NNg-HMC on GARCH." in page.text
     assert page.html.count("<td>HMC †") == 1
+
+
+def test_convergence_of_every_problem_is_shown_and_what_is_wrong_with_it(page: Page) -> None:
+    assert "1 of 2 samplers have warnings." in page.text
+    assert "Bank Marketing HMC 2 1.002 900 800 0 none" in page.text
+    assert "Adult HMC 2 1.300 55 60 4 R-hat 1.300" in page.text
+
+
+def test_a_run_of_one_problem_has_its_chapters_alone(problems: list[Section], image: Path) -> None:
+    mine = [section for section in problems if section.problem == "mine"]
+    page = written(mine, image, [], ["efficiency", "acceptance", "evaluations"], ["table1", "mine"], CARD[:0])
+    anchors = re.findall(r'<h2 id="([a-z0-9]+)"', page.html)
+    assert anchors == ["idea", "table1", "convergence", "problems", "provenance"]
+    assert re.findall(r'<a href="#([a-z0-9]+)"', page.html.partition("</nav>")[0].partition("<nav>")[2]) == anchors
+    assert "scorecard.html" not in page.html
+    assert "Figure" not in page.text
 
 
 def test_means_that_differ_are_said_to_differ(page: Page) -> None:

@@ -1,4 +1,6 @@
 import json
+import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -6,15 +8,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.io import savemat
+from scipy.optimize import minimize
 
+from rnshmc.datasets.receipt import Receipt
 from rnshmc.errors import DataError, ParameterError, RnshmcError
+from rnshmc.files import sha256
 from rnshmc.random import stream
+from rnshmc.types import Array
+from tests.conftest import z_bound
 
 dolfinx = pytest.importorskip("dolfinx")
 
 from mpi4py import MPI  # noqa: E402
 
-from rnshmc.targets.elliptic import EllipticForwardModel  # noqa: E402
+from rnshmc.targets.elliptic import EllipticForwardModel, EllipticInverseProblem  # noqa: E402
 from rnshmc.targets.elliptic_settings import EllipticSettings, ForwardSettings, from_mapping  # noqa: E402
 from rnshmc.targets.forward_data import ForwardData  # noqa: E402
 from rnshmc.targets.forward_model import run_forward_model  # noqa: E402
@@ -72,6 +80,57 @@ def test_observations_of_a_user_replace_the_simulated_ones(tmp_path: Path) -> No
     assert data.prior_predictive.shape == (5, 2)
     assert np.isnan(data.theta_true).all()
     assert np.isnan(data.observations_clean).all()
+
+
+def receipt(folder: Path, observations: Array | None) -> str:
+    """The file of a receipt for published observations, or for none that could be fetched."""
+    path = folder / "published.mat"
+    savemat(path, {"y": np.zeros(1) if observations is None else observations[:, np.newaxis], "more": np.ones(3)})
+    real = observations is not None
+    name, digest = (path.name, sha256(path)) if real else (None, None)
+    Receipt("published", "real" if real else "stand-in", name, digest, "a test").save(folder / "published.json")
+    return str(folder / "published.json")
+
+
+def test_published_observations_are_taken_in_the_order_of_the_points(tmp_path: Path) -> None:
+    published = np.arange(49.0) / 7
+    data = run(sensors=7, published=receipt(tmp_path, published))
+    assert data.origin == "published"
+    np.testing.assert_array_equal(data.observations, published)
+    # The second coordinate runs faster.
+    np.testing.assert_allclose(data.points[7 * 2 + 3], (2 / 6, 3 / 6), rtol=1e-15)
+    assert np.isnan(data.theta_true).all()
+
+
+def test_where_they_cannot_be_fetched_observations_are_simulated_and_say_so(tmp_path: Path) -> None:
+    data, simulated = run(sensors=7, published=receipt(tmp_path, None)), run(sensors=7)
+    assert data.origin == "simulated"
+    np.testing.assert_array_equal(data.observations, simulated.observations)
+
+
+def test_published_observations_of_another_number_of_sensors_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="sensors is 6, but there are 49 published observations"):
+        run(sensors=6, published=receipt(tmp_path, np.zeros(49)))
+
+
+@pytest.mark.skipif("RNSHMC_DATA_MIRROR" not in os.environ, reason="RNSHMC_DATA_MIRROR is not set")
+def test_the_published_observations_are_likely_under_the_model(tmp_path: Path) -> None:
+    """Residuals at the mode have the standard deviation of the noise; if they are shifted, they do not."""
+    path = Path(shutil.copy(Path(os.environ["RNSHMC_DATA_MIRROR"]) / "ePDE.mat", tmp_path))
+    Receipt("pde-observations", "real", path.name, sha256(path), "a test").save(tmp_path / "receipt.json")
+    settings = ForwardSettings(1, members=1, published=str(tmp_path / "receipt.json"))
+    data = run_forward_model(MPI.COMM_SELF, settings)
+    assert data is not None
+    orders = {"published": data.observations, "shifted": np.roll(data.observations, 1)}
+    spread = {}
+    for order, observations in orders.items():
+        problem = EllipticInverseProblem(data.points, observations, noise_sd=0.1, prior_sd=0.5, settings=settings.model)
+        mode = minimize(problem.value_and_grad, np.zeros(20), jac=True).x
+        spread[order] = float(np.std(EllipticForwardModel(data.points, settings.model).predict(mode) - observations))
+    # Less than 0.1, for up to 20 parameters follow the noise of 121 observations; its own error is 0.1 / sqrt(242).
+    assert 0.1 * np.sqrt(1 - 20 / 121) - z_bound() * 0.1 / np.sqrt(242) < spread["published"]
+    assert spread["published"] < 0.1 + z_bound() * 0.1 / np.sqrt(242)
+    assert spread["shifted"] > 0.1 + z_bound() * 0.1 / np.sqrt(242)
 
 
 def test_bad_observations_of_a_user_are_an_error(tmp_path: Path) -> None:

@@ -3,10 +3,17 @@
 PAPER_TABLE = "workflow/report/paper_table1.csv"
 CLAIMS = "workflow/report/paper_claims.csv"
 # The problem of Fig. 6, where the run has it, and those of its samplers that the paper compares there.
-FIG6 = "lr_simulated" if "lr_simulated" in PAGED else next(iter(PAGED), None)
-FIG6_SAMPLERS = [name for name in ("hmc", "rns_hmc") if FIG6 and name in samplers(FIG6)]
+FIG6 = "lr_simulated"
+FIG6_SAMPLERS = [name for name in ("hmc", "rns_hmc") if FIG6 in PAGED and name in samplers(FIG6)]
+# The problems of Figs. 7 and 8.
+ADAPTED = [name for name in PAGED if name in REFERRED and "arns_hmc" in samplers(name)]
 # The tables of the papers, as views of all results, and the problems that each of them has.
 TABLE_VIEWS = {"table1": PAGED, "nng_tables": NETWORK_PROBLEMS}
+
+
+# What the run has of the experiments, and of the tables that are compared with the papers.
+EXPERIMENT_OUTPUTS = [path for name, tables in EXPERIMENT_TABLES.items() if is_selected(config, name) for path in tables]
+OF_PAPERS = bool(PAPERS) or any(is_selected(config, name) for name in EXPERIMENT_TABLES)
 
 
 rule metrics:
@@ -21,9 +28,6 @@ rule metrics:
         spec={"discard": config["iterations"]["discard"]},
     log:
         f"{LOGS}/metrics/{{problem}}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:
@@ -34,7 +38,10 @@ rule tables:
     """Make the table of all results, the papers' tables as views of it, and the tables of diagnostics and agreement."""
     input:
         metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
-        timing=of_every_sampler(rules.timing.output.timing),
+        timing=[
+            *of_every_sampler(rules.timing.output.timing),
+            *expand(rules.timing_baseline.output.timing, problem=WASTED),
+        ],
         reference=expand(rules.reference.output.reference, problem=REFERRED),
         matching=of_every_fit(rules.matching.output.matching),
     output:
@@ -73,9 +80,6 @@ rule tables:
         spec={"titles": TITLES, "papers": PAPERS, "views": TABLE_VIEWS},
     log:
         f"{LOGS}/tables.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=2000, runtime=10),
     script:
@@ -87,12 +91,11 @@ rule adaptive:
     input:
         chains=[
             path
-            for name in PAGED
-            if "arns_hmc" in samplers(name)
+            for name in ADAPTED
             for path in of_chains(rules.sample.output.chain, name, "arns_hmc")
         ],
-        metrics=expand(rules.metrics.output.metrics, problem=PAGED),
-        timing=of_every_sampler(rules.timing.output.timing, PAGED),
+        metrics=expand(rules.metrics.output.metrics, problem=ADAPTED),
+        timing=of_every_sampler(rules.timing.output.timing, ADAPTED),
     output:
         fig7=f"{RESULTS}/tables/fig7.csv",
         fig8=f"{RESULTS}/tables/fig8.csv",
@@ -100,9 +103,6 @@ rule adaptive:
         code=code("scripts/adaptive.py"),
     log:
         f"{LOGS}/adaptive.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=2000, runtime=10),
     script:
@@ -119,9 +119,6 @@ rule fig6_table:
         code=code("scripts/fig6_table.py"),
     log:
         f"{LOGS}/fig6_table.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=2000, runtime=10),
     script:
@@ -134,20 +131,12 @@ rule scorecard:
         tables=[
             rules.tables.output.table1,
             rules.tables.output.table1_se,
-            rules.adaptive.output.fig7,
-            rules.adaptive.output.fig8,
-            rules.fig1_table.output.errors,
-            rules.fig2_table.output.acceptance,
-            rules.fig3_table.output.table,
-            *expand(rules.sweep_table.output.table, sweep=SWEEPS),
-            *([rules.a9a_dimension.output.table] if "a9a" in PROBLEMS else []),
             rules.tables.output.nng_tables,
             rules.tables.output.nng_tables_se,
             rules.tables.output.agreement,
-            rules.nng_fig2_table.output.acceptance,
-            rules.nng_fig3_table.output.acceptance,
-            rules.nng_table4.output.table,
-            *([rules.nng_fig5_table.output.table] if "nng_fig5" in NETWORK_FIGURES else []),
+            *(rules.adaptive.output if ADAPTED else []),
+            *EXPERIMENT_OUTPUTS,
+            *(rules.nng_fig5_table.output if "nng_fig5" in NETWORK_FIGURES else []),
         ],
         published=PAPER_TABLE,
         network_published="workflow/report/paper_b_tables.csv",
@@ -164,9 +153,6 @@ rule scorecard:
         code=code("scripts/scorecard.py"),
     log:
         f"{LOGS}/scorecard.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:
@@ -190,9 +176,6 @@ rule provenance:
         },
     log:
         f"{LOGS}/provenance.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:

@@ -1,22 +1,56 @@
-"""What is run again, and when (docs/workflow.md). Included last, for it looks at every rule."""
+"""What is run again, and when (docs/workflow.md), and what the user is told of trouble. Included last: it looks at all rules."""
 
 import hashlib
+import logging
+import threading
 
 from snakemake.logging import logger
+from snakemake_interface_logger_plugins.common import LogEvent
 
 from rnshmc.rerun.records import restore_records, save_records
+from rnshmc.run.trouble import check_writable, explain
 
 RECORDS = Path(RESULTS, "records.json")
 
 # The profile leaves out the trigger `code`, which goes by the times of scripts: digests among the parameters take its
 # place. Those of scripts come from `code`; that of a shell command is added here, so that no rule can forget it.
+# All rules run in one environment.
 for rule_ in workflow.rules:
+    if not rule_.norun and rule_.conda_env is None:
+        rule_.conda_env = "../../environment.yml"
     if rule_.shellcmd is not None:
         rule_.set_params(command=hashlib.sha256(rule_.shellcmd.encode()).hexdigest())
 
 # Before Snakemake looks for changes, results that were copied here get back the records that came with them.
 if workflow.is_main_process:
     restore_records(RECORDS, Path.cwd())
+
+
+class Explainer(logging.Handler):
+    """Adds to the log what there is to say of each failed job; the error that it ended with was logged before.
+
+    The profile leaves out Snakemake's own page on such a job, and with it the job's name.
+    """
+
+    def __init__(self):
+        super().__init__(logging.ERROR)
+        self.before = threading.local()
+
+    def emit(self, record):
+        if getattr(record, "event", None) == LogEvent.JOB_ERROR:
+            error = f"{getattr(self.before, 'text', '')} {record.aux}"
+            quiet = record.shellcmd is not None
+            logger.error(explain(record.rule_name, record.output, record.log, error, quiet_log=quiet))
+        else:
+            self.before.text = record.getMessage()
+
+
+logger.addHandler(Explainer())
+
+
+onstart:
+    check_writable(Path(RESULTS))
+    check_writable(Path(LOGS))
 
 
 def leave_records():

@@ -21,10 +21,11 @@ os.environ.update(
 for name in [name for name in os.environ if name.startswith("PMIX_") or name in ("SLURM_STEP_ID", "SLURM_STEPID")]:
     del os.environ[name]
 
-from rnshmc.run.config import check_config, selected_problems
+from rnshmc.run.config import check_config, is_selected, selected_problems
 from rnshmc.run.mpi import MPI_SETTINGS
 from rnshmc.run.recipes import recipe, recipe_name
 from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, TARGETS, VIEWS, target_settings
+from rnshmc.results.estimates import PUBLISHED_BASELINE
 from rnshmc.rerun.closure import script_imports
 from rnshmc.rerun.code_digest import code_digest
 
@@ -49,6 +50,8 @@ REFERRED = [name for name, entry in PROBLEMS.items() if entry["compared_with"] =
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
 # What a sampler's entry may say of its runs; the rest of the entry shapes its transitions.
 RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
+# Problems whose HMC is timed a second time, with what the published implementation evaluates in vain.
+WASTED = [name for name, entry in PROBLEMS.items() if "baseline" in entry]
 ELLIPTIC = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] == "elliptic"]
 # Those whose explorations keep the gradients along their trajectories, for the samplers whose surrogates are fitted to them.
 RECORDED = [
@@ -62,10 +65,15 @@ RECORDED = [
 ]
 
 
+def one_of(names):
+    """A constraint of a wildcard to names; one that nothing satisfies where there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
 wildcard_constraints:
-    problem="|".join(PROBLEMS),
-    sampler="|".join(sorted({s for p in PROBLEMS.values() for s in p["samplers"]})),
-    surrogate="|".join(sorted({s for p in PROBLEMS.values() for s in p["surrogates"]})),
+    problem=one_of(PROBLEMS),
+    sampler=one_of(sorted({s for p in PROBLEMS.values() for s in p["samplers"]})),
+    surrogate=one_of(sorted({s for p in PROBLEMS.values() for s in p["surrogates"]})),
     chain=r"chain\d+",
 
 
@@ -127,11 +135,6 @@ def data_file(name):
 def receipts(path):
     """Receipts of the raw files behind a processed one, all of whose rows or some it has."""
     return RECEIPTS.get(re.sub(r"_\d+_rows\.npz$", ".npz", path), [])
-
-
-def one_of(names):
-    """A constraint of a wildcard to names; one that nothing satisfies where there are none."""
-    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def data_spec(entry, stream, settings):
@@ -239,6 +242,32 @@ def sampler_spec(wildcards, **more):
         **more,
     }
     return {**spec, "surrogate": problem(wildcards)["surrogates"][name]} if name else spec
+
+
+def baseline_spec(wildcards):
+    """All that shapes the seconds of a problem's baseline: HMC with its settings and those of the baseline."""
+    name = wildcards.problem
+    hmc = {key: value for key, value in problem(wildcards)["samplers"]["hmc"].items() if key not in RUN_SETTINGS}
+    return {
+        "problem": name,
+        "sampler": PUBLISHED_BASELINE,
+        "recipe": "hmc",
+        "seed": config["seed"],
+        "target": problem(wildcards)["target"],
+        "settings": {**hmc, **problem(wildcards)["baseline"]},
+        "entries": [target_code(wildcards), KERNELS["hmc"]],
+        **timing_settings(name, "hmc"),
+    }
+
+
+def timing_settings(problem, sampler):
+    """How long a sampler is timed, and on how many threads."""
+    timing = config["timing"]
+    return {
+        "blocks": timing["blocks"],
+        "blas_threads": timing["blas_threads"],
+        "block_iterations": sampler_setting(problem, sampler, "block_iterations", timing["block_iterations"]),
+    }
 
 
 def fitted_surrogate(wildcards, chain, suffix="npz"):

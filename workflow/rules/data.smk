@@ -5,6 +5,8 @@ from rnshmc.datasets.registry import READERS, SIMULATIONS, STAGES, STAND_INS
 RAW = "data/raw"
 PROCESSED = "data/processed"
 FETCHED, SIMULATED, PROJECTED = (config["data"][kind] for kind in ("fetched", "simulated", "projected"))
+# Raw data that are no regression: what paper A's authors published beside their code.
+PUBLISHED = ["pde-observations", "fig1-observations"]
 # Receipts of the raw files behind each processed one.
 RECEIPTS = {f"{PROCESSED}/{name}.npz": expand(f"{RAW}/{{raw}}.json", raw=entry["raw"]) for name, entry in FETCHED.items()}
 RECEIPTS |= {
@@ -26,13 +28,10 @@ rule download:
         code=code("scripts/download.py"),
         spec={"policy": config["data"]["policy"]},
     wildcard_constraints:
-        dataset=one_of({raw: None for entry in FETCHED.values() for raw in entry["raw"]}),
+        dataset=one_of([*PUBLISHED, *{raw: None for entry in FETCHED.values() for raw in entry["raw"]}]),
     log:
         "logs/data/download_{dataset}.log",
     localrule: True
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=30),
     script:
@@ -55,16 +54,13 @@ rule prepare:
         ),
         spec=lambda wc: data_spec(
             STAGES["fetched"],
-            ["stand-in", FETCHED[wc.dataset].get("stream", wc.dataset)],
-            {key: value for key, value in FETCHED[wc.dataset].items() if key not in ("raw", "stream")},
+            ["stand-in", wc.dataset],
+            {key: value for key, value in FETCHED[wc.dataset].items() if key != "raw"},
         ),
     wildcard_constraints:
         dataset=one_of(FETCHED),
     log:
         "logs/data/prepare_{dataset}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=4000, runtime=20),
     script:
@@ -86,9 +82,6 @@ rule simulate:
         dataset=one_of(SIMULATED),
     log:
         "logs/data/simulate_{dataset}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=20),
     script:
@@ -110,9 +103,6 @@ rule project:
         dataset=one_of(PROJECTED),
     log:
         "logs/data/project_{dataset}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:
@@ -133,9 +123,6 @@ rule subset:
         rows=r"[1-9]\d*",
     log:
         "logs/data/subset_{dataset}_{rows}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=2000, runtime=10),
     script:

@@ -1,4 +1,8 @@
-"""Figures 1 to 3 of paper A: surrogates in one dimension, on a banana, on a Gaussian in 32 dimensions."""
+"""Experiments of paper A: surrogates on small distributions (Figs. 1 to 3), acceptance over a grid (Figs. 4 and 5), a higher
+dimension of a9a (section 5.1).
+"""
+
+from rnshmc.experiments.sweep import sweep_points
 
 EXPERIMENTS = config["experiments"]
 FIG3_SURROGATES = EXPERIMENTS["fig3"]["surrogates"]
@@ -16,49 +20,25 @@ FIG2_ENTRIES = [*ENTRIES["hmc"], *ENTRIES["rns_hmc"]]
 
 rule fig1_table:
     """Fit surrogates to few observations of a parabola."""
+    input:
+        published=[f"{RAW}/fig1-observations.json"] if EXPERIMENTS["fig1"]["published"] else [],
     output:
         points=f"{RESULTS}/tables/fig1_points.csv",
         curves=f"{RESULTS}/tables/fig1.csv",
         errors=f"{RESULTS}/tables/fig1_errors.csv",
     params:
         code=code("scripts/fig1_table.py", *FIG1_ENTRIES),
-        spec={"seed": config["seed"], "entries": FIG1_ENTRIES, "settings": EXPERIMENTS["fig1"]},
+        spec={
+            "seed": config["seed"],
+            "entries": FIG1_ENTRIES,
+            "settings": {key: value for key, value in EXPERIMENTS["fig1"].items() if key != "published"},
+        },
     log:
         f"{LOGS}/experiments/fig1_table.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=20),
     script:
         "../scripts/fig1_table.py"
-
-
-rule fig1:
-    """Draw Fig. 1 from its tables."""
-    input:
-        points=rules.fig1_table.output.points,
-        curves=rules.fig1_table.output.curves,
-    output:
-        figure=report(
-            f"{RESULTS}/figures/fig1.png",
-            caption="../report/fig1.rst",
-            category="Figures",
-            labels={"figure": "fig1"},
-        ),
-        pdf=f"{RESULTS}/figures/fig1.pdf",
-    params:
-        code=code("scripts/fig1.py"),
-        spec=EXPERIMENTS["fig1"],
-    log:
-        f"{LOGS}/experiments/fig1.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        **demand(mem_mb=1000, runtime=10),
-    script:
-        "../scripts/fig1.py"
 
 
 rule fig2_table:
@@ -77,41 +57,10 @@ rule fig2_table:
         },
     log:
         f"{LOGS}/experiments/fig2_table.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=20),
     script:
         "../scripts/fig2_table.py"
-
-
-rule fig2:
-    """Draw Fig. 2 from its tables."""
-    input:
-        field=rules.fig2_table.output.field,
-        trajectories=rules.fig2_table.output.trajectories,
-        acceptance=rules.fig2_table.output.acceptance,
-    output:
-        figure=report(
-            f"{RESULTS}/figures/fig2.png",
-            caption="../report/fig2.rst",
-            category="Figures",
-            labels={"figure": "fig2"},
-        ),
-        pdf=f"{RESULTS}/figures/fig2.pdf",
-    params:
-        code=code("scripts/fig2.py"),
-        spec=EXPERIMENTS["fig2"],
-    log:
-        f"{LOGS}/experiments/fig2.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        **demand(mem_mb=1000, runtime=10),
-    script:
-        "../scripts/fig2.py"
 
 
 rule fig3_point:
@@ -136,9 +85,6 @@ rule fig3_point:
         size=r"\d+",
     log:
         f"{LOGS}/experiments/fig3/{{method}}/n{{size}}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=2000, runtime=60),
     script:
@@ -155,39 +101,164 @@ rule fig3_table:
         code=code("scripts/fig3_table.py"),
     log:
         f"{LOGS}/experiments/fig3_table.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/fig3_table.py"
 
 
-rule fig3:
-    """Draw Fig. 3 from its table."""
-    input:
-        table=rules.fig3_table.output.table,
+SWEEP = config["sweeps"]
+SWEEPS = ["fig4", "fig5"]
+SWEEP_POINTS = {name: sweep_points(name, **SWEEP[name]) for name in SWEEPS}
+SWEEP_TARGET = {"kind": "logistic", "prior_sd": SWEEP["prior_sd"]}
+
+
+rule sweep_model:
+    """Simulate the logistic regression of one dimension and tune the step size of HMC on it."""
     output:
-        figure=report(
-            f"{RESULTS}/figures/fig3.png",
-            caption="../report/fig3.rst",
-            category="Figures",
-            labels={"figure": "fig3"},
-        ),
-        pdf=f"{RESULTS}/figures/fig3.pdf",
+        data=f"{RESULTS}/sweeps/d{{d}}/data.npz",
+        step_size=f"{RESULTS}/sweeps/d{{d}}/step_size.json",
     params:
-        code=code("scripts/fig3.py"),
-        spec=EXPERIMENTS["fig3"],
+        code=code("scripts/sweep_model.py"),
+        spec=lambda wc: {
+            "seed": config["seed"],
+            "d": int(wc.d),
+            **{key: SWEEP[key] for key in ("observations", "prior_sd", "n_steps", "acceptance", "tuning")},
+        },
+    wildcard_constraints:
+        d=r"\d+",
     log:
-        f"{LOGS}/experiments/fig3.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
+        f"{LOGS}/sweeps/d{{d}}/model.log",
+    resources:
+        **demand(mem_mb=1000, runtime=20),
+    script:
+        "../scripts/sweep_model.py"
+
+
+rule sweep_explore:
+    """Run exact HMC on the model of one dimension, from the origin."""
+    input:
+        data=rules.sweep_model.output.data,
+        step_size=rules.sweep_model.output.step_size,
+    output:
+        chain=f"{RESULTS}/sweeps/d{{d}}/run{{run}}.nc",
+    params:
+        code=code("scripts/sweep_explore.py", TARGETS["logistic"], KERNELS["hmc"]),
+        spec=lambda wc: {
+            "seed": config["seed"],
+            "d": int(wc.d),
+            "run": int(wc.run),
+            "target": SWEEP_TARGET,
+            "n_steps": SWEEP["n_steps"],
+            "iterations": config["iterations"]["discard"]
+            + max(
+                point.training_points
+                for name in SWEEPS
+                for point in SWEEP_POINTS[name]
+                if point.d == int(wc.d)
+            ),
+        },
+    wildcard_constraints:
+        d=r"\d+",
+        run=r"\d+",
+    log:
+        f"{LOGS}/sweeps/d{{d}}/run{{run}}.log",
+    resources:
+        **demand(mem_mb=1000, runtime=20),
+    script:
+        "../scripts/sweep_explore.py"
+
+
+rule sweep_point:
+    """Measure the acceptance of RNS-HMC at one point: every run of one dimension, size of network and training set."""
+    input:
+        data=rules.sweep_model.output.data,
+        explorations=expand(rules.sweep_explore.output.chain, run=range(1, SWEEP["runs"] + 1), allow_missing=True),
+    output:
+        point=f"{RESULTS}/sweeps/d{{d}}/s{{hidden_units}}_n{{training_points}}.csv",
+    params:
+        code=code("scripts/sweep_point.py", TARGETS["logistic"], KERNELS["hmc"], SURROGATES["random_network"]),
+        spec=lambda wc: {
+            "target": SWEEP_TARGET,
+            "point": {key: int(wc[key]) for key in ("d", "hidden_units", "training_points")},
+            "settings": {
+                "seed": config["seed"],
+                "discard": config["iterations"]["discard"],
+                "keep": SWEEP["keep"],
+                "ridge": SWEEP["ridge"],
+            },
+        },
+    wildcard_constraints:
+        d=r"\d+",
+        hidden_units=r"\d+",
+        training_points=r"\d+",
+    log:
+        f"{LOGS}/sweeps/d{{d}}/s{{hidden_units}}_n{{training_points}}.log",
+    resources:
+        **demand(mem_mb=2000, runtime=60),
+    script:
+        "../scripts/sweep_point.py"
+
+
+rule sweep_table:
+    """Gather the points of a figure."""
+    input:
+        points=lambda wc: [
+            rules.sweep_point.output.point.format(**point._asdict()) for point in SWEEP_POINTS[wc.sweep]
+        ],
+    output:
+        table=f"{RESULTS}/tables/{{sweep}}.csv",
+    params:
+        code=code("scripts/sweep_table.py"),
+    wildcard_constraints:
+        sweep="|".join(SWEEPS),
+    log:
+        f"{LOGS}/sweeps/{{sweep}}.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:
-        "../scripts/fig3.py"
+        "../scripts/sweep_table.py"
 
 
-EXPERIMENT_OUTPUTS = [*rules.fig1.output, rules.fig1_table.output.errors, *rules.fig2.output, *rules.fig3.output]
+rule a9a_dimension:
+    """Run HMC and RNS-HMC on a9a projected to the dimension of Table 1 and to a higher one."""
+    input:
+        encoded=f"{PROCESSED}/a9a_encoded.npz",
+    output:
+        table=f"{RESULTS}/tables/a9a_dimension.csv",
+    params:
+        code=code("scripts/a9a_dimension.py", KERNELS["hmc"], SURROGATES["random_network"]),
+        spec=lambda wc: {
+            "entries": [KERNELS["hmc"], SURROGATES["random_network"]],
+            "experiment": {
+                **EXPERIMENTS["projection"],
+                "prior_sd": config["problems"]["a9a"]["target"]["prior_sd"],
+                "discard": config["iterations"]["discard"],
+                "seed": config["seed"],
+                "settings": {
+                    **{key: config["problems"]["a9a"]["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
+                    "explore_iterations": config["iterations"]["explore"],
+                    "iterations": config["iterations"]["keep"],
+                    "surrogate": {
+                        key: config["problems"]["a9a"]["surrogates"]["random_network"][key]
+                        for key in ("hidden_units", "ridge")
+                    },
+                },
+            },
+        },
+    log:
+        f"{LOGS}/a9a_dimension.log",
+    resources:
+        **demand(mem_mb=2000, runtime=60),
+    script:
+        "../scripts/a9a_dimension.py"
+
+
+# The tables of each experiment; other rule files add theirs.
+EXPERIMENT_TABLES = {
+    "fig1": [*rules.fig1_table.output],
+    "fig2": [*rules.fig2_table.output],
+    "fig3": [*rules.fig3_table.output],
+    **{name: [rules.sweep_table.output.table.format(sweep=name)] for name in SWEEPS},
+    **({"projection": [*rules.a9a_dimension.output]} if "a9a" in PROBLEMS else {}),
+}

@@ -1,4 +1,4 @@
-"""Figures 2 and 3 and Table 4 of paper B: networks of gradients on a banana and on Gaussians."""
+"""Tables of paper B's Figs. 2 to 10 and its Table 4; those of a problem that a config lacks are left out."""
 
 NNG_TABLE4 = EXPERIMENTS["nng_table4"]
 NNG_METHODS = ["hmc", *NNG_TABLE4["surrogates"]]
@@ -17,42 +17,10 @@ rule nng_fig2_table:
         spec=network_experiment("nng_fig2"),
     log:
         f"{LOGS}/experiments/nng_fig2_table.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=20),
     script:
         "../scripts/nng_fig2_table.py"
-
-
-rule nng_fig2:
-    """Draw paper B's Fig. 2 from its tables."""
-    input:
-        field=rules.nng_fig2_table.output.field,
-        draws=rules.nng_fig2_table.output.draws,
-        trajectories=rules.nng_fig2_table.output.trajectories,
-        acceptance=rules.nng_fig2_table.output.acceptance,
-    output:
-        figure=report(
-            f"{RESULTS}/figures/nng_fig2.png",
-            caption="../report/nng_fig2.rst",
-            category="Figures",
-            labels={"figure": "nng_fig2"},
-        ),
-        pdf=f"{RESULTS}/figures/nng_fig2.pdf",
-    params:
-        code=code("scripts/nng_fig2.py"),
-        spec=EXPERIMENTS["nng_fig2"],
-    log:
-        f"{LOGS}/experiments/nng_fig2.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        **demand(mem_mb=1000, runtime=10),
-    script:
-        "../scripts/nng_fig2.py"
 
 
 rule nng_fig3_table:
@@ -65,40 +33,10 @@ rule nng_fig3_table:
         spec=network_experiment("nng_fig3"),
     log:
         f"{LOGS}/experiments/nng_fig3_table.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=20),
     script:
         "../scripts/nng_fig3_table.py"
-
-
-rule nng_fig3:
-    """Draw paper B's Fig. 3 from its tables."""
-    input:
-        draws=rules.nng_fig3_table.output.draws,
-        acceptance=rules.nng_fig3_table.output.acceptance,
-    output:
-        figure=report(
-            f"{RESULTS}/figures/nng_fig3.png",
-            caption="../report/nng_fig3.rst",
-            category="Figures",
-            labels={"figure": "nng_fig3"},
-        ),
-        pdf=f"{RESULTS}/figures/nng_fig3.pdf",
-    params:
-        code=code("scripts/nng_fig3.py"),
-        spec=EXPERIMENTS["nng_fig3"],
-    log:
-        f"{LOGS}/experiments/nng_fig3.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        **demand(mem_mb=1000, runtime=10),
-    script:
-        "../scripts/nng_fig3.py"
 
 
 rule nng_table4_point:
@@ -124,9 +62,6 @@ rule nng_table4_point:
         d=r"\d+",
     log:
         f"{LOGS}/experiments/nng_table4/{{method}}/d{{d}}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=2000, runtime=60),
     script:
@@ -149,19 +84,167 @@ rule nng_table4:
         spec=NNG_TABLE4,
     log:
         f"{LOGS}/experiments/nng_table4.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/nng_table4.py"
 
 
-NETWORK_EXPERIMENT_OUTPUTS = [
-    *rules.nng_fig2.output,
-    *rules.nng_fig2_table.output,
-    *rules.nng_fig3.output,
-    *rules.nng_fig3_table.output,
-    rules.nng_table4.output.table,
-]
+EXPERIMENT_TABLES |= {
+    "nng_fig2": [*rules.nng_fig2_table.output],
+    "nng_fig3": [*rules.nng_fig3_table.output],
+    "nng_table4": [*rules.nng_table4.output],
+}
+
+
+# Figs. 4 and 5 are of the problem that the config names.
+SWAPPED, DESIGNED = (config["experiments"][figure]["problem"] for figure in ("nng_fig4", "nng_fig5"))
+NNG_TABLES = f"{RESULTS}/tables"
+# The problem of each figure that is of one.
+OF_NETWORK_PROBLEMS = {
+    "nng_fig4": SWAPPED,
+    "nng_fig5": DESIGNED,
+    "nng_fig6": "garch",
+    "nng_fig7": "gp_regression",
+    "nng_fig8": "gp_regression",
+    "nng_fig9": "cover_type",
+    "nng_fig10": "cover_type",
+}
+NETWORK_FIGURES = {
+    figure: name
+    for figure, name in OF_NETWORK_PROBLEMS.items()
+    if name in NETWORK_PROBLEMS
+    and "nng_hmc" in samplers(name)
+    and (figure not in EXPERIMENTS or is_selected(config, figure))
+}
+
+
+if "nng_fig4" in NETWORK_FIGURES:
+
+    rule nng_fig4_table:
+        """Run HMC and NNg-HMC under another prior, with the network that was trained under the first."""
+        input:
+            data=data_file(SWAPPED),
+            exploration=rules.explore.output.chain.format(problem=SWAPPED, chain=CHAINS[0]),
+            network=rules.fit.output.surrogate.format(
+                problem=SWAPPED, surrogate=network_of(SWAPPED), chain=CHAINS[0]
+            ),
+            hmc=of_chains(rules.sample.output.chain, SWAPPED, "hmc"),
+            nng_hmc=of_chains(rules.sample.output.chain, SWAPPED, "nng_hmc"),
+        output:
+            draws=f"{NNG_TABLES}/nng_fig4_draws.csv",
+            acceptance=f"{NNG_TABLES}/nng_fig4_acceptance.csv",
+        params:
+            code=code(
+                "scripts/nng_fig4_table.py",
+                TARGETS[PROBLEMS[SWAPPED]["target"]["kind"]],
+                KERNELS["hmc"],
+                SURROGATES["gradient_network"],
+            ),
+            spec={
+                "seed": config["seed"],
+                "experiment": {
+                    "old_sd": PROBLEMS[SWAPPED]["target"]["prior_sd"],
+                    "new_sd": config["experiments"]["nng_fig4"]["prior_sd"],
+                    **{key: config["experiments"]["nng_fig4"][key] for key in ("burn_in", "iterations")},
+                },
+                "target": PROBLEMS[SWAPPED]["target"],
+                "surrogate": PROBLEMS[SWAPPED]["surrogates"][network_of(SWAPPED)],
+                "samplers": {
+                    sampler: {key: network_spec(SWAPPED)[sampler][key] for key in ("step_size", "n_steps")}
+                    for sampler in ("hmc", "nng_hmc")
+                },
+            },
+        log:
+            f"{LOGS}/network_figures/nng_fig4_table.log",
+        resources:
+            **demand(mem_mb=2000, runtime=60),
+        script:
+            "../scripts/nng_fig4_table.py"
+
+
+if "nng_fig5" in NETWORK_FIGURES:
+
+    rule nng_fig5_table:
+        """Train gradient networks of several designs on the gradients of each exploration."""
+        input:
+            **{
+                name: expand(
+                    rules.explore_recorded.output[name], problem=DESIGNED, chain=chains_of(DESIGNED, "nng_hmc")
+                )
+                for name in ("chain", "gradients")
+            },
+        output:
+            table=f"{NNG_TABLES}/nng_fig5.csv",
+        params:
+            code=code("scripts/nng_fig5_table.py"),
+            spec={
+                "seed": config["seed"],
+                "iterations": [iterations(DESIGNED, "discard"), training_end(DESIGNED, network_of(DESIGNED))],
+                "experiment": {key: config["experiments"]["nng_fig5"][key] for key in ("designs", "epochs")},
+            },
+        log:
+            f"{LOGS}/network_figures/nng_fig5_table.log",
+        resources:
+            **demand(mem_mb=2000, runtime=60),
+        script:
+            "../scripts/nng_fig5_table.py"
+
+
+if "nng_fig6" in NETWORK_FIGURES:
+
+    rule nng_fig6_table:
+        """Write down the series that the GARCH model is of."""
+        input:
+            data=data_file("garch"),
+        output:
+            table=f"{NNG_TABLES}/nng_fig6.csv",
+        params:
+            code=code("scripts/nng_fig6_table.py"),
+        log:
+            f"{LOGS}/network_figures/nng_fig6_table.log",
+        resources:
+            **demand(mem_mb=1000, runtime=10),
+        script:
+            "../scripts/nng_fig6_table.py"
+
+
+if "nng_fig7" in NETWORK_FIGURES:
+
+    rule nng_gp_tables:
+        """Gather the posteriors of the hyperparameters of the Gaussian process, and predict with them."""
+        input:
+            data=data_file("gp_regression"),
+            chains=of_recipes("gp_regression", "hmc", "nng_hmc"),
+        output:
+            fig7=f"{NNG_TABLES}/nng_fig7.csv",
+            fig8=f"{NNG_TABLES}/nng_fig8.csv",
+        params:
+            code=code("scripts/nng_gp_tables.py"),
+            spec={"target": PROBLEMS["gp_regression"]["target"]},
+        log:
+            f"{LOGS}/network_figures/nng_gp_tables.log",
+        resources:
+            **demand(mem_mb=1000, runtime=20),
+        script:
+            "../scripts/nng_gp_tables.py"
+
+
+if "nng_fig9" in NETWORK_FIGURES:
+
+    rule nng_sghmc_tables:
+        """Gather posteriors and traces by stochastic, by network and by exact gradients."""
+        input:
+            marginals=of_recipes("cover_type", "hmc", "nng_hmc", "sghmc"),
+            traces=of_recipes("cover_type", "nng_hmc", "sghmc_mh", "sghmc"),
+        output:
+            fig9=f"{NNG_TABLES}/nng_fig9.csv",
+            fig10=f"{NNG_TABLES}/nng_fig10.csv",
+        params:
+            code=code("scripts/nng_sghmc_tables.py"),
+        log:
+            f"{LOGS}/network_figures/nng_sghmc_tables.log",
+        resources:
+            **demand(mem_mb=2000, runtime=10),
+        script:
+            "../scripts/nng_sghmc_tables.py"

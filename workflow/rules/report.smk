@@ -1,133 +1,168 @@
-"""Figures, notebooks and the report."""
+"""Pages: the notebooks of the run, what each of them reads, and the report."""
 
-RUN_FIGURES = ["efficiency", "acceptance", "evaluations", "fig7", "fig8"]
-PAPER_FIGURES = ["fig1", "fig2", "fig3", "fig4", "fig5", "fig6"]
-# Those of paper B that tell its story, and those on several processes: only what the config asks for.
-GRADIENT_FIGURES = ["nng_fig2", "nng_fig3", *(name for name in ("nng_fig4", "nng_fig5", "nng_fig9") if name in NETWORK_FIGURES)]
-MPI_FIGURES = [
-    path for path in (*SCALING_OUTPUTS, *MESH_STUDY_OUTPUTS) if path.startswith(f"{RESULTS}/figures/") and path.endswith(".png")
-]
+# Figures of paper B that only their own pages show.
+ON_OTHER_PAGES = {"nng_fig6", "nng_fig7", "nng_fig8", "nng_fig10"}
 STYLE = "workflow/report/style.css"
 
 
-rule figures:
-    """Draw the figures that compare samplers over all problems."""
-    input:
-        metrics=expand(rules.metrics.output.metrics, problem=PAGED),
-        table1=rules.tables.output.table1,
-        table1_se=rules.tables.output.table1_se,
-        fig7=rules.adaptive.output.fig7,
-        fig8=rules.adaptive.output.fig8,
-        paper=PAPER_TABLE,
-    output:
-        **{
-            name: report(
-                f"{RESULTS}/figures/{name}.png",
-                caption=f"../report/{name}.rst",
-                category="Figures",
-                labels={"figure": name.replace("_", " ")},
-            )
-            for name in RUN_FIGURES
-        },
-        **{f"{name}_pdf": f"{RESULTS}/figures/{name}.pdf" for name in RUN_FIGURES},
-    params:
-        code=code("scripts/figures.py"),
-        spec={"titles": TITLES},
-    log:
-        f"{LOGS}/figures.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        **demand(mem_mb=2000, runtime=10),
-    script:
-        "../scripts/figures.py"
+def run_tables(*names):
+    """Tables of the run by their names: the parameters of notebooks that read them."""
+    return {name: f"{RESULTS}/tables/{name}.csv" for name in names}
 
 
-rule fig6:
-    """Draw Fig. 6 from its table."""
-    input:
-        fig6=rules.fig6_table.output.fig6,
-    output:
-        fig6=report(
-            f"{RESULTS}/figures/fig6.png",
-            caption="../report/fig6.rst",
-            category="Figures",
-            labels={"figure": "fig6"},
+# The problems of paper B that a page tells of, where the config has any of them.
+GRADIENT_PAGES = {
+    page: (title, chosen)
+    for page, title, names in (
+        ("gradient_models", "Models with dear gradients: GARCH and Gaussian processes", ["garch", "gp_regression"]),
+        (
+            "gradient_logistic",
+            "Logistic regression in 200 dimensions and on real data",
+            [*dict.fromkeys((SWAPPED, DESIGNED)), "news", "census", "dota2"],
         ),
-        pdf=f"{RESULTS}/figures/fig6.pdf",
-    params:
-        code=code("scripts/fig6.py"),
-        spec={"title": TITLES[FIG6]},
-    log:
-        f"{LOGS}/fig6.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        **demand(mem_mb=2000, runtime=10),
-    script:
-        "../scripts/fig6.py"
+        ("gradient_stochastic", "Gradients of a few rows: stochastic gradient HMC on Cover Type", ["cover_type"]),
+    )
+    if (chosen := [name for name in names if name in NETWORK_PROBLEMS])
+}
 
 
-rule problem_figures:
-    """Draw the figures of one problem's draws."""
-    input:
-        chains=lambda wc: of_every_chain(rules.sample.output.chain, [wc.problem]),
-        metrics=lambda wc: [rules.metrics.output.metrics.format(problem=wc.problem)],
-        paper=PAPER_TABLE,
-    output:
-        **{
-            name: report(
-                f"{RESULTS}/figures/{{problem}}_{name}.png",
-                caption=f"../report/{name}.rst",
-                category="Problems",
-                subcategory="{problem}",
-                labels={"figure": name},
-            )
-            for name in PROBLEM_FIGURES
+def drawn(*names):
+    """Figures of the run by their names, for the pages that show them."""
+    return {name: f"{RESULTS}/figures/{name}.png" for name in names}
+
+
+def network_files(*figures):
+    """Tables of figures of paper B, by the names of the figures: none of one that the config leaves out."""
+    return {
+        figure: list(run_tables(*FIGURES[figure].tables).values()) if figure in NETWORK_FIGURES else []
+        for figure in figures
+    }
+
+
+def network_page(page, figures, parameters):
+    """The page of some problems of paper B: files of its figures, and parameters of its own."""
+    title, names = GRADIENT_PAGES[page]
+    settings = {
+        name: {
+            **{key: PROBLEMS[name][key] for key in ("target", "samplers", "surrogates")},
+            "iterations": {key: iterations(name, key) for key in ("explore", "discard", "keep")},
+        }
+        for name in names
+    }
+    return {
+        "title": title,
+        "files": {**run_tables(*NETWORK_TABLES), **network_files(*figures), **BESIDE_PAPER},
+        "figures": drawn(*(name for name in figures if name in NETWORK_FIGURES)),
+        "parameters": {"titles": TITLES, "problems": settings, **parameters},
+    }
+
+
+NETWORK_TABLES = ("nng_tables", "nng_tables_se", "agreement", "diagnostics")
+NETWORK_PAGES = {
+    "gradient_models": (
+        ("nng_fig6", "nng_fig7", "nng_fig8"),
+        {"series": SIMULATED["garch"], "regression": SIMULATED["gp_regression"]},
+    ),
+    "gradient_logistic": (
+        ("nng_fig4", "nng_fig5"),
+        {"new_sd": config["experiments"]["nng_fig4"]["prior_sd"]},
+    ),
+    "gradient_stochastic": (("nng_fig9", "nng_fig10"), {}),
+}
+
+# The pages of the report that are notebooks: the source, what it is called, the files that it reads, the figures that it
+# shows, other parameters.
+BESIDE_PAPER = {**run_tables("scorecard"), "claims": CLAIMS}
+ALL_NOTEBOOKS = {
+    "surrogates": {
+        "title": "Surrogates in small: Figures 1 and 2",
+        "files": {
+            "errors": f"{RESULTS}/tables/fig1_errors.csv",
+            "acceptance": f"{RESULTS}/tables/fig2_acceptance.csv",
+            **BESIDE_PAPER,
         },
-        **{f"{name}_pdf": f"{RESULTS}/figures/{{problem}}_{name}.pdf" for name in PROBLEM_FIGURES},
-    params:
-        code=code("scripts/problem_figures.py"),
-        spec=lambda wc: {"title": TITLES[wc.problem]},
-    log:
-        f"{LOGS}/figures/{{problem}}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        **demand(mem_mb=2000, runtime=10),
-    script:
-        "../scripts/problem_figures.py"
+        "figures": drawn("fig1", "fig2"),
+    },
+    "gaussian": {
+        "title": "A narrow Gaussian in 32 dimensions: Figure 3",
+        "files": {"sweep": f"{RESULTS}/tables/fig3.csv", **BESIDE_PAPER},
+        "figures": drawn("fig3"),
+    },
+    "sweeps": {
+        "title": "Dimension, network and training set: Figures 4 and 5",
+        "files": {**run_tables(*SWEEPS), **BESIDE_PAPER},
+        "figures": drawn(*SWEEPS),
+    },
+    "table1": {
+        "title": "Four posteriors: Table 1",
+        "files": {
+            **run_tables("table1", "potential_matching"),
+            "paper_table": PAPER_TABLE,
+            **BESIDE_PAPER,
+        },
+        "figures": drawn("efficiency", "evaluations", "acceptance"),
+        "parameters": {"titles": TITLES},
+    },
+    "marginals": {
+        "title": "HMC and RNS-HMC sample the same posterior: Figure 6",
+        "files": run_tables("fig6", "agreement"),
+        "figures": drawn("fig6"),
+        "parameters": {"problem": FIG6},
+    },
+    "adaptive": {
+        "title": "Learning on the way: Figures 7 and 8",
+        "files": {**run_tables("fig7", "fig8"), **BESIDE_PAPER},
+        "figures": drawn("fig7", "fig8"),
+        "parameters": {"titles": TITLES},
+    },
+    "gradients": {
+        "title": "Gradients learnt by a network: paper B from end to end",
+        "files": {
+            **run_tables("nng_fig2_trajectories", "nng_fig2_acceptance", "nng_fig3_acceptance", "nng_table4"),
+            **run_tables(*NETWORK_TABLES),
+            **BESIDE_PAPER,
+        },
+        "figures": drawn("nng_fig2", "nng_fig3"),
+        "parameters": {
+            "titles": TITLES,
+            "pages": {page: found for page, (found, _) in GRADIENT_PAGES.items()},
+            "banana": EXPERIMENTS["nng_fig2"],
+            "gaussian": EXPERIMENTS["nng_fig3"],
+            "comparison": EXPERIMENTS["nng_table4"],
+        },
+    },
+    **{page: network_page(page, *NETWORK_PAGES[page]) for page in GRADIENT_PAGES},
+    **{
+        name: {
+            "source": "problem",
+            "title": TITLES[name],
+            "files": {
+                "chain_files": of_every_chain(rules.sample.output.chain, [name]),
+                "metrics_files": [rules.metrics.output.metrics.format(problem=name)],
+                **run_tables("table1", "diagnostics"),
+                "story": stories([name]),
+            },
+            "figures": {figure: f"{RESULTS}/figures/{name}_{figure}.png" for figure in FIGURES_OF[name]},
+            "parameters": {"problem": name},
+        }
+        for name in PAGED
+    },
+}
 
 
-rule field_figure:
-    """Draw the diffusion field that the chains of an elliptic problem found."""
-    input:
-        forward=data_of,
-        chains=lambda wc: of_every_chain(rules.sample.output.chain, [wc.problem]),
-    output:
-        field=report(
-            f"{RESULTS}/figures/{{problem}}_field.png",
-            caption="../report/field.rst",
-            category="Problems",
-            subcategory="{problem}",
-            labels={"figure": "field"},
-        ),
-        field_pdf=f"{RESULTS}/figures/{{problem}}_field.pdf",
-    params:
-        code=code("scripts/field_figure.py"),
-        spec=lambda wc: {"title": TITLES[wc.problem], "target": problem(wc)["target"]},
-    log:
-        f"{LOGS}/figures/{{problem}}_field.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        **demand(mem_mb=2000, runtime=10),
-    script:
-        "../scripts/field_figure.py"
+# A page is made where the run has all that it shows, and the scorecard if it is of a paper.
+NOTEBOOKS = {
+    name: page
+    for name, page in ALL_NOTEBOOKS.items()
+    if all(Path(path).stem in DRAWN for path in page["figures"].values())
+    and (OF_PAPERS or "scorecard" not in page["files"])
+    and (name != "gradients" or is_selected(config, "nng_table4"))
+}
+
+
+def notebook_source(wildcards):
+    """The notebook that a page is made of."""
+    return f"notebooks/{NOTEBOOKS[wildcards.page].get('source', wildcards.page)}.ipynb"
 
 
 rule notebook:
@@ -159,12 +194,9 @@ rule notebook:
             },
         },
     wildcard_constraints:
-        page="|".join(NOTEBOOKS),
+        page=one_of(NOTEBOOKS),
     log:
         f"{LOGS}/report/{{page}}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=2000, runtime=20),
     script:
@@ -172,10 +204,9 @@ rule notebook:
 
 
 rule report:
-    """Make the pages that tell what the run was, what came out, and how it compares with the paper."""
+    """Make the first page of the report: what was run, and what came out."""
     input:
         template="workflow/report/index.html.j2",
-        scorecard_template="workflow/report/scorecard.html.j2",
         style=STYLE,
         table1=rules.tables.output.table1,
         table1_se=rules.tables.output.table1_se,
@@ -183,36 +214,56 @@ rule report:
         agreement=rules.tables.output.agreement,
         nng_tables=rules.tables.output.nng_tables,
         nng_tables_se=rules.tables.output.nng_tables_se,
-        scorecard=rules.scorecard.output.scorecard,
-        claims=CLAIMS,
+        # A run of a user's own problems is compared with no paper.
+        scorecard=rules.scorecard.output if OF_PAPERS else [],
         paper=PAPER_TABLE,
         metrics=expand(rules.metrics.output.metrics, problem=PAGED),
         timing=of_every_sampler(rules.timing.output.timing, PAGED),
         stories=stories(PAGED),
         figures=[
-            *(f"{RESULTS}/figures/{name}.png" for name in (*PAPER_FIGURES, *RUN_FIGURES, *GRADIENT_FIGURES)),
-            *MPI_FIGURES,
-            *expand(rules.field_figure.output.field, problem=ELLIPTIC),
+            rules.figure.output.figure.format(figure=name)
+            for name in (*RUN_FIGURES, *(f"{problem}_field" for problem in ELLIPTIC))
+            if name not in ON_OTHER_PAGES
         ],
         pages=expand(rules.notebook.output.page, page=NOTEBOOKS),
         provenance=rules.provenance.output.provenance,
     output:
         page=f"{RESULTS}/report/index.html",
-        scorecard=report(
+    params:
+        code=code("scripts/report.py"),
+        spec={"run": config["run"], "titles": TITLES},
+    log:
+        f"{LOGS}/report/index.log",
+    resources:
+        **demand(mem_mb=1000, runtime=10),
+    script:
+        "../scripts/report.py"
+
+
+rule scorecard_page:
+    """Make the page of the scorecard: every printed number beside ours, and the rules."""
+    input:
+        template="workflow/report/scorecard.html.j2",
+        style=STYLE,
+        scorecard=rules.scorecard.output.scorecard,
+        claims=CLAIMS,
+        metrics=expand(rules.metrics.output.metrics, problem=PAGED),
+    output:
+        page=report(
             f"{RESULTS}/report/scorecard.html",
             caption="../report/scorecard.rst",
             category="Tables",
             labels={"table": "scorecard, with its rules"},
         ),
     params:
-        code=code("scripts/report.py"),
+        code=code("scripts/scorecard_page.py"),
         spec={"run": config["run"], "titles": TITLES},
     log:
-        f"{LOGS}/report/index.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
+        f"{LOGS}/report/scorecard.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:
-        "../scripts/report.py"
+        "../scripts/scorecard_page.py"
+
+
+SCORECARD_OUTPUTS = [*rules.scorecard.output, *rules.scorecard_page.output] if OF_PAPERS else []

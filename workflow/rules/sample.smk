@@ -1,4 +1,4 @@
-"""Chains: exploration, sampling, the reference run, and timing."""
+"""Chains: explorations, the surrogates fitted to them, sampling, reference runs, and timing."""
 
 # Some chains take half an hour: explorations, fits and chains go first, so that short jobs are left to fill the cores at the end.
 CHAINS_FIRST = 1
@@ -15,12 +15,9 @@ rule explore:
         code=lambda wc: code("scripts/explore.py", target_code(wc), KERNELS["hmc"]),
         spec=explore_spec,
     wildcard_constraints:
-        problem="|".join(name for name in PROBLEMS if name not in RECORDED),
+        problem=one_of(name for name in PROBLEMS if name not in RECORDED),
     log:
         f"{LOGS}/explore/{{problem}}/{{chain}}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=120),
@@ -33,7 +30,40 @@ use rule explore as explore_recorded with:
         chain=rules.explore.output.chain,
         gradients=f"{RESULTS}/explore/{{problem}}/{{chain}}_gradients.npz",
     wildcard_constraints:
-        problem="|".join(RECORDED) or "none",
+        problem=one_of(RECORDED),
+
+
+rule fit:
+    """Fit a surrogate to the states of an exploration, or to the gradients along its trajectories."""
+    input:
+        exploration=lambda wc: exploration_of(wc.problem, wc.surrogate),
+        gradients=lambda wc: (
+            rules.explore_recorded.output.gradients
+            if surrogate_type(wc.problem, wc.surrogate) in FITTED_TO_GRADIENTS
+            else []
+        ),
+    output:
+        surrogate=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.npz",
+        report=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.json",
+    params:
+        code=lambda wc: code("scripts/fit.py", SURROGATES[surrogate_type(wc.problem, wc.surrogate)]),
+        spec=lambda wc: {
+            "problem": wc.problem,
+            "name": wc.surrogate,
+            "chain": chain_number(wc),
+            "seed": config["seed"],
+            "discard": iterations(wc.problem, "discard"),
+            "training_end": training_end(wc.problem, wc.surrogate),
+            "surrogate": problem(wc)["surrogates"][wc.surrogate],
+            "entry": SURROGATES[surrogate_type(wc.problem, wc.surrogate)],
+        },
+    log:
+        f"{LOGS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.log",
+    priority: CHAINS_FIRST
+    resources:
+        **demand(mem_mb=2000, runtime=60),
+    script:
+        "../scripts/fit.py"
 
 
 rule explore_whitened:
@@ -86,14 +116,35 @@ rule sample:
         ),
     log:
         f"{LOGS}/chains/{{problem}}/{{sampler}}/{{chain}}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=240),
     script:
         "../scripts/sample.py"
+
+
+rule matching:
+    """Measure how well a surrogate matches the exact potential on states that it has not seen."""
+    input:
+        surrogate=rules.fit.output.surrogate,
+        report=rules.fit.output.report,
+        chain=f"{RESULTS}/chains/{{problem}}/hmc/{{chain}}.nc",
+    output:
+        matching=f"{RESULTS}/matching/{{problem}}/{{surrogate}}/{{chain}}.json",
+    params:
+        code=lambda wc: code("scripts/matching.py", SURROGATES[surrogate_type(wc.problem, wc.surrogate)]),
+        spec=lambda wc: {
+            "problem": wc.problem,
+            "name": wc.surrogate,
+            "chain": chain_number(wc),
+            "surrogate": problem(wc)["surrogates"][wc.surrogate],
+        },
+    log:
+        f"{LOGS}/matching/{{problem}}/{{surrogate}}/{{chain}}.log",
+    resources:
+        **demand(mem_mb=2000, runtime=20),
+    script:
+        "../scripts/matching.py"
 
 
 rule reference:
@@ -114,9 +165,6 @@ rule reference:
         },
     log:
         f"{LOGS}/reference/{{problem}}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=2000, runtime=120),
     script:
@@ -134,21 +182,28 @@ rule timing:
         timing=f"{RESULTS}/timing/{{problem}}/{{sampler}}.json",
     params:
         code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
-        spec=lambda wc: sampler_spec(
-            wc,
-            blocks=config["timing"]["blocks"],
-            blas_threads=config["timing"]["blas_threads"],
-            block_iterations=sampler_setting(
-                wc.problem, wc.sampler, "block_iterations", config["timing"]["block_iterations"]
-            ),
-        ),
+        spec=lambda wc: sampler_spec(wc, **timing_settings(wc.problem, wc.sampler)),
     log:
         f"{LOGS}/timing/{{problem}}/{{sampler}}.log",
-    conda:
-        "../../environment.yml"
     threads: workflow.cores
     resources:
         **demand(mem_mb=2000, runtime=60),
         timing=1,
     script:
         "../scripts/timing.py"
+
+
+use rule timing as timing_baseline with:
+    input:
+        data=data_of,
+        forms=target_inputs,
+        chain=f"{RESULTS}/chains/{{problem}}/hmc/{CHAINS[0]}.nc",
+    output:
+        timing=f"{RESULTS}/timing/{{problem}}/{PUBLISHED_BASELINE}.json",
+    params:
+        code=lambda wc: code("scripts/timing.py", target_code(wc), KERNELS["hmc"]),
+        spec=lambda wc: baseline_spec(wc),
+    wildcard_constraints:
+        problem=one_of(WASTED),
+    log:
+        f"{LOGS}/timing/{{problem}}/{PUBLISHED_BASELINE}.log",

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rnshmc.experiments.prior_swap import Kept, PriorSwap, acceptance_table, draws_table, swap_prior
 from rnshmc.results.marginals import leading_coordinates
 from rnshmc.run.job import job
@@ -18,9 +20,9 @@ with job(snakemake.log[0]):
     experiment = PriorSwap(seed=spec["seed"], **spec["experiment"])
     old = []
     for sampler in ("hmc", "nng_hmc"):
-        chain = read_chain(Path(snakemake.input[sampler]))
-        acceptance = float(chain.stats["accepted"].mean())
-        old.append(Kept(sampler, experiment.old_sd, chain.draws, acceptance))
+        chains = [read_chain(Path(path)) for path in snakemake.input[sampler]]
+        acceptance = float(np.mean([chain.stats["accepted"] for chain in chains]))
+        old.append(Kept(sampler, experiment.old_sd, np.concatenate([chain.draws for chain in chains]), acceptance))
     new = swap_prior(
         experiment,
         target=load_target({**spec["target"], "prior_sd": experiment.new_sd}, Path(snakemake.input.data)),

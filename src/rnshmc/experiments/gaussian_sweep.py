@@ -47,7 +47,10 @@ class GaussianSweep:
             raise ParameterError(f"burn_in: expected 1 <= burn_in < iterations = {self.iterations}, got {self.burn_in}")
 
     def target(self) -> Gaussian:
-        """N(0, C) with C = narrow I + (wide - narrow) e e', e = (1, ..., 1) / sqrt(dimension)."""
+        """N(0, C) with C = narrow I + (wide - narrow) e e', e = (1, ..., 1) / sqrt(dimension).
+
+        In 32 dimensions, with variances 1 and 0.01, C is the covariance that paper A's authors published.
+        """
         along = np.full((self.dimension, self.dimension), 1.0 / self.dimension)
         covariance = self.narrow_variance * np.eye(self.dimension)
         covariance += (self.wide_variance - self.narrow_variance) * along

@@ -1,6 +1,6 @@
 """HMC beside NNg-HMC on a banana-shaped distribution: draws, gradients, trajectories (paper B, section 4.1, Fig. 2)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from rnshmc.diagnostics.acceptance import with_empty
 from rnshmc.dynamics.metrics import IdentityMetric
 from rnshmc.errors import ParameterError
 from rnshmc.experiments.plane import field_on_grid, trajectories_from
@@ -23,7 +24,7 @@ NAMES = ("x1", "x2")
 GRID_POINTS = 41
 """Grid points along each axis, between the outermost draws."""
 SHOWN_DRAWS = 2000
-"""Draws of each sampler in the table, at most: thinned evenly."""
+"""Draws of each sampler in the table, at most, of all repeats: thinned evenly."""
 
 
 @dataclass(frozen=True)
@@ -64,17 +65,18 @@ class NetworkBanana:
 
 
 class NetworkBananaTables(NamedTuple):
-    """What `run_network_banana` found, as tidy tables; all but `acceptance` show the first repeat."""
+    """What `run_network_banana` found, as tidy tables; network and trajectories are those of the first repeat."""
 
     field: pd.DataFrame
     """Columns x1, x2, potential (less its smallest value on the grid), and the gradients hmc_1, hmc_2 (exact),
     nng_hmc_1, nng_hmc_2 (network): one row per grid point."""
     draws: pd.DataFrame
-    """Columns sampler, draw (its iteration, counted from 1), x1, x2."""
+    """Columns sampler, repeat, draw (its iteration, counted from 1), x1, x2."""
     trajectories: pd.DataFrame
     """Columns sampler, trajectory, step, x1, x2: equal trajectory numbers have equal starts and momenta."""
     acceptance: pd.DataFrame
-    """Columns sampler, repeat, iterations, acceptance, diverging (share of trajectories that ran off)."""
+    """Columns sampler, repeat, iterations, acceptance, acceptance_with_empty (with trajectories of no step, as paper B
+    counts), diverging (share of trajectories that ran off)."""
 
 
 class _Repeat(NamedTuple):
@@ -99,8 +101,15 @@ def run_network_banana(experiment: NetworkBanana, *, settings: Mapping[str, Any]
     first = repeats[0]
     drivers: dict[str, Driver] = {EXACT: target, NETWORK: first.network}
     return NetworkBananaTables(
-        field=field_on_grid(target, drivers, names=NAMES, grids=_grids(first.draws)),
-        draws=pd.concat([_draws_table(sampler, draws) for sampler, draws in first.draws.items()], ignore_index=True),
+        field=field_on_grid(target, drivers, names=NAMES, grids=_grids([repeat.draws for repeat in repeats])),
+        draws=pd.concat(
+            [
+                _draws_table(sampler, number, draws, SHOWN_DRAWS // experiment.repeats)
+                for number, repeat in enumerate(repeats, start=1)
+                for sampler, draws in repeat.draws.items()
+            ],
+            ignore_index=True,
+        ),
         trajectories=_trajectories(experiment, drivers),
         acceptance=pd.DataFrame(
             [
@@ -109,6 +118,7 @@ def run_network_banana(experiment: NetworkBanana, *, settings: Mapping[str, Any]
                     "repeat": number,
                     "iterations": experiment.iterations,
                     "acceptance": stats["accepted"].mean(),
+                    "acceptance_with_empty": with_empty(stats["accepted"].mean(), experiment.n_steps),
                     "diverging": stats["diverging"].mean(),
                 }
                 for number, repeat in enumerate(repeats, start=1)
@@ -160,15 +170,16 @@ def _stream(experiment: NetworkBanana, *names: str) -> np.random.Generator:
     return stream(experiment.seed, "nng_fig2", *names)
 
 
-def _grids(draws: Mapping[str, Array]) -> tuple[Array, Array]:
-    together = np.concatenate(list(draws.values()))
+def _grids(repeats: Sequence[Mapping[str, Array]]) -> tuple[Array, Array]:
+    together = np.concatenate([draws for repeat in repeats for draws in repeat.values()])
     low, high = together.min(axis=0), together.max(axis=0)
     return np.linspace(low[0], high[0], GRID_POINTS), np.linspace(low[1], high[1], GRID_POINTS)
 
 
-def _draws_table(sampler: str, draws: Array) -> pd.DataFrame:
-    kept = np.arange(0, len(draws), -(-len(draws) // SHOWN_DRAWS))
-    return pd.DataFrame({"sampler": sampler, "draw": kept + 1, "x1": draws[kept, 0], "x2": draws[kept, 1]})
+def _draws_table(sampler: str, repeat: int, draws: Array, most: int) -> pd.DataFrame:
+    kept = np.arange(0, len(draws), -(-len(draws) // most))
+    places = {"draw": kept + 1, "x1": draws[kept, 0], "x2": draws[kept, 1]}
+    return pd.DataFrame({"sampler": sampler, "repeat": repeat, **places})
 
 
 def _trajectories(experiment: NetworkBanana, drivers: Mapping[str, Driver]) -> pd.DataFrame:

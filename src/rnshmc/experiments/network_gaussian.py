@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from rnshmc.diagnostics.acceptance import with_empty
 from rnshmc.errors import ParameterError
 from rnshmc.random import stream
 from rnshmc.run.chain import Phase
@@ -18,6 +19,8 @@ from rnshmc.targets.spread_gaussian import spread_gaussian
 from rnshmc.types import Driver
 
 EXACT, NETWORK = "hmc", "nng_hmc"
+SHOWN_DRAWS = 2000
+"""Draws of each sampler in the table, at most, of all repeats: thinned evenly, so that few are repetitions."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,9 @@ class NetworkGaussian:
     iterations: int
     """Draws of each sampler after them."""
     repeats: int
+    converged: bool = True
+    """Whether the exploration starts at a draw of the target; if not, at one of N(0, I), and the network sees its way
+    to the target as well."""
 
     def __post_init__(self) -> None:
         for name in ("collected", "iterations", "repeats"):
@@ -60,15 +66,16 @@ class NetworkGaussianTables(NamedTuple):
     """What `run_network_gaussian` found, as tidy tables."""
 
     draws: pd.DataFrame
-    """Columns sampler, draw (counted from 1), narrowest, widest: those two coordinates, in the first repeat."""
+    """Columns sampler, repeat, draw (its iteration, counted from 1), narrowest, widest: those two coordinates."""
     acceptance: pd.DataFrame
-    """Columns sampler, repeat, pairs (gradients that the network had), iterations, acceptance."""
+    """Columns sampler, repeat, pairs (gradients that the network had), iterations, acceptance, acceptance_with_empty
+    (with trajectories of no step, as paper B counts)."""
 
 
 def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, Any]) -> NetworkGaussianTables:
     """Collect gradients of HMC, train a network on them, and go on by HMC and by NNg-HMC.
 
-    Each repeat is a chain of its own. It starts at a draw of the target, so that it has converged from the beginning.
+    Each repeat is a chain of its own. HMC goes on from where it ended, and so does NNg-HMC.
 
     Parameters
     ----------
@@ -102,17 +109,18 @@ def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, 
                     "pairs": len(pairs),
                     "iterations": experiment.iterations,
                     "acceptance": phase.stats["accepted"].mean(),
+                    "acceptance_with_empty": with_empty(phase.stats["accepted"].mean(), experiment.n_steps),
                 }
             )
-            if repeat == 1:
-                draws.append(_draws_table(sampler, phase))
+            draws.append(_draws_table(sampler, repeat, phase, SHOWN_DRAWS // experiment.repeats))
     return NetworkGaussianTables(pd.concat(draws, ignore_index=True), pd.DataFrame(rows))
 
 
 def _explore(experiment: NetworkGaussian, target: Gaussian, repeat: int, recording: GradientRecording) -> Phase:
+    rng = stream(experiment.seed, "nng_fig3", "start", f"repeat{repeat}")
     return explore(
         target,
-        start=target.sample(stream(experiment.seed, "nng_fig3", "start", f"repeat{repeat}"), 1)[0],
+        start=target.sample(rng, 1)[0] if experiment.converged else rng.standard_normal(target.dim),
         step_size=experiment.step_size,
         n_steps=experiment.n_steps,
         iterations=experiment.collected,
@@ -121,7 +129,7 @@ def _explore(experiment: NetworkGaussian, target: Gaussian, repeat: int, recordi
     )
 
 
-def _draws_table(sampler: str, phase: Phase) -> pd.DataFrame:
-    number = np.arange(1, len(phase.draws) + 1)
-    ends = {"narrowest": phase.draws[:, 0], "widest": phase.draws[:, -1]}
-    return pd.DataFrame({"sampler": sampler, "draw": number, **ends})
+def _draws_table(sampler: str, repeat: int, phase: Phase, most: int) -> pd.DataFrame:
+    kept = np.arange(0, len(phase.draws), -(-len(phase.draws) // most))
+    ends = {"narrowest": phase.draws[kept, 0], "widest": phase.draws[kept, -1]}
+    return pd.DataFrame({"sampler": sampler, "repeat": repeat, "draw": kept + 1, **ends})

@@ -15,6 +15,8 @@ GRID = np.linspace(-4.0, 4.0, 161)
 """Where the fits are looked at; few of the observations, standard normal points, lie beyond 2."""
 REGIONS = {"all": (0.0, 4.0), "near": (0.0, 2.0), "far": (2.0, 4.0)}
 """Ranges of |x| over which errors are taken."""
+CURVE_COLUMNS = ("n", "method", "fits", "x", "mean", "sd", "low", "high", "data")
+ERROR_COLUMNS = ("repeat", "n", "method", "region", "rmse_average", "rmse_single", "data")
 WITHOUT_CHANCE = frozenset({"gp_hmc"})
 """Samplers whose surrogate has no random basis: every fit to the same observations is the same."""
 
@@ -23,11 +25,11 @@ class OneDimension(NamedTuple):
     """What `one_dimension` found, as tidy tables."""
 
     points: pd.DataFrame
-    """Columns n (the smallest data set that has the observation), x, y: the observations of the first repeat."""
+    """Columns n (the smallest data set that has the observation), x, y, data: the observations of the first repeat."""
     curves: pd.DataFrame
-    """Columns n, method, fits, x, mean, sd, low, high: mean, spread, 10% and 90% of the fits of the first repeat."""
+    """Columns n, method, fits, x, mean, sd, low, high, data: mean, spread, 10% and 90% of the first repeat's fits."""
     errors: pd.DataFrame
-    """Columns repeat, n, method, region, rmse_average, rmse_single, as in `region_errors`."""
+    """Columns repeat, n, method, region, rmse_average, rmse_single, as in `region_errors`, and data."""
 
 
 def parabola(x: Array) -> Array:
@@ -36,7 +38,14 @@ def parabola(x: Array) -> Array:
 
 
 def one_dimension(
-    *, seed: int, sizes: Sequence[int], noise_sd: float, fits: int, repeats: int, surrogates: SurrogateSettings
+    *,
+    seed: int,
+    sizes: Sequence[int],
+    noise_sd: float,
+    fits: int,
+    repeats: int,
+    surrogates: SurrogateSettings,
+    published: Sequence[Array] | None = None,
 ) -> OneDimension:
     """Fit surrogates to noisy observations of x^2 / 2 at nested standard normal points.
 
@@ -54,20 +63,30 @@ def one_dimension(
         Independent sets of observations. The curves are those of the first; errors are taken for each.
     surrogates
         Settings of the surrogates that are compared, by the sampler that each drives.
+    published
+        Points and observations of the first repeat, at least as many as the largest size; None: simulated as the
+        others are. Column ``data`` of each table says which: "published" or "simulated".
 
     Raises
     ------
     ParameterError
-        If ``fits`` or ``repeats`` is less than 1, or a setting of a surrogate is out of range.
+        If ``fits`` or ``repeats`` is less than 1, there are fewer published observations than the largest size, or a
+        setting of a surrogate is out of range.
     """
     for name, number in (("fits", fits), ("repeats", repeats)):
         if number < 1:
             raise ParameterError(f"{name}: expected at least 1, got {number}")
+    if published is not None and len(published[0]) < max(sizes):
+        raise ParameterError(f"sizes: {max(sizes)} is more than the {len(published[0])} published observations")
     points, curves, errors = [], [], []
     for repeat in range(1, repeats + 1):
-        x, y = observe(stream(seed, "fig1", f"repeat{repeat}"), count=max(sizes), noise_sd=noise_sd)
+        if repeat == 1 and published is not None:
+            (x, y), data = (array[: max(sizes)] for array in published), "published"
+        else:
+            rng = stream(seed, "fig1", f"repeat{repeat}")
+            (x, y), data = observe(rng, count=max(sizes), noise_sd=noise_sd), "simulated"
         if repeat == 1:
-            points.append(pd.DataFrame({"n": _smallest_sets(len(x), sizes), "x": x, "y": y}))
+            points.append(pd.DataFrame({"n": _smallest_sets(len(x), sizes), "x": x, "y": y, "data": data}))
         for n in sizes:
             for method, settings in surrogates.items():
                 streams = [
@@ -76,12 +95,12 @@ def one_dimension(
                 ]
                 predictions = fit_curves(method, x[:n], y[:n], settings=settings, streams=streams)
                 if repeat == 1:
-                    curves.append(_summary(predictions).assign(n=n, method=method, fits=len(predictions)))
-                errors.append(region_errors(predictions).assign(repeat=repeat, n=n, method=method))
+                    curves.append(_summary(predictions).assign(n=n, method=method, fits=len(predictions), data=data))
+                errors.append(region_errors(predictions).assign(repeat=repeat, n=n, method=method, data=data))
     return OneDimension(
         points=pd.concat(points, ignore_index=True),
-        curves=pd.concat(curves, ignore_index=True)[["n", "method", "fits", "x", "mean", "sd", "low", "high"]],
-        errors=pd.concat(errors, ignore_index=True)[["repeat", "n", "method", "region", "rmse_average", "rmse_single"]],
+        curves=pd.concat(curves, ignore_index=True)[list(CURVE_COLUMNS)],
+        errors=pd.concat(errors, ignore_index=True)[list(ERROR_COLUMNS)],
     )
 
 

@@ -34,7 +34,7 @@ def acceptance_by_dimension(
     data
         Encoded data, neither projected nor standardised.
     dimensions
-        Columns after the projection, the intercept among them.
+        Columns of the projections; the posterior has one more dimension, the intercept.
     repeats
         Projections to each dimension.
     rows
@@ -60,7 +60,7 @@ def acceptance_by_dimension(
             chain = sample(
                 LogisticRegression(projected.X, projected.y, prior_sd=prior_sd),
                 sampler="rns_hmc",
-                start=np.zeros(d),
+                start=np.zeros(1 + d),
                 discard=discard,
                 # One seed for the phases of a chain: their streams are told apart by name, and by d and repeat here.
                 seed=int(stream(seed, *names, "chain").integers(2**31)),

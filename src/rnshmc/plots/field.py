@@ -1,5 +1,8 @@
 """The diffusion field of the elliptic inverse problem: what was behind the observations, and what the chains found."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -10,14 +13,15 @@ from matplotlib.tri import Triangulation
 from rnshmc.fem.random_field import karhunen_loeve
 from rnshmc.plots.style import WIDTH, mark_origin, sampler_style, theme
 from rnshmc.results.posterior import ProblemChains
-from rnshmc.targets.elliptic_settings import EllipticSettings
+from rnshmc.run.registry import target_settings
+from rnshmc.targets.elliptic_settings import EllipticSettings, from_mapping
 from rnshmc.targets.forward_data import ForwardData
 from rnshmc.types import Array
 
 COLOURS = "cividis"
 
 
-def diffusion_fields(chains: ProblemChains, forward: ForwardData, settings: EllipticSettings, title: str) -> Figure:
+def diffusion_fields(chains: ProblemChains, forward: ForwardData, target: Mapping[str, Any], title: str) -> Figure:
     """Logarithm of the diffusion field: the truth, then posterior mean (above) and standard deviation of each sampler.
 
     The dots are the points where the pressure was observed. The truth is left out where the observations are a user's.
@@ -28,11 +32,12 @@ def diffusion_fields(chains: ProblemChains, forward: ForwardData, settings: Elli
         Chains of the elliptic problem.
     forward
         What the forward-model stage left.
-    settings
-        The random field of the target.
+    target
+        The config's entry of the target, with its random field.
     title
         Title of the problem.
     """
+    settings = from_mapping(EllipticSettings, target_settings(target))
     field = karhunen_loeve(
         settings.cell_type,
         settings.cells,

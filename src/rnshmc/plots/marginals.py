@@ -1,6 +1,7 @@
 """One- and two-dimensional posterior marginals, from their table."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -8,11 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnshmc.diagnostics.density import JOINT_BINS, Interval, content_levels, interval_of, joint_cells, joint_places
-from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, sampler_legend, sampler_style, theme
+from rnshmc.plots.coordinates import coordinate_name
+from rnshmc.plots.style import WIDTH, mark_origin, sampler_legend, sampler_style, theme
+from rnshmc.results.marginals import marginal_table, selected_coordinates
 from rnshmc.results.names import in_order
+from rnshmc.results.posterior import ProblemChains
 
 
-def marginals(table: pd.DataFrame, title: str, *, symbol: str = "q") -> Figure:
+def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Figure:
     """Marginals of some coordinates (diagonal) and of their pairs (below), samplers laid over one another (Fig. 6).
 
     Contours hold 50% and 90% of the posterior. Densities are histograms smoothed by a Gaussian of Scott's width.
@@ -21,10 +25,10 @@ def marginals(table: pd.DataFrame, title: str, *, symbol: str = "q") -> Figure:
     ----------
     table
         From `rnshmc.results.marginals.marginal_table`.
+    target
+        The config's entry of the target, by which coordinates are named.
     title
         Title of the figure.
-    symbol
-        How the coordinates are called.
     """
     single = table[table["y_coordinate"].isna()]
     pairs = table[table["y_coordinate"].notna()]
@@ -40,13 +44,18 @@ def marginals(table: pd.DataFrame, title: str, *, symbol: str = "q") -> Figure:
                 _joint_panel(axes[i, j], cells, intervals[column], intervals[row], labelled=j == 0)
             for ax in axes[i, i + 1 :]:
                 ax.set_axis_off()
-            axes[i, 0].set_ylabel(coordinate_label(row, symbol) if i else "density")
-            axes[-1, i].set_xlabel(coordinate_label(row, symbol))
+            axes[i, 0].set_ylabel(coordinate_name(target, row) if i else "density")
+            axes[-1, i].set_xlabel(coordinate_name(target, row))
         figure.align_ylabels(axes[:, 0])
         sampler_legend(figure, table["sampler"])
         figure.suptitle(title)
         mark_origin(figure, str(table["data"].iloc[0]))
         return figure
+
+
+def marginals_of_chains(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figure:
+    """`marginals` of coordinates spread over all, from the chains of a problem."""
+    return marginals(marginal_table(chains, selected_coordinates(chains.dim)), target, title)
 
 
 def _interval(single: pd.DataFrame, coordinate: int) -> Interval:

@@ -3,16 +3,19 @@
 Tables are those of `rnshmc.experiments.plane.field_on_grid`.
 """
 
+import math
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from scipy.interpolate import RectBivariateSpline
 
 from rnshmc.plots.style import sampler_style
+from rnshmc.results.estimates import Estimate
 
 CONTOURS = (0.5, 2.0, 4.5, 8.0)
 """Potentials above the smallest, as at 1, 2, 3, 4 standard deviations of a Gaussian."""
-FINER = 5
+FINER = 20
 """Contours are drawn on a grid that is finer than the table's by this factor."""
 ARROWS = 5
 """Every so many-th point of the grid, along each axis, has its arrows."""
@@ -46,3 +49,9 @@ def contours(ax: Axes, field: pd.DataFrame, *, names: tuple[str, str]) -> None:
     spline = RectBivariateSpline(y, x, table.to_numpy())
     y, x = (np.linspace(grid[0], grid[-1], FINER * len(grid)) for grid in (y, x))
     ax.contour(x, y, spline(y, x), levels=CONTOURS, colors="#9aa5b1", linewidths=0.8, zorder=0)
+
+
+def rate_label(acceptance: pd.DataFrame, sampler: str) -> str:
+    """Mean acceptance over the repeats, with its standard error where there is one."""
+    rate = Estimate.over(acceptance.loc[acceptance["sampler"] == sampler, "acceptance"])
+    return f"{rate.value:.3f}" + (f" ± {rate.error:.3f}" if math.isfinite(rate.error) else "")

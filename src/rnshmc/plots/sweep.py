@@ -17,11 +17,6 @@ SURROGATE = "rns_hmc"
 BAND = (0.1, 0.9)
 COLUMN = "hidden_units"
 """What runs along the heat map."""
-LAYOUTS: Mapping[str, tuple[str, tuple[str, str]]] = {
-    "fig4": ("d", ("d", "hidden_units")),
-    "fig5": ("training_points", ("hidden_units", "training_points")),
-}
-"""Of each figure, what runs up the heat map, and what the middle and the right panel hold fixed."""
 
 _NAMES = {"d": "parameters $d$", "hidden_units": "hidden units $s$", "training_points": "training points $N$"}
 _SYMBOLS = {"d": "d", "hidden_units": "s", "training_points": "N"}
@@ -31,24 +26,23 @@ _DARK = 0.5
 """Acceptance below which a cell is dark and its number white."""
 
 
-def acceptance_sweep(table: pd.DataFrame, figure: str, cuts: Mapping[str, int]) -> Figure:
+def acceptance_sweep(table: pd.DataFrame, cuts: Mapping[str, int]) -> Figure:
     """The heat map of mean acceptance, its cuts outlined, and along each cut the median and 10-90% of the runs.
 
     Parameters
     ----------
     table
         Columns d, hidden_units, training_points, run, ap, hmc_ap: one row for each point of a grid and run.
-    figure
-        A name in `LAYOUTS`.
     cuts
-        The value at which each of the two cuts holds its column fixed; values of the grid.
+        The value at which each of the two cuts holds its column fixed; values of the grid. One is the number of hidden
+        units, the other runs up the heat map.
     """
-    row, fixed = LAYOUTS[figure]
+    row = next(column for column in cuts if column != COLUMN)
     with theme():
         drawing = Figure(figsize=(WIDTH, 3.1), layout=ConstrainedLayoutEngine(w_pad=0.08))
         heat, *panels = drawing.subplots(1, 3, width_ratios=(1.55, 1.0, 1.0))
         _heat_map(heat, table.pivot_table(index=row, columns=COLUMN, values="ap", aggfunc="mean"), cuts)
-        for ax, column in zip(panels, fixed, strict=True):
+        for ax, column in zip(panels, sorted(cuts), strict=True):
             across = row if column == COLUMN else COLUMN
             _cut(ax, table[table[column] == cuts[column]], across)
             ax.set_title(f"{_SYMBOLS[column]} = {cuts[column]}")

@@ -54,10 +54,6 @@ class Row:
     threshold: str
     agrees: bool | None
     """Whether its means agree with the reference; None where there are too few draws to say."""
-    rhat: str
-    ess_bulk: str
-    ess_tail: str
-    divergences: int
     solver_failures: int
     softened_metrics: int
     fit: str
@@ -127,6 +123,7 @@ def report_page(
     run: str,
     problems: Sequence[Section],
     gradient_problems: Sequence[NetworkSection],
+    diagnostics: pd.DataFrame,
     card: pd.DataFrame,
     draws: int,
     figures: Mapping[str, Path],
@@ -145,19 +142,20 @@ def report_page(
         From `sections`.
     gradient_problems
         From `rnshmc.report.network_text.network_sections`; none, if the run has no problem of paper B.
+    diagnostics
+        From `rnshmc.report.table_text.readable_diagnostics`, of every problem.
     card
-        From `rnshmc.scorecard.card.scorecard`.
+        From `rnshmc.scorecard.card.scorecard`; empty where no problem or experiment of a paper was run.
     draws
         Kept draws of paper A's longest chains.
     figures
-        PNG files: fig1 to fig8, efficiency, acceptance, evaluations, nng_fig2, nng_fig3. A <problem>_field, nng_fig4,
-        nng_fig5, nng_fig9, scaling and mesh_study are shown if there are any.
+        PNG files; a chapter whose figures are missing is left out.
     notebooks
-        Link to the notebook of each of `CHAPTERS`, of the marginals and of each problem, relative to the report;
-        gradient_models, gradient_logistic and gradient_stochastic are linked if there are any.
+        Links to the notebooks, relative to the report.
     provenance
         From `rnshmc.store.provenance`.
     """
+    diagnosed = diagnostics.to_dict("records")
     everywhere: list[Section | NetworkSection] = [*problems, *gradient_problems]
     return render(
         template,
@@ -167,7 +165,9 @@ def report_page(
         samplers=list(dict.fromkeys(row.sampler for section in problems for row in section.rows)),
         loaded=[text for section in everywhere if (text := _loaded(section))],
         fewer_rows=[section.title for section in everywhere if section.origin == "subset"],
-        counts=verdict_counts(card),
+        diagnostics=diagnosed,
+        warned=[row for row in diagnosed if row["warnings"] != "none"],
+        counts=verdict_counts(card) if len(card) else {},
         draws=draws,
         paper_draws=PAPER_DRAWS,
         sentences={
@@ -211,10 +211,6 @@ def _row(results: Results, problem: str, sampler: str) -> Row:
         z=fixed(2)(agreement["max_abs_z"]),
         threshold=fixed(2)(agreement["threshold"]),
         agrees=None if pd.isna(agreement["agrees"]) else bool(agreement["agrees"]),
-        rhat=fixed(3)(diagnostics["rhat_max"]),
-        ess_bulk=fixed(0)(diagnostics["ess_bulk_min"]),
-        ess_tail=fixed(0)(diagnostics["ess_tail_min"]),
-        divergences=int(diagnostics["divergences"]),
         solver_failures=int(diagnostics["solver_failures"]),
         softened_metrics=int(diagnostics["softened_metrics"]),
         fit=_fit(chains),

@@ -59,12 +59,13 @@ def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFr
             "problem": table["problem"].map(titles),
             "sampler": table["sampler"].map(sampler_label),
             "s": table["hidden_units"].map(count),
-            "chains": table["chains"].map(str),
+            "chains": table["chains"].astype(str),
             "AP": table["ap"].map(fixed(2)),
             "ESS (min, med, max)": ess,
             "s/iter": table["s_per_iter"].map(significant) + marks,
             "min ESS/s": table["min_ess_per_s"].map(significant),
             "speed-up": table["speedup"].map(significant),
+            "as published": table["published_speedup"].map(significant),
             "values/iter": table["values_per_iter"].map(significant),
             "gradients/iter": table["gradients_per_iter"].map(significant),
             "metrics/iter": table["metrics_per_iter"].map(significant),
@@ -90,10 +91,14 @@ def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd
             "problem": table["problem"].map(titles),
             "sampler": table["sampler"].map(sampler_label),
             "training draws": table["training_draws"].map(fixed(0)),
-            "chains × draws": table["chains"].map(str) + " × " + table["draws"].map(str),
+            "chains × draws": [
+                f"{chains} × {draws}" for chains, draws in zip(table["chains"], table["draws"], strict=True)
+            ],
             "AP": table["ap"].map(fixed(2)),
+            "AP as published": table["ap_with_empty"].map(fixed(2)),
             "ESS (min, med, max)": _triples(table, "ess"),
             "truncated ESS": _triples(table, "truncated_ess"),
+            "ESS as published": _triples(table, "truncated_ess_with_empty"),
             "values/iter": table["values_per_iter"].map(significant),
             "gradients/iter": table["gradients_per_iter"].map(significant),
             "s/iter": table["s_per_iter"].map(significant) + table["loaded"].map({True: mark, False: ""}),
@@ -101,7 +106,9 @@ def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd
             "total s": table["total_s"].map(significant),
             "med ESS/s": table["median_ess_per_s"].map(significant),
             "speed-up": table["speedup"].map(significant),
+            "as published": table["published_speedup"].map(significant),
             "with training": table["total_speedup"].map(significant),
+            "with training, as published": table["published_total_speedup"].map(significant),
             "data": table["data"],
         }
     )
@@ -149,11 +156,11 @@ def readable_diagnostics(diagnostics: pd.DataFrame, titles: Mapping[str, str]) -
         {
             "problem": diagnostics["problem"].map(titles),
             "sampler": diagnostics["sampler"].map(sampler_label),
-            "chains": diagnostics["chains"].map(str),
+            "chains": diagnostics["chains"].astype(str),
             "max R-hat": diagnostics["rhat_max"].map(fixed(3)),
             "min bulk ESS": diagnostics["ess_bulk_min"].map(fixed(0)),
             "min tail ESS": diagnostics["ess_tail_min"].map(fixed(0)),
-            "divergences": diagnostics["divergences"].map(str),
+            "divergences": diagnostics["divergences"].astype(str),
             "warnings": diagnostics["warnings"].fillna("").replace("", "none"),
         }
     )

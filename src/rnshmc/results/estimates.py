@@ -12,11 +12,18 @@ from rnshmc.results.names import in_order
 from rnshmc.store.timing import Timing
 
 BASELINE = "hmc"
+PUBLISHED_BASELINE = "baseline"
+"""What the timing of a problem's ``baseline`` is called: HMC as wasteful as that of the published implementation."""
 ITERATIONS = 10_000
 """Iterations to which seconds of whole runs refer: those of each chain of either paper, exploration included."""
 _MEANS = (
     "ap",
-    *(f"{name}_{part}" for name in ("ess", "truncated_ess") for part in ("min", "median", "max")),
+    "ap_with_empty",
+    *(
+        f"{name}_{part}"
+        for name in ("ess", "truncated_ess", "truncated_ess_with_empty")
+        for part in ("min", "median", "max")
+    ),
     "values_per_iter",
     "gradients_per_iter",
     "metrics_per_iter",
@@ -106,7 +113,14 @@ def estimates(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> dic
         (problem, sampler): _cell_estimates(members, seconds[problem, sampler], seconds.get((problem, BASELINE)))
         for (problem, sampler), members in chains.items()
     }
-    return {cell: {**row, **_speedups(cell, table)} for cell, row in table.items()}
+    return {
+        cell: {
+            **row,
+            **_speedups(cell, table),
+            **_published(cell, chains, seconds[cell], seconds.get((cell[0], PUBLISHED_BASELINE))),
+        }
+        for cell, row in table.items()
+    }
 
 
 def _cell_estimates(chains: Sequence[ChainMetrics], own: Estimate, exact: Estimate | None) -> dict[str, Estimate]:
@@ -152,3 +166,21 @@ def _speedups(cell: Cell, table: Mapping[Cell, Mapping[str, Estimate]]) -> dict[
     if baseline is None:
         return dict.fromkeys(_SPEEDUPS, UNDEFINED)
     return {name: table[cell][column].per(baseline[column]) for name, column in _SPEEDUPS.items()}
+
+
+def _published(
+    cell: Cell, chains: Mapping[Cell, Sequence[ChainMetrics]], own: Estimate, wasteful: Estimate | None
+) -> dict[str, Estimate]:
+    """Seconds of an iteration of the published baseline, in the row of HMC, and efficiencies relative to it.
+
+    Its draws are those of HMC, and it drew what a surrogate was trained on.
+    """
+    names = {f"published_{name}": column for name, column in _SPEEDUPS.items()}
+    exact = chains.get((cell[0], BASELINE))
+    if exact is None or wasteful is None:
+        return dict.fromkeys(("published_s_per_iter", *names), UNDEFINED)
+    row, baseline = _cell_estimates(chains[cell], own, wasteful), _cell_estimates(exact, wasteful, wasteful)
+    return {
+        "published_s_per_iter": wasteful if cell[1] == BASELINE else UNDEFINED,
+        **{name: row[column].per(baseline[column]) for name, column in names.items()},
+    }

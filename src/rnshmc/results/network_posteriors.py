@@ -9,7 +9,10 @@ import pandas as pd
 from rnshmc.results.marginals import marginal_table
 from rnshmc.results.posterior import ProblemChains
 
-TRACE_COLUMNS = ("problem", "sampler", "coordinate", "iteration", "value", "data")
+HISTOGRAM_COLUMNS = ("problem", "sampler", "coordinate", "low", "high", "density", "data")
+TRACE_COLUMNS = ("problem", "sampler", "coordinate", "iteration", "value", "acceptance", "data")
+BINS = 25
+"""Bins of a histogram, from the smallest to the largest draw."""
 
 
 def exponentials(chains: ProblemChains) -> ProblemChains:
@@ -30,17 +33,43 @@ def single_marginals(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Da
     return pd.concat([marginal_table(one, [k]) for k in coordinates for one in alone], ignore_index=True)
 
 
+def histogram_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.DataFrame:
+    """Histograms of some coordinates, counted from 0, of all kept draws of each sampler.
+
+    Returns
+    -------
+    Columns `HISTOGRAM_COLUMNS`: a row for each bin from low to high, coordinates counted from 1. The bins are those of
+    one sampler, for one may be many times as wide as another.
+    """
+    parts = []
+    for coordinate in coordinates:
+        for sampler in chains.chains:
+            density, edges = np.histogram(chains.draws(sampler)[..., coordinate], bins=BINS, density=True)
+            columns = {"low": edges[:-1], "high": edges[1:], "density": density}
+            parts.append(pd.DataFrame({"sampler": sampler, "coordinate": coordinate + 1, **columns}))
+    table = pd.concat(parts, ignore_index=True)
+    return table.assign(problem=chains.problem, data=chains.origin)[list(HISTOGRAM_COLUMNS)]
+
+
 def trace_table(chains: ProblemChains, coordinate: int) -> pd.DataFrame:
     """A coordinate, counted from 0, along the first chain of each sampler: as many iterations as the shortest has.
 
     Returns
     -------
-    Columns `TRACE_COLUMNS`: coordinate and iteration are counted from 1, the latter after the exploration.
+    Columns `TRACE_COLUMNS`: coordinate and iteration are counted from 1, the latter after the exploration; acceptance
+    is the share of all kept iterations of that chain whose proposal was accepted.
     """
     length = min(len(members[0].draws) for members in chains.chains.values())
     iterations = np.arange(1, length + 1)
     parts = [
-        pd.DataFrame({"sampler": sampler, "iteration": iterations, "value": members[0].draws[:length, coordinate]})
+        pd.DataFrame(
+            {
+                "sampler": sampler,
+                "iteration": iterations,
+                "value": members[0].draws[:length, coordinate],
+                "acceptance": members[0].stats["accepted"].mean(),
+            }
+        )
         for sampler, members in chains.chains.items()
     ]
     table = pd.concat(parts, ignore_index=True)

@@ -66,6 +66,8 @@ class ForwardSettings:
         Standard deviations of the noise and of each coefficient under the prior.
     observations
         CSV file (`rnshmc.targets.forward_data.read_observations`) to take the observations from; None: simulate them.
+    published
+        Receipt of those that paper A's authors published, at 11 x 11 points; they are simulated where it is for none.
     model
         Mesh and random field.
 
@@ -82,6 +84,7 @@ class ForwardSettings:
     noise_sd: float = 0.1
     prior_sd: float = 0.5
     observations: str | None = None
+    published: str | None = None
     model: EllipticSettings = field(default_factory=EllipticSettings)
 
     def __post_init__(self) -> None:

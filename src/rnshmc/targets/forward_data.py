@@ -25,9 +25,9 @@ class ForwardData:
     observations : (n,)
         What the posterior is conditioned on.
     observations_clean : (n,)
-        Model output at ``theta_true``; NaN where the observations are a user's.
+        Model output at ``theta_true``; NaN where the observations were not simulated here.
     theta_true : (d,)
-        Parameters behind simulated observations; NaN where the observations are a user's.
+        Parameters behind simulated observations; NaN where these are not known.
     prior_theta : (m, d)
         Draws from the prior.
     prior_predictive : (m, n)
@@ -35,7 +35,7 @@ class ForwardData:
     noise_sd, prior_sd
         Standard deviations of the noise and of the prior.
     origin
-        ``"simulated"`` or ``"user"``.
+        ``"simulated"``, ``"published"`` or ``"user"``.
     """
 
     points: Array

@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from rnshmc.datasets.published import read_published
+from rnshmc.errors import ParameterError
 from rnshmc.random import stream
 from rnshmc.targets.elliptic import EllipticForwardModel
 from rnshmc.targets.elliptic_settings import ForwardSettings
 from rnshmc.targets.ensemble import map_over_ranks, together
 from rnshmc.targets.forward_data import ForwardData, read_observations
-from rnshmc.types import Array
+from rnshmc.types import Array, Origin
 
 
 def run_forward_model(comm: Any, settings: ForwardSettings) -> ForwardData | None:
-    """Simulate observations, or read a user's, and solve the model for an ensemble from the prior. Collective.
+    """Simulate or read observations, and solve the model for an ensemble from the prior. Collective.
 
     The true parameters are drawn from the prior with ``stream(seed, problem, "truth")``, the noise with
     ``stream(seed, problem, "noise")``, member i of the ensemble with ``stream(seed, problem, "prior", str(i))``.
@@ -37,20 +39,22 @@ def run_forward_model(comm: Any, settings: ForwardSettings) -> ForwardData | Non
     Raises
     ------
     RnshmcError
-        On every rank, if one fails: `DataError` for a user's observations that cannot be used, `ParameterError` for a
-        setting that the model refuses, `NumericalError` for a solve, on the rank where it happened.
+        On every rank, if one fails: `DataError` for observations that cannot be used, `ParameterError` for a setting
+        that the model refuses or that does not fit published observations, `NumericalError` for a solve, on the rank
+        where it happened.
     """
-    model, points, user_observations = together(comm, lambda: _model(settings))
+    points, given, origin = together(comm, lambda: _observed(settings))
+    model = together(comm, lambda: EllipticForwardModel(points, settings.model))
     theta = [_prior_draw(settings, "prior", str(member)) for member in range(settings.members)]
     predictive = map_over_ranks(comm, model.predict, theta)
-    if user_observations is None:
+    if given is None:
         truth = _prior_draw(settings, "truth")
         clean = together(comm, lambda: model.predict(truth))
         noise = settings.noise_sd * stream(settings.seed, settings.problem, "noise").standard_normal(len(points))
-        observations, origin = clean + noise, "simulated"
+        observations = clean + noise
     else:
         truth, clean = np.full(model.dim, np.nan), np.full(len(points), np.nan)
-        observations, origin = user_observations, "user"
+        observations = given
     if predictive is None:
         return None
     return ForwardData(
@@ -66,14 +70,22 @@ def run_forward_model(comm: Any, settings: ForwardSettings) -> ForwardData | Non
     )
 
 
-def _model(settings: ForwardSettings) -> tuple[EllipticForwardModel, Array, Array | None]:
-    """The model, the points that it is observed at, and a user's observations there if the settings name a file."""
+def _observed(settings: ForwardSettings) -> tuple[Array, Array | None, Origin]:
+    """The points of the observations, what was observed there unless it is to be simulated, and their origin."""
     if settings.observations is not None:
-        points, observations = read_observations(settings.observations)
-        return EllipticForwardModel(points, settings.model), points, observations
+        return *read_observations(settings.observations), "user"
     side = np.linspace(0.0, 1.0, settings.sensors)
     points = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
-    return EllipticForwardModel(points, settings.model), points, None
+    published = read_published(settings.published, "y") if settings.published is not None else None
+    if published is None:
+        return points, None, "simulated"
+    (observations,) = published
+    if len(observations) != len(points):
+        raise ParameterError(
+            f"sensors is {settings.sensors}, but there are {len(observations)} published observations; "
+            "simulate them (forward.observations: null), or put 11 sensors along a side"
+        )
+    return points, observations, "published"
 
 
 def _prior_draw(settings: ForwardSettings, *purpose: str) -> Array:

@@ -1,0 +1,58 @@
+"""HMC and RNS-HMC on a banana-shaped posterior (paper A, Fig. 2)."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from rnshmc.plots.plane import arrows, contours, rate_label
+from rnshmc.plots.style import ALARM, WIDTH, sampler_legend, sampler_style, theme
+from rnshmc.results.names import in_order
+
+PROPOSAL = "#0072b2"
+NAMES = ("theta1", "theta2")
+MARGIN = 0.25
+"""Free space around the grid of the banana and the trajectories."""
+
+
+def banana(field: pd.DataFrame, trajectories: pd.DataFrame, acceptance: pd.DataFrame) -> Figure:
+    """Forces of the exact and the surrogate potential, and trajectories of HMC and RNS-HMC (Fig. 2).
+
+    Arrows show minus the gradient: its direction, and a length that grows with the logarithm of its norm.
+
+    Parameters
+    ----------
+    field, trajectories, acceptance
+        `rnshmc.experiments.banana.BananaTables`.
+    """
+    samplers = in_order(acceptance["sampler"])
+    places = pd.concat([field, trajectories])
+    limits = [(places[name].min() - MARGIN, places[name].max() + MARGIN) for name in NAMES]
+    with theme():
+        figure = Figure(figsize=(WIDTH, 3.3), layout="constrained")
+        axes = figure.subplots(1, 1 + len(samplers), sharex=True, sharey=True)
+        for sampler, scale in zip(samplers, (1.0, 0.8), strict=True):
+            arrows(axes[0], field, sampler, names=NAMES, width=0.006 * scale)
+        axes[0].set(title="forces", xlim=limits[0], ylim=limits[1], ylabel=r"$\theta_2$")
+        for ax, sampler in zip(axes[1:], samplers, strict=True):
+            _trajectories(ax, trajectories[trajectories["sampler"] == sampler], sampler)
+            ax.set_title(f"{sampler_style(sampler).label}\nacceptance {rate_label(acceptance, sampler)}")
+        for ax in axes:
+            contours(ax, field, names=NAMES)
+            ax.set_xlabel(r"$\theta_1$")
+            ax.grid(visible=False)
+        extra = [
+            Line2D([], [], color=ALARM, linestyle="", marker="s", markersize=5, label="start"),
+            Line2D([], [], color=PROPOSAL, linestyle="", marker="o", markersize=4.5, label="proposals"),
+        ]
+        sampler_legend(figure, samplers, extra=extra)
+        return figure
+
+
+def _trajectories(ax: Axes, trajectories: pd.DataFrame, sampler: str) -> None:
+    for _, path in trajectories.groupby("trajectory"):
+        path = path.sort_values("step")
+        ax.plot(path["theta1"], path["theta2"], color=sampler_style(sampler).colour, linewidth=1.0, alpha=0.85)
+        ax.plot(path["theta1"].iloc[-1], path["theta2"].iloc[-1], "o", color=PROPOSAL, markersize=4.5, zorder=4)
+    start = trajectories[trajectories["step"] == 0].iloc[0]
+    ax.plot(start["theta1"], start["theta2"], "s", color=ALARM, markersize=6, zorder=5)

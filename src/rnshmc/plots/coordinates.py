@@ -1,0 +1,24 @@
+"""How the coordinates of a posterior are called on an axis."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_SYMBOLS = {"logistic": r"\beta", "logistic_laplace": r"\beta", "elliptic": r"\theta"}
+_NAMES = {"gp_regression": (r"$\log\,l$", r"$\log\,\sigma^2$")}
+
+
+def coordinate_name(target: Mapping[str, Any], number: int) -> str:
+    """Name of a coordinate, counted from 1, by the symbols of the papers; q_k where they have none.
+
+    Parameters
+    ----------
+    target
+        The config's entry of the target.
+    """
+    kind = target["kind"]
+    if kind in _NAMES:
+        return _NAMES[kind][number - 1]
+    if kind == "garch":
+        terms = target["orders"][0]
+        return f"$\\alpha_{{{number - 1}}}$" if number <= 1 + terms else f"$\\beta_{{{number - 1 - terms}}}$"
+    return f"${_SYMBOLS.get(kind, 'q')}_{{{number}}}$"

@@ -1,0 +1,65 @@
+"""Efficiency of every sampler over all problems."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rnshmc.plots.panels import Titles, origins_of
+from rnshmc.plots.rows import problem_ticks, row_places
+from rnshmc.plots.style import INK, WIDTH, log_axis, sampler_legend, sampler_style, theme
+from rnshmc.results.estimates import BASELINE
+
+LEFT, RIGHT = 0.08, 0.4
+"""Room on either side of the marks, as shares of the decades between them: a number is a fifth of a panel wide."""
+
+
+def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Figure:
+    """Smallest ESS per second and per exact evaluation, with standard errors; numbers are ratios to HMC.
+
+    Parameters
+    ----------
+    table, errors
+        `rnshmc.results.tables.table1` and its standard errors, in the same rows.
+    titles
+        Title of each problem.
+    """
+    with theme():
+        figure = Figure(figsize=(WIDTH, 0.9 + 0.25 * (len(table) + table["problem"].nunique())), layout="constrained")
+        axes = figure.subplots(1, 2, sharey=True)
+        places, ticks = row_places(table)
+        panels = {"min_ess_per_s": "min ESS per second", "min_ess_per_value": "min ESS per exact evaluation"}
+        for ax, (column, label) in zip(axes, panels.items(), strict=True):
+            _efficiency_panel(ax, table, errors, column, places)
+            ax.set(xscale="log", xlabel=label)
+            ax.set_xlim(*_with_room(ax))
+            log_axis(ax.xaxis)
+            ax.grid(visible=False, axis="y")
+        problem_ticks(axes[0], ticks, origins_of(table), titles)
+        sampler_legend(figure, table["sampler"], marker=True)
+        return figure
+
+
+def _with_room(ax: Axes) -> tuple[float, float]:
+    """Limits of a logarithmic axis that hold all marks and, to the right of the last, its number."""
+    low, high = np.log10(ax.dataLim.intervalx)
+    span = max(high - low, 1.0)
+    return 10 ** (low - LEFT * span), 10 ** (high + RIGHT * span)
+
+
+def _efficiency_panel(ax: Axes, table: pd.DataFrame, errors: pd.DataFrame, column: str, places: list[float]) -> None:
+    baseline = table[table["sampler"] == BASELINE].set_index("problem")[column]
+    for place, (_, row), error in zip(places, table.iterrows(), errors[column], strict=True):
+        style = sampler_style(row["sampler"])
+        ax.errorbar(row[column], place, xerr=error, fmt=style.marker, color=style.colour, capsize=2, markersize=6)
+        if row["sampler"] != BASELINE and row["problem"] in baseline.index:
+            ratio = row[column] / baseline[row["problem"]]
+            ax.annotate(
+                f"× {ratio:.3g}",
+                (row[column], place),
+                xytext=(9, 0),
+                textcoords="offset points",
+                va="center",
+                color=INK,
+                size="small",
+            )

@@ -1,0 +1,74 @@
+"""Error of the posterior mean by running time."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from rnshmc.plots.panels import Titles, origins_of, problem_panels, rows_of
+from rnshmc.plots.style import PAPER, WIDTH, log_axis, sampler_legend, sampler_style, theme
+from rnshmc.results.estimates import BASELINE
+from rnshmc.results.names import in_order
+
+POINTS = 200
+"""Places on a line."""
+BAND_ALPHA = 0.2
+
+
+def error_by_time(table: pd.DataFrame, titles: Titles) -> Figure:
+    """Relative error of the mean against running time (paper A, Fig. 8), one panel per problem.
+
+    Lines are medians over chains at equal seconds, bands go from the lowest to the highest chain. A surrogate's line
+    begins with a mark where it takes over: until then every sampler is HMC, whose line ends when the last surrogate's
+    chains do.
+
+    Parameters
+    ----------
+    table
+        From `rnshmc.results.adaptation.error_by_time`.
+    titles
+        Title of each problem.
+    """
+    origins = origins_of(table)
+    with theme():
+        figure = Figure(figsize=(WIDTH, 0.9 + 2.3 * max(rows_of(origins), 1)), layout="constrained")
+        for ax, problem in problem_panels(figure, origins, titles, "seconds, exploration and fit included"):
+            errors = {
+                str(sampler): _errors(rows) for sampler, rows in table[table["problem"] == problem].groupby("sampler")
+            }
+            ends = [curve.index[-1] for sampler, curve in errors.items() if sampler != BASELINE]
+            ax.set(xscale="log", yscale="log")
+            for sampler in in_order(errors):
+                _draw(ax, errors[sampler].loc[: max(ends, default=np.inf)], sampler)
+            log_axis(ax.xaxis)
+            log_axis(ax.yaxis)
+        figure.supylabel("relative error of the posterior mean", size="medium")
+        band = Patch(color=PAPER, alpha=BAND_ALPHA, linewidth=0, label="lowest to highest chain")
+        sampler_legend(figure, table["sampler"], extra=[band])
+        return figure
+
+
+def _errors(rows: pd.DataFrame) -> pd.DataFrame:
+    """Error of each chain of a sampler, a column each, at equal seconds; of a surrogate's, from where it takes over."""
+    chains = [chain.sort_values("seconds") for _, chain in rows.groupby("chain")]
+    start = max(_start(chain) for chain in chains)
+    seconds = np.geomspace(start, max(start, min(chain["seconds"].max() for chain in chains)), POINTS)
+    curves = [np.exp(np.interp(seconds, chain["seconds"], np.log(chain["rem"]))) for chain in chains]
+    return pd.DataFrame(np.transpose(curves), index=seconds)
+
+
+def _start(chain: pd.DataFrame) -> float:
+    """Seconds at which a chain's line begins."""
+    driven = chain.loc[chain["phase"] == "sample", "seconds"]
+    return float(chain["seconds"].min() if chain["sampler"].iloc[0] == BASELINE or driven.empty else driven.min())
+
+
+def _draw(ax: Axes, errors: pd.DataFrame, sampler: str) -> None:
+    style = sampler_style(sampler)
+    median = errors.median(axis=1)
+    low, high = errors.min(axis=1), errors.max(axis=1)
+    ax.fill_between(errors.index, low, high, color=style.colour, alpha=BAND_ALPHA, linewidth=0)
+    ax.plot(median.index, median, **style.drawing, linewidth=1.6)
+    if sampler != BASELINE:
+        ax.plot(median.index[0], median.iloc[0], style.marker, color=style.colour, markersize=6)

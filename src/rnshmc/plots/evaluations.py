@@ -1,0 +1,54 @@
+"""Evaluations of the exact potential and of its surrogate over all problems."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from rnshmc.plots.panels import Titles, origins_of, problem_panels, rows_of
+from rnshmc.plots.style import INK, WIDTH, sampler_style, theme
+from rnshmc.results.names import in_order
+
+EVALUATIONS = {
+    "values_per_iter": ("exact potential", INK, ""),
+    "gradients_per_iter": ("exact gradient", "#7b8794", "////"),
+    "metrics_per_iter": ("exact metric", "#c9ced3", "...."),
+    "surrogate_gradients_per_iter": ("surrogate gradient", "#f2b38a", "\\\\\\\\"),
+}
+
+
+def evaluations(chains: pd.DataFrame, titles: Titles) -> Figure:
+    """Evaluations per kept iteration, means over chains: costs that do not depend on the machine.
+
+    Parameters
+    ----------
+    chains
+        One row per chain: problem, sampler, the counts per iteration, data (`rnshmc.results.metrics.metrics_frame`).
+    titles
+        Title of each problem.
+    """
+    origins = origins_of(chains)
+    kinds = [kind for kind in EVALUATIONS if (chains[kind] > 0).any()]
+    with theme():
+        figure = Figure(figsize=(WIDTH, 0.8 + 1.7 * rows_of(origins)), layout="constrained")
+        for ax, problem in problem_panels(figure, origins, titles, "evaluations per kept iteration"):
+            counts = chains[chains["problem"] == problem].groupby("sampler")[kinds].mean()
+            _evaluation_bars(ax, counts.loc[in_order(counts.index)[::-1]])
+        patches = [
+            Patch(facecolor=colour, hatch=hatch, edgecolor="white", label=label)
+            for label, colour, hatch in map(EVALUATIONS.__getitem__, kinds)
+        ]
+        figure.legend(handles=patches, loc="outside lower center", ncols=len(patches))
+        return figure
+
+
+def _evaluation_bars(ax: Axes, counts: pd.DataFrame) -> None:
+    start = np.zeros(len(counts))
+    for kind in counts.columns.astype(str):
+        _, colour, hatch = EVALUATIONS[kind]
+        ax.barh(range(len(counts)), counts[kind], left=start, color=colour, hatch=hatch, edgecolor="white", height=0.6)
+        start += counts[kind].to_numpy()
+    ax.set_yticks(range(len(counts)), [sampler_style(sampler).label for sampler in counts.index])
+    ax.set(xlim=(0, 1.05 * start.max()), ylim=(-0.6, len(counts) - 0.1))
+    ax.grid(visible=False, axis="y")

@@ -1,0 +1,35 @@
+"""What a Gaussian process predicts (paper B, Fig. 8)."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from rnshmc.plots.style import WIDTH, sampler_style, theme
+from rnshmc.results.names import in_order
+
+BAND_ALPHA = 0.22
+
+
+def predictions(table: pd.DataFrame, title: str) -> Figure:
+    """Predicted mean of a process along a line, and the band that holds it with probability 0.9 (Fig. 8).
+
+    Parameters
+    ----------
+    table
+        `rnshmc.experiments.predictions.predictions`.
+    title
+        Title of the figure.
+    """
+    with theme():
+        figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
+        ax = figure.subplots()
+        for sampler in in_order(table["sampler"]):
+            part, style = table[table["sampler"] == sampler], sampler_style(sampler)
+            ax.fill_between(part["x"], part["low"], part["high"], color=style.colour, alpha=BAND_ALPHA, linewidth=0)
+            for edge in ("low", "high"):
+                ax.plot(part["x"], part[edge], **style.drawing, linewidth=0.7)
+            ax.plot(part["x"], part["mean"], **style.drawing, linewidth=1.6, label=style.label)
+        ax.set(xlabel="$x_1$ (the other inputs 0)", ylabel="$f(x)$: mean and 90% band")
+        ax.margins(x=0)
+        ax.legend()
+        figure.suptitle(title)
+        return figure

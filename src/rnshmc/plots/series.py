@@ -1,0 +1,17 @@
+"""A time series (paper B, Fig. 6)."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from rnshmc.plots.style import INK, WIDTH, theme
+
+
+def series(table: pd.DataFrame, title: str) -> Figure:
+    """A time series (Fig. 6): columns t and y."""
+    with theme():
+        figure = Figure(figsize=(WIDTH, 2.4), layout="constrained")
+        ax = figure.subplots()
+        ax.plot(table["t"], table["y"], color=INK, linewidth=0.6)
+        ax.set(xlabel="observation $t$", ylabel="$y_t$", xlim=(table["t"].min(), table["t"].max()))
+        figure.suptitle(title)
+        return figure

@@ -1,0 +1,45 @@
+"""Traces of one coefficient (paper B, Fig. 10)."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, theme, variant_styles
+from rnshmc.results.names import base_sampler
+
+UNCORRECTED = "sghmc"
+"""The sampler without a Metropolis step."""
+MARGIN = 0.06
+
+
+def trace_rows(table: pd.DataFrame, title: str) -> Figure:
+    """Traces of one coefficient, a row for each sampler (Fig. 10).
+
+    Samplers with a Metropolis step have the same axes. Those without have axes of their own: they wander far more.
+
+    Parameters
+    ----------
+    table
+        `rnshmc.results.network_posteriors.trace_table`.
+    title
+        Title of the figure.
+    """
+    styles = variant_styles(table["sampler"])
+    corrected = table.loc[table["sampler"].map(base_sampler) != UNCORRECTED, "value"]
+    with theme():
+        figure = Figure(figsize=(WIDTH, 0.7 + 1.3 * len(styles)), layout="constrained")
+        axes = figure.subplots(len(styles), 1, sharex=True, squeeze=False)[:, 0]
+        for ax, (sampler, style) in zip(axes, styles.items(), strict=True):
+            part = table[table["sampler"] == sampler]
+            ax.plot(part["iteration"], part["value"], color=style.colour, linewidth=0.6, rasterized=True)
+            ax.margins(x=0, y=MARGIN)
+            if base_sampler(sampler) == UNCORRECTED:
+                ax.set_title(f"{style.label}: no Metropolis step")
+            else:
+                ax.set_title(f"{style.label}: acceptance {part['acceptance'].iloc[0]:.2f}")
+                ax.update_datalim([(1, corrected.min()), (1, corrected.max())])
+                ax.autoscale_view()
+            ax.set_ylabel(coordinate_label(int(part["coordinate"].iloc[0]), r"\beta"))
+        axes[-1].set_xlabel("iteration")
+        figure.suptitle(title)
+        mark_origin(figure, str(table["data"].iloc[0]))
+        return figure

@@ -1,0 +1,250 @@
+"""What runs under MPI: the elliptic forward model, what more ranks gain, and what finer meshes cost and gain."""
+
+import json
+
+# Receipts of what paper A's authors published, where it is asked for.
+PUBLISHED_OBSERVATIONS = [f"{RAW}/pde-observations.json"] if config["forward"]["observations"] == "published" else []
+OBSERVATIONS = None if PUBLISHED_OBSERVATIONS else config["forward"]["observations"]
+RECEIPTS |= {f"{RESULTS}/forward/{name}.npz": PUBLISHED_OBSERVATIONS for name in ELLIPTIC}
+
+
+rule warm_forms:
+    """Compile dolfinx's forms once: parallel jobs would wait for each other behind the compiler's lock."""
+    output:
+        stamp=f"{RESULTS}/forward/forms.json",
+    params:
+        code=code("scripts/warm_forms.py"),
+    log:
+        f"{LOGS}/forward/warm_forms.log",
+    resources:
+        **demand(mem_mb=1000, runtime=10),
+    shell:
+        # Twice: with ffcx 0.5 a process that compiles elements gives forms other names than one that finds them compiled.
+        "python workflow/scripts/warm_forms.py --output {output.stamp} --log {log} &&"
+        " python workflow/scripts/warm_forms.py --output {output.stamp} --log {log}"
+
+
+rule forward_model:
+    """Read published or a user's observations, or simulate them, and solve an ensemble from the prior, spread over MPI ranks."""
+    input:
+        forms=rules.warm_forms.output.stamp,
+        observations=OBSERVATIONS or [],
+        published=PUBLISHED_OBSERVATIONS,
+    output:
+        data=f"{RESULTS}/forward/{{problem}}.npz",
+    params:
+        code=code("scripts/forward_model.py"),
+        spec=lambda wc: json.dumps(
+            {
+                **config["forward"],
+                "observations": OBSERVATIONS,
+                "published": next(iter(PUBLISHED_OBSERVATIONS), None),
+                "seed": config["seed"],
+                "problem": wc.problem,
+                "model": target_settings(problem(wc)["target"]),
+            }
+        ),
+    log:
+        f"{LOGS}/forward/{{problem}}.log",
+    threads: config["mpi"]["ranks"]
+    resources:
+        mpi=config["mpi"]["launcher"],
+        tasks=config["mpi"]["ranks"],
+        **demand(mem_mb=2000, runtime=30),
+    shell:
+        # One BLAS thread per rank: the ranks share the cores that the rule was given.
+        "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 {resources.mpi} -n {resources.tasks}"
+        " python workflow/scripts/forward_model.py --spec {params.spec:q} --output {output.data} > {log} 2>&1"
+
+
+SCALING = config["scaling"]
+SCALING_RANKS = SCALING["ranks"]
+
+
+rule scaling_ensemble:
+    """Make a training set from solves at many states, and check its gradients by differences, on so many ranks."""
+    input:
+        data=data_of,
+        forms=target_inputs,
+    output:
+        evaluations=f"{RESULTS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.npz",
+        seconds=f"{RESULTS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.csv",
+    params:
+        code=code("scripts/scaling_ensemble.py", TARGETS["elliptic"]),
+        spec=lambda wc: json.dumps(
+            {
+                "seed": config["seed"],
+                "problem": wc.problem,
+                "target": problem(wc)["target"],
+                "repeats": SCALING["repeats"],
+                **SCALING["ensemble"],
+            }
+        ),
+    wildcard_constraints:
+        problem=one_of(ELLIPTIC),
+        ranks=r"\d+",
+    log:
+        f"{LOGS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.log",
+    # Not its ranks alone: what is measured has the machine to itself.
+    threads: workflow.cores
+    resources:
+        mpi=launcher,
+        tasks=ranks,
+        timing=1,
+        **demand(mem_mb=2000, runtime=30),
+    shell:
+        on_ranks(
+            "scaling_ensemble.py --spec {params.spec:q} --data {input.data}"
+            " --output {output.evaluations} --seconds {output.seconds}"
+        )
+
+
+rule scaling_logistic:
+    """Simulate a logistic regression whose rows are shared among ranks, evaluate it and run a chain on it."""
+    output:
+        results=f"{RESULTS}/scaling/logistic/ranks{{ranks}}.npz",
+        seconds=f"{RESULTS}/scaling/logistic/ranks{{ranks}}.csv",
+    params:
+        code=code("scripts/scaling_logistic.py", KERNELS["hmc"]),
+        spec=json.dumps({"seed": config["seed"], **SCALING["logistic"]}),
+    wildcard_constraints:
+        ranks=r"\d+",
+    log:
+        f"{LOGS}/scaling/logistic/ranks{{ranks}}.log",
+    threads: workflow.cores
+    resources:
+        mpi=launcher,
+        tasks=ranks,
+        timing=1,
+        # Twice what the rows take: they are copied into blocks.
+        **demand(
+            mem_mb=1000 + 20 * SCALING["logistic"]["rows"] * SCALING["logistic"]["dimension"] // 1_000_000, runtime=30
+        ),
+    shell:
+        on_ranks(
+            "scaling_logistic.py --spec {params.spec:q} --output {output.results} --seconds {output.seconds}"
+        )
+
+
+rule scaling_table:
+    """Check that results do not depend on the number of ranks, and gather the seconds."""
+    input:
+        logistic=expand(rules.scaling_logistic.output.results, ranks=SCALING_RANKS),
+        ensembles=expand(rules.scaling_ensemble.output.evaluations, problem=ELLIPTIC, ranks=SCALING_RANKS),
+        seconds=[
+            *expand(rules.scaling_ensemble.output.seconds, problem=ELLIPTIC, ranks=SCALING_RANKS),
+            *expand(rules.scaling_logistic.output.seconds, ranks=SCALING_RANKS),
+        ],
+    output:
+        table=f"{RESULTS}/tables/scaling.csv",
+        agreement=f"{RESULTS}/tables/scaling_agreement.csv",
+        gradients=f"{RESULTS}/tables/gradient_check.csv",
+    params:
+        code=code("scripts/scaling_table.py"),
+        spec={
+            "seed": config["seed"],
+            "problems": ELLIPTIC,
+            "ranks": SCALING_RANKS,
+            "checked": SCALING["ensemble"]["checked"],
+        },
+    log:
+        f"{LOGS}/scaling/table.log",
+    resources:
+        **demand(mem_mb=1000, runtime=10),
+    script:
+        "../scripts/scaling_table.py"
+
+
+# Without numbers of ranks the study is left out, as on a machine without MPI.
+EXPERIMENT_TABLES |= {"scaling": [*rules.scaling_table.output]} if SCALING_RANKS else {}
+
+
+MESH_STUDY = config["mesh_study"]
+# The problem whose chains, effective sample sizes and surrogate serve on every mesh.
+STUDIED = "pde"
+MESH_POINTS = [
+    (cells, solver, ranks)
+    for solver in ("direct", "multigrid")
+    for cells in MESH_STUDY[solver]
+    for ranks in MESH_STUDY["ranks"]
+]
+MESH_SAMPLERS = ("hmc", "rns_hmc")
+
+
+rule mesh_study_point:
+    """Solve the elliptic problem on one mesh, on so many ranks; time evaluations, and iterations of both samplers."""
+    input:
+        data=f"{RESULTS}/forward/{STUDIED}.npz",
+        forms=rules.warm_forms.output.stamp,
+        chain=f"{RESULTS}/chains/{STUDIED}/hmc/{CHAINS[0]}.nc",
+        surrogate=lambda wc: "{}/surrogates/{}/{}/{}.npz".format(
+            RESULTS, STUDIED, config["problems"][STUDIED]["samplers"]["rns_hmc"]["surrogate"], CHAINS[0]
+        ),
+    output:
+        solutions=f"{RESULTS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.npz",
+        seconds=f"{RESULTS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.csv",
+    params:
+        code=code("scripts/mesh_study_point.py", TARGETS["elliptic"], KERNELS["hmc"], SURROGATES["random_network"]),
+        spec=lambda wc: json.dumps(
+            {
+                **{key: MESH_STUDY[key] for key in ("states", "repeats", "work")},
+                "seed": config["seed"],
+                "model": {
+                    **target_settings(config["problems"][STUDIED]["target"]),
+                    "cells": int(wc.cells),
+                    "solver": wc.solver,
+                },
+                "samplers": {
+                    name: {key: config["problems"][STUDIED]["samplers"][name][key] for key in ("step_size", "n_steps")}
+                    for name in MESH_SAMPLERS
+                },
+            }
+        ),
+    wildcard_constraints:
+        solver="direct|multigrid",
+        cells=r"\d+",
+        ranks=r"\d+",
+    log:
+        f"{LOGS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.log",
+    # Not its ranks alone: what is measured has the machine to itself.
+    threads: workflow.cores
+    resources:
+        mpi=launcher,
+        tasks=ranks,
+        timing=1,
+        runtime=lambda wildcards, attempt: 30 * attempt,
+        # Two kB for each cell.
+        mem_mb=lambda wildcards, attempt: attempt * (1000 + int(wildcards.cells) ** 2 // 500),
+    shell:
+        on_ranks(
+            "mesh_study_point.py --spec {params.spec:q} --data {input.data} --chain {input.chain}"
+            " --surrogate {input.surrogate} --output {output.solutions} --seconds {output.seconds}"
+        )
+
+
+rule mesh_study_table:
+    """Check that numbers of ranks agree on every mesh, and gather errors, seconds and gains."""
+    input:
+        solutions=[
+            rules.mesh_study_point.output.solutions.format(cells=cells, solver=solver, ranks=ranks)
+            for cells, solver, ranks in MESH_POINTS
+        ],
+        seconds=[
+            rules.mesh_study_point.output.seconds.format(cells=cells, solver=solver, ranks=ranks)
+            for cells, solver, ranks in MESH_POINTS
+        ],
+        metrics=[f"{RESULTS}/metrics/{STUDIED}.json"],
+    output:
+        table=f"{RESULTS}/tables/mesh_study.csv",
+    params:
+        code=code("scripts/mesh_study_table.py"),
+        spec={"points": MESH_POINTS},
+    log:
+        f"{LOGS}/mesh_study/table.log",
+    resources:
+        **demand(mem_mb=1000, runtime=10),
+    script:
+        "../scripts/mesh_study_table.py"
+
+
+EXPERIMENT_TABLES |= {"mesh_study": [*rules.mesh_study_table.output]} if STUDIED in PROBLEMS else {}

@@ -1,0 +1,25 @@
+"""Any figure, drawn from its tables by the function that `rnshmc.plots.registry` names."""
+
+import itertools
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
+from rnshmc.plots.style import save
+from rnshmc.run.job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+spec = snakemake.params.spec
+
+
+def read(table: str, reader: str) -> object:
+    """What is in the file of a table, or in its files."""
+    files = snakemake.input[table]
+    return resolve_name(reader)(Path(files) if isinstance(files, str) else [Path(file) for file in files])
+
+
+with job(snakemake.log[0]):
+    figure = resolve_name(spec["draw"])(*itertools.starmap(read, spec["readers"].items()), **spec["settings"])
+    save(figure, Path(snakemake.output.figure), Path(snakemake.output.pdf))
