@@ -40,7 +40,7 @@ rule tables:
         metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
         timing=[
             *of_every_sampler(rules.timing.output.timing),
-            *expand(rules.timing_baseline.output.timing, problem=WASTED),
+            *[rules.timing_published.output.timing.format(problem=name, sampler=sampler) for name, sampler in WASTED],
         ],
         reference=expand(rules.reference.output.reference, problem=REFERRED),
         matching=of_every_fit(rules.matching.output.matching),

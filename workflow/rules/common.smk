@@ -25,7 +25,7 @@ from rnshmc.run.config import check_config, is_selected, selected_problems
 from rnshmc.run.mpi import MPI_SETTINGS
 from rnshmc.run.recipes import recipe, recipe_name
 from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, TARGETS, VIEWS, target_settings
-from rnshmc.results.estimates import PUBLISHED_BASELINE
+from rnshmc.results.estimates import as_published
 from rnshmc.rerun.closure import script_imports
 from rnshmc.rerun.code_digest import code_digest
 
@@ -50,8 +50,14 @@ REFERRED = [name for name, entry in PROBLEMS.items() if entry["compared_with"] =
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
 # What a sampler's entry may say of its runs; the rest of the entry shapes its transitions.
 RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
-# Problems whose HMC is timed a second time, with what the published implementation evaluates in vain.
-WASTED = [name for name, entry in PROBLEMS.items() if "baseline" in entry]
+# Samplers that are timed a second time, with what the published implementation evaluates in vain.
+WASTED = [
+    (name, sampler)
+    for name, entry in PROBLEMS.items()
+    if "baseline" in entry
+    for sampler in entry["samplers"]
+    if recipe(sampler).kernel == "hmc"
+]
 ELLIPTIC = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] == "elliptic"]
 # Those whose explorations keep the gradients along their trajectories, for the samplers whose surrogates are fitted to them.
 RECORDED = [
@@ -244,20 +250,11 @@ def sampler_spec(wildcards, **more):
     return {**spec, "surrogate": problem(wildcards)["surrogates"][name]} if name else spec
 
 
-def baseline_spec(wildcards):
-    """All that shapes the seconds of a problem's baseline: HMC with its settings and those of the baseline."""
-    name = wildcards.problem
-    hmc = {key: value for key, value in problem(wildcards)["samplers"]["hmc"].items() if key not in RUN_SETTINGS}
-    return {
-        "problem": name,
-        "sampler": PUBLISHED_BASELINE,
-        "recipe": "hmc",
-        "seed": config["seed"],
-        "target": problem(wildcards)["target"],
-        "settings": {**hmc, **problem(wildcards)["baseline"]},
-        "entries": [target_code(wildcards), KERNELS["hmc"]],
-        **timing_settings(name, "hmc"),
-    }
+def published_spec(wildcards):
+    """All that shapes the seconds of a sampler as published: its own settings and those of the problem's baseline."""
+    spec = sampler_spec(wildcards, **timing_settings(wildcards.problem, wildcards.sampler))
+    settings = {**spec["settings"], **problem(wildcards)["baseline"]}
+    return {**spec, "sampler": as_published(wildcards.sampler), "settings": settings}
 
 
 def timing_settings(problem, sampler):

@@ -193,17 +193,11 @@ rule timing:
         "../scripts/timing.py"
 
 
-use rule timing as timing_baseline with:
-    input:
-        data=data_of,
-        forms=target_inputs,
-        chain=f"{RESULTS}/chains/{{problem}}/hmc/{CHAINS[0]}.nc",
+use rule timing as timing_published with:
     output:
-        timing=f"{RESULTS}/timing/{{problem}}/{PUBLISHED_BASELINE}.json",
+        timing=f"{RESULTS}/timing/{{problem}}/{as_published('{sampler}')}.json",
     params:
-        code=lambda wc: code("scripts/timing.py", target_code(wc), KERNELS["hmc"]),
-        spec=lambda wc: baseline_spec(wc),
-    wildcard_constraints:
-        problem=one_of(WASTED),
+        code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
+        spec=lambda wc: published_spec(wc),
     log:
-        f"{LOGS}/timing/{{problem}}/{PUBLISHED_BASELINE}.log",
+        f"{LOGS}/timing/{{problem}}/{as_published('{sampler}')}.log",
