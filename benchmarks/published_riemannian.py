@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 from harness import compare
-from published_baseline import ITERATIONS, FullJacobian, TwoGradients, iterations, network
+from published_baseline import ITERATIONS, FullJacobian, iterations, network
 
 from rnshmc.surrogates.softabs import SoftAbsMetric
 from rnshmc.types import Array
@@ -84,7 +84,7 @@ class PublishedIterations:
 
 def main() -> None:
     exact = Exact()
-    hmc = iterations(TwoGradients(exact), TwoGradients(exact), 10)
+    hmc = iterations(exact, exact, 10, 2)
     drivers: dict[str, Geometry] = {
         "rmhmc": exact,
         "rns_rmhmc": Surrogate(network(20, 1000), shape="diagonal", softness=0.1),
