@@ -1,10 +1,10 @@
 """Why Riemannian rows differ from paper A's: seconds per iteration over those of HMC, as published.
 
 The logistic regressions: RMHMC with one derivative matrix for each coefficient, of which the paper says nothing. On one
-thread it is three to four and a half times as far from HMC as printed on each of them; HMC, which waits for memory, gains nothing
-from the threads that its matrix products gain from. Our RMHMC contracts the derivative instead. The elliptic problem:
-as the original implementation worked, five fixed-point iterations, whatever comes out, and no way back; for the exact
-metric 20 tangent solves, for its derivative the 210 second derivatives of the solution besides; HMC as in
+thread it is about three to four times as far from HMC as printed on each of them; HMC, which waits for memory, gains
+nothing from the threads that its matrix products gain from. Our RMHMC contracts the derivative instead. The elliptic
+problem: as the original implementation worked, five fixed-point iterations, whatever comes out, and no way back; for
+the exact metric 20 tangent solves, for its derivative the 210 second derivatives of the solution besides; HMC as in
 `published_baseline`. Data are random: they set the cost by their size alone. Our own ratios are those of Table 1.
 """
 
