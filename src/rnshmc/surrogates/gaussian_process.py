@@ -76,7 +76,10 @@ class GaussianProcess(KernelExpansion):
         if scale != "amplitude":
             spread = float(targets.std())
             targets = (targets - targets.mean()) / spread
-            scales, factor = data_scales(states, targets), spread if scale == "sd" else float(np.mean(u))
+            scales, factor = (
+                data_scales(states, targets),
+                spread if scale == "sd" else float(np.asarray(u, dtype=np.float64).mean()),
+            )
         likelihood: LogLikelihood = partial(log_likelihood, squared_distances, targets)
         if scale != "amplitude":
             likelihood = partial(_at_unit_amplitude, likelihood)
