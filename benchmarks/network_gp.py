@@ -26,7 +26,7 @@ PAPER = {
 }
 SIZES = (500, 1000, 2000)
 MAX_EVALUATIONS = 40
-PLAIN = NetworkComparison(seed=1, step_size=0.1, n_steps=(1, 4), iterations=1000, repeats=1)
+PLAIN = NetworkComparison(seed=1, step_size=0.15, n_steps=(1, 4), iterations=1000, repeats=1)
 
 Fit = Callable[[Array], Driver]
 
@@ -80,7 +80,7 @@ READINGS = (
     Reading("nng_hmc", "1 to 9 steps", network(), replace(PLAIN, n_steps=(1, 9))),
     Reading("nng_hmc", "1 to 19 steps", network(), replace(PLAIN, n_steps=(1, 19))),
     Reading("nng_hmc", "step 0.05", network(), replace(PLAIN, step_size=0.05)),
-    Reading("nng_hmc", "step 0.15", network(), replace(PLAIN, step_size=0.15)),
+    Reading("nng_hmc", "step 0.1", network(), replace(PLAIN, step_size=0.1)),
     Reading("nng_hmc", "step 0.2", network(), replace(PLAIN, step_size=0.2)),
     Reading("nng_hmc", "20 epochs", network(epochs=20)),
     Reading("nng_hmc", "50 epochs", network(epochs=50)),
@@ -89,7 +89,7 @@ READINGS = (
     Reading("gp_hmc", "amplitude 1, scaled by sd", process("sd")),
     Reading("gp_hmc", "amplitude 1, scaled by mean", process("mean")),
     Reading("gp_hmc", "the same, 1 to 9 steps", process("mean"), replace(PLAIN, n_steps=(1, 9))),
-    Reading("gp_hmc", "the same, step 0.15", process("mean"), replace(PLAIN, step_size=0.15)),
+    Reading("gp_hmc", "the same, step 0.1", process("mean"), replace(PLAIN, step_size=0.1)),
     Reading("gp_hmc", "the same, step 0.2", process("mean"), replace(PLAIN, step_size=0.2)),
     Reading("gp_hmc", "no force at all", lambda q: Free(q.shape[1])),
 )
