@@ -18,11 +18,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from rnshmc.datasets.synthetic import simulate_garch, simulate_normal_logistic
+from rnshmc.diagnostics.acceptance import with_empty
 from rnshmc.random import stream
 from rnshmc.run.phases import StepRange, exploit, explore
 from rnshmc.run.recording import GradientPairs, GradientRecording
-from rnshmc.surrogates.gradient_network import GradientNetwork
+from rnshmc.surrogates.gradient_network import BATCH_SIZE, GradientNetwork
 from rnshmc.targets.garch import Garch
+from rnshmc.targets.gaussian import Gaussian
 from rnshmc.targets.logistic import LogisticRegression
 from rnshmc.targets.spread_gaussian import spread_gaussian
 from rnshmc.types import Array, Potential
@@ -56,6 +58,7 @@ class Training:
     hidden_units: int
     epochs: int
     blocks: int = 1
+    batch_size: int = BATCH_SIZE
 
 
 class Row(NamedTuple):
@@ -85,7 +88,13 @@ class Exploration(NamedTuple):
 
 
 def gaussian(data: str) -> tuple[Potential, Array]:
-    """The Gaussian of Fig. 3, from a draw of it."""
+    """The Gaussian of Fig. 3, from a draw of N(0, I)."""
+    target, _ = converged_gaussian(data)
+    return target, stream(SEED, "network training", "start").standard_normal(target.dim)
+
+
+def converged_gaussian(data: str) -> tuple[Gaussian, Array]:
+    """The same from a draw of it."""
     variances = stream(SEED, "nng_fig3", "variances" if data == "data" else data)
     target = spread_gaussian(variances, dim=30, smallest=0.1, largest=1000.0, between=(1.0, 100.0))
     return target, target.sample(stream(SEED, "network training", "start"), 1)[0]
@@ -95,6 +104,12 @@ def logistic(data: str) -> tuple[Potential, Array]:
     """Logistic regression in 200 dimensions, from the origin."""
     simulated = simulate_normal_logistic(ROWS, 200, stream(SEED, "lr_200", data))
     return LogisticRegression(simulated.X, simulated.y, prior_sd=10.0**0.5), np.zeros(200)
+
+
+def distant_logistic(data: str) -> tuple[Potential, Array]:
+    """The same from a draw of N(0, I)."""
+    target, _ = logistic(data)
+    return target, stream(SEED, "network training", "start").standard_normal(target.dim)
 
 
 def garch(data: str) -> tuple[Potential, Array]:
@@ -115,13 +130,13 @@ def more_training(dynamics: Dynamics, training: Training) -> tuple[Row, ...]:
 
 
 def gaussian_problem() -> Problem:
-    run = Dynamics(gaussian, step_size=0.5, n_steps=(1, 99), discard=0, explored=200)
-    training = Training(collected=50, hidden_units=100, epochs=10)
+    run = Dynamics(gaussian, step_size=0.5, n_steps=(1, 99), discard=0, explored=400)
+    training = Training(collected=100, hidden_units=100, epochs=10, batch_size=20)
     rows = (
         *more_training(run, training),
-        Row("pairs x 4, epochs x 4", run, replace(training, collected=200, epochs=40)),
-        Row("100 steps always", replace(run, n_steps=(100, 100)), replace(training, collected=25)),
-        Row("1 to 49 steps", replace(run, n_steps=(1, 49)), replace(training, collected=100)),
+        Row("50 when converged", replace(run, posterior=converged_gaussian), replace(training, collected=50)),
+        Row("batches of 32", run, replace(training, batch_size=BATCH_SIZE)),
+        Row("100 steps always", replace(run, n_steps=(100, 100)), replace(training, collected=50)),
         Row("step 0.55", replace(run, step_size=0.55), training),
         Row("other variances", replace(run, data="other"), training),
     )
@@ -135,6 +150,8 @@ def logistic_problem() -> Problem:
     rows = (
         *more_training(run, training),
         Row("20 steps always", replace(run, n_steps=(20, 20), explored=200), replace(training, collected=200)),
+        Row("batches of 20", run, replace(training, batch_size=20)),
+        Row("from N(0, I) on", replace(run, posterior=distant_logistic, discard=0), replace(training, batch_size=20)),
     )
     return Problem("Logistic regression, 200 dimensions", (0.8, 0.6), iterations=500, repeats=1, rows=rows)
 
@@ -181,6 +198,7 @@ def chain(row: Row, iterations: int, repeat: int) -> Array:
         hidden_units=training.hidden_units,
         epochs=training.epochs,
         blocks=training.blocks,
+        batch_size=training.batch_size,
     )
     phase = exploit(
         dynamics.posterior(dynamics.data)[0],
@@ -195,9 +213,10 @@ def chain(row: Row, iterations: int, repeat: int) -> Array:
     return phase.stats["accept_prob"]
 
 
-def mean_and_error(chains: list[Array]) -> str:
+def mean_and_error(chains: list[Array], n_steps: StepRange) -> str:
+    """Acceptance as paper B counts it, trajectories of no step among the others."""
     parts = chains if len(chains) > 1 else np.array_split(chains[0], PARTS)
-    means = [part.mean() for part in parts]
+    means = [with_empty(float(part.mean()), n_steps) for part in parts]
     return f"{np.mean(means):7.2f} +- {np.std(means, ddof=1) / len(means) ** 0.5:.2f}"
 
 
@@ -205,7 +224,8 @@ def line(row: Row, problem: Problem) -> str:
     repeats = range(1, problem.repeats + 1)
     hmc = [exploration(row.dynamics, repeat).accept_prob for repeat in repeats]
     network = [chain(row, problem.iterations, repeat) for repeat in repeats]
-    return f"  {row.change:24}{mean_and_error(hmc):>16}{mean_and_error(network):>16}"
+    found = [mean_and_error(chains, row.dynamics.n_steps) for chains in (hmc, network)]
+    return f"  {row.change:24}{found[0]:>16}{found[1]:>16}"
 
 
 def main() -> None:

@@ -22,8 +22,11 @@ STEP_SIZE, STEPS, FIXED_POINT_ITERATIONS = 0.54, 2, 5
 class PublishedIteration:
     """The generalised leapfrog with one derivative matrix for each coefficient (paper A, eqs. 7 to 9)."""
 
-    def __init__(self, X: Array, y: Array, prior_sd: float) -> None:
+    def __init__(
+        self, X: Array, y: Array, prior_sd: float, *, step_size: float = STEP_SIZE, steps: int = STEPS
+    ) -> None:
         self._X, self._precision = X, 1.0 / prior_sd**2
+        self._step_size, self._steps = step_size, steps
         self._target = LogisticRegression(X, y, prior_sd)
 
     def _probabilities(self, q: Array) -> Array:
@@ -31,25 +34,26 @@ class PublishedIteration:
 
     def _metric(self, q: Array) -> Array:
         p = self._probabilities(q)
-        return np.asarray((self._X.T * (p * (1.0 - p))) @ self._X + self._precision * np.eye(DIM))
+        return np.asarray((self._X.T * (p * (1.0 - p))) @ self._X + self._precision * np.eye(self._X.shape[1]))
 
     def _derivatives(self, q: Array) -> Array:
         p = self._probabilities(q)
         slopes = p * (1.0 - p) * (1.0 - 2.0 * p)
-        return np.stack([(self._X.T * (slopes * self._X[:, i])) @ self._X for i in range(DIM)])
+        return np.stack([(self._X.T * (slopes * self._X[:, i])) @ self._X for i in range(self._X.shape[1])])
 
     def trajectory(self, q: Array, p: Array) -> tuple[Array, Array]:
-        """Position and momentum after `STEPS` steps from ``q`` with momentum ``p``."""
-        for _ in range(STEPS):
+        """Position and momentum after a trajectory from ``q`` with momentum ``p``."""
+        eps = self._step_size
+        factor, force, derivatives = self._geometry(q)
+        for _ in range(self._steps):
             half = p
-            factor, force, derivatives = self._geometry(q)
             for _ in range(FIXED_POINT_ITERATIONS):
-                half = p - 0.5 * STEP_SIZE * self._momentum_force(factor, force, derivatives, half)
+                half = p - 0.5 * eps * self._momentum_force(factor, force, derivatives, half)
             start, velocity = q, cho_solve(factor, half)
             for _ in range(FIXED_POINT_ITERATIONS):
-                q = start + 0.5 * STEP_SIZE * (velocity + np.linalg.solve(self._metric(q), half))
+                q = start + 0.5 * eps * (velocity + np.linalg.solve(self._metric(q), half))
             factor, force, derivatives = self._geometry(q)
-            p = half - 0.5 * STEP_SIZE * self._momentum_force(factor, force, derivatives, half)
+            p = half - 0.5 * eps * self._momentum_force(factor, force, derivatives, half)
         return q, p
 
     def _geometry(self, q: Array) -> tuple[tuple[Array, bool], Array, Array]:

@@ -37,10 +37,12 @@ class Driver(Protocol):
 class MinibatchDriver(Driver, Protocol):
     """A driver whose gradient can be estimated from a part of the data (paper B, section 4.4)."""
 
-    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+    def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> Driver:
         """The gradient estimated from ``size`` observations that are drawn now.
 
         Its expectation over the draw is the gradient, at each position. For each draw it is a function of the position.
+        If not ``scaled``, the observations stand for themselves only: the expectation has ``size`` of them in place of
+        all, beside the prior.
         """
         ...
 

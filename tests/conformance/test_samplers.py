@@ -71,7 +71,7 @@ class LogGamma:
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         return self.value(q), self.gradient(q)
 
-    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+    def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> Driver:
         return Shifted(self, rng.normal(size=2) / math.sqrt(size))
 
     def metric(self, q: Array) -> Array:

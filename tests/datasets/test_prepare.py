@@ -55,7 +55,10 @@ def test_one_missing_part_makes_the_set_a_stand_in_down_to_its_file(name: str, t
     assert data.X.shape == SHAPES[name]
     assert data.origin == "stand-in"
     # Dota2's is simulated as the real games are prepared, a9a's is in the units of the raw file.
-    if name not in ("dota2", "a9a_encoded"):
+    if FETCHED[name].get("unit_range", False):
+        assert (data.X.min(axis=0) == 0.0).all()
+        assert set(data.X.max(axis=0)) <= {0.0, 1.0}
+    elif name not in ("dota2", "a9a_encoded"):
         features = data.X[:, int(FETCHED[name].get("intercept", False)) :]
         # Standardised to rounding errors of a sum over the rows.
         np.testing.assert_allclose(features.mean(axis=0), 0.0, atol=1e-12)
@@ -81,6 +84,13 @@ def test_a_table_of_numbers_needs_no_code_of_its_own(tmp_path: Path) -> None:
     assert data.columns == ("intercept", "x", "z")
     assert data.y.tolist() == [0, 1, 0, 1]
     np.testing.assert_array_equal(data.X[:, 1:], standardise(plain).X)
+
+
+def test_columns_are_mapped_onto_the_unit_range_where_they_vary(tmp_path: Path) -> None:
+    part = table(tmp_path / "1.csv", [[1, 0, 7], [3, 1, 7], [-1, 0, 7]])
+    settings: dict[str, Any] = {"options": {"label": "ill"}, "stand_in": {"kind": "plain"}, "rng": stream(1)}
+    data = prepare(part, reader="csv", **settings, unit_range=True)
+    assert data.X.tolist() == [[0.5, 0.0], [1.0, 0.0], [0.0, 0.0]]
 
 
 def test_columns_that_are_not_named_stay_as_they_are() -> None:

@@ -104,6 +104,30 @@ def test_truncated_ess_is_one_plus_a_times_geyers_on_an_ar1_chain() -> None:
     assert abs(ratio.mean() - 1.9) < z_bound() * ratio.std(ddof=1) / np.sqrt(ratio.size) + 0.02 * 1.9
 
 
+@pytest.mark.parametrize("empty", [0.02, 0.2, 0.5])
+def test_truncated_ess_of_a_chain_that_stays_is_that_of_the_chain_that_does(empty: float) -> None:
+    n, d = 20_000, 100
+    draws = ar1(0.6, n, d)
+    moves = stream(1, "empty", str(empty)).random((n, d)) >= empty
+    slowed = np.take_along_axis(draws, np.maximum(np.cumsum(moves, axis=0) - 1, 0), axis=0)
+    expected, found = truncated_ess(slowed), truncated_ess(draws, empty=empty)
+    error = np.hypot(expected.std(ddof=1), found.std(ddof=1)) / np.sqrt(d)
+    # The first negative lag ends either sum where the noise of the estimates lets it: below 1% here.
+    assert abs(found.mean() - expected.mean()) < z_bound() * error + 0.01 * expected.mean()
+
+
+def test_a_chain_that_stays_keeps_one_minus_its_share_of_an_ar1_chain() -> None:
+    """The sum of all autocorrelations, that at lag 0 among them, grows by 1 / (1 - empty)."""
+    ratio = truncated_ess(ar1(0.9, 20_000, 100), empty=0.2) / truncated_ess(ar1(0.9, 20_000, 100))
+    assert abs(ratio.mean() - 0.8) < 0.008
+
+
+@pytest.mark.parametrize("empty", [-0.1, 1.0])
+def test_a_share_out_of_range_is_named(empty: float) -> None:
+    with pytest.raises(ParameterError, match=f"empty.*{empty}"):
+        truncated_ess(np.zeros((10, 1)), empty=empty)
+
+
 def test_truncated_ess_sums_up_to_the_first_negative_lag() -> None:
     draws = ar1(0.7, 301, 4)
     expected = []

@@ -28,6 +28,8 @@ EXPERIMENT = BananaExperiment(
     steps=15,
     drawn_steps=40,
     drawn=4,
+    discard=0,
+    explore=300,
     iterations=300,
     repeats=2,
 )
@@ -94,7 +96,7 @@ def test_smaller_steps_raise_acceptance(tables: BananaTables) -> None:
 
 
 def test_the_same_seed_gives_the_same_tables() -> None:
-    short = replace(EXPERIMENT, iterations=60, repeats=1)
+    short = replace(EXPERIMENT, explore=60, iterations=60, repeats=1)
     first, second = (run_banana(short, settings=NETWORK) for _ in range(2))
     for one, two in zip(first, second, strict=True):
         assert_frame_equal(one, two)
@@ -102,6 +104,21 @@ def test_the_same_seed_gives_the_same_tables() -> None:
     assert not other.trajectories.equals(first.trajectories)
 
 
+def test_the_reversed_acceptance_is_that_of_the_way_back() -> None:
+    short = replace(EXPERIMENT, explore=20, iterations=50, repeats=1)
+    # Steps of 0.29 are unstable: every proposal has gained energy. None is accepted, and the way back always would be.
+    coarse = run_banana(replace(short, steps=5), settings=NETWORK).acceptance.set_index("sampler").loc["hmc"]
+    assert (coarse["acceptance"], coarse["reversed_acceptance"]) == (0.0, 1.0)
+    # The energy error falls with the square of the step: both ways are as good as certain.
+    fine = run_banana(replace(short, steps=400), settings=NETWORK).acceptance.set_index("sampler").loc["hmc"]
+    assert 0.99 < fine["reversed_acceptance"] < 1.0
+
+
 def test_no_steps_are_refused() -> None:
     with pytest.raises(ParameterError, match="drawn_steps: expected at least 1, got 0"):
         replace(EXPERIMENT, drawn_steps=0)
+
+
+def test_an_exploration_that_leaves_nothing_is_refused() -> None:
+    with pytest.raises(ParameterError, match="discard: expected 0 <= discard < explore = 300, got 300"):
+        replace(EXPERIMENT, discard=300)

@@ -84,6 +84,27 @@ def test_a_larger_training_set_makes_a_better_surrogate() -> None:
     assert (large["train_s"] > 0).all()
 
 
+@pytest.mark.parametrize(
+    ("sampler", "settings"),
+    [("gp_hmc", {"max_evaluations": 5}), ("fitc_hmc", {"inducing_points": 60, "max_evaluations": 5})],
+)
+def test_the_search_for_hyperparameters_has_its_own_seconds(sampler: str, settings: dict[str, int]) -> None:
+    short = replace(SWEEP, iterations=80)
+    rows = sweep_point(short, sampler=sampler, size=40, repeats=1, settings=settings)
+    assert (rows["search_s"] > 0).all()
+    assert (rows["train_s"] > 0).all()
+
+
+def test_inducing_points_are_drawn_from_the_target() -> None:
+    # As many as asked for, also where there are fewer training states, and none of them.
+    points = SWEEP.inducing_points(1, 60)
+    assert points.shape == (60, 8)
+    assert not np.isin(points, SWEEP.training_set(1, 40)[0]).any()
+    n, along = 4000, np.ones(8) / np.sqrt(8)
+    variance = (SWEEP.inducing_points(2, n) @ along).var()
+    assert abs(variance - 1.0) < z_bound() * np.sqrt(2 / n)
+
+
 def test_chains_do_not_depend_on_how_many_there_are() -> None:
     short = replace(SWEEP, iterations=80)
     one, two = (sweep_point(short, sampler="rns_hmc", size=60, repeats=n, settings=NETWORK) for n in (1, 2))

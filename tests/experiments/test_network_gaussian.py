@@ -52,6 +52,17 @@ def test_every_gradient_of_the_collected_iterations_trains() -> None:
     assert rows.groupby("sampler")["repeat"].agg(list).to_dict() == {"hmc": [1, 2], "nng_hmc": [1, 2]}
 
 
+def test_an_exploration_that_has_not_converged_starts_near_the_origin() -> None:
+    """A coordinate of sd 1e7 goes no further in four steps of 0.1 from N(0, I) than by momenta from N(0, I)."""
+    wide = replace(EXPERIMENT, largest=1e14, step_size=0.1, n_steps=(1, 1), collected=2, iterations=2, repeats=1)
+    far = {
+        converged: run_network_gaussian(replace(wide, converged=converged), settings=NETWORK).draws["widest"].abs()
+        for converged in (True, False)
+    }
+    assert (far[True] > 10).all()
+    assert (far[False] < z_bound(4) * np.sqrt(1 + 4 * 0.1**2)).all()
+
+
 def test_more_gradients_make_better_proposals(tables: NetworkGaussianTables) -> None:
     few = run_network_gaussian(replace(EXPERIMENT, collected=5), settings=NETWORK)
     rates = [table.acceptance.groupby("sampler")["acceptance"].mean()["nng_hmc"] for table in (few, tables)]

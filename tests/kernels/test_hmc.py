@@ -258,3 +258,37 @@ def test_a_start_that_cannot_be_used_is_refused(potential: Potential, start: Arr
     kernel = HMC(potential, potential, step_size=0.1, n_steps=(1, 1))
     with pytest.raises(ParameterError, match="start"):
         kernel.init(start)
+
+
+class Counting:
+    """A driver that counts its gradients, and a potential of its own."""
+
+    def __init__(self, target: Gaussian) -> None:
+        self.dim = target.dim
+        self.target = target
+        self.gradients = 0
+
+    def gradient(self, q: Array) -> Array:
+        self.gradients += 1
+        return self.target.gradient(q)
+
+
+@pytest.mark.parametrize("gradients_per_step", [1, 2, 3])
+def test_gradients_in_vain_change_no_draw(gradients_per_step: int) -> None:
+    driver = Counting(WRONG)
+    plain = HMC(CORRELATED, WRONG, **SEVERAL_STEPS)
+    kernel = HMC(CORRELATED, driver, gradients_per_step=gradients_per_step, **SEVERAL_STEPS)
+    state, same, steps = kernel.init(np.ones(2)), plain.init(np.ones(2)), 0
+    driver.gradients = 0
+    rngs = stream(4, "in vain"), stream(4, "in vain")
+    for _ in range(50):
+        state, info = kernel.step(rngs[0], state)
+        same, _ = plain.step(rngs[1], same)
+        steps += info.n_steps
+        np.testing.assert_array_equal(state.q, same.q)
+    assert driver.gradients == gradients_per_step * steps
+
+
+def test_fewer_gradients_than_one_a_step_are_refused() -> None:
+    with pytest.raises(ParameterError, match="gradients_per_step: expected at least 1, got 0"):
+        HMC(CORRELATED, CORRELATED, gradients_per_step=0, **SEVERAL_STEPS)

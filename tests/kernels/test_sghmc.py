@@ -50,7 +50,7 @@ class Coordinates:
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         return self.value(q), self.gradient(q)
 
-    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+    def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> Driver:
         return Estimate(self, rng.standard_normal(self.dim) / math.sqrt(size))
 
 
@@ -100,14 +100,14 @@ def test_bias_of_sghmc_shrinks_with_the_step(batch_size: int, order: int) -> Non
 class Noisy(ShearedLogGamma):
     """Mini-batches with an error of the size of the gradient."""
 
-    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+    def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> Driver:
         return Estimate(self, rng.standard_normal(2) / math.sqrt(size))
 
 
 class Fresh(ShearedLogGamma):
     """Each gradient of a trajectory on a mini-batch of its own."""
 
-    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+    def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> Driver:
         return Changing(self, rng, size)
 
 
@@ -193,6 +193,65 @@ def test_mutants_are_caught(mutant: type[CorrectedSGHMC], invariance_z: Callable
     assert invariance_z(TARGET, kernel, "sghmc_mh mutant", n=N) > THRESHOLD
 
 
+class Unscaled(Noisy):
+    """Mini-batches that stand for a fiftieth of the data."""
+
+    def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> Driver:
+        batch = super().minibatch(rng, size)
+        return batch if scaled else Weak(batch)
+
+
+class Weak:
+    """A small part of a force."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.dim = driver.dim
+        self.driver = driver
+
+    def gradient(self, q: Array) -> Array:
+        return 0.02 * self.driver.gradient(q)
+
+
+def test_an_unscaled_batch_and_a_correction_leave_the_target_invariant(invariance_z: Callable[..., float]) -> None:
+    target = Unscaled()
+    kernel = CorrectedSGHMC(target, target, batch_size=1, scaled=False, **DYNAMICS)
+    assert invariance_z(target, kernel, "sghmc_mh unscaled", n=N) < THRESHOLD
+
+
+def test_an_unscaled_trajectory_is_driven_by_the_unscaled_batch() -> None:
+    target = Unscaled()
+    kernel = CorrectedSGHMC(target, target, batch_size=1, scaled=False, **DYNAMICS)
+    rng, expected = stream(3, "unscaled"), stream(3, "unscaled")
+    state = kernel.init(np.zeros(2))
+    hmc = HMC(target, target.minibatch(expected, 1, scaled=False), **DYNAMICS)
+    there, _ = hmc.step(expected, hmc.init(state.q))
+    np.testing.assert_array_equal(kernel.step(rng, state)[0].q, there.q)
+
+
+def test_unscaled_sghmc_samples_the_posterior_of_a_part_of_the_data() -> None:
+    """A coin tossed 400 times, of which a batch sees 40: the mean is that under the likelihood to the power 1 / 10."""
+    labels = np.arange(400) % 4 == 0
+    target = MinibatchLogistic(np.ones((400, 1)), labels, NormalPrior(1.0))
+    rng = stream(12, "unscaled")
+    gradients = [target.minibatch(rng, 40, scaled=False).gradient(np.array([0.3])) for _ in range(400)]
+    prior = 0.3
+    expected = (target.gradient(np.array([0.3])) - prior) * 40 / 400 + prior
+    assert abs(np.mean(gradients) - expected[0]) < z_bound() * np.std(gradients, ddof=1) / 20
+    kernel = SGHMC(target, target, step_size=0.05, n_steps=(10, 10), batch_size=40, friction=1.0, scaled=False)
+    state, draws = kernel.init(np.array([-1.0])), np.empty((30, 100))
+    for chain in draws:
+        state = kernel.init(np.array([-1.0]))
+        for i in range(len(chain)):
+            state, _ = kernel.step(rng, state)
+            chain[i] = state.q[0]
+    grid = np.linspace(-4.0, 3.0, 2001)
+    log_density = -0.1 * (400 * np.logaddexp(0.0, grid) - 100 * grid) - grid**2 / 2
+    weights = np.exp(log_density - log_density.max())
+    mean = float((weights * grid).sum() / weights.sum())
+    means = draws[:, 20:].mean(axis=1)
+    assert abs(means.mean() - mean) < z_bound() * means.std(ddof=1) / math.sqrt(len(means))
+
+
 class Calls(Coordinates):
     """A potential that writes down what it is asked for."""
 
@@ -207,7 +266,7 @@ class Calls(Coordinates):
         self.asked.append("gradient")
         return super().gradient(q)
 
-    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+    def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> Driver:
         self.asked.append("minibatch")
         return Estimate(Coordinates(), np.zeros(self.dim))
 
@@ -238,7 +297,7 @@ def test_the_correction_takes_one_batch_and_one_exact_value() -> None:
 class FailsOutside(Coordinates):
     """Mini-batches that cannot be evaluated away from the origin."""
 
-    def minibatch(self, rng: np.random.Generator, size: int) -> Driver:
+    def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> Driver:
         return self
 
     def gradient(self, q: Array) -> Array:

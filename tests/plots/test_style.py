@@ -69,16 +69,16 @@ def test_logarithmic_axes_have_plain_numbers() -> None:
 
 
 def test_variants_of_a_sampler_are_told_apart_in_one_figure() -> None:
-    styles = variant_styles(["sghmc_b", "hmc", "sghmc_a", "sghmc_c", "sghmc_mh", "one", "two"])
-    assert list(styles) == ["hmc", "sghmc_a", "sghmc_b", "sghmc_c", "sghmc_mh", "one", "two"]
+    styles = variant_styles(["sghmc_b", "hmc", *(f"sghmc_{name}" for name in "acdef"), "sghmc_mh", "one", "two"])
+    assert list(styles) == ["hmc", *(f"sghmc_{name}" for name in "abcdef"), "sghmc_mh", "one", "two"]
     assert styles["sghmc_a"] == sampler_style("sghmc_a")
-    variants = [styles[f"sghmc_{name}"] for name in "abc"]
-    assert len({style.colour for style in variants}) == len({str(style.line) for style in variants}) == 3
+    variants = [styles[f"sghmc_{name}"] for name in "abcdef"]
+    assert len({style.colour for style in variants}) == len({str(style.line) for style in variants}) == 6
     for style in variants:
         red, green, blue = to_rgb(style.colour)
         assert 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.75
 
 
 def test_more_variants_than_looks_are_refused() -> None:
-    with pytest.raises(ParameterError, match="sghmc_d"):
-        variant_styles([f"sghmc_{name}" for name in "abcd"])
+    with pytest.raises(ParameterError, match="sghmc_g"):
+        variant_styles([f"sghmc_{name}" for name in "abcdefg"])

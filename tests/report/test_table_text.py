@@ -48,6 +48,7 @@ def sample() -> pd.DataFrame:
         0.061,
         6.52,
         1.0,
+        1.9,
         1.0,
         23.0,
         0.0,
@@ -68,6 +69,7 @@ def sample() -> pd.DataFrame:
         0.0071,
         52.2,
         8.01,
+        15.2,
         1.0,
         0.0,
         0.0,
@@ -83,6 +85,7 @@ def test_readable_table_has_titles_and_rounded_numbers() -> None:
     first, second = table.to_dict(orient="records")
     assert (first["problem"], first["sampler"], first["s"]) == ("LR, Bank Marketing", "HMC", "–")
     assert first["ESS (min, med, max)"] == "2005, 2454, 3368"
+    assert (second["speed-up"], second["as published"]) == ("8.01", "15.2")
     assert (second["problem"], second["s"], second["data"]) == ("my_own", "50", "stand-in")
 
 

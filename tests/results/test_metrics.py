@@ -42,13 +42,21 @@ def stats() -> dict[str, np.ndarray[Any, Any]]:
     }
 
 
-def chain(surrogate: dict[str, Any] | None = None) -> StoredChain:
+def chain(surrogate: dict[str, Any] | None = None, n_steps: tuple[int, int] = (1, 4)) -> StoredChain:
     rng = stream(1, "metrics")
     phases: dict[str, Any] = {"sample": {"iterations": N, "wall_s": 2.0, "cpu_s": 1.0}}
     return StoredChain(
         draws=1.0 + rng.normal(size=(N, D)),
         stats=stats(),
-        settings={"problem": "bank", "sampler": "hmc", "recipe": "hmc", "chain": 2, "seed": 1, "explored": M},
+        settings={
+            "problem": "bank",
+            "sampler": "hmc",
+            "recipe": "hmc",
+            "chain": 2,
+            "seed": 1,
+            "explored": M,
+            "settings": {"step_size": 0.1, "n_steps": n_steps},
+        },
         phases=phases if surrogate is None else {**phases, "fit": surrogate},
         origin="real",
         provenance={},
@@ -105,6 +113,15 @@ def test_effective_draws_are_counted_by_both_definitions() -> None:
     assert metrics.ess_median == np.median(geyer_ess(draws))
     assert metrics.truncated_ess_median == np.median(truncated_ess(draws))
     assert metrics.truncated_ess_min == truncated_ess(draws).min()
+
+
+@pytest.mark.parametrize(("n_steps", "ap"), [((1, 4), 0.2 + 0.8 * 0.75), ((1, 49), 0.02 + 0.98 * 0.75), ((5, 5), 0.75)])
+def test_trajectories_of_no_step_are_accepted_where_they_could_be_drawn(n_steps: tuple[int, int], ap: float) -> None:
+    found = chain(n_steps=n_steps)
+    metrics = chain_metrics(found, reference_mean=None, discard=DISCARD)
+    assert_allclose(metrics.ap_with_empty, ap)
+    empty = (ap - 0.75) / 0.25
+    assert_allclose(metrics.truncated_ess_with_empty_min, truncated_ess(found.draws, empty=empty).min())
 
 
 def test_a_problem_without_a_reference_has_no_error_of_the_mean() -> None:

@@ -27,6 +27,7 @@ HMC_1 = ChainMetrics(
     explored=500,
     draws=1000,
     ap=0.7,
+    ap_with_empty=0.76,
     ess=[100.0, 300.0, 500.0],
     ess_min=100.0,
     ess_median=300.0,
@@ -34,6 +35,9 @@ HMC_1 = ChainMetrics(
     truncated_ess_min=180.0,
     truncated_ess_median=540.0,
     truncated_ess_max=900.0,
+    truncated_ess_with_empty_min=150.0,
+    truncated_ess_with_empty_median=450.0,
+    truncated_ess_with_empty_max=750.0,
     ess_bulk_min=90.0,
     ess_tail_min=80.0,
     evaluations_per_iter=5.0,
@@ -128,6 +132,35 @@ def test_efficiency_is_effective_draws_per_second_of_the_kept_iterations() -> No
     assert_allclose(found["median_ess_per_s"], [300 / 20, 340 / 4])
     assert_allclose(found["speedup_min_ess"], [1.0, 4.0])
     assert_allclose(found["speedup_median_ess"], [1.0, 340 / 4 / 15])
+
+
+def test_published_speedups_are_relative_to_the_published_baseline() -> None:
+    """With 0.036 s in place of 0.02: 150 and 300 draws of 1000 in 36 s; 1000 of its iterations to train on."""
+    assert table().filter(like="published_").isna().all(axis=None)
+    wasteful = Timing("bank", "hmc_as_published", 0.036, (0.035, 0.036, 0.037), loaded=False)
+    found = table(timings=[*TIMINGS, wasteful])
+    assert found["sampler"].tolist() == ["hmc", "rns_hmc"]
+    hmc, rns = (row(found, name) for name in ("hmc", "rns_hmc"))
+    assert (hmc["published_s_per_iter"], np.isnan(rns["published_s_per_iter"])) == (0.036, True)
+    assert_allclose(hmc["published_speedup_min_ess"], 1.0)
+    assert_allclose(rns["published_speedup_min_ess"], 30 / (150 / 36))
+    assert_allclose(rns["published_speedup_median_ess"], 85 / (300 / 36))
+    total = 36.0 + 12.0 + 36.0
+    assert_allclose(rns["published_speedup_median_ess_with_training"], 3400 / total / (300 / 36))
+    assert found["speedup_min_ess"].tolist() == table()["speedup_min_ess"].tolist()
+
+
+def test_a_surrogate_wastes_as_much_as_its_baseline_where_it_was_timed_so() -> None:
+    """With 0.006 s in place of 0.004, of 10000 iterations 9000."""
+    timings = [
+        Timing("bank", "hmc_as_published", 0.036, (0.035, 0.036, 0.037), loaded=False),
+        Timing("bank", "rns_hmc_as_published", 0.006, (0.006, 0.006, 0.006), loaded=False),
+    ]
+    rns = row(table(timings=[*TIMINGS, *timings]), "rns_hmc")
+    assert rns["published_s_per_iter"] == 0.006
+    assert_allclose(rns["published_speedup_min_ess"], 30 / 1.5 / (150 / 36))
+    total = 36.0 + 12.0 + 54.0
+    assert_allclose(rns["published_speedup_median_ess_with_training"], 3400 / total / (300 / 36))
 
 
 def test_seconds_of_sampling_leave_out_what_seconds_of_all_include() -> None:

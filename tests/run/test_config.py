@@ -40,6 +40,11 @@ def test_the_paper_is_consistent() -> None:
         ),
         (changed({"of": "bank", "dimension": 5}, "data", "projected", "garch"), r"data: garch is made in two ways"),
         (changed(5000, "iterations", "discard"), r"iterations.discard is 5000.*iterations.explore \(5000\)"),
+        (changed(500, "experiments", "fig2", "discard"), r"experiments.fig2.discard is 500"),
+        (
+            changed([5, 2], "problems", "a9a", "surrogates", "metric_network", "whitened", "n_steps"),
+            r"problems.a9a.surrogates.metric_network.whitened.n_steps is \[5, 2\]",
+        ),
         (changed([5, 2], "reference", "n_steps"), r"reference.n_steps is \[5, 2\]"),
         (changed([5, 2], "problems", "bank", "samplers", "hmc", "n_steps"), r"problems.bank.samplers.hmc.n_steps"),
         (changed([5, 2], "sweeps", "n_steps"), r"sweeps.n_steps is \[5, 2\]"),

@@ -254,3 +254,22 @@ def test_a_position_that_is_not_finite_is_a_numerical_error(process: FITC, bad: 
     for evaluate in (process.value, process.gradient, process.value_and_grad):
         with pytest.raises(NumericalError, match="Gaussian process"):
             evaluate(np.full(DIM, bad))
+
+
+def test_hyperparameters_that_are_given_are_not_searched() -> None:
+    q, u = training_set()
+    searched = fit(q, u)
+    rng = stream(5, "tests", "fit")
+    given = FITC.fit(q, u, rng=rng, inducing_points=M, hyperparameters=searched.hyperparameters)
+    assert given.hyperparameters == searched.hyperparameters
+    assert (given.likelihood_evaluations, given.search) == (0, "given")
+    assert given.weights.tobytes() == searched.weights.tobytes()
+
+
+def test_inducing_points_can_be_given() -> None:
+    q, u = training_set()
+    inducing = training_set(2 * N)[0][N:]
+    process = FITC.fit(q, u, rng=stream(5, "tests", "fit"), inducing_points=inducing, max_evaluations=3)
+    assert process.centres.tobytes() == inducing.tobytes()
+    with pytest.raises(ParameterError, match=r"at least one row of 3 coordinates, got shape \(240, 2\)"):
+        FITC.fit(q, u, rng=stream(5, "tests", "fit"), inducing_points=training_set(2 * N)[0][:, :2])

@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from rnshmc.errors import FitError, NumericalError, ParameterError, StoreError
 from rnshmc.random import stream
-from rnshmc.surrogates.gaussian_process import GaussianProcess, log_likelihood
+from rnshmc.surrogates.gaussian_process import GaussianProcess, Scale, log_likelihood
 from rnshmc.surrogates.marginal_likelihood import Hyperparameters
 from rnshmc.types import Array, Potential
 from tests.surrogates.normal_density import likelihood_rounding, log_density
@@ -245,3 +245,53 @@ def test_a_position_without_finite_norm_is_a_numerical_error(process: GaussianPr
     for evaluate in (process.value, process.gradient, process.value_and_grad):
         with pytest.raises(NumericalError, match="Gaussian process"):
             evaluate(q)
+
+
+def test_hyperparameters_that_are_given_are_not_searched() -> None:
+    q, u = training_set()
+    searched = fit(q, u)
+    given = GaussianProcess.fit(q, u, rng=stream(5, "tests", "fit"), hyperparameters=searched.hyperparameters)
+    assert (given.likelihood_evaluations, given.search) == (0, "given")
+    assert given.weights.tobytes() == searched.weights.tobytes()
+
+
+def scaled_fit(scale: Scale) -> GaussianProcess:
+    return GaussianProcess.fit(*training_set(), rng=stream(5, "tests", "fit"), max_evaluations=40, scale=scale)
+
+
+def test_standardised_targets_are_predicted_at_unit_amplitude() -> None:
+    q, u = training_set()
+    process = scaled_fit("sd")
+    assert process.amplitude == 1.0
+    matrix = kernel(q, q, process) + process.noise_sd**2 * np.eye(N)
+    where = stream(5, "tests", "elsewhere").standard_normal((20, DIM))
+    expected = u.std() * kernel(where, q, process) @ np.linalg.solve(matrix, (u - u.mean()) / u.std())
+    rounding = 100 * EPS * condition(q, process) * float(np.abs(expected).max())
+    np.testing.assert_allclose(process.predict(where), expected, rtol=0, atol=rounding)
+
+
+def test_unit_amplitude_maximises_its_likelihood_in_the_other_two() -> None:
+    q, u = training_set()
+    process = scaled_fit("sd")
+    found = Hyperparameters(process.amplitude, process.length_scale, process.noise_sd)
+    value, gradient = log_likelihood(cdist(q, q, "sqeuclidean"), (u - u.mean()) / u.std(), found)
+    assert process.search == "converged"
+    assert value == pytest.approx(process.log_marginal_likelihood, rel=1e-9)
+    # The search ends at a slope of 0.1, or where an iteration gains less than 1e-8 of the likelihood.
+    assert np.all(np.abs(gradient[1:]) < 0.5)
+    assert abs(gradient[0]) > 0.5
+
+
+def test_the_published_scale_multiplies_the_force_by_mean_over_sd(assert_slope: Callable[..., None]) -> None:
+    _, u = training_set()
+    right, published = scaled_fit("sd"), scaled_fit("mean")
+    at = np.array([0.3, -0.8, 0.5])
+    factor = u.mean() / u.std()
+    np.testing.assert_allclose(published.gradient(at), factor * right.gradient(at), rtol=1e-12)
+    direction = np.array([0.2, -0.1, 0.1])
+    assert_slope(published.value, published.gradient(at) @ direction, at, direction)
+
+
+def test_a_scale_that_is_none_is_named() -> None:
+    with pytest.raises(ParameterError, match="scale: expected one of amplitude, sd, mean, got 'median'"):
+        scaled_fit("median")  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from rnshmc.random import stream
 from rnshmc.surrogates.matching import potential_matching
 from rnshmc.surrogates.rbf_network import RBFNetwork
 from rnshmc.types import Array, Potential
+from tests.conftest import FAILURE
 
 EPS = float(np.finfo(np.float64).eps)
 DIM, UNITS, RIDGE, SCALE = 3, 40, 1e-6, 3.0
@@ -188,3 +189,17 @@ def test_a_position_that_is_not_finite_is_a_numerical_error(network: RBFNetwork,
         for evaluate in (surrogate.value, surrogate.gradient, surrogate.value_and_grad):
             with pytest.raises(NumericalError, match="RBF network"):
                 evaluate(q)
+
+
+def test_the_published_widths_are_in_the_units_of_the_states() -> None:
+    q, u = training_set(600)
+    network = RBFNetwork.fit(
+        q, u, rng=stream(3, "tests", "fit"), hidden_units=4000, ridge=RIDGE, squared_width=1.0, drawn_in=True
+    )
+    # l^2 = 1 / chi, chi from the chi-square law with one degree of freedom.
+    assert stats.kstest(1.0 / network.squared_widths, stats.chi2(1).cdf).pvalue > FAILURE
+    # Centres are normal with covariance Sigma^2: along an axis of Sigma their standard deviation is its eigenvalue.
+    variances, axes = np.linalg.eigh(np.cov(q.T, bias=True))
+    along = axes.T @ network.centres
+    for coordinate, variance in zip(along, variances, strict=True):
+        assert stats.kstest(coordinate / variance, stats.norm.cdf).pvalue > FAILURE

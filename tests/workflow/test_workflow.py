@@ -81,7 +81,7 @@ def test_jobs_that_measure_seconds_run_one_at_a_time(project: Project) -> None:
     done = project.snakemake("--dry-run", *TEST, "--quiet", "host")
     jobs = re.findall(r"^rule (\w+):\n((?: .*\n)+)", done.stdout, re.MULTILINE)
     timed = {rule for rule, text in jobs if re.search(r"^    resources: .*\btiming=1\b", text, re.MULTILINE)}
-    assert timed == {"timing", "mesh_study_point", "scaling_ensemble", "scaling_logistic"}
+    assert timed == {"timing", "timing_published", "mesh_study_point", "scaling_ensemble", "scaling_logistic"}
     profile = yaml.safe_load((ROOT / "profiles/default/config.yaml").read_text(encoding="utf-8"))
     assert "timing=1" in profile["resources"]
 

@@ -43,7 +43,10 @@ rule tables:
     """Make the table of all results, the papers' tables as views of it, and the tables of diagnostics and agreement."""
     input:
         metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
-        timing=of_every_sampler(rules.timing.output.timing),
+        timing=[
+            *of_every_sampler(rules.timing.output.timing),
+            *[rules.timing_published.output.timing.format(problem=name, sampler=sampler) for name, sampler in WASTED],
+        ],
         reference=expand(rules.reference.output.reference, problem=REFERRED),
         matching=of_every_fit(rules.matching.output.matching),
     output:

@@ -25,6 +25,7 @@ from rnshmc.run.config import check_config, is_selected, selected_problems
 from rnshmc.run.mpi import MPI_SETTINGS
 from rnshmc.run.recipes import recipe, recipe_name
 from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, TARGETS, VIEWS, target_settings
+from rnshmc.results.estimates import as_published
 from rnshmc.rerun.closure import script_imports
 from rnshmc.rerun.code_digest import code_digest
 
@@ -49,6 +50,14 @@ REFERRED = [name for name, entry in PROBLEMS.items() if entry["compared_with"] =
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
 # What a sampler's entry may say of its runs; the rest of the entry shapes its transitions.
 RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
+# Samplers that are timed a second time, with what the published implementation evaluates in vain.
+WASTED = [
+    (name, sampler)
+    for name, entry in PROBLEMS.items()
+    if "baseline" in entry
+    for sampler in entry["samplers"]
+    if recipe(sampler).kernel == "hmc"
+]
 ELLIPTIC = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] == "elliptic"]
 # Those whose explorations keep the gradients along their trajectories, for the samplers whose surrogates are fitted to them.
 RECORDED = [
@@ -198,6 +207,13 @@ def training_end(problem, surrogate):
     return min(explore, discard + PROBLEMS[problem]["surrogates"][surrogate].get("states", explore))
 
 
+def exploration_of(problem, surrogate):
+    """The exploration that a surrogate is fitted to and its chains begin with: its own, or the problem's."""
+    own = surrogate is not None and "whitened" in PROBLEMS[problem]["surrogates"][surrogate]
+    pattern = rules.explore_whitened.output.chain if own else rules.explore.output.chain
+    return pattern.format(problem=problem, surrogate=surrogate, chain="{chain}")
+
+
 def explore_spec(wildcards):
     """All that shapes an exploration."""
     name = wildcards.problem
@@ -232,6 +248,23 @@ def sampler_spec(wildcards, **more):
         **more,
     }
     return {**spec, "surrogate": problem(wildcards)["surrogates"][name]} if name else spec
+
+
+def published_spec(wildcards):
+    """All that shapes the seconds of a sampler as published: its own settings and those of the problem's baseline."""
+    spec = sampler_spec(wildcards, **timing_settings(wildcards.problem, wildcards.sampler))
+    settings = {**spec["settings"], **problem(wildcards)["baseline"]}
+    return {**spec, "sampler": as_published(wildcards.sampler), "settings": settings}
+
+
+def timing_settings(problem, sampler):
+    """How long a sampler is timed, and on how many threads."""
+    timing = config["timing"]
+    return {
+        "blocks": timing["blocks"],
+        "blas_threads": timing["blas_threads"],
+        "block_iterations": sampler_setting(problem, sampler, "block_iterations", timing["block_iterations"]),
+    }
 
 
 def fitted_surrogate(wildcards, chain, suffix="npz"):

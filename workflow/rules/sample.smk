@@ -36,7 +36,7 @@ use rule explore as explore_recorded with:
 rule fit:
     """Fit a surrogate to the states of an exploration, or to the gradients along its trajectories."""
     input:
-        exploration=rules.explore.output.chain,
+        exploration=lambda wc: exploration_of(wc.problem, wc.surrogate),
         gradients=lambda wc: (
             rules.explore_recorded.output.gradients
             if surrogate_type(wc.problem, wc.surrogate) in FITTED_TO_GRADIENTS
@@ -66,12 +66,43 @@ rule fit:
         "../scripts/fit.py"
 
 
+rule explore_whitened:
+    """Run exact HMC in coordinates whitened at the mode, whose draws are nearly independent, for a surrogate to learn from."""
+    input:
+        data=data_of,
+        forms=target_inputs,
+    output:
+        chain=f"{RESULTS}/explore/{{problem}}/{{surrogate}}/{{chain}}.nc",
+    params:
+        code=lambda wc: code("scripts/explore_whitened.py", target_code(wc)),
+        spec=lambda wc: {
+            "problem": wc.problem,
+            "surrogate": wc.surrogate,
+            "chain": chain_number(wc),
+            "seed": config["seed"],
+            "target": problem(wc)["target"],
+            "whitened": problem(wc)["surrogates"][wc.surrogate]["whitened"],
+            "entry": target_code(wc),
+            "iterations": iterations(wc.problem, "explore"),
+        },
+    log:
+        f"{LOGS}/explore/{{problem}}/{{surrogate}}/{{chain}}.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    priority: CHAINS_FIRST
+    resources:
+        **demand(mem_mb=2000, runtime=120),
+    script:
+        "../scripts/explore_whitened.py"
+
+
 rule sample:
     """Continue an exploration with a sampler and keep the draws."""
     input:
         data=data_of,
         forms=target_inputs,
-        exploration=rules.explore.output.chain,
+        exploration=lambda wc: exploration_of(wc.problem, surrogate_of(wc)),
         surrogate=lambda wc: fitted_surrogate(wc, wc.chain),
         fit_report=lambda wc: fitted_surrogate(wc, wc.chain, "json"),
     output:
@@ -151,14 +182,7 @@ rule timing:
         timing=f"{RESULTS}/timing/{{problem}}/{{sampler}}.json",
     params:
         code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
-        spec=lambda wc: sampler_spec(
-            wc,
-            blocks=config["timing"]["blocks"],
-            blas_threads=config["timing"]["blas_threads"],
-            block_iterations=sampler_setting(
-                wc.problem, wc.sampler, "block_iterations", config["timing"]["block_iterations"]
-            ),
-        ),
+        spec=lambda wc: sampler_spec(wc, **timing_settings(wc.problem, wc.sampler)),
     log:
         f"{LOGS}/timing/{{problem}}/{{sampler}}.log",
     threads: workflow.cores
@@ -167,3 +191,13 @@ rule timing:
         timing=1,
     script:
         "../scripts/timing.py"
+
+
+use rule timing as timing_published with:
+    output:
+        timing=f"{RESULTS}/timing/{{problem}}/{as_published('{sampler}')}.json",
+    params:
+        code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
+        spec=lambda wc: published_spec(wc),
+    log:
+        f"{LOGS}/timing/{{problem}}/{as_published('{sampler}')}.log",

@@ -18,7 +18,7 @@ spec = snakemake.params.spec
 
 how = {
     "surrogate": spec["surrogate"]["type"],
-    "settings": {key: value for key, value in spec["surrogate"].items() if key not in ("type", "states")},
+    "settings": {key: value for key, value in spec["surrogate"].items() if key not in ("type", "states", "whitened")},
     "rng": stream(spec["seed"], spec["problem"], "surrogate", spec["name"], f"chain{spec['chain']}"),
 }
 

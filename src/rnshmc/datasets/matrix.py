@@ -111,6 +111,12 @@ def standardise(data: LogisticData) -> LogisticData:
     return replace(data, X=centred / centred.std(axis=0, ddof=1))
 
 
+def onto_unit_range(data: LogisticData) -> LogisticData:
+    """Map every column onto [0, 1], from its least to its largest value; a constant one becomes 0."""
+    low, width = data.X.min(axis=0), np.ptp(data.X, axis=0)
+    return replace(data, X=(data.X - low) / np.where(width > 0, width, 1.0))
+
+
 def with_intercept(data: LogisticData) -> LogisticData:
     """Put a column of ones in front."""
     X = np.column_stack((np.ones(len(data.y)), data.X))

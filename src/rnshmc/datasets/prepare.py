@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData, naming_file, standardise, with_intercept
+from rnshmc.datasets.matrix import LogisticData, naming_file, onto_unit_range, standardise, with_intercept
 from rnshmc.datasets.receipt import Receipt
 from rnshmc.datasets.registry import READERS, STAND_INS, STANDARDISED, load
 from rnshmc.errors import DataError
@@ -20,6 +20,7 @@ def prepare(
     rng: np.random.Generator,
     options: Mapping[str, Any] | None = None,
     standardised: bool | Sequence[str] = True,
+    unit_range: bool = False,
     intercept: bool = False,
 ) -> LogisticData:
     """The data of a logistic regression, from all raw files of a set or, if one of them is missing, a stand-in.
@@ -39,6 +40,8 @@ def prepare(
         Further arguments of the reader.
     standardised
         Whether all columns are standardised, or the names of those that are.
+    unit_range
+        Whether all columns are mapped onto [0, 1] in place of that.
     intercept
         Whether a column of ones is put in front.
 
@@ -56,7 +59,9 @@ def prepare(
     else:
         settings = {key: value for key, value in stand_in.items() if key != "kind"}
         data = load(STAND_INS[stand_in["kind"]])(**settings, rng=rng)
-    if standardised and (real or stand_in["kind"] not in STANDARDISED):
+    if unit_range:
+        data = onto_unit_range(data)
+    elif standardised and (real or stand_in["kind"] not in STANDARDISED):
         with naming_file(" and ".join(receipt.file or receipt.dataset for receipt in found)):
             data = standardise(data) if standardised is True else standardise_some(data, standardised)
     return with_intercept(data) if intercept else data

@@ -2,6 +2,7 @@
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
+from scipy.stats import binom
 
 from rnshmc.errors import ParameterError
 from rnshmc.types import Array
@@ -74,7 +75,7 @@ def geyer_ess(draws: Array) -> Array:
     return n / np.maximum(time, 1.0)
 
 
-def truncated_ess(draws: Array) -> Array:
+def truncated_ess(draws: Array, *, empty: float = 0.0) -> Array:
     """Effective sample size of each coordinate of one chain, as the published implementation of paper B counts it.
 
     ESS = n / (1 + sum_k rho(k)), where the sum ends before the first negative autocorrelation, and after `MAX_LAG` lags
@@ -85,6 +86,10 @@ def truncated_ess(draws: Array) -> Array:
     ----------
     draws
         One chain, shape (n, d).
+    empty
+        Share of iterations, drawn at random, in which the chain to be counted stays where it is while this one moves
+        on: paper B's implementation draws trajectories of no step as well. Of k iterations Binomial(k, 1 - empty)
+        move, so rho(k) is mixed from those of this chain with the probabilities of that law.
 
     Returns
     -------
@@ -94,14 +99,24 @@ def truncated_ess(draws: Array) -> Array:
     Raises
     ------
     ParameterError
-        If `draws` is not a matrix of at least four finite rows.
+        If `draws` is not a matrix of at least four finite rows, or empty is not in [0, 1).
     """
+    if not 0.0 <= empty < 1.0:
+        raise ParameterError(f"empty: expected a share in [0, 1), got {empty}")
     rho = autocorrelation(draws)
     n = len(rho)
-    lags = rho[1 : MAX_LAG + 1]
+    lags = _slowed(rho[: MAX_LAG + 1], empty)[1:]
     before_negative = np.logical_and.accumulate(lags >= 0, axis=0)
     time = 1.0 + np.where(before_negative, lags, 0.0).sum(axis=0)
     return n / np.where(np.ptp(draws, axis=0) == 0, n, time)
+
+
+def _slowed(rho: Array, empty: float) -> Array:
+    """Autocorrelations at lags 0, 1, ... of a chain that stays where it is in a share of its iterations."""
+    if empty == 0.0:
+        return rho
+    lags = np.arange(len(rho))
+    return np.asarray(binom.pmf(lags, lags[:, np.newaxis], 1.0 - empty) @ rho)
 
 
 def _check(draws: Array) -> None:

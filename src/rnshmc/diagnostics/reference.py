@@ -4,17 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.optimize
 
 from rnshmc.diagnostics.summary import summarise
-from rnshmc.dynamics.metrics import DenseMetric
 from rnshmc.errors import ParameterError
-from rnshmc.kernels.hmc import HMC
 from rnshmc.kernels.transition import State
 from rnshmc.random import stream
 from rnshmc.run.chain import run_phase
 from rnshmc.run.checkpoint import Checkpoint
-from rnshmc.run.counting import CountedPotential, Counter
+from rnshmc.run.whitened import WhitenedHMC
 from rnshmc.types import Array, Potential
 
 WARMUP = 200
@@ -54,21 +51,6 @@ class Reference:
         return float(np.max(np.maximum(self.mcse_mean, self.mcse_sd) / self.sd))
 
 
-def find_mode(potential: Potential, start: Array) -> Array:
-    """The mode downhill from ``start``, by L-BFGS on U and its gradient."""
-    found = scipy.optimize.minimize(
-        potential.value_and_grad, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-14}
-    )
-    return np.asarray(found.x)
-
-
-def hessian(potential: Potential, q: Array, step: float = 1e-5) -> Array:
-    """Hessian of U at ``q``, shape (dim, dim), by central differences of the gradient, symmetrised."""
-    columns = [(potential.gradient(q + e) - potential.gradient(q - e)) / (2 * step) for e in step * np.eye(q.size)]
-    matrix: Array = np.stack(columns)
-    return 0.5 * (matrix + matrix.T)
-
-
 def run_reference(
     potential: Potential,
     settings: ReferenceSettings,
@@ -94,11 +76,8 @@ def run_reference(
     CheckpointError
         If a checkpoint is damaged, or belongs to another run.
     """
-    mode = find_mode(potential, np.zeros(potential.dim))
-    metric = DenseMetric(hessian(potential, mode))
-    counter = Counter()
-    counted = CountedPotential(potential, counter)
-    kernel = HMC(counted, counted, step_size=settings.step_size, n_steps=settings.n_steps, metric=metric)
+    whitened = WhitenedHMC.of(potential, step_size=settings.step_size, n_steps=settings.n_steps)
+    kernel, counter = whitened.kernel, whitened.counter
     names = [f"chain{k}" for k in range(1, settings.chains + 1)]
     streams = [stream(seed, problem, "reference", name) for name in names]
 
@@ -107,8 +86,7 @@ def run_reference(
         state, phase = run_phase(kernel, state, iterations=iterations, rng=rng, counter=counter, checkpoint=kept)
         return state, phase.draws
 
-    # A momentum p ~ N(0, M) has velocity M^-1 p ~ N(0, M^-1): the Laplace approximation around the mode.
-    starts = [mode + metric.velocity(metric.sample_momentum(rng, mode.size)) for rng in streams]
+    starts = [whitened.laplace_draw(rng) for rng in streams]
     states = [
         advance(kernel.init(q), rng, WARMUP, f"{name}.warmup")[0]
         for name, q, rng in zip(names, starts, streams, strict=True)

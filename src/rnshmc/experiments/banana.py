@@ -45,14 +45,20 @@ class BananaExperiment:
     """Leapfrog steps of a trajectory that is drawn."""
     drawn: int
     """Trajectories that are drawn."""
+    discard: int
+    """First iterations of the exploration by HMC, which the network does not learn from."""
+    explore: int
+    """Iterations of the exploration, those among them."""
     iterations: int
-    """Iterations of the exploration by HMC, and of each chain after it."""
+    """Iterations of each chain after it."""
     repeats: int
 
     def __post_init__(self) -> None:
         for name in ("steps", "drawn_steps", "drawn", "repeats"):
             if getattr(self, name) < 1:
                 raise ParameterError(f"{name}: expected at least 1, got {getattr(self, name)}")
+        if not 0 <= self.discard < self.explore:
+            raise ParameterError(f"discard: expected 0 <= discard < explore = {self.explore}, got {self.discard}")
 
     @property
     def step_size(self) -> float:
@@ -75,14 +81,18 @@ class BananaTables(NamedTuple):
     trajectories: pd.DataFrame
     """Columns sampler, trajectory, step, theta1, theta2: equal trajectory numbers have equal initial momenta."""
     acceptance: pd.DataFrame
-    """Columns sampler, repeat, iterations, acceptance, train_residual_sd (NaN for HMC)."""
+    """Columns sampler, repeat, iterations, acceptance, reversed_acceptance, train_residual_sd (NaN for HMC).
+
+    The second is the mean of min(1, exp(-(H - H'))) over all proposals, H at the current state and H' at the proposal:
+    what the published code averages. The sign is that of the reverse move, so it is no acceptance rate.
+    """
 
 
 def run_banana(experiment: BananaExperiment, *, settings: Mapping[str, Any]) -> BananaTables:
     """Explore by HMC, train a surrogate on the states, go on by HMC and by RNS-HMC.
 
-    Each repeat is a chain of its own: HMC from ``start`` explores; the state of every iteration, repeats included, and
-    its potential are the training set; both samplers continue from the last state.
+    Each repeat is a chain of its own: HMC from ``start`` explores; the state of every iteration after the first
+    ``discard``, repeats included, and its potential are the training set; both samplers continue from the last state.
 
     Parameters
     ----------
@@ -95,8 +105,8 @@ def run_banana(experiment: BananaExperiment, *, settings: Mapping[str, Any]) -> 
         exploration = _explore(experiment, target, repeat)
         network = train(
             SURROGATE,
-            exploration.draws,
-            exploration.stats["potential"],
+            exploration.draws[experiment.discard :],
+            exploration.stats["potential"][experiment.discard :],
             settings=settings,
             rng=stream(experiment.seed, "fig2", "surrogate", f"repeat{repeat}"),
         )
@@ -107,7 +117,7 @@ def run_banana(experiment: BananaExperiment, *, settings: Mapping[str, Any]) -> 
                     "sampler": sampler,
                     "repeat": repeat,
                     "iterations": experiment.iterations,
-                    "acceptance": _acceptance(experiment, target, driver, sampler, exploration.draws[-1], repeat),
+                    **_acceptance(experiment, target, driver, sampler, exploration.draws[-1], repeat),
                     "train_residual_sd": driver.train_residual_sd if driver else math.nan,
                 }
             )
@@ -142,15 +152,15 @@ def _explore(experiment: BananaExperiment, target: Potential, repeat: int) -> Ph
         start=np.array(experiment.start),
         step_size=experiment.step_size,
         n_steps=(experiment.steps, experiment.steps),
-        iterations=experiment.iterations,
+        iterations=experiment.explore,
         rng=stream(experiment.seed, "fig2", "explore", f"repeat{repeat}"),
     )
 
 
 def _acceptance(
     experiment: BananaExperiment, target: Potential, driver: Driver | None, sampler: str, start: Array, repeat: int
-) -> float:
-    """Share of accepted proposals of one chain."""
+) -> dict[str, float]:
+    """Share of accepted proposals of one chain, and what the published code counts: see `BananaTables.acceptance`."""
     phase = exploit(
         target,
         driver,
@@ -161,4 +171,6 @@ def _acceptance(
         iterations=experiment.iterations,
         rng=stream(experiment.seed, "fig2", sampler, f"repeat{repeat}"),
     )
-    return float(phase.stats["accepted"].mean())
+    # A proposal that could not be evaluated counts as accepted in reverse: its energy error is infinite.
+    reverse = np.exp(np.minimum(phase.stats["delta_h"], 0.0))
+    return {"acceptance": float(phase.stats["accepted"].mean()), "reversed_acceptance": float(reverse.mean())}

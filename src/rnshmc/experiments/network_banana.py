@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from rnshmc.diagnostics.acceptance import with_empty
 from rnshmc.dynamics.metrics import IdentityMetric
 from rnshmc.errors import ParameterError
 from rnshmc.experiments.plane import field_on_grid, trajectories_from
@@ -74,7 +75,8 @@ class NetworkBananaTables(NamedTuple):
     trajectories: pd.DataFrame
     """Columns sampler, trajectory, step, x1, x2: equal trajectory numbers have equal starts and momenta."""
     acceptance: pd.DataFrame
-    """Columns sampler, repeat, iterations, acceptance, diverging (share of trajectories that ran off)."""
+    """Columns sampler, repeat, iterations, acceptance, acceptance_with_empty (with trajectories of no step, as paper B
+    counts), diverging (share of trajectories that ran off)."""
 
 
 class _Repeat(NamedTuple):
@@ -116,6 +118,7 @@ def run_network_banana(experiment: NetworkBanana, *, settings: Mapping[str, Any]
                     "repeat": number,
                     "iterations": experiment.iterations,
                     "acceptance": stats["accepted"].mean(),
+                    "acceptance_with_empty": with_empty(stats["accepted"].mean(), experiment.n_steps),
                     "diverging": stats["diverging"].mean(),
                 }
                 for number, repeat in enumerate(repeats, start=1)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from rnshmc.diagnostics.acceptance import with_empty
 from rnshmc.errors import ParameterError
 from rnshmc.random import stream
 from rnshmc.run.chain import Phase
@@ -41,6 +42,9 @@ class NetworkGaussian:
     iterations: int
     """Draws of each sampler after them."""
     repeats: int
+    converged: bool = True
+    """Whether the exploration starts at a draw of the target; if not, at one of N(0, I), and the network sees its way
+    to the target as well."""
 
     def __post_init__(self) -> None:
         for name in ("collected", "iterations", "repeats"):
@@ -64,13 +68,14 @@ class NetworkGaussianTables(NamedTuple):
     draws: pd.DataFrame
     """Columns sampler, repeat, draw (its iteration, counted from 1), narrowest, widest: those two coordinates."""
     acceptance: pd.DataFrame
-    """Columns sampler, repeat, pairs (gradients that the network had), iterations, acceptance."""
+    """Columns sampler, repeat, pairs (gradients that the network had), iterations, acceptance, acceptance_with_empty
+    (with trajectories of no step, as paper B counts)."""
 
 
 def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, Any]) -> NetworkGaussianTables:
     """Collect gradients of HMC, train a network on them, and go on by HMC and by NNg-HMC.
 
-    Each repeat is a chain of its own. It starts at a draw of the target, so that it has converged from the beginning.
+    Each repeat is a chain of its own. HMC goes on from where it ended, and so does NNg-HMC.
 
     Parameters
     ----------
@@ -104,6 +109,7 @@ def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, 
                     "pairs": len(pairs),
                     "iterations": experiment.iterations,
                     "acceptance": phase.stats["accepted"].mean(),
+                    "acceptance_with_empty": with_empty(phase.stats["accepted"].mean(), experiment.n_steps),
                 }
             )
             draws.append(_draws_table(sampler, repeat, phase, SHOWN_DRAWS // experiment.repeats))
@@ -111,9 +117,10 @@ def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, 
 
 
 def _explore(experiment: NetworkGaussian, target: Gaussian, repeat: int, recording: GradientRecording) -> Phase:
+    rng = stream(experiment.seed, "nng_fig3", "start", f"repeat{repeat}")
     return explore(
         target,
-        start=target.sample(stream(experiment.seed, "nng_fig3", "start", f"repeat{repeat}"), 1)[0],
+        start=target.sample(rng, 1)[0] if experiment.converged else rng.standard_normal(target.dim),
         step_size=experiment.step_size,
         n_steps=experiment.n_steps,
         iterations=experiment.collected,

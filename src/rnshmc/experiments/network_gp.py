@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rnshmc.diagnostics.acceptance import with_empty
 from rnshmc.errors import ParameterError
 from rnshmc.experiments.training import train
 from rnshmc.random import stream
@@ -64,7 +65,8 @@ def comparison_rows(
 
     Returns
     -------
-    Columns method, d, size, repeat, acceptance (share of accepted proposals) and train_s (processor seconds).
+    Columns method, d, size, repeat, acceptance (share of accepted proposals), acceptance_with_empty (the same with
+    trajectories of no step, as printed) and train_s (processor seconds).
 
     Raises
     ------
@@ -82,8 +84,17 @@ def comparison_rows(
                 driver = _fit(method, standard_gaussian(d), q, settings, _stream(comparison, *names, "fit"))
                 train_s = time.process_time() - started
             acceptance = chain_acceptance(comparison, method=method, driver=driver, d=d, names=names)
-            cell = {"method": method, "d": d, "size": size, "repeat": repeat}
-            rows.append({**cell, "acceptance": acceptance, "train_s": train_s})
+            rows.append(
+                {
+                    "method": method,
+                    "d": d,
+                    "size": size,
+                    "repeat": repeat,
+                    "acceptance": acceptance,
+                    "acceptance_with_empty": with_empty(acceptance, comparison.n_steps),
+                    "train_s": train_s,
+                }
+            )
     return pd.DataFrame(rows)
 
 

@@ -56,6 +56,10 @@ class SGHMC:
         Observations of a mini-batch.
     friction
         C, > 0, with eps C < 1.
+    scaled
+        Whether a mini-batch of n of N observations stands for all of them, its sum multiplied by N / n. If not, as in
+        the published implementation, E g is the gradient of (n / N) L + P for U = L + P with the prior's P: as the
+        steps become small, the chain samples the posterior with the likelihood raised to the power n / N.
 
     Raises
     ------
@@ -73,6 +77,7 @@ class SGHMC:
         n_steps: tuple[int, int],
         batch_size: int,
         friction: float,
+        scaled: bool = True,
     ) -> None:
         check_dynamics(potential, driver, step_size=step_size, n_steps=n_steps)
         _check_minibatches(driver, batch_size)
@@ -83,6 +88,7 @@ class SGHMC:
         self._step_size = float(step_size)
         self._n_steps = n_steps
         self._batch_size = batch_size
+        self._scaled = scaled
         self._decay = 1.0 - step_size * friction
         self._noise_sd = math.sqrt(2.0 * friction * step_size)
 
@@ -112,7 +118,7 @@ class SGHMC:
             with np.errstate(over="ignore", invalid="ignore"):
                 for _ in range(n_steps):
                     q = q + self._step_size * p
-                    gradient = self._driver.minibatch(rng, self._batch_size).gradient(q)
+                    gradient = self._driver.minibatch(rng, self._batch_size, scaled=self._scaled).gradient(q)
                     noise = self._noise_sd * rng.standard_normal(q.size)
                     p = self._decay * p - self._step_size * gradient + noise
         except NumericalError:
@@ -143,6 +149,10 @@ class CorrectedSGHMC:
         As in `HMC`.
     batch_size
         Observations of a mini-batch.
+    scaled
+        Whether the sum over a mini-batch of n of N observations is multiplied by N / n. If not, as in the published
+        implementation, its force is a small part of the true one, and trajectories are nearly free flights; the
+        Metropolis step leaves the posterior invariant all the same.
 
     Raises
     ------
@@ -159,6 +169,7 @@ class CorrectedSGHMC:
         step_size: float,
         n_steps: tuple[int, int],
         batch_size: int,
+        scaled: bool = True,
     ) -> None:
         check_dynamics(potential, driver, step_size=step_size, n_steps=n_steps)
         _check_minibatches(driver, batch_size)
@@ -167,6 +178,7 @@ class CorrectedSGHMC:
         self._step_size = step_size
         self._n_steps = n_steps
         self._batch_size = batch_size
+        self._scaled = scaled
 
     def init(self, q: Array) -> State:
         """The state at ``q``, shape (dim,); see `HMC.init`. Its gradient, of all data, drives nothing."""
@@ -174,7 +186,7 @@ class CorrectedSGHMC:
 
     def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
         """One transition: a mini-batch, then a step of `HMC` with it."""
-        batch = self._driver.minibatch(rng, self._batch_size)
+        batch = self._driver.minibatch(rng, self._batch_size, scaled=self._scaled)
         hmc = HMC(self._potential, batch, step_size=self._step_size, n_steps=self._n_steps)
         try:
             gradient = batch.gradient(state.q)

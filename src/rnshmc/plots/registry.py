@@ -75,8 +75,10 @@ FIGURES: Mapping[str, Drawing] = {
         "HMC and RNS-HMC on a banana-shaped posterior (paper A, Fig. 2). Left: forces of the exact potential and of "
         "the random network; arrows grow with the logarithm of the force. Middle and right: trajectories from the red "
         "square with the same initial momenta, each in {{ drawn_steps }} leapfrog steps, and the proposals at their "
-        "ends. The network was trained on the state of every iteration of an exploration by HMC. Acceptance in "
-        "{{ steps }} leapfrog steps: mean and standard error over {{ repeats }} chains of {{ iterations }} iterations.",
+        "ends. The network was trained on the states of iterations {{ discard + 1 }} to {{ explore }} of an "
+        "exploration by HMC. Acceptance in {{ steps }} leapfrog steps: mean and standard error over {{ repeats }} "
+        "chains of {{ iterations }} iterations. The paper's acceptance has the sign of the energy error reversed: "
+        "column reversed_acceptance of ``fig2_acceptance.csv``.",
     ),
     "fig3": Drawing(
         "rnshmc.plots.gaussian_sweep:gaussian_sweep",
@@ -85,8 +87,9 @@ FIGURES: Mapping[str, Drawing] = {
         "and {{ narrow_variance }} across (paper A, Fig. 3): training time, acceptance, and mean ESS per second of "
         "sampling, against the number of training points. Marks are medians over {{ repeats }} repeats, bars and bands "
         "go from the 10% to the 90% quantile, seconds are processor seconds. Exact HMC is the level; its potential "
-        "costs next to nothing here, so that no surrogate can be faster. The number of leapfrog steps is drawn "
-        "uniformly.",
+        "costs next to nothing here, so that no surrogate can be faster. As in the published code, trajectories have "
+        "{{ n_steps[0] }} to {{ n_steps[1] }} steps, training of the Gaussian processes begins after the search for "
+        "hyperparameters (column search_s of ``fig3.csv``), and FITC's inducing points are drawn from the target.",
     ),
     "fig4": Drawing(
         "rnshmc.plots.sweep:acceptance_sweep",
@@ -140,8 +143,8 @@ FIGURES: Mapping[str, Drawing] = {
         "Relative error of the posterior mean against running time (paper A, Fig. 8): medians over chains at equal "
         "seconds, with bands from the lowest to the highest chain. The clock starts with the chain; exploration and "
         "fit count, at the seconds that the timing stage measured. The mean is that of all states since the beginning "
-        "of the training set. A mark is where a surrogate takes over; until then every sampler is HMC. Chains have "
-        "equal numbers of iterations, so that those of surrogates end first; HMC's line ends with the last of them.",
+        "of the training set. A mark is where a surrogate takes over; until then every sampler is HMC. All lines end "
+        "with the first sampler that is through.",
         ("titles",),
     ),
     "nng_fig2": Drawing(

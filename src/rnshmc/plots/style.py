@@ -81,7 +81,13 @@ _LOOKS: Mapping[str, tuple[str, Any, str]] = {
     "sghmc_mh": ("#b2182b", (0, (2, 2)), "*"),
 }
 # The first variant in a figure keeps its sampler's look; the next ones are lighter and have longer dashes.
-_VARIANTS: tuple[tuple[float, Any], ...] = ((0.25, (0, (5, 1.5))), (0.45, (0, (9, 1.5, 1, 1.5))))
+_VARIANTS: tuple[tuple[float, Any], ...] = (
+    (0.25, (0, (5, 1.5))),
+    (0.45, (0, (9, 1.5, 1, 1.5))),
+    (0.12, (0, (1, 1, 1, 4))),
+    (0.35, (0, (3, 1, 1, 1, 1, 1))),
+    (0.54, (0, (12, 2))),
+)
 _OTHER = ("#4d4d4d", (0, (1, 1)), "d")
 
 

@@ -12,6 +12,8 @@ from rnshmc.store.timing import Timing
 
 WINDOW = 100
 """Kept iterations over which an acceptance is averaged; a twentieth of a chain that is shorter than 20 such windows."""
+TIMES = 100
+"""Times at which Fig. 8 compares errors."""
 COMPARED = (BASELINE, "rns_hmc", "arns_hmc")
 """The samplers of Fig. 8."""
 
@@ -39,7 +41,11 @@ def acceptance_by_training(chains: Iterable[StoredChain], metrics: Iterable[Chai
 
 
 def error_by_time(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> pd.DataFrame:
-    """Relative error of the mean against running time (paper A, Fig. 8), one row per point of each chain.
+    """Relative error of the mean against running time (paper A, Fig. 8): one row per chain and time.
+
+    The times of a problem are the same for all chains: `TIMES` of them, even on a logarithmic axis, from when every
+    chain has a first error to when the first sampler is through. So samplers are compared while all of them run. The
+    error is that of the last point of a chain until then, and ``iteration`` says which that is.
 
     The clock starts with the chain. Each iteration of the exploration takes the seconds that the timing stage measured
     for HMC, the fit its processor seconds (which parallel jobs do not stretch), and each iteration after it the seconds
@@ -51,11 +57,12 @@ def error_by_time(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) ->
         If a timing is missing, or the chains of a cell do not belong together.
     """
     seconds = {cell: row["s_per_iter"].value for cell, row in estimates(metrics, timings).items()}
-    parts = []
+    clocked: dict[str, list[pd.DataFrame]] = {}
     for (problem, sampler), chains in cells(metrics).items():
         if sampler in COMPARED and (problem, BASELINE) in seconds:
             pace = {"explore": seconds[problem, BASELINE], "sample": seconds[problem, sampler]}
-            parts += [_clocked(chain, pace) for chain in chains]
+            clocked.setdefault(problem, []).extend(_clocked(chain, pace) for chain in chains)
+    parts = [part for chains in clocked.values() for part in _at_equal_seconds(chains)]
     return pd.concat(parts, ignore_index=True)[list(FIG8_COLUMNS)] if parts else _empty(FIG8_COLUMNS)
 
 
@@ -96,6 +103,21 @@ def _clocked(chain: ChainMetrics, pace: Mapping[str, float]) -> pd.DataFrame:
             "data": chain.origin,
         }
     )
+
+
+def _at_equal_seconds(chains: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+    """Each chain's last points until times at which all of them run; nothing if there are none."""
+    ranges = [(chain["seconds"].iloc[0], chain["seconds"].iloc[-1]) for chain in chains if len(chain)]
+    start, end = (max(first for first, _ in ranges), min(last for _, last in ranges)) if ranges else (1.0, 0.0)
+    if start >= end:
+        return []
+    times = np.geomspace(start, end, TIMES)
+    times[[0, -1]] = start, end
+    return [
+        chain.iloc[np.searchsorted(chain["seconds"], times, side="right") - 1].assign(seconds=times)
+        for chain in chains
+        if len(chain)
+    ]
 
 
 def _empty(columns: Sequence[str]) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from rnshmc.diagnostics.acceptance import empty_share, with_empty
 from rnshmc.diagnostics.ess import geyer_ess, truncated_ess
 from rnshmc.diagnostics.rem import iteration_grid, relative_error_of_mean
 from rnshmc.diagnostics.summary import summarise
@@ -39,11 +40,16 @@ class ChainMetrics:
         Number of iterations before the kept draws, and of kept draws.
     ap
         Share of accepted moves. A rejected proposal repeats the state, so this is paper A's share of distinct states.
+    ap_with_empty
+        The same if the number of leapfrog steps, where it is drawn at all, could be 0 as well, and such a trajectory
+        were accepted: as paper B's implementation draws and counts.
     ess, ess_min, ess_median, ess_max
         Effective sample size of each coordinate by Geyer's initial monotone sequence, as paper A counts it, and its
         range.
     truncated_ess_min, truncated_ess_median, truncated_ess_max
         Range of the effective sample sizes of paper B's implementation (`rnshmc.diagnostics.ess.truncated_ess`).
+    truncated_ess_with_empty_min, truncated_ess_with_empty_median, truncated_ess_with_empty_max
+        The same with trajectories of no step, in which a chain stays where it is, as in `ap_with_empty`.
     ess_bulk_min, ess_tail_min
         Minimum rank-normalised bulk and tail effective sample sizes of this chain.
     evaluations_per_iter
@@ -80,6 +86,7 @@ class ChainMetrics:
     explored: int
     draws: int
     ap: float
+    ap_with_empty: float
     ess: list[float]
     ess_min: float
     ess_median: float
@@ -87,6 +94,9 @@ class ChainMetrics:
     truncated_ess_min: float
     truncated_ess_median: float
     truncated_ess_max: float
+    truncated_ess_with_empty_min: float
+    truncated_ess_with_empty_median: float
+    truncated_ess_with_empty_max: float
     ess_bulk_min: float
     ess_tail_min: float
     evaluations_per_iter: float
@@ -177,8 +187,8 @@ def chain_metrics(chain: StoredChain, *, reference_mean: Array | None, discard: 
     Parameters
     ----------
     chain
-        Its settings have the keys problem, sampler, recipe, chain and explored; `hidden_units` is looked up in its
-        phase ``fit``.
+        Its settings have the keys problem, sampler, recipe, chain, explored and, among ``settings``, n_steps;
+        `hidden_units` is looked up in its phase ``fit``.
     reference_mean
         Posterior mean of the reference run, shape (d,); None for a problem without one.
     discard
@@ -188,6 +198,7 @@ def chain_metrics(chain: StoredChain, *, reference_mean: Array | None, discard: 
     explored = 0 if chain.warmup is None else len(chain.warmup)
     fit = chain.phases.get("fit")
     summary = summarise(draws[np.newaxis])
+    ap, n_steps = float(stats["accepted"].mean()), chain.settings["settings"]["n_steps"]
     iteration, rem = _running_error(chain, reference_mean, discard)
     return ChainMetrics(
         problem=chain.settings["problem"],
@@ -199,8 +210,9 @@ def chain_metrics(chain: StoredChain, *, reference_mean: Array | None, discard: 
         training_draws=None if fit is None else int(chain.settings["explored"]),
         explored=explored,
         draws=len(draws),
-        ap=float(stats["accepted"].mean()),
-        **_sizes(draws),
+        ap=ap,
+        ap_with_empty=with_empty(ap, n_steps),
+        **_sizes(draws, empty_share(n_steps)),
         ess_bulk_min=float(summary.ess_bulk.min()),
         ess_tail_min=float(summary.ess_tail.min()),
         evaluations_per_iter=float(stats["evaluations"].mean()),
@@ -247,10 +259,15 @@ def _running_error(chain: StoredChain, reference_mean: Array | None, discard: in
     return grid, relative_error_of_mean(states, reference_mean, grid - discard)
 
 
-def _sizes(draws: Array) -> dict[str, Any]:
-    """Effective sample sizes of the coordinates by either definition."""
-    geyer, truncated = geyer_ess(draws), truncated_ess(draws)
-    return {"ess": geyer.tolist(), **_range("ess", geyer), **_range("truncated_ess", truncated)}
+def _sizes(draws: Array, empty: float) -> dict[str, Any]:
+    """Effective sample sizes of the coordinates by each definition."""
+    geyer = geyer_ess(draws)
+    return {
+        "ess": geyer.tolist(),
+        **_range("ess", geyer),
+        **_range("truncated_ess", truncated_ess(draws)),
+        **_range("truncated_ess_with_empty", truncated_ess(draws, empty=empty)),
+    }
 
 
 def _range(name: str, ess: Array) -> dict[str, float]:

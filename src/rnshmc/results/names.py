@@ -31,7 +31,7 @@ def sampler_label(sampler: str) -> str:
     base = base_sampler(sampler)
     if base is None:
         return sampler
-    variant = sampler[len(base) + 1 :]
+    variant = sampler[len(base) + 1 :].replace("_", ", ")
     return f"{SAMPLERS[base]} ({variant})" if variant else SAMPLERS[base]
 
 

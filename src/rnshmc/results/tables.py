@@ -25,12 +25,16 @@ RESULTS_COLUMNS = (
     "chains",
     "draws",
     "ap",
+    "ap_with_empty",
     "ess_min",
     "ess_median",
     "ess_max",
     "truncated_ess_min",
     "truncated_ess_median",
     "truncated_ess_max",
+    "truncated_ess_with_empty_min",
+    "truncated_ess_with_empty_median",
+    "truncated_ess_with_empty_max",
     "values_per_iter",
     "gradients_per_iter",
     "metrics_per_iter",
@@ -46,6 +50,10 @@ RESULTS_COLUMNS = (
     "speedup_min_ess",
     "speedup_median_ess",
     "speedup_median_ess_with_training",
+    "published_s_per_iter",
+    "published_speedup_min_ess",
+    "published_speedup_median_ess",
+    "published_speedup_median_ess_with_training",
     "loaded",
     "data",
 )
@@ -63,15 +71,22 @@ def results_table(
 
     Acceptance, effective sample sizes (`ess_*` Geyer's, `truncated_ess_*` those of paper B's implementation), calls of
     the exact potential, gradient and metric per iteration, and `fit_s`, the processor seconds of the training, are
-    means over chains; `s_per_iter` is the median over the blocks of the timing stage. `training_draws` are the
-    iterations of exact HMC until the surrogate was trained. `draws` are kept by each chain.
+    means over chains. `*_with_empty` are acceptance and effective sample sizes as paper B's implementation has them,
+    which draws trajectories of no step as well (`ChainMetrics`). `s_per_iter` is the median over the blocks of the
+    timing stage. `training_draws` are the iterations of exact HMC until the surrogate was trained. `draws` are kept by
+    each chain.
 
     `sample_s` are the seconds of 10000 iterations. `total_s` are those of as many from the first on: `training_draws`
     of HMC, the training, and the remaining iterations. `min_ess_per_s` and `median_ess_per_s` are effective draws per
     second of sampling, `median_ess_per_s_with_training` those of 10000 draws per second of `total_s`; each speed-up is
-    one of these relative to HMC on the same problem. `min_ess_per_value` is ess_min per call of the exact potential
-    (`ChainMetrics.evaluations_per_iter`; a gradient brings its value along). `loaded` says that other work kept the
-    machine busy while seconds were measured; `data` is the origin of the data; `paper` is empty for a user's problem.
+    one of these relative to HMC on the same problem. `published_speedup_*` are those of samplers with
+    the problem's ``baseline``: HMC, and surrogates that drive it, evaluate as many gradients in each leapfrog step as
+    the published implementation does, and take `published_s_per_iter`; other samplers, which are NaN there, take their
+    `s_per_iter`. Without a baseline all are NaN.
+
+    `min_ess_per_value` is ess_min per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient
+    brings its value along). `loaded` says that other work kept the machine busy while seconds were measured; `data` is
+    the origin of the data; `paper` is empty for a user's problem.
 
     Parameters
     ----------

@@ -36,13 +36,14 @@ def is_selected(config: Mapping[str, Any], name: str) -> bool:
 
 def _complaints(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _data_complaints(config["data"])
-    yield from _iterations_complaint("iterations", config["iterations"])
+    yield from _discard_complaint("iterations", config["iterations"])
     yield from _steps_complaint("reference", config["reference"])
     yield from _steps_complaint("sweeps", config["sweeps"])
     fig3 = config["experiments"]["fig3"]
     yield from _steps_complaint("experiments.fig3", fig3)
     if fig3["burn_in"] >= fig3["iterations"]:
         yield f"experiments.fig3.burn_in is {fig3['burn_in']}, which leaves nothing of {fig3['iterations']} iterations"
+    yield from _discard_complaint("experiments.fig2", config["experiments"]["fig2"])
     yield from _network_complaints(config["experiments"], config["problems"])
     known = config["problems"].keys() | config["experiments"].keys() | EXPERIMENTS_BESIDE
     for name in sorted(set(config["only"] or ()) - known):
@@ -64,7 +65,7 @@ def _data_complaints(data: Mapping[str, Any]) -> Iterator[str]:
 def _problem_complaints(where: str, problem: Mapping[str, Any], shared: Mapping[str, int]) -> Iterator[str]:
     iterations = {**shared, **problem.get("iterations", {})}
     if "iterations" in problem:
-        yield from _iterations_complaint(f"{where}.iterations", iterations)
+        yield from _discard_complaint(f"{where}.iterations", iterations)
     kind = problem["target"]["kind"]
     if kind not in TARGETS:
         yield f"{where}.target.kind is {kind!r}; there are {', '.join(sorted(TARGETS))}"
@@ -72,13 +73,15 @@ def _problem_complaints(where: str, problem: Mapping[str, Any], shared: Mapping[
     for surrogate, settings in problem["surrogates"].items():
         if settings.get("states", 0) > left:
             yield f"{where}.surrogates.{surrogate}.states is {settings['states']}, but the exploration leaves {left}"
+        if "whitened" in settings:
+            yield from _steps_complaint(f"{where}.surrogates.{surrogate}.whitened", settings["whitened"])
     for sampler, settings in problem["samplers"].items():
         entry = f"{where}.samplers.{sampler}"
         yield from _steps_complaint(entry, settings)
         yield from _surrogate_complaint(entry, sampler, settings, problem["surrogates"])
 
 
-def _iterations_complaint(where: str, iterations: Mapping[str, int]) -> Iterator[str]:
+def _discard_complaint(where: str, iterations: Mapping[str, int]) -> Iterator[str]:
     if iterations["discard"] >= iterations["explore"]:
         yield (
             f"{where}.discard is {iterations['discard']}, which leaves nothing of {where}.explore "

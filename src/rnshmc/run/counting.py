@@ -150,9 +150,9 @@ class CountedMinibatchDriver(CountedDriver):
         self._counter.gradients += 1
         return self._driver.gradient(q)
 
-    def minibatch(self, rng: np.random.Generator, size: int) -> CountedMinibatch:
+    def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> CountedMinibatch:
         """The gradient estimated from ``size`` observations."""
-        return CountedMinibatch(self._driver.minibatch(rng, size), self._counter)
+        return CountedMinibatch(self._driver.minibatch(rng, size, scaled=scaled), self._counter)
 
 
 class CountedAdaptiveDriver(CountedDriver):

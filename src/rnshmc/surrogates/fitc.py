@@ -14,7 +14,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.spatial.distance import cdist
 
 from rnshmc.errors import ParameterError
-from rnshmc.surrogates.marginal_likelihood import Hyperparameters, data_scales, maximise
+from rnshmc.surrogates.marginal_likelihood import Hyperparameters, Maximum, data_scales, maximise
 from rnshmc.surrogates.squared_exponential import KernelExpansion, covariance
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
@@ -40,15 +40,17 @@ class FITC(KernelExpansion):
         u: npt.ArrayLike,
         *,
         rng: np.random.Generator,
-        inducing_points: int,
+        inducing_points: int | Array,
         max_evaluations: int = 100,
+        hyperparameters: Hyperparameters | None = None,
     ) -> Self:
         """Draw inducing points and fit to potentials, with hyperparameters that maximise the marginal likelihood.
 
-        The inducing points are distinct training states, drawn without replacement; all of them, where there are no
-        more than asked for. The targets are t = u - min(u), and log N(t | 0, Q_N + A + sigma^2 I), Q_N = K_NM K_M^-1
-        K_MN, A = diag(K_N - Q_N), is maximised over (sigma_f, l, sigma) with its exact gradient. Each evaluation costs
-        O(M^2 N); no N x N matrix is formed. K_M stands for K_M + JITTER sigma_f^2 I throughout.
+        Inducing points of which only the number is given are distinct training states, drawn without replacement; all
+        of them, where there are no more than asked for. The targets are t = u - min(u), and log N(t | 0, Q_N + A +
+        sigma^2 I), Q_N = K_NM K_M^-1 K_MN, A = diag(K_N - Q_N), is maximised over (sigma_f, l, sigma) with its exact
+        gradient. Each evaluation costs O(M^2 N); no N x N matrix is formed. K_M stands for K_M + JITTER sigma_f^2 I
+        throughout.
 
         Parameters
         ----------
@@ -59,9 +61,11 @@ class FITC(KernelExpansion):
         rng
             Draws the inducing points.
         inducing_points
-            Number M of inducing points.
+            Number M of inducing points, or the points themselves, shape (M, dim).
         max_evaluations
             Evaluations of the marginal likelihood after which the search ends.
+        hyperparameters
+            Of an earlier fit: nothing is searched.
 
         Raises
         ------
@@ -69,16 +73,16 @@ class FITC(KernelExpansion):
             If the training set has the wrong shape or is not finite, all its states or potentials are equal, or the
             marginal likelihood cannot be evaluated where the search starts.
         ParameterError
-            If inducing_points or max_evaluations is less than 1.
+            If there is no inducing point or max_evaluations is less than 1, or the points have another dimension.
         """
-        if inducing_points < 1:
-            raise ParameterError(f"inducing_points must be at least 1, got {inducing_points!r}")
         states, targets = training_set(q, u)
-        start = data_scales(states, targets)
-        inducing = _distinct(states, inducing_points, rng)
+        inducing = _inducing(inducing_points, states, rng)
         distances = Distances(cdist(inducing, inducing, "sqeuclidean"), cdist(inducing, states, "sqeuclidean"))
-        likelihood = partial(log_likelihood, distances, targets)
-        found = maximise(likelihood, start, max_evaluations=max_evaluations)
+        if hyperparameters is None:
+            likelihood = partial(log_likelihood, distances, targets)
+            found = maximise(likelihood, data_scales(states, targets), max_evaluations=max_evaluations)
+        else:
+            found = Maximum.given(hyperparameters)
         posterior = _Posterior.of(distances, targets, found.hyperparameters)
         weights = _solve(posterior.prior_factor, posterior.mean, transposed=True)
         return cls.from_search(found, inducing, weights, states, targets)
@@ -175,6 +179,19 @@ def _slopes(fitted: _Posterior, distances: Distances, targets: Array, hyperparam
     weighted = _solve(fitted.prior_factor, weighted, transposed=True)
     by_length = float(np.vdot(weighted, slope) + 0.5 * (projection @ dual) @ (slope @ dual))
     return np.array([by_amplitude, by_length / hyperparameters.length_scale**2, by_noise])
+
+
+def _inducing(points: int | Array, states: Array, rng: np.random.Generator) -> Array:
+    """The inducing points, drawn from the states where only their number is given."""
+    if not isinstance(points, np.ndarray):
+        if points < 1:
+            raise ParameterError(f"inducing_points must be at least 1, got {points!r}")
+        return _distinct(states, points, rng)
+    if points.ndim != 2 or points.shape[1] != states.shape[1] or not len(points):
+        raise ParameterError(
+            f"inducing_points: expected at least one row of {states.shape[1]} coordinates, got shape {points.shape}"
+        )
+    return points
 
 
 def _distinct(states: Array, count: int, rng: np.random.Generator) -> Array:

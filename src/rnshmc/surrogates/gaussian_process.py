@@ -1,8 +1,8 @@
 """The full Gaussian process, the surrogate of GP-HMC (paper A, section 3.3)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +10,14 @@ from scipy import linalg
 from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
-from rnshmc.surrogates.marginal_likelihood import Hyperparameters, data_scales, maximise
+from rnshmc.errors import ParameterError
+from rnshmc.surrogates.marginal_likelihood import Hyperparameters, LogLikelihood, Maximum, data_scales, maximise
 from rnshmc.surrogates.squared_exponential import KernelExpansion, covariance
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
+
+Scale = Literal["amplitude", "sd", "mean"]
+"""What tells a Gaussian process how much the potential varies, see `GaussianProcess.fit`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,8 @@ class GaussianProcess(KernelExpansion):
         *,
         rng: np.random.Generator,  # noqa: ARG003
         max_evaluations: int = 100,
+        hyperparameters: Hyperparameters | None = None,
+        scale: Scale = "amplitude",
     ) -> Self:
         """Fit to potentials, with hyperparameters (sigma_f, l, sigma) that maximise the marginal likelihood.
 
@@ -49,6 +55,13 @@ class GaussianProcess(KernelExpansion):
             Not used: nothing is random in this fit.
         max_evaluations
             Evaluations of the marginal likelihood after which the search ends.
+        hyperparameters
+            Of an earlier fit: nothing is searched.
+        scale
+            "amplitude": sigma_f is among the hyperparameters, and t = u - min(u). "sd": as paper B prints the
+            covariance, sigma_f is 1, t is u standardised, and the mean is multiplied by the standard deviation of u.
+            "mean": by the mean of u instead, as paper B's implementation does, so that the force is wrong by the factor
+            mean(u) / sd(u), about sqrt(dim / 2) for the energies of a Gaussian.
 
         Raises
         ------
@@ -56,16 +69,36 @@ class GaussianProcess(KernelExpansion):
             If the training set has the wrong shape or is not finite, all its states or potentials are equal, or the
             marginal likelihood cannot be evaluated where the search starts.
         ParameterError
-            If max_evaluations is less than 1.
+            If max_evaluations is less than 1, or there is no such scale.
         """
+        if scale not in get_args(Scale):
+            raise ParameterError(f"scale: expected one of {', '.join(get_args(Scale))}, got {scale!r}")
         states, targets = training_set(q, u)
         squared_distances = cdist(states, states, "sqeuclidean")
-        start = data_scales(states, targets)
-        likelihood = partial(log_likelihood, squared_distances, targets)
-        found = maximise(likelihood, start, max_evaluations=max_evaluations)
-        factor = _cholesky(_noisy_covariance(squared_distances, found.hyperparameters))
-        weights = linalg.cho_solve((factor, True), targets, check_finite=False)
-        return cls.from_search(found, states, weights, states, targets)
+        scales, factor = data_scales(states, targets), 1.0
+        if scale != "amplitude":
+            spread = float(targets.std())
+            targets = (targets - targets.mean()) / spread
+            scales, factor = (
+                data_scales(states, targets),
+                spread if scale == "sd" else float(np.asarray(u, dtype=np.float64).mean()),
+            )
+        likelihood: LogLikelihood = partial(log_likelihood, squared_distances, targets)
+        if scale != "amplitude":
+            likelihood = partial(_at_unit_amplitude, likelihood)
+        if hyperparameters is None:
+            found = maximise(likelihood, scales, max_evaluations=max_evaluations)
+        else:
+            found = Maximum.given(hyperparameters)
+        root = _cholesky(_noisy_covariance(squared_distances, found.hyperparameters))
+        weights = factor * linalg.cho_solve((root, True), targets, check_finite=False)
+        return cls.from_search(found, states, weights, states, factor * targets)
+
+
+def _at_unit_amplitude(likelihood: LogLikelihood, hyperparameters: Hyperparameters) -> tuple[float, Array]:
+    """A marginal likelihood of l and sigma: without a slope in sigma_f, the search leaves it where it starts."""
+    value, gradient = likelihood(replace(hyperparameters, amplitude=1.0))
+    return value, gradient * [0.0, 1.0, 1.0]
 
 
 def log_likelihood(squared_distances: Array, targets: Array, hyperparameters: Hyperparameters) -> tuple[float, Array]:

@@ -1,7 +1,9 @@
 """Hyperparameters by maximum marginal likelihood (paper A, section 3.3)."""
 
+import math
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
+from typing import Self
 
 import numpy as np
 from scipy import linalg, optimize
@@ -48,6 +50,11 @@ class Maximum:
     log_likelihood: float
     evaluations: int
     outcome: str
+
+    @classmethod
+    def given(cls, hyperparameters: Hyperparameters) -> Self:
+        """No search: hyperparameters that are known, at which the likelihood was not evaluated."""
+        return cls(hyperparameters, math.nan, 0, "given")
 
 
 def data_scales(states: Array, targets: Array) -> Hyperparameters:

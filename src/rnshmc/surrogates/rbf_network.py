@@ -5,6 +5,7 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy import linalg
 
 from rnshmc.errors import FitError, NumericalError, ParameterError
 from rnshmc.surrogates.ridge import check_settings, output_matrix, ridge_regression, row_blocks
@@ -56,6 +57,8 @@ class RBFNetwork(Stored):
         hidden_units: int,
         ridge: float,
         scale: float = 3.0,
+        squared_width: float | None = None,
+        drawn_in: bool = False,
     ) -> Self:
         """Draw a hidden layer that covers the training states and fit its output weights by ridge regression.
 
@@ -64,6 +67,8 @@ class RBFNetwork(Stored):
         the mean squared distance of two training states. ``scale`` has no units; its default makes most bumps wider
         than the posterior, for potentials that are smooth on its scale. The targets are t = u - min(u), and v minimises
         |H v - t|^2 + ridge |v|^2 with H_ji the i-th bump at q_j.
+
+        The published code has other widths and centres: ``squared_width`` and ``drawn_in``.
 
         Distances are Euclidean, as in the paper. Distances in the metric of Sigma^-1 were tried on the paper's Gaussian
         in 32 dimensions (Fig. 3) and needed more training states: Sigma has to be estimated well before they help.
@@ -82,17 +87,23 @@ class RBFNetwork(Stored):
             Penalty on the squared norm of v; not negative.
         scale
             Squared width, in mean squared distances, of a bump whose draw is 1; positive.
+        squared_width
+            The same in the units of the states, instead of ``scale`` D; 1 in the published code.
+        drawn_in
+            Whether centres are multiplied by the square root of Sigma once more, as the published code does: their
+            covariance is then Sigma^2, which draws them in along directions narrower than 1.
 
         Raises
         ------
         FitError
             If the training set has the wrong shape, is not finite or is a single point, or no finite solution is found.
         ParameterError
-            If hidden_units, ridge or scale is out of range.
+            If hidden_units, ridge, scale or squared_width is out of range.
         """
         check_settings(hidden_units, ridge)
-        if not (np.isfinite(scale) and scale > 0):
-            raise ParameterError(f"scale must be a positive number, got {scale!r}")
+        for name, number in (("scale", scale), ("squared_width", squared_width)):
+            if number is not None and not (np.isfinite(number) and number > 0):
+                raise ParameterError(f"{name} must be a positive number, got {number!r}")
         states, targets = training_set(q, u)
         mean = states.mean(axis=0)
         deviations = states - mean
@@ -101,7 +112,10 @@ class RBFNetwork(Stored):
             raise FitError(f"the mean squared distance of the {len(states)} training states is {squared_distance}")
         # A normal mixture of the deviations has exactly their covariance, even where that is singular.
         centres = deviations.T @ rng.standard_normal((len(states), hidden_units)) / np.sqrt(len(states))
-        squared_widths = scale * squared_distance / rng.chisquare(1.0, hidden_units)
+        if drawn_in:
+            centres = _square_root(deviations.T @ deviations / len(states)) @ centres
+        typical = scale * squared_distance if squared_width is None else squared_width
+        squared_widths = typical / rng.chisquare(1.0, hidden_units)
         hidden = output_matrix(lambda rows: _bumps(rows, centres, squared_widths), deviations, hidden_units)
         output_weights, solver = ridge_regression(hidden, targets, ridge)
         residual_sd = float(np.std(hidden @ output_weights - targets))
@@ -157,6 +171,13 @@ class RBFNetwork(Stored):
         pulls = self.output_weights * bumps / self.squared_widths
         gradient: Array = self.centres @ pulls - pulls.sum() * (q - self.mean)
         return gradient
+
+
+def _square_root(covariance: Array) -> Array:
+    """The symmetric square root of a covariance, which may be singular."""
+    variances, axes = linalg.eigh(covariance)
+    root: Array = (axes * np.sqrt(np.maximum(variances, 0.0))) @ axes.T
+    return root
 
 
 def _bumps(deviations: Array, centres: Array, squared_widths: Array) -> Array:

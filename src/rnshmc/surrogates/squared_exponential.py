@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from rnshmc.errors import NumericalError
-from rnshmc.surrogates.marginal_likelihood import Maximum
+from rnshmc.surrogates.marginal_likelihood import Hyperparameters, Maximum
 from rnshmc.surrogates.ridge import row_blocks
 from rnshmc.surrogates.storage import Stored
 from rnshmc.types import Array
@@ -40,11 +40,12 @@ class KernelExpansion(Stored):
         The hyperparameters sigma_f, l and sigma: standard deviation of the process, its length scale, and standard
         deviation of the noise in the training potentials.
     log_marginal_likelihood
-        Of the training set at these hyperparameters.
+        Of the training set at these hyperparameters; NaN where they were given.
     likelihood_evaluations
         How many evaluations of the marginal likelihood found them.
     search
-        How the search ended: "converged", "max_evaluations" or "stalled", see `marginal_likelihood.maximise`.
+        How the search ended: "converged", "max_evaluations" or "stalled", see `marginal_likelihood.maximise`; "given"
+        where there was none.
     training_states
         Number of training states.
     train_residual_sd
@@ -76,6 +77,11 @@ class KernelExpansion(Stored):
             train_residual_sd=np.nan,
         )
         return replace(fitted, train_residual_sd=float(np.std(fitted.predict(states) - targets)))
+
+    @property
+    def hyperparameters(self) -> Hyperparameters:
+        """sigma_f, l and sigma."""
+        return Hyperparameters(self.amplitude, self.length_scale, self.noise_sd)
 
     def report(self) -> dict[str, int | float | str]:
         """What is known of the fit: every attribute that is not an array, and the number of centres."""

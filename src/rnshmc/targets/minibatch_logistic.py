@@ -45,8 +45,8 @@ class MinibatchLogistic(SwappedPrior):
         super().__init__(LogisticRegression(X, y, _REMOVED.sd), old=_REMOVED, new=prior)
         self._rows = np.where(np.asarray(y) == 1, -1.0, 1.0)[:, np.newaxis] * np.asarray(X, dtype=np.float64)
 
-    def minibatch(self, rng: np.random.Generator, size: int) -> "Minibatch":
-        """The gradient estimated from ``size`` distinct rows.
+    def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> "Minibatch":
+        """The gradient estimated from ``size`` distinct rows; each stands for itself only, if not ``scaled``.
 
         Raises
         ------
@@ -57,20 +57,20 @@ class MinibatchLogistic(SwappedPrior):
         if not 1 <= size <= count:
             raise ParameterError(f"batch_size: expected 1 to {count} rows, got {size}")
         chosen = rng.choice(count, size, replace=False, shuffle=False)
-        return Minibatch(self._rows[chosen], count / size, self._new)
+        return Minibatch(self._rows[chosen], count / size if scaled else 1.0, self._new)
 
 
 class Minibatch:
-    """Gradient of a logistic regression, estimated without bias from some of its rows.
+    """Gradient of a logistic regression, estimated from some of its rows: without bias, if each stands for N / n.
 
-        g(q) = (N / n) sum_i -s_i sigmoid(-s_i x_i'q) x_i + grad P(q),  P = -log prior
+        g(q) = w sum_i -s_i sigmoid(-s_i x_i'q) x_i + grad P(q),  P = -log prior
 
     Parameters
     ----------
     signed_rows
         -s_i x_i, shape (n, d).
     weight
-        N / n: how many rows each stands for.
+        w: how many rows each stands for.
     prior
         Prior of the coefficients.
 
