@@ -16,13 +16,14 @@ from peers.laplace_peers import Laplace
 from peers.measures import Moments, chain_draws, weighted_draws
 from peers.problems import Problem, make_problem
 
-from rnshmc.diagnostics.reference import WARMUP, find_mode, hessian
+from rnshmc.diagnostics.reference import WARMUP
 from rnshmc.dynamics.metrics import DenseMetric
 from rnshmc.errors import DataError, ParameterError
 from rnshmc.kernels.hmc import HMC
 from rnshmc.random import stream
 from rnshmc.run.chain import run_phase
 from rnshmc.run.counting import CountedPotential, Counter
+from rnshmc.run.whitened import find_mode, hessian
 from rnshmc.types import Array
 
 SEED = 20170913

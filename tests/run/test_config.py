@@ -82,6 +82,14 @@ def test_what_is_not_run_is_not_checked() -> None:
     assert list(selected_problems(config)) == list(config["problems"])
 
 
+def test_samplers_can_be_left_out_but_hmc() -> None:
+    config = changed(["rmhmc", "hmc"], "problems", "bank", "without")
+    assert not {"rmhmc", "hmc"} & set(selected_problems(config)["bank"]["samplers"])
+    with pytest.raises(ParameterError, match=r"problems.bank.without names hmc"):
+        check_config(config)
+    check_config(changed(["rmhmc"], "problems", "bank", "without"))
+
+
 SCHEMA: dict[str, Any] = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8"))
 
 

@@ -27,7 +27,7 @@ CHAINS = {"hmc": 2, "rmhmc": 1, "rns_hmc": 2, "rns_rmhmc": 1, "arns_hmc": 1}
 """Chains of each sampler in the run "test", in the order of the tables."""
 GRADIENT_CHAINS = {
     **dict.fromkeys(("garch", "gp_regression", "lr_200"), ("hmc", "nng_hmc")),
-    "cover_type": ("hmc", "nng_hmc", "sghmc_a", "sghmc_b", "sghmc_c", "sghmc_mh"),
+    "cover_type": ("hmc", "nng_hmc", "sghmc_a", "sghmc_mh", "sghmc_a_unscaled", "sghmc_mh_unscaled"),
     "news": ("hmc", "nng_hmc_10", "nng_hmc_15", "nng_hmc_20"),
 }
 """The samplers of paper B's problems, each with one chain in the run "test"."""
@@ -55,6 +55,9 @@ def test_every_config_makes_a_graph(project: Project, name: str) -> None:
     assert jobs["sample"] == sum(chains.values())
     assert jobs["explore"] == len(PROBLEMS) * config["chains"]
     assert jobs["explore_recorded"] == sum(most.values()) - jobs["explore"]
+    assert jobs["explore_whitened"] == sum(
+        most[name] for name, problem in problems.items() if any("whitened" in s for s in problem["surrogates"].values())
+    )
     assert jobs["timing"] == len(chains)
     assert jobs["metrics"] == len(problems)
     assert jobs["fit"] - jobs["matching"] == sum(

@@ -54,7 +54,7 @@ RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
 WASTED = [
     (name, sampler)
     for name, entry in PROBLEMS.items()
-    if "baseline" in entry
+    if entry.get("baseline")
     for sampler in entry["samplers"]
     if recipe(sampler).kernel == "hmc"
 ]

@@ -25,8 +25,15 @@ def check_config(config: Mapping[str, Any]) -> None:
 
 
 def selected_problems(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of the problems that a run has: those named by the key ``only``, or all."""
-    return {name: entry for name, entry in config["problems"].items() if is_selected(config, name)}
+    """The entries of the problems that a run has, those named by the key ``only`` or all, with the samplers it has."""
+    return {name: _with_its_samplers(entry) for name, entry in config["problems"].items() if is_selected(config, name)}
+
+
+def _with_its_samplers(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A problem without the samplers that its key ``without`` names."""
+    left_out = entry.get("without", ())
+    samplers = {name: settings for name, settings in entry["samplers"].items() if name not in left_out}
+    return {**entry, "samplers": samplers}
 
 
 def is_selected(config: Mapping[str, Any], name: str) -> bool:
@@ -63,6 +70,8 @@ def _data_complaints(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _problem_complaints(where: str, problem: Mapping[str, Any], shared: Mapping[str, int]) -> Iterator[str]:
+    if "hmc" not in problem["samplers"]:
+        yield f"{where}.without names hmc, whose settings are those of the exploration"
     iterations = {**shared, **problem.get("iterations", {})}
     if "iterations" in problem:
         yield from _discard_complaint(f"{where}.iterations", iterations)
