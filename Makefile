@@ -4,7 +4,7 @@
 ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
 
-.PHONY: help env run test suite test-rounding test-dolfinx calibrate test-slurm paper lint lock clean
+.PHONY: help env run test suite test-rounding test-dolfinx test-wheel calibrate test-slurm paper lint lock clean
 
 help: ## Print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -35,12 +35,16 @@ calibrate: env ## Check every sampler by simulation-based calibration: minutes
 test-dolfinx: ## Run the PDE tests with dolfinx 0.5.2, 0.9 and 0.11, each in a Debian tree: root, debootstrap
 	@scripts/test-dolfinx.sh
 
+test-wheel: ## Install the wheel into an empty environment and sample a small posterior there
+	@scripts/test-wheel.sh
+
 test-slurm: env ## Run the run "test" and a requeued job on a Slurm of its own, as root
 	@scripts/test-slurm.sh
 
 lint: env ## Run the linters and the type checker
 	$(IN_ENV) ruff check
 	$(IN_ENV) ruff format --check
+	$(IN_ENV) snakefmt --check Snakefile workflow/rules
 	$(IN_ENV) mypy
 
 lock: env ## Pin the newest versions that pyproject.toml allows in requirements.lock

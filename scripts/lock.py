@@ -27,7 +27,7 @@ def resolve() -> dict[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
-        wanted = [*NUMPY, "setuptools>=77", f"{ROOT}[workflow,dev]"]
+        wanted = [*NUMPY, "setuptools>=77", f"{ROOT}[pipeline,dev]"]
         subprocess.run([*pip, "--report", str(report), *wanted], check=True)
         chosen = [item["metadata"] for item in json.loads(report.read_text())["install"]]
     return {re.sub(r"[-_.]+", "-", item["name"]).lower(): item["version"] for item in chosen}

@@ -35,7 +35,7 @@ make_newest() {
     if ingredients | cmp -s - $newest/.made-from; then return; fi
     say "making $newest"
     .venv/bin/python -m venv --clear $newest
-    $newest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[workflow,dev]'
+    $newest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[pipeline,dev]'
     ingredients >$newest/.made-from
 }
 

@@ -19,11 +19,13 @@ STAGES = (
     ("kernels",),
     ("run",),
     ("diagnostics",),
+    ("inference",),
     ("experiments",),
     ("store", "rerun"),
     ("results",),
     ("scorecard", "plots"),
     ("report",),
+    ("__main__",),
 )
 RANK = {stage: rank for rank, stages in enumerate(STAGES) for stage in stages}
 FOUNDATION = frozenset(STAGES[0] + STAGES[1])
@@ -87,12 +89,32 @@ def version_checks(root: Path) -> set[Path]:
 
 
 def code_in_init_files(root: Path) -> list[str]:
-    """Package files with anything but a docstring in them, or without one."""
+    """Package files with anything but a docstring in them, or without one; that of the whole package may be lazy."""
     return [
         str(file)
         for file, tree in modules(root)
-        if file.name == "__init__.py" and not (len(tree.body) == 1 and ast.get_docstring(tree))
+        if file.name == "__init__.py"
+        and not (ast.get_docstring(tree) and all(is_lazy(node, file) for node in tree.body[1:]))
     ]
+
+
+def is_lazy(node: ast.stmt, file: Path) -> bool:
+    """Whether a statement belongs to the package's names that are imported when they are asked for."""
+    if file != Path("__init__.py"):
+        return False
+    if isinstance(node, ast.FunctionDef):
+        return node.name in {"__getattr__", "__dir__"}
+    return isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["EXPORTS"]
+
+
+def lazy_imports(root: Path) -> list[str]:
+    """Imports of what the package offers lazily: code digests do not see the modules behind them."""
+    stages = {stage_of(file) for file, _ in modules(root)} - {"__init__"}
+    trees = [(file, imports(file, tree)) for file, tree in modules(root)]
+    scripts = sorted((root / "workflow").rglob("*.py"))
+    trees += [(script, imports(script, ast.parse(script.read_text(encoding="utf-8")))) for script in scripts]
+    names = ((file, name.split(".")) for file, found in trees for name in found)
+    return [str(file) for file, name in names if name[0] == "rnshmc" and name[1:2] and name[1] not in stages]
 
 
 def long_files(folder: Path, limit: int) -> list[str]:
@@ -115,8 +137,13 @@ def test_init_files_tie_nothing_together() -> None:
     assert code_in_init_files(ROOT) == []
 
 
-def test_one_file_imports_arviz() -> None:
-    assert importers(ROOT, frozenset({"arviz"})) <= {Path("diagnostics/summary.py")}
+def test_nobody_here_imports_what_the_package_offers_lazily() -> None:
+    assert lazy_imports(ROOT) == []
+
+
+def test_two_files_import_arviz() -> None:
+    allowed = {Path("diagnostics/summary.py"), Path("inference/arviz_view.py")}
+    assert importers(ROOT, frozenset({"arviz"})) <= allowed
 
 
 def test_the_finite_element_stage_alone_imports_finite_elements() -> None:
@@ -178,7 +205,26 @@ def test_code_in_an_init_file_is_found(tmp_path: Path) -> None:
     write(tmp_path, "run/__init__.py", '"""Runs."""\n')
     write(tmp_path, "fem/__init__.py", '"""Elements."""\nfrom rnshmc.fem import compat\n')
     write(tmp_path, "store/__init__.py", "")
-    assert code_in_init_files(tmp_path) == ["fem/__init__.py", "store/__init__.py"]
+    write(tmp_path, "store/lazy/__init__.py", '"""Lazy."""\nEXPORTS = {}\n')
+    assert code_in_init_files(tmp_path) == ["fem/__init__.py", "store/__init__.py", "store/lazy/__init__.py"]
+
+
+@pytest.mark.parametrize("more", ["from rnshmc import fem\n", "OTHER = {}\n", "def load():\n    pass\n"])
+def test_the_package_itself_is_lazy_and_no_more(tmp_path: Path, more: str) -> None:
+    lazy = '"""All."""\nEXPORTS = {"a": "rnshmc.a"}\ndef __getattr__(name):\n    return EXPORTS[name]\n'
+    write(tmp_path, "__init__.py", lazy)
+    assert code_in_init_files(tmp_path) == []
+    write(tmp_path, "__init__.py", lazy + more)
+    assert code_in_init_files(tmp_path) == ["__init__.py"]
+
+
+@pytest.mark.parametrize("text", ["from rnshmc import HMC\n", "import rnshmc.HMC\n"])
+def test_an_import_of_a_lazy_name_is_found(tmp_path: Path, text: str) -> None:
+    write(tmp_path, "__init__.py", '"""All."""\nEXPORTS = {"HMC": "rnshmc.kernels.hmc"}\n')
+    write(tmp_path, "kernels/hmc.py", "from rnshmc import kernels\nfrom rnshmc.kernels import hmc\n")
+    assert lazy_imports(tmp_path) == []
+    write(tmp_path, "run/sample.py", text)
+    assert lazy_imports(tmp_path) == ["run/sample.py"]
 
 
 def test_a_forbidden_import_is_found(tmp_path: Path) -> None:

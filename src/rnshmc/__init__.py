@@ -1,6 +1,69 @@
 """Hamiltonian Monte Carlo with random-network surrogates.
 
+    import rnshmc
+
+    result = rnshmc.sample(log_density_and_gradient, x0)
+
+samples a posterior of one's own for few exact evaluations, see `rnshmc.inference.call.sample`.
+
 A Hamiltonian sampler has two potentials: one decides (the exact potential, in the Metropolis step) and one drives (the
-potential whose gradient moves the trajectory). Every sampler of this package is one kernel with another driver; see
-`rnshmc.run.recipes` for their names and `rnshmc.run.sample` to run them on a potential of your own.
+potential whose gradient moves the trajectory). Every sampler of the papers is one kernel with another driver; see
+`rnshmc.run.recipes` for their names and `rnshmc.run.sample` to run them.
+
+Names of this package are imported when they are used, so that it ties no stages together. `__init__.pyi` has them for
+type checkers.
 """
+
+EXPORTS = {
+    "sample": "rnshmc.inference.call",
+    "Result": "rnshmc.inference.result",
+    # What a posterior can be given as
+    "LeastSquares": "rnshmc.inference.least_squares",
+    "UMBridge": "rnshmc.inference.umbridge",
+    "Potential": "rnshmc.types",
+    # Potentials
+    "Banana": "rnshmc.targets.banana",
+    "GPRegression": "rnshmc.targets.gp_regression",
+    "Garch": "rnshmc.targets.garch",
+    "Gaussian": "rnshmc.targets.gaussian",
+    "LogisticRegression": "rnshmc.targets.logistic",
+    "TwistedGaussian": "rnshmc.targets.twisted_gaussian",
+    # Surrogates
+    "FITC": "rnshmc.surrogates.fitc",
+    "GaussianProcess": "rnshmc.surrogates.gaussian_process",
+    "GradientNetwork": "rnshmc.surrogates.gradient_network",
+    "OnlineNetwork": "rnshmc.surrogates.online",
+    "RBFNetwork": "rnshmc.surrogates.rbf_network",
+    "RandomNetwork": "rnshmc.surrogates.random_network",
+    # Kernels
+    "AdaptiveHMC": "rnshmc.kernels.adaptive_hmc",
+    "CorrectedSGHMC": "rnshmc.kernels.sghmc",
+    "HMC": "rnshmc.kernels.hmc",
+    "RMHMC": "rnshmc.kernels.rmhmc",
+    "SGHMC": "rnshmc.kernels.sghmc",
+    # Errors
+    "BudgetSpent": "rnshmc.inference.trouble",
+    "EvaluationError": "rnshmc.inference.trouble",
+    "ParameterError": "rnshmc.errors",
+    "RnshmcError": "rnshmc.errors",
+}
+
+
+def __getattr__(name: str) -> object:
+    """The object of that name, from its module.
+
+    Raises
+    ------
+    AttributeError
+        If the package offers none.
+    """
+    if name not in EXPORTS:
+        raise AttributeError(f"module 'rnshmc' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(EXPORTS[name]), name)
+
+
+def __dir__() -> list[str]:
+    """What the package offers."""
+    return sorted({*globals(), *EXPORTS})

@@ -1,12 +1,12 @@
 """Paper B's results in words and short tables, beside the printed numbers."""
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from rnshmc.report.network_text import (
-    ess_sentence,
     network_sections,
     readable_agreement,
     readable_process_table,
@@ -16,28 +16,10 @@ from rnshmc.report.network_text import (
 )
 from rnshmc.results.agreement import AGREEMENT_COLUMNS
 from rnshmc.results.views import VIEWS
-from rnshmc.scorecard.card import SCORECARD_COLUMNS
+from rnshmc.scorecard.published import read_published
 
 TITLES = {"lr_200": "Many dimensions", "news": "News", "cover_type": "Trees", "mine": "My own"}
-CARD = pd.DataFrame(
-    [
-        ("B/table5/news/hmc", "ap", 0.77, 0.8, 0.01, 1.04, "reproduced", ""),
-        ("B/table5/news/nng_hmc_10", "ap", 0.61, 0.6, 0.01, 0.98, "reproduced", ""),
-        ("B/table5/news/nng_hmc_10", "speedup", 4.27, 4.0, 0.1, 0.94, "reproduced", ""),
-        ("B/table5/news/nng_hmc_10", "ess_min", 605, 302.5, 4.0, 0.5, "differs", ""),
-        ("B/table5/news/nng_hmc_10", "truncated_ess_min", 605, 726, 4.0, 1.2, "differs", ""),
-        ("B/table5/news/nng_hmc_10", "ess_max", 4865, 4865, 4.0, 1.0, "reproduced", ""),
-        ("B/table5/news/nng_hmc_10", "truncated_ess_max", 4865, 9730, 4.0, 2.0, "differs", ""),
-        ("B/table5/news/hmc", "ess_min", 777, 7770, 4.0, 10.0, "not comparable", "stand-in"),
-        ("B/table5/news/hmc", "truncated_ess_min", 777, 777, 4.0, 1.0, "not comparable", "stand-in"),
-        ("B/table4/d10/n500/nng_hmc", "ap", 0.95, 0.5, 0.01, 0.5, "differs", ""),
-        ("B/section4.2", "acceptance_hmc", 0.8, 0.8, 0.01, 1.0, "reproduced", ""),
-        ("B/section4.2", "acceptance_nng_hmc", 0.6, 0.6, 0.01, 1.0, "reproduced", ""),
-        ("B/section4.2", "speedup", 4.5, 4.0, 0.1, 0.9, "reproduced", ""),
-        ("table1/lr_200/hmc", "ap", 0.1, 0.1, 0.1, 1.0, "reproduced", ""),
-    ],
-    columns=list(SCORECARD_COLUMNS),
-)
+NUMBERS = read_published([Path(__file__).parents[2] / "papers/li2019.csv"])
 
 
 def made_up(problem: str, sampler: str, recipe: str, **columns: Any) -> dict[str, Any]:
@@ -65,7 +47,7 @@ TABLE = pd.DataFrame(
     ]
 )
 ERRORS = TABLE.assign(ap=0.0123, speedup=0.0, total_speedup=float("nan"))
-SECTIONS = {section.problem: section for section in network_sections(TABLE, ERRORS, CARD, TITLES)}
+SECTIONS = {section.problem: section for section in network_sections(TABLE, ERRORS, NUMBERS, TITLES)}
 
 
 def test_printed_numbers_stand_where_the_paper_counts_them() -> None:
@@ -100,16 +82,7 @@ def test_what_came_out_is_said_beside_what_the_paper_has() -> None:
 
 
 def test_a_run_without_problems_has_no_sections() -> None:
-    assert network_sections(TABLE.iloc[:0], ERRORS.iloc[:0], CARD, TITLES) == []
-
-
-def test_the_nearer_definition_of_ess_is_named() -> None:
-    # Distances: a factor 2 and 1 by Geyer's, 1.2 and 2 by truncated sums; what cannot be compared does not count.
-    text = ess_sentence(CARD)
-    assert text.startswith("Of 2 printed effective sample sizes, 1 are nearer to ours by the truncated sums")
-    assert "within a factor 1.41 of ours by Geyer's and 1.55 by truncated sums: Geyer's estimator agrees better" in text
-    assert "truncated sums agree better" in ess_sentence(CARD[~CARD["quantity"].str.endswith("ess_max")])
-    assert ess_sentence(CARD.iloc[:3]) == "No effective sample size of this page can be compared with the paper's."
+    assert network_sections(TABLE.iloc[:0], ERRORS.iloc[:0], NUMBERS, TITLES) == []
 
 
 def test_settings_say_what_drives() -> None:
@@ -157,6 +130,6 @@ def test_table_4_has_means_over_repeats_beside_printed_numbers() -> None:
         ("nng_hmc", 10, 500, 2, 0.6),
         ("nng_hmc", 10, 30, 1, 0.3),
     ]
-    table = readable_process_table(pd.DataFrame(rows, columns=["method", "d", "size", "repeat", "acceptance"]), CARD)
+    table = readable_process_table(pd.DataFrame(rows, columns=["method", "d", "size", "repeat", "acceptance"]), NUMBERS)
     assert table.index.tolist() == [("NNg-HMC", "10 dimensions")]
     assert table.iloc[0].to_dict() == {"30 points": "0.30", "500 points": "0.50 [0.95]"}

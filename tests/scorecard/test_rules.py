@@ -6,58 +6,87 @@ import pytest
 
 from rnshmc.errors import ParameterError
 from rnshmc.results.estimates import Estimate
-from rnshmc.scorecard.rules import Rule, network_rule, table1_rule
+from rnshmc.scorecard.rules import Rule
 
 
-def says(rule: Rule, paper: float, ours: float, error: float = math.nan) -> str:
-    return rule.verdict(Estimate(paper, error), Estimate(ours, error))
+def says(rule: Rule, printed: float, ours: float, error: float = math.nan, printed_error: float = math.nan) -> str:
+    return rule.verdict(printed, Estimate(ours, error), printed_error)
 
 
 @pytest.mark.parametrize(
-    ("rule", "paper", "inside", "outside"),
+    ("rule", "printed", "inside", "outside"),
     [
-        (Rule("within", 0.03), 0.70, [0.671, 0.729], [0.669, 0.731]),
-        (Rule("near", 0.15), 2000.0, [1701.0, 2299.0], [1699.0, 2301.0]),
+        (Rule("within", 0.03, 0.03), 0.70, [0.671, 0.729], [0.669, 0.731]),
+        (Rule("near", 0.15, 0.35), 2000.0, [1701.0, 2299.0], [1699.0, 2301.0]),
         (Rule("factor", 2.0), 8.0, [4.1, 15.9], [3.9, 16.1]),
-        (Rule("at_least", 20.0), 25.0, [20.0, 900.0], [19.9]),
-        (Rule("at_most", 1.0), 0.5, [1.0, -5.0], [1.1]),
+        (Rule("at_least", 20.0, 1.0, "paper"), math.nan, [20.0, 900.0], [19.9]),
+        (Rule("at_most", 1.0, 0.2, "ours"), math.nan, [1.0, -5.0], [1.1]),
     ],
 )
 def test_a_number_is_reproduced_inside_the_bound_and_differs_outside(
-    rule: Rule, paper: float, inside: list[float], outside: list[float]
+    rule: Rule, printed: float, inside: list[float], outside: list[float]
 ) -> None:
-    assert {says(rule, paper, ours) for ours in inside} == {"reproduced"}
-    assert {says(rule, paper, ours) for ours in outside} == {"differs"}
+    assert {says(rule, printed, ours) for ours in inside} == {"reproduced"}
+    assert {says(rule, printed, ours) for ours in outside} == {"differs"}
 
 
-def test_what_noise_explains_does_not_differ() -> None:
-    # A difference of 600 is 30% of 2000, and 2.8 standard errors of 150 sqrt(2).
-    assert says(Rule("near", 0.15), 2000.0, 2600.0, error=150.0) == "reproduced"
-    assert says(Rule("near", 0.15), 2000.0, 2600.0, error=130.0) == "differs"
+def test_the_errors_of_both_numbers_widen_a_bound() -> None:
+    rule = Rule("within", 0.03, 0.03)
+    # 0.049 is less than two standard errors of a difference, 2 x 0.025, and more than two of either number.
+    assert says(rule, 0.70, 0.749, error=0.015, printed_error=0.02) == "reproduced"
+    assert says(rule, 0.70, 0.749, error=0.015) == "differs"
+    assert says(rule, 0.70, 0.749, printed_error=0.02) == "differs"
+
+
+def test_ratios_are_compared_with_relative_errors() -> None:
+    rule = Rule("near", 0.15, 0.35)
+    assert says(rule, 2000.0, 2500.0, error=200.0, printed_error=170.0) == "reproduced"  # log 1.25 = 1.91 of 0.117
+    assert says(rule, 2000.0, 2500.0, error=180.0, printed_error=150.0) == "differs"  # 2.15 of 0.104
+    assert says(rule, 2000.0, -2000.0, error=9e9) == "differs"
+
+
+@pytest.mark.parametrize(
+    ("rule", "printed", "inside", "outside"),
+    [
+        (Rule("within", 0.05, 0.05), 0.5, 0.599, 0.601),
+        (Rule("near", 0.15, 0.35), 100.0, 149.0, 151.0),
+        (Rule("near", 0.15, 0.35), 100.0, 67.0, 66.0),
+        (Rule("at_most", 1.0, 0.2, "paper"), math.nan, 1.19, 1.21),
+        (Rule("at_least", 1.0, 0.2, "paper"), math.nan, 0.81, 0.79),
+    ],
+)
+def test_noise_alone_reproduces_nothing(rule: Rule, printed: float, inside: float, outside: float) -> None:
+    assert says(rule, printed, inside, error=1e3, printed_error=1e3) == "reproduced"
+    assert says(rule, printed, outside, error=1e3, printed_error=1e3) == "differs"
+
+
+def test_one_sided_statements_have_the_error_of_ours_only() -> None:
+    rule = Rule("at_most", 1.0, 0.25, "paper")
+    assert says(rule, math.nan, 1.1, error=0.051) == "reproduced"
+    assert says(rule, math.nan, 1.1, error=0.049, printed_error=9.0) == "differs"
 
 
 def test_what_is_never_compared_has_no_other_verdict() -> None:
     assert says(Rule("never"), 1.0, 1.0) == "not comparable"
 
 
-def test_an_unknown_kind_is_named() -> None:
-    with pytest.raises(ParameterError, match=r"'about'.*within"):
-        Rule("about", 0.1)  # type: ignore[arg-type]
+def test_a_threshold_of_ours_is_called_ours() -> None:
+    assert "our threshold" in str(Rule("at_least", 0.8, 0.1, "ours"))
+    assert "our" not in str(Rule("at_least", 1.0, 0.1, "paper"))
 
 
-def test_rules_of_table_1() -> None:
-    assert table1_rule("bank", "rmhmc", "ap") == Rule("within", 0.04)
-    assert table1_rule("bank", "rns_hmc", "ap") == Rule("within", 0.03)
-    assert table1_rule("pde", "hmc", "ap") == Rule("within", 0.05)
-    assert table1_rule("pde", "rns_rmhmc", "ap") == table1_rule("a9a", "hmc", "ap") == Rule("within", 0.10)
-    assert table1_rule("a9a", "hmc", "ess_median") == Rule("near", 0.15)
-    assert table1_rule("a9a", "rmhmc", "speedup") == Rule("factor", 2.0)
-    assert table1_rule("a9a", "hmc", "s_per_iter").kind == table1_rule("a9a", "hmc", "min_ess_per_s").kind == "never"
-
-
-def test_rules_of_paper_b() -> None:
-    assert network_rule(1, "ap") == network_rule(2, "ap") == Rule("within", 0.05)
-    assert network_rule(3, "ap") == network_rule(5, "ap") == Rule("within", 0.10)
-    assert network_rule(5, "ess_min") == network_rule(1, "truncated_ess_max") == Rule("near", 0.15)
-    assert network_rule(2, "speedup") == Rule("factor", 2.0)
-    assert network_rule(5, "cpu_s").kind == network_rule(5, "median_ess_per_s").kind == "never"
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("about", 0.1), r"rule: there is no 'about'.*within"),
+        (("within",), r"bound: 'within' needs a number"),
+        (("never", 0.1), r"bound: 'never' needs none"),
+        (("within", 0.1), r"slack: 'within' needs a number"),
+        (("factor", 2.0, 0.1), r"slack: 'factor' needs none"),
+        (("at_most", 1.0, 0.1), r"bound_by"),
+        (("within", 0.1, 0.1, "ours"), r"bound_by"),
+    ],
+)
+def test_a_rule_that_says_nothing_is_refused(arguments: tuple[object, ...], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        Rule(*arguments)  # type: ignore[arg-type]

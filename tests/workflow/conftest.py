@@ -17,6 +17,7 @@ PARTS = (
     "config",
     "data",
     "environment.yml",
+    "papers",
     "profiles",
     "pyproject.toml",
     "requirements.lock",

@@ -1,7 +1,12 @@
 """From chains to tables: metrics of each chain, the tables of the run, and what it all rests on."""
 
-PAPER_TABLE = "workflow/report/paper_table1.csv"
-CLAIMS = "workflow/report/paper_claims.csv"
+import csv
+
+# What the papers print: their titles, and a table of each, in the order in which they are shown.
+TITLES_OF_PAPERS = "papers/papers.csv"
+with open(ROOT / TITLES_OF_PAPERS, encoding="utf-8", newline="") as file:
+    PUBLISHED = [f"papers/{row['paper']}.csv" for row in csv.DictReader(file)]
+
 # The problem of Fig. 6, where the run has it, and those of its samplers that the paper compares there.
 FIG6 = "lr_simulated"
 FIG6_SAMPLERS = [name for name in ("hmc", "rns_hmc") if FIG6 in PAGED and name in samplers(FIG6)]
@@ -129,19 +134,19 @@ rule scorecard:
     """Compare every number that the papers print with ours."""
     input:
         tables=[
-            rules.tables.output.table1,
-            rules.tables.output.table1_se,
-            rules.tables.output.nng_tables,
-            rules.tables.output.nng_tables_se,
+            rules.tables.output.results,
+            rules.tables.output.results_se,
             rules.tables.output.agreement,
             *(rules.adaptive.output if ADAPTED else []),
+            *(rules.fig6_table.output if FIG6_SAMPLERS else []),
             *EXPERIMENT_OUTPUTS,
+            *(rules.nng_fig4_table.output if "nng_fig4" in NETWORK_FIGURES else []),
             *(rules.nng_fig5_table.output if "nng_fig5" in NETWORK_FIGURES else []),
+            *(rules.nng_gp_tables.output if "nng_fig7" in NETWORK_FIGURES else []),
+            *(rules.nng_sghmc_tables.output if "nng_fig10" in NETWORK_FIGURES else []),
         ],
-        published=PAPER_TABLE,
-        network_published="workflow/report/paper_b_tables.csv",
-        claims=CLAIMS,
-        reasons="workflow/report/reasons.csv",
+        published=PUBLISHED,
+        reasons="papers/reasons.csv",
     output:
         scorecard=report(
             f"{RESULTS}/tables/scorecard.csv",

@@ -269,13 +269,6 @@ def fitted_surrogate(wildcards, chain, suffix="npz"):
     return f"{RESULTS}/surrogates/{wildcards.problem}/{name}/{chain}.{suffix}" if name else []
 
 
-def network_experiment(figure):
-    """What an experiment on HMC and NNg-HMC is made of."""
-    settings = {key: value for key, value in EXPERIMENTS[figure].items() if key != "surrogates"}
-    surrogate = EXPERIMENTS[figure]["surrogates"]["nng_hmc"]
-    return {"seed": config["seed"], "entries": NNG_ENTRIES, "settings": settings, "surrogate": surrogate}
-
-
 def of_recipes(problem, *recipes):
     """The chains of the samplers of a problem that follow one of the recipes."""
     return [
@@ -328,3 +321,44 @@ def stories(problems):
     """What the report says of problems; nothing of one that has no text."""
     paths = [f"workflow/report/problems/{name}.txt" for name in problems]
     return [path for path in paths if (ROOT / path).exists()]
+
+
+def run_tables(*names):
+    """Tables of the run by their names: the parameters of notebooks that read them."""
+    return {name: f"{RESULTS}/tables/{name}.csv" for name in names}
+
+
+def drawn(*names):
+    """Figures of the run by their names, for the pages that show them."""
+    return {name: f"{RESULTS}/figures/{name}.png" for name in names}
+
+
+def network_files(*figures):
+    """Tables of figures of paper B, by the names of the figures: none of one that the config leaves out."""
+    return {
+        figure: list(run_tables(*FIGURES[figure].tables).values()) if figure in NETWORK_FIGURES else []
+        for figure in figures
+    }
+
+
+def network_page(page, figures, parameters):
+    """The page of some problems of paper B: files of its figures, and parameters of its own."""
+    title, names = GRADIENT_PAGES[page]
+    settings = {
+        name: {
+            **{key: PROBLEMS[name][key] for key in ("target", "samplers", "surrogates")},
+            "iterations": {key: iterations(name, key) for key in ("explore", "discard", "keep")},
+        }
+        for name in names
+    }
+    return {
+        "title": title,
+        "files": {**run_tables(*NETWORK_TABLES), **network_files(*figures), **BESIDE_PAPER},
+        "figures": drawn(*(name for name in figures if name in NETWORK_FIGURES)),
+        "parameters": {"titles": TITLES, "problems": settings, **parameters},
+    }
+
+
+def notebook_source(wildcards):
+    """The notebook that a page is made of."""
+    return f"notebooks/{NOTEBOOKS[wildcards.page].get('source', wildcards.page)}.ipynb"

@@ -16,6 +16,12 @@ ENTRIES = {"hmc": [KERNELS["hmc"]]} | {
 }
 FIG1_ENTRIES = [SURROGATES[recipe(sampler).surrogate] for sampler in EXPERIMENTS["fig1"]["surrogates"]]
 FIG2_ENTRIES = [*ENTRIES["hmc"], *ENTRIES["rns_hmc"]]
+# What script experiment.py imports: a function of an experiment's settings, or what makes an experiment and what runs it.
+FIG2_CODE = {"experiment": "rnshmc.experiments.banana:BananaExperiment", "run": "rnshmc.experiments.banana:run_banana"}
+FIG3_CODE = {
+    "experiment": "rnshmc.experiments.gaussian_sweep:GaussianSweep",
+    "run": "rnshmc.experiments.gaussian_sweep:sweep_point",
+}
 
 
 rule fig1_table:
@@ -48,37 +54,39 @@ rule fig2_table:
         trajectories=f"{RESULTS}/tables/fig2_trajectories.csv",
         acceptance=f"{RESULTS}/tables/fig2_acceptance.csv",
     params:
-        code=code("scripts/fig2_table.py", *FIG2_ENTRIES),
+        code=code("scripts/experiment.py", *FIG2_ENTRIES, *FIG2_CODE.values()),
         spec={
             "seed": config["seed"],
             "entries": FIG2_ENTRIES,
             "settings": {key: value for key, value in EXPERIMENTS["fig2"].items() if key != "surrogates"},
-            "surrogate": EXPERIMENTS["fig2"]["surrogates"]["rns_hmc"],
+            "arguments": {"settings": EXPERIMENTS["fig2"]["surrogates"]["rns_hmc"]},
+            **FIG2_CODE,
         },
     log:
         f"{LOGS}/experiments/fig2_table.log",
     resources:
         **demand(mem_mb=1000, runtime=20),
     script:
-        "../scripts/fig2_table.py"
+        "../scripts/experiment.py"
 
 
 rule fig3_point:
     """Train and run one sampler with training sets of one size, all repeats."""
     output:
-        point=f"{RESULTS}/experiments/fig3/{{method}}/n{{size}}.csv",
+        table=f"{RESULTS}/experiments/fig3/{{method}}/n{{size}}.csv",
     params:
-        code=lambda wc: code("scripts/fig3_point.py", *ENTRIES[wc.method]),
+        code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *FIG3_CODE.values()),
         spec=lambda wc: {
             "seed": config["seed"],
             "entries": ENTRIES[wc.method],
             "settings": {key: value for key, value in EXPERIMENTS["fig3"].items() if key not in NOT_SHARED},
-            "point": {
+            "arguments": {
                 "sampler": wc.method,
                 "size": int(wc.size),
                 "repeats": EXPERIMENTS["fig3"]["repeats"],
                 "settings": FIG3_SURROGATES.get(wc.method),
             },
+            **FIG3_CODE,
         },
     wildcard_constraints:
         method="|".join(["hmc", *FIG3_SURROGATES]),
@@ -88,23 +96,24 @@ rule fig3_point:
     resources:
         **demand(mem_mb=2000, runtime=60),
     script:
-        "../scripts/fig3_point.py"
+        "../scripts/experiment.py"
 
 
 rule fig3_table:
     """Gather the points of Fig. 3."""
     input:
-        points=[rules.fig3_point.output.point.format(method=method, size=size) for method, size in FIG3_POINTS],
+        points=[rules.fig3_point.output.table.format(method=method, size=size) for method, size in FIG3_POINTS],
     output:
         table=f"{RESULTS}/tables/fig3.csv",
     params:
-        code=code("scripts/fig3_table.py"),
+        code=code("scripts/gather.py"),
+        spec={"columns": {}},
     log:
         f"{LOGS}/experiments/fig3_table.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:
-        "../scripts/fig3_table.py"
+        "../scripts/gather.py"
 
 
 SWEEP = config["sweeps"]
@@ -209,7 +218,8 @@ rule sweep_table:
     output:
         table=f"{RESULTS}/tables/{{sweep}}.csv",
     params:
-        code=code("scripts/sweep_table.py"),
+        code=code("scripts/gather.py"),
+        spec=lambda wc: {"columns": {"figure": wc.sweep}},
     wildcard_constraints:
         sweep="|".join(SWEEPS),
     log:
@@ -217,7 +227,7 @@ rule sweep_table:
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:
-        "../scripts/sweep_table.py"
+        "../scripts/gather.py"
 
 
 rule a9a_dimension:

@@ -43,7 +43,7 @@ BESIDE_TABLES = {
     "chains": lambda problem: of_every_chain(rules.sample.output.chain, [problem]),
     "forward": data_file,
     "metrics": lambda problem: expand(rules.metrics.output.metrics, problem=problem or PAGED),
-    "published": lambda problem: PAPER_TABLE,
+    "published": lambda problem: PUBLISHED,
 }
 # What drawing functions and captions ask for by name.
 OF_PROBLEM = {
@@ -74,7 +74,7 @@ rule figure:
             caption="../report/figure.rst",
             category=lambda wc: "Figures" if wc.figure in RUN_FIGURES else "Problems",
             subcategory=lambda wc: None if wc.figure in RUN_FIGURES else DRAWN[wc.figure].problem,
-            labels={"figure": lambda wc: DRAWN[wc.figure].name.replace("_", " ")},
+            labels=lambda wc: {"figure": DRAWN[wc.figure].name.replace("_", " ")},
         ),
         pdf=f"{RESULTS}/figures/{{figure}}.pdf",
     params:

@@ -3,6 +3,31 @@
 NNG_TABLE4 = EXPERIMENTS["nng_table4"]
 NNG_METHODS = ["hmc", *NNG_TABLE4["surrogates"]]
 NNG_ENTRIES = [*ENTRIES["hmc"], *ENTRIES["nng_hmc"]]
+NNG_CODE = {
+    "nng_fig2": {
+        "experiment": "rnshmc.experiments.network_banana:NetworkBanana",
+        "run": "rnshmc.experiments.network_banana:run_network_banana",
+    },
+    "nng_fig3": {
+        "experiment": "rnshmc.experiments.network_gaussian:NetworkGaussian",
+        "run": "rnshmc.experiments.network_gaussian:run_network_gaussian",
+    },
+    "nng_table4": {
+        "experiment": "rnshmc.experiments.network_gp:NetworkComparison",
+        "run": "rnshmc.experiments.network_gp:comparison_rows",
+    },
+}
+# What the experiments on HMC and NNg-HMC by themselves are made of.
+NNG_SPECS = {
+    figure: {
+        "seed": config["seed"],
+        "entries": NNG_ENTRIES,
+        "settings": {key: value for key, value in EXPERIMENTS[figure].items() if key != "surrogates"},
+        "arguments": {"settings": EXPERIMENTS[figure]["surrogates"]["nng_hmc"]},
+        **NNG_CODE[figure],
+    }
+    for figure in ("nng_fig2", "nng_fig3")
+}
 
 
 rule nng_fig2_table:
@@ -13,14 +38,14 @@ rule nng_fig2_table:
         trajectories=f"{RESULTS}/tables/nng_fig2_trajectories.csv",
         acceptance=f"{RESULTS}/tables/nng_fig2_acceptance.csv",
     params:
-        code=code("scripts/nng_fig2_table.py", *NNG_ENTRIES),
-        spec=network_experiment("nng_fig2"),
+        code=code("scripts/experiment.py", *NNG_ENTRIES, *NNG_CODE["nng_fig2"].values()),
+        spec=NNG_SPECS["nng_fig2"],
     log:
         f"{LOGS}/experiments/nng_fig2_table.log",
     resources:
         **demand(mem_mb=1000, runtime=20),
     script:
-        "../scripts/nng_fig2_table.py"
+        "../scripts/experiment.py"
 
 
 rule nng_fig3_table:
@@ -29,33 +54,34 @@ rule nng_fig3_table:
         draws=f"{RESULTS}/tables/nng_fig3_draws.csv",
         acceptance=f"{RESULTS}/tables/nng_fig3_acceptance.csv",
     params:
-        code=code("scripts/nng_fig3_table.py", *NNG_ENTRIES),
-        spec=network_experiment("nng_fig3"),
+        code=code("scripts/experiment.py", *NNG_ENTRIES, *NNG_CODE["nng_fig3"].values()),
+        spec=NNG_SPECS["nng_fig3"],
     log:
         f"{LOGS}/experiments/nng_fig3_table.log",
     resources:
         **demand(mem_mb=1000, runtime=20),
     script:
-        "../scripts/nng_fig3_table.py"
+        "../scripts/experiment.py"
 
 
 rule nng_table4_point:
     """Train and run one sampler in one dimension, with training sets of every size."""
     output:
-        point=f"{RESULTS}/experiments/nng_table4/{{method}}/d{{d}}.csv",
+        table=f"{RESULTS}/experiments/nng_table4/{{method}}/d{{d}}.csv",
     params:
-        code=lambda wc: code("scripts/nng_table4_point.py", *ENTRIES[wc.method]),
+        code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *NNG_CODE["nng_table4"].values()),
         spec=lambda wc: {
             "seed": config["seed"],
             "entries": ENTRIES[wc.method],
             "settings": {key: NNG_TABLE4[key] for key in ("step_size", "n_steps", "iterations", "repeats")},
-            "point": {
+            "arguments": {
                 "method": wc.method,
                 "d": int(wc.d),
                 # Exact HMC is trained on nothing.
                 "sizes": NNG_TABLE4["sizes"] if wc.method in NNG_TABLE4["surrogates"] else [0],
                 "settings": NNG_TABLE4["surrogates"].get(wc.method),
             },
+            **NNG_CODE["nng_table4"],
         },
     wildcard_constraints:
         method="|".join(NNG_METHODS),
@@ -65,13 +91,13 @@ rule nng_table4_point:
     resources:
         **demand(mem_mb=2000, runtime=60),
     script:
-        "../scripts/nng_table4_point.py"
+        "../scripts/experiment.py"
 
 
 rule nng_table4:
     """Gather paper B's Table 4."""
     input:
-        points=expand(rules.nng_table4_point.output.point, method=NNG_METHODS, d=NNG_TABLE4["dimensions"]),
+        points=expand(rules.nng_table4_point.output.table, method=NNG_METHODS, d=NNG_TABLE4["dimensions"]),
     output:
         table=report(
             f"{RESULTS}/tables/nng_table4.csv",
@@ -80,14 +106,14 @@ rule nng_table4:
             labels={"table": "B 4"},
         ),
     params:
-        code=code("scripts/nng_table4.py"),
-        spec=NNG_TABLE4,
+        code=code("scripts/gather.py"),
+        spec={"columns": {}, "caption": NNG_TABLE4},
     log:
         f"{LOGS}/experiments/nng_table4.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:
-        "../scripts/nng_table4.py"
+        "../scripts/gather.py"
 
 
 EXPERIMENT_TABLES |= {

@@ -5,11 +5,6 @@ ON_OTHER_PAGES = {"nng_fig6", "nng_fig7", "nng_fig8", "nng_fig10"}
 STYLE = "workflow/report/style.css"
 
 
-def run_tables(*names):
-    """Tables of the run by their names: the parameters of notebooks that read them."""
-    return {name: f"{RESULTS}/tables/{name}.csv" for name in names}
-
-
 # The problems of paper B that a page tells of, where the config has any of them.
 GRADIENT_PAGES = {
     page: (title, chosen)
@@ -24,37 +19,6 @@ GRADIENT_PAGES = {
     )
     if (chosen := [name for name in names if name in NETWORK_PROBLEMS])
 }
-
-
-def drawn(*names):
-    """Figures of the run by their names, for the pages that show them."""
-    return {name: f"{RESULTS}/figures/{name}.png" for name in names}
-
-
-def network_files(*figures):
-    """Tables of figures of paper B, by the names of the figures: none of one that the config leaves out."""
-    return {
-        figure: list(run_tables(*FIGURES[figure].tables).values()) if figure in NETWORK_FIGURES else []
-        for figure in figures
-    }
-
-
-def network_page(page, figures, parameters):
-    """The page of some problems of paper B: files of its figures, and parameters of its own."""
-    title, names = GRADIENT_PAGES[page]
-    settings = {
-        name: {
-            **{key: PROBLEMS[name][key] for key in ("target", "samplers", "surrogates")},
-            "iterations": {key: iterations(name, key) for key in ("explore", "discard", "keep")},
-        }
-        for name in names
-    }
-    return {
-        "title": title,
-        "files": {**run_tables(*NETWORK_TABLES), **network_files(*figures), **BESIDE_PAPER},
-        "figures": drawn(*(name for name in figures if name in NETWORK_FIGURES)),
-        "parameters": {"titles": TITLES, "problems": settings, **parameters},
-    }
 
 
 NETWORK_TABLES = ("nng_tables", "nng_tables_se", "agreement", "diagnostics")
@@ -72,7 +36,7 @@ NETWORK_PAGES = {
 
 # The pages of the report that are notebooks: the source, what it is called, the files that it reads, the figures that it
 # shows, other parameters.
-BESIDE_PAPER = {**run_tables("scorecard"), "claims": CLAIMS}
+BESIDE_PAPER = {**run_tables("scorecard"), "published": PUBLISHED}
 ALL_NOTEBOOKS = {
     "surrogates": {
         "title": "Surrogates in small: Figures 1 and 2",
@@ -97,7 +61,6 @@ ALL_NOTEBOOKS = {
         "title": "Four posteriors: Table 1",
         "files": {
             **run_tables("table1", "potential_matching"),
-            "paper_table": PAPER_TABLE,
             **BESIDE_PAPER,
         },
         "figures": drawn("efficiency", "evaluations", "acceptance"),
@@ -160,11 +123,6 @@ NOTEBOOKS = {
 }
 
 
-def notebook_source(wildcards):
-    """The notebook that a page is made of."""
-    return f"notebooks/{NOTEBOOKS[wildcards.page].get('source', wildcards.page)}.ipynb"
-
-
 rule notebook:
     """Execute the notebook of an experiment or of a problem and make a page of the report of it."""
     input:
@@ -216,7 +174,7 @@ rule report:
         nng_tables_se=rules.tables.output.nng_tables_se,
         # A run of a user's own problems is compared with no paper.
         scorecard=rules.scorecard.output if OF_PAPERS else [],
-        paper=PAPER_TABLE,
+        published=PUBLISHED,
         metrics=expand(rules.metrics.output.metrics, problem=PAGED),
         timing=of_every_sampler(rules.timing.output.timing, PAGED),
         stories=stories(PAGED),
@@ -246,7 +204,8 @@ rule scorecard_page:
         template="workflow/report/scorecard.html.j2",
         style=STYLE,
         scorecard=rules.scorecard.output.scorecard,
-        claims=CLAIMS,
+        papers=TITLES_OF_PAPERS,
+        published=PUBLISHED,
         metrics=expand(rules.metrics.output.metrics, problem=PAGED),
     output:
         page=report(

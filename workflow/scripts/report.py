@@ -13,6 +13,7 @@ from rnshmc.results.metrics import read_metrics
 from rnshmc.results.tables import read_results
 from rnshmc.run.job import job
 from rnshmc.scorecard.card import SCORECARD_COLUMNS
+from rnshmc.scorecard.published import most_draws, read_published
 from rnshmc.store.timing import Timing
 
 if TYPE_CHECKING:
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
 spec = snakemake.params.spec
 
 with job(snakemake.log[0]):
+    numbers = read_published(map(Path, snakemake.input.published))
     results = Results(
         table=read_results(Path(snakemake.input.table1)),
         errors=read_results(Path(snakemake.input.table1_se)),
         diagnostics=pd.read_csv(snakemake.input.diagnostics),
         agreement=pd.read_csv(snakemake.input.agreement),
-        paper=read_results(Path(snakemake.input.paper)),
+        numbers=numbers,
         metrics=read_metrics(snakemake.input.metrics),
         timings=[Timing.read(Path(path)) for path in snakemake.input.timing],
     )
@@ -35,15 +37,16 @@ with job(snakemake.log[0]):
     # Empty where no problem or experiment of a paper was run.
     cards = [pd.read_csv(path) for path in snakemake.input.scorecard]
     card = cards[0] if cards else pd.DataFrame(columns=list(SCORECARD_COLUMNS))
-    draws = max((chain.draws for chain in results.metrics), default=0)
     index = report_page(
         Path(snakemake.input.template),
         run=spec["run"],
         problems=sections(results, spec["titles"], stories),
-        gradient_problems=network_sections(network, network_se, card, spec["titles"]),
+        gradient_problems=network_sections(network, network_se, numbers, spec["titles"]),
         diagnostics=readable_diagnostics(results.diagnostics, spec["titles"]),
         card=card,
-        draws=draws,
+        numbers=numbers,
+        draws=max((chain.draws for chain in results.metrics), default=0),
+        paper_draws=most_draws(numbers, results.table["problem"]),
         figures={Path(path).stem: Path(path) for path in snakemake.input.figures},
         notebooks={Path(path).stem: Path(path).name for path in snakemake.input.pages},
         provenance=json.loads(Path(snakemake.input.provenance).read_text(encoding="utf-8")),

@@ -8,18 +8,22 @@ import pandas as pd
 from rnshmc.report.scorecard_page import scorecard_page
 from rnshmc.results.metrics import read_metrics
 from rnshmc.run.job import job
-from rnshmc.scorecard.card import read_claims
+from rnshmc.scorecard.published import most_draws, read_papers, read_published
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
+    numbers = read_published(map(Path, snakemake.input.published))
+    metrics = read_metrics(snakemake.input.metrics)
     page = scorecard_page(
         Path(snakemake.input.template),
         run=snakemake.params.spec["run"],
         card=pd.read_csv(snakemake.input.scorecard),
-        draws=max((chain.draws for chain in read_metrics(snakemake.input.metrics)), default=0),
-        claims=read_claims(Path(snakemake.input.claims)),
+        numbers=numbers,
+        papers=read_papers(Path(snakemake.input.papers)),
         titles=snakemake.params.spec["titles"],
+        draws=max((chain.draws for chain in metrics), default=0),
+        paper_draws=most_draws(numbers, {chain.problem for chain in metrics}),
     )
     Path(snakemake.output.page).write_text(page, encoding="utf-8")

@@ -32,7 +32,7 @@ def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Fig
         for ax, (column, label) in zip(axes, panels.items(), strict=True):
             _efficiency_panel(ax, table, errors, column, places)
             ax.set(xscale="log", xlabel=label)
-            ax.set_xlim(*_with_room(ax))
+            ax.set_xlim(*_with_room(table[column], errors[column]))
             log_axis(ax.xaxis)
             ax.grid(visible=False, axis="y")
         problem_ticks(axes[0], ticks, origins_of(table), titles)
@@ -40,9 +40,17 @@ def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Fig
         return figure
 
 
-def _with_room(ax: Axes) -> tuple[float, float]:
-    """Limits of a logarithmic axis that hold all marks and, to the right of the last, its number."""
-    low, high = np.log10(ax.dataLim.intervalx)
+def _with_room(values: "pd.Series[float]", errors: "pd.Series[float]") -> tuple[float, float]:
+    """Limits of a logarithmic axis that hold all marks and, to the right of the last, its number.
+
+    An error bar that reaches zero has no end on such an axis, and does not count.
+    """
+    marks = values[values > 0]
+    if marks.empty:
+        return 0.1, 10.0
+    lower = values - errors
+    low = np.log10(min(marks.min(), lower[lower > 0].min() if (lower > 0).any() else np.inf))
+    high = np.log10(max(marks.max(), (values + errors).max() if errors.notna().any() else -np.inf))
     span = max(high - low, 1.0)
     return 10 ** (low - LEFT * span), 10 ** (high + RIGHT * span)
 

@@ -35,6 +35,7 @@ FIGURE_READERS: Mapping[str, str] = {
     "chains": "rnshmc.results.posterior:ProblemChains.read",
     "forward": "rnshmc.targets.forward_data:ForwardData.load",
     "metrics": "rnshmc.results.metrics:read_metrics_frame",
+    "published": "rnshmc.scorecard.published:read_acceptance",
 }
 """What reads the inputs that are no CSV tables."""
 

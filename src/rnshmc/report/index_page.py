@@ -10,23 +10,23 @@ import pandas as pd
 from rnshmc.plots.style import STAND_IN
 from rnshmc.report.network_text import NetworkSection
 from rnshmc.report.pages import render
-from rnshmc.report.scorecard_text import verdict_sentence
+from rnshmc.report.scorecard_text import of_items, verdict_sentence
 from rnshmc.report.table_text import Number, fixed, significant
 from rnshmc.results.metrics import ChainMetrics
 from rnshmc.results.names import sampler_label
-from rnshmc.scorecard.card import PAPER_DRAWS, verdict_counts
-from rnshmc.scorecard.entries import PAPER_B
+from rnshmc.scorecard.card import verdict_counts
+from rnshmc.scorecard.published import Published, printed_cells
 from rnshmc.store.timing import Timing
 
 CHAPTERS = {
-    "surrogates": ("fig1", "fig2"),
-    "gaussian": ("fig3",),
-    "sweeps": ("fig4", "fig5"),
-    "table1": ("table1", "section5"),
-    "adaptive": ("fig7", "fig8"),
-    "gradients": (PAPER_B,),
+    "surrogates": ("zhang2017", "fig1", "fig2"),
+    "gaussian": ("zhang2017", "fig3"),
+    "sweeps": ("zhang2017", "fig4", "fig5"),
+    "table1": ("zhang2017", "table1", "section5", "section5.1", "section5.2"),
+    "adaptive": ("zhang2017", "fig7", "fig8"),
+    "gradients": ("li2019",),
 }
-"""What each chapter of the story answers for: how the items of the scorecard begin."""
+"""What each chapter of the story answers for: a paper, and the items of it; all of them, where none is named."""
 _ESS_COLUMNS = ("ess_min", "ess_median", "ess_max")
 _QUALITY = {"train_residual_sd": "training residual sd", "train_error": "training error"}
 _COLUMNS = {
@@ -84,8 +84,8 @@ class Results:
     ----------
     table, errors, diagnostics, agreement
         From `rnshmc.results.tables`.
-    paper
-        The published Table 1, in the columns of ours.
+    numbers
+        The published numbers (`rnshmc.scorecard.published.read_published`).
     metrics, timings
         Of every chain, and of every sampler.
     """
@@ -94,7 +94,7 @@ class Results:
     errors: pd.DataFrame
     diagnostics: pd.DataFrame
     agreement: pd.DataFrame
-    paper: pd.DataFrame
+    numbers: Sequence[Published]
     metrics: Sequence[ChainMetrics]
     timings: Sequence[Timing]
 
@@ -125,7 +125,9 @@ def report_page(
     gradient_problems: Sequence[NetworkSection],
     diagnostics: pd.DataFrame,
     card: pd.DataFrame,
+    numbers: Sequence[Published],
     draws: int,
+    paper_draws: float,
     figures: Mapping[str, Path],
     notebooks: Mapping[str, str],
     provenance: Mapping[str, Any],
@@ -146,8 +148,10 @@ def report_page(
         From `rnshmc.report.table_text.readable_diagnostics`, of every problem.
     card
         From `rnshmc.scorecard.card.scorecard`; empty where no problem or experiment of a paper was run.
-    draws
-        Kept draws of paper A's longest chains.
+    numbers
+        The published numbers (`rnshmc.scorecard.published.read_published`).
+    draws, paper_draws
+        Kept draws of the longest chains of `problems`, and of those of the paper that has them.
     figures
         PNG files; a chapter whose figures are missing is left out.
     notebooks
@@ -169,10 +173,8 @@ def report_page(
         warned=[row for row in diagnosed if row["warnings"] != "none"],
         counts=verdict_counts(card) if len(card) else {},
         draws=draws,
-        paper_draws=PAPER_DRAWS,
-        sentences={
-            name: verdict_sentence(card[card["item"].str.startswith(items)]) for name, items in CHAPTERS.items()
-        },
+        paper_draws=f"{paper_draws:.0f}" if draws < paper_draws else "",
+        sentences={name: verdict_sentence(of_items(card, numbers, *chapter)) for name, chapter in CHAPTERS.items()},
         figures=figures,
         notebooks=notebooks,
         provenance=provenance,
@@ -191,7 +193,7 @@ def _row(results: Results, problem: str, sampler: str) -> Row:
         for table in (results.table, results.errors, results.diagnostics, results.agreement)
     )
     chains = [chain for chain in results.metrics if (chain.problem, chain.sampler) == (problem, sampler)]
-    paper = _published(results.paper, problem, sampler, chains[0].draws)
+    paper = _published(results.numbers, problem, sampler, chains[0].draws)
     timing = next(timing for timing in results.timings if (timing.problem, timing.sampler) == (problem, sampler))
     return Row(
         sampler=sampler_label(sampler),
@@ -223,13 +225,14 @@ def _only(table: pd.DataFrame, problem: str, sampler: str) -> dict[str, Any]:
     return {str(column): value for column, value in row.iloc[0].items()}
 
 
-def _published(paper: pd.DataFrame, problem: str, sampler: str, draws: int) -> dict[str, float]:
+def _published(numbers: Sequence[Published], problem: str, sampler: str, draws: int) -> dict[str, float]:
     """The published row with its ESS scaled to as many draws as ours; empty if there is none."""
-    row = paper[(paper["problem"] == problem) & (paper["sampler"] == sampler)]
-    if row.empty:
-        return {}
-    scale = dict.fromkeys(_ESS_COLUMNS, draws / PAPER_DRAWS)
-    return {column: float(row[column].iloc[0]) * scale.get(column, 1.0) for column in _COLUMNS}
+    cells = printed_cells(numbers, problem, sampler)
+    return {
+        column: cells[column].printed * (draws / cells[column].draws if column in _ESS_COLUMNS else 1.0)
+        for column in _COLUMNS
+        if column in cells
+    }
 
 
 def _number(column: str, ours: Mapping[str, Any], errors: Mapping[str, Any], paper: Mapping[str, float]) -> Number:

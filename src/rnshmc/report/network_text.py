@@ -1,24 +1,20 @@
 """Paper B's results as people read them: ours beside the printed numbers, what was set, and sentences about both."""
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from rnshmc.report.driver_text import driver_text
 from rnshmc.report.table_text import Number, fixed, significant
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import sampler_label
-from rnshmc.scorecard.entries import PAPER_B
-from rnshmc.scorecard.network_entries import COUNTS_TRAINING
+from rnshmc.scorecard.published import Published, printed_cells
 
 UNCORRECTED = "sghmc"
 """The recipe without a Metropolis step: its draws are of another distribution, and their number says little."""
 _STAND_IN = "stand-in"
-_ESS = tuple(f"ess_{part}" for part in ("min", "median", "max"))
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class NetworkSection:
 
 
 def network_sections(
-    table: pd.DataFrame, errors: pd.DataFrame, card: pd.DataFrame, titles: Mapping[str, str]
+    table: pd.DataFrame, errors: pd.DataFrame, numbers: Sequence[Published], titles: Mapping[str, str]
 ) -> list[NetworkSection]:
     """The problems of paper B with acceptance and speed-ups as text, samplers without a Metropolis step left out.
 
@@ -60,8 +56,8 @@ def network_sections(
     ----------
     table, errors
         From `rnshmc.results.views`, of the results and of their standard errors.
-    card
-        From `rnshmc.scorecard.card.scorecard`, which has the printed numbers.
+    numbers
+        The published numbers (`rnshmc.scorecard.published.read_published`).
     titles
         Title of each problem.
     """
@@ -73,7 +69,7 @@ def network_sections(
             origin=str(table.loc[table["problem"] == problem, "data"].iloc[0]),
             draws=int(table.loc[table["problem"] == problem, "draws"].min()),
             rows=tuple(
-                _row(table.loc[index], errors.loc[index], _printed(card, problem, str(table.at[index, "sampler"])))
+                _row(table.loc[index], errors.loc[index], _printed(numbers, problem, str(table.at[index, "sampler"])))
                 for index in table.index[kept & (table["problem"] == problem)]
             ),
         )
@@ -85,29 +81,6 @@ def reading(section: NetworkSection) -> str:
     """What came out on a problem, ours beside the paper's, as an item of a Markdown list."""
     parts = [_reading(row) for row in section.rows]
     return f"- {section.title}: {'; '.join(parts)}."
-
-
-def ess_sentence(card: pd.DataFrame) -> str:
-    """Which definition of the effective sample size is nearer to the printed numbers, in a sentence.
-
-    Parameters
-    ----------
-    card
-        Rows of the scorecard, of which those are used that compare effective sample sizes of paper B.
-    """
-    geyer, truncated = (_distances(card, prefix) for prefix in ("", "truncated_"))
-    both = geyer.index.intersection(truncated.index)
-    if both.empty:
-        return "No effective sample size of this page can be compared with the paper's."
-    nearer = int((truncated[both] < geyer[both]).sum())
-    medians = [float(found[both].median()) for found in (geyer, truncated)]
-    better = "truncated sums agree" if medians[1] < medians[0] else "Geyer's estimator agrees"
-    factors = [significant(math.exp(median)) for median in medians]
-    return (
-        f"Of {len(both)} printed effective sample sizes, {nearer} are nearer to ours by the truncated sums of the "
-        f"published implementation than by Geyer's estimator. Half of them are within a factor {factors[0]} of ours by "
-        f"Geyer's and {factors[1]} by truncated sums: {better} better with the paper."
-    )
 
 
 def settings_table(
@@ -167,22 +140,25 @@ def readable_agreement(agreement: pd.DataFrame, titles: Mapping[str, str]) -> pd
     )
 
 
-def readable_process_table(table: pd.DataFrame, card: pd.DataFrame) -> pd.DataFrame:
+def readable_process_table(table: pd.DataFrame, numbers: Sequence[Published]) -> pd.DataFrame:
     """Table 4 as text: mean acceptance by sampler, dimension and size of the training set, the paper's in brackets.
 
     Parameters
     ----------
     table
         Columns method, d, size and acceptance: a row for each repeat.
-    card
-        From `rnshmc.scorecard.card.scorecard`, which has the printed numbers.
+    numbers
+        The published numbers (`rnshmc.scorecard.published.read_published`).
     """
-    printed = card.set_index("item")["paper"]
+    asked = [
+        (number.arguments, number.printed) for number in numbers if {"method", "d", "size"} <= set(number.arguments)
+    ]
+    printed = {(cell["method"], cell["d"], cell["size"]): value for cell, value in asked}
     means = table[table["size"] > 0].groupby(["method", "d", "size"])["acceptance"].mean().reset_index()
     texts = {}
     for row in means.to_dict("records"):
-        item = f"{PAPER_B}table4/d{row['d']}/n{row['size']}/{row['method']}"
-        beside = f" [{printed[item]:.2f}]" if item in printed.index else ""
+        cell = row["method"], row["d"], row["size"]
+        beside = f" [{printed[cell]:.2f}]" if cell in printed else ""
         key = sampler_label(row["method"]), f"{row['d']} dimensions", f"{row['size']} points"
         texts[key] = f"{row['acceptance']:.2f}{beside}"
     index = pd.MultiIndex.from_tuples(texts)
@@ -195,15 +171,6 @@ def stand_in_warning(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     if not names:
         return ""
     return f"\n\n> **Stand-in data:** {', '.join(names)}. Their numbers say nothing about the real posteriors."
-
-
-def _distances(card: pd.DataFrame, prefix: str) -> "pd.Series[float]":
-    """|log(ours / paper)| of each effective sample size by one definition, by item and part."""
-    names = {f"{prefix}{name}": name for name in _ESS}
-    compared = (card["verdict"] != "not comparable") & (card["ratio"] > 0)
-    rows = card[card["item"].str.startswith(PAPER_B) & compared & card["quantity"].isin(list(names))]
-    index = pd.MultiIndex.from_arrays([rows["item"], rows["quantity"].map(names)])
-    return pd.Series(np.abs(np.log(rows["ratio"].to_numpy(dtype=float))), index=index)
 
 
 def _reading(row: NetworkRow) -> str:
@@ -237,14 +204,9 @@ def _row(ours: "pd.Series[Any]", errors: "pd.Series[Any]", printed: Mapping[str,
     )
 
 
-def _printed(card: pd.DataFrame, problem: str, sampler: str) -> dict[str, str]:
-    """What the paper prints of a row in a table or, of 200 dimensions, in its text: by our columns."""
-    rows = card[card["item"].str.fullmatch(rf"{PAPER_B}table\d/{problem}/{sampler}")]
-    columns = {"ap": "ap", "speedup": "speedup"}
-    if not rows.empty and rows["item"].iloc[0].startswith(f"{PAPER_B}table{COUNTS_TRAINING}/"):
-        columns["speedup"] = "total_speedup"
-    elif problem == "lr_200":
-        rows = card[card["item"] == f"{PAPER_B}section4.2"]
-        columns = {f"acceptance_{sampler}": "ap", **({} if sampler == BASELINE else {"speedup": "speedup"})}
-    chosen = rows[rows["quantity"].isin(list(columns))]
-    return {columns[name]: f"{value:g}" for name, value in zip(chosen["quantity"], chosen["paper"], strict=True)}
+def _printed(numbers: Sequence[Published], problem: str, sampler: str) -> dict[str, str]:
+    """What the paper prints of a row, by our columns: a speed-up belongs to the seconds that it is measured with."""
+    cells = printed_cells(numbers, problem, sampler)
+    trained = "speedup" in cells and cells["speedup"].arguments.get("seconds") == "total_s"
+    columns = {"ap": "ap", "speedup": "total_speedup" if trained else "speedup"}
+    return {column: f"{cells[name].printed:g}" for name, column in columns.items() if name in cells}

@@ -7,15 +7,9 @@ from pathlib import Path
 import pandas as pd
 
 from rnshmc.report.pages import render
-from rnshmc.report.scorecard_text import Line, lines, verdict_sentence
-from rnshmc.scorecard.card import PAPER_DRAWS, verdict_counts
-from rnshmc.scorecard.entries import PAPER_B
-
-PAPERS = {
-    "": "Paper A: Zhang, Shahbaba and Zhao (2017)",
-    PAPER_B: "Paper B: Li, Holbrook, Shahbaba and Baldi (2019)",
-}
-"""What each paper is called, by how its items begin."""
+from rnshmc.report.scorecard_text import Line, lines, of_items, verdict_sentence
+from rnshmc.scorecard.card import verdict_counts
+from rnshmc.scorecard.published import Published
 
 
 @dataclass(frozen=True)
@@ -31,7 +25,15 @@ class Part:
 
 
 def scorecard_page(
-    template: Path, *, run: str, card: pd.DataFrame, draws: int, claims: pd.DataFrame, titles: Mapping[str, str]
+    template: Path,
+    *,
+    run: str,
+    card: pd.DataFrame,
+    numbers: Sequence[Published],
+    papers: Mapping[str, str],
+    titles: Mapping[str, str],
+    draws: int,
+    paper_draws: float,
 ) -> str:
     """The HTML of the scorecard.
 
@@ -43,42 +45,37 @@ def scorecard_page(
         Name of the run.
     card
         From `rnshmc.scorecard.card.scorecard`.
-    draws
-        Kept draws of the longest chains.
-    claims
-        The statements of the papers (`rnshmc.scorecard.card.read_claims`).
+    numbers
+        The published numbers (`rnshmc.scorecard.published.read_published`).
+    papers
+        Title of each paper, in the order of the page.
     titles
         Title of each problem.
+    draws, paper_draws
+        Kept draws of the longest chains of the run, and of those of the paper that has its problems.
     """
-    of_b = card["item"].str.startswith(PAPER_B)
-    cards = {"": card[~of_b], PAPER_B: card[of_b]}
+    cards = {title: of_items(card, numbers, paper) for paper, title in papers.items()}
     return render(
         template,
         run=run,
         draws=draws,
-        paper_draws=PAPER_DRAWS,
+        paper_draws=f"{paper_draws:.0f}" if draws < paper_draws else "",
         counts=verdict_counts(card),
         sentence=verdict_sentence(card),
-        parts=[_part(name, mine, claims, titles) for name, mine in cards.items() if not mine.empty],
+        parts=[_part(title, mine, numbers, titles) for title, mine in cards.items() if not mine.empty],
     )
 
 
-def _part(name: str, card: pd.DataFrame, claims: pd.DataFrame, titles: Mapping[str, str]) -> Part:
-    found = lines(card, claims)
+def _part(title: str, card: pd.DataFrame, numbers: Sequence[Published], titles: Mapping[str, str]) -> Part:
+    found = lines(card, numbers)
     differing = [line for line in found if line.verdict == "differs"]
-    return Part(PAPERS[name], verdict_sentence(card), _groups(found, titles), _groups(differing, titles))
+    return Part(title, verdict_sentence(card), _groups(found, titles), _groups(differing, titles))
 
 
 def _groups(found: Sequence[Line], titles: Mapping[str, str]) -> dict[str, list[Line]]:
-    """The lines under their headings, in the order of the scorecard."""
+    """The lines under the table, figure or section and the problem that they are about, in the order of the card."""
     groups: dict[str, list[Line]] = {}
     for line in found:
-        groups.setdefault(_group(line, titles), []).append(line)
+        title = titles.get(line.problem, line.problem)
+        groups.setdefault(f"{line.heading}: {title}" if title else line.heading, []).append(line)
     return groups
-
-
-def _group(line: Line, titles: Mapping[str, str]) -> str:
-    """The heading of a line: ``table1/bank/hmc`` stands under Table 1 and the problem, the others under their place."""
-    kind, *rest = line.item.removeprefix(PAPER_B).split("/")
-    place = kind.replace("table", "Table ").replace("fig", "Figure ").replace("section", "Section ")
-    return f"{place}: {titles[rest[0]]}" if rest and rest[0] in titles else place

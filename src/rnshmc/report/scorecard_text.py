@@ -1,6 +1,6 @@
 """The scorecard as people read it: what a number is, ours beside the paper's, and a sentence about many of them."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -8,18 +8,16 @@ import pandas as pd
 from rnshmc.report.table_text import significant
 from rnshmc.results.names import sampler_label
 from rnshmc.scorecard.card import UNEXPLAINED, verdict_counts
+from rnshmc.scorecard.published import Key, Published, by_key
 
 _QUANTITIES = {
     "ap": "acceptance",
-    "ess_min": "ESS, least",
-    "ess_median": "ESS, median",
-    "ess_max": "ESS, largest",
+    "ess_min": "minimum ESS",
+    "ess_median": "median ESS",
+    "ess_max": "maximum ESS",
     "s_per_iter": "seconds per iteration",
-    "min_ess_per_s": "least ESS per second",
+    "min_ess_per_s": "minimum ESS per second",
     "speedup": "speed-up",
-    "truncated_ess_min": "truncated ESS, least",
-    "truncated_ess_median": "truncated ESS, median",
-    "truncated_ess_max": "truncated ESS, largest",
     "cpu_s": "seconds of 10000 draws",
     "median_ess_per_s": "median ESS per second",
 }
@@ -29,10 +27,12 @@ _QUANTITIES = {
 class Line:
     """A row of the scorecard as text."""
 
-    item: str
+    heading: str
+    """The table, figure or section that it belongs to."""
+    problem: str
     what: str
-    """What the number is: of a cell of Table 1 the sampler and the quantity, of a statement its words."""
-    paper: str
+    """What the number is: of a cell of a table the sampler and the quantity, of a statement its words."""
+    printed: str
     ours: str
     error: str
     ratio: str
@@ -40,28 +40,34 @@ class Line:
     note: str
 
 
-def lines(card: pd.DataFrame, claims: pd.DataFrame) -> list[Line]:
+def lines(card: pd.DataFrame, numbers: Sequence[Published]) -> list[Line]:
     """The rows of a scorecard as text.
 
     Parameters
     ----------
     card
         From `rnshmc.scorecard.card.scorecard`.
-    claims
-        From `rnshmc.scorecard.card.read_claims`: the words of the statements.
+    numbers
+        The published numbers (`rnshmc.scorecard.published.read_published`) that the rows are about.
     """
-    keys = zip(claims["item"], claims["quantity"], strict=True)
-    words = dict(zip(keys, claims["statement"], strict=True))
-    return [_line(row, words) for row in card.to_dict("records")]
+    published = by_key(numbers)
+    return [_line(row, published[_key(row)]) for row in card.to_dict("records")]
 
 
-def readable_scorecard(card: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
+def of_items(card: pd.DataFrame, numbers: Sequence[Published], paper: str, *items: str) -> pd.DataFrame:
+    """The rows of a scorecard about some items of a paper, or about all of it."""
+    keys = {number.key for number in numbers if number.paper == paper and (not items or number.item in items)}
+    chosen = pd.Series([_key(row) in keys for row in card.to_dict("records")], index=card.index, dtype=bool)
+    return card[chosen]
+
+
+def readable_scorecard(card: pd.DataFrame, numbers: Sequence[Published]) -> pd.DataFrame:
     """The rows of a scorecard as a table of texts, for a notebook."""
-    chosen = lines(card, claims)
+    chosen = lines(card, numbers)
     return pd.DataFrame(
         {
             "": [line.what for line in chosen],
-            "paper": [line.paper for line in chosen],
+            "paper": [line.printed for line in chosen],
             "ours": [f"{line.ours} {line.error}".strip() for line in chosen],
             "verdict": [line.verdict for line in chosen],
             "note": [line.note for line in chosen],
@@ -81,16 +87,27 @@ def verdict_sentence(card: pd.DataFrame) -> str:
     )
 
 
-def _line(row: Mapping[Hashable, object], words: Mapping[tuple[str, str], str]) -> Line:
-    item, quantity, note = str(row["item"]), str(row["quantity"]), str(row["note"])
-    ours, error, ratio, paper = (float(str(row[name])) for name in ("ours", "ours_se", "ratio", "paper"))
+def _key(row: Mapping[Hashable, object]) -> Key:
+    return str(row["paper"]), str(row["item"]), str(row["quantity"])
+
+
+def _line(row: Mapping[Hashable, object], number: Published) -> Line:
+    ours, error, ratio, printed = (float(str(row[name])) for name in ("ours", "ours_se", "ratio", "printed"))
     return Line(
-        item=item,
-        what=words.get((item, quantity)) or f"{sampler_label(item.split('/')[-1])}, {_QUANTITIES[quantity]}",
-        paper=f"{paper:g}",
+        heading=number.heading,
+        problem=number.problem,
+        what=number.statement or _what(number),
+        printed="" if pd.isna(printed) else f"{printed:.4g}",
         ours=significant(ours),
         error="" if pd.isna(error) or error == 0 else f"± {significant(error, 2)}",
-        ratio=significant(ratio),
+        ratio="" if pd.isna(ratio) else significant(ratio),
         verdict=str(row["verdict"]),
-        note=note,
+        note=str(row["note"]),
     )
+
+
+def _what(number: Published) -> str:
+    """Sampler and quantity of a cell of a table, and what it is relative to."""
+    quantity = _QUANTITIES.get(number.quantity, number.quantity.replace("_", " "))
+    relative = f" relative to {sampler_label(number.relative_to)}" if number.relative_to else ""
+    return f"{sampler_label(number.sampler)}, {quantity}{relative}"

@@ -55,7 +55,9 @@ class Estimate(NamedTuple):
         return cls(float(sample.mean()), float(error))
 
     def per(self, other: "Estimate") -> "Estimate":
-        """Ratio of two independent estimates; relative errors add in quadrature."""
+        """Ratio of two independent estimates; relative errors add in quadrature. Undefined, NaN, relative to zero."""
+        if other.value == 0:
+            return type(self)(math.nan, math.nan)
         ratio = self.value / other.value
         return Estimate(ratio, math.hypot(self.error, ratio * other.error) / abs(other.value))
 
@@ -171,16 +173,18 @@ def _speedups(cell: Cell, table: Mapping[Cell, Mapping[str, Estimate]]) -> dict[
 def _published(
     cell: Cell, chains: Mapping[Cell, Sequence[ChainMetrics]], own: Estimate, wasteful: Estimate | None
 ) -> dict[str, Estimate]:
-    """Seconds of an iteration of the published baseline, in the row of HMC, and efficiencies relative to it.
+    """Seconds with the published baseline in the place of HMC, and efficiencies relative to it.
 
     Its draws are those of HMC, and it drew what a surrogate was trained on.
     """
     names = {f"published_{name}": column for name, column in _SPEEDUPS.items()}
     exact = chains.get((cell[0], BASELINE))
     if exact is None or wasteful is None:
-        return dict.fromkeys(("published_s_per_iter", *names), UNDEFINED)
+        return dict.fromkeys(("published_s_per_iter", "published_total_s", *names), UNDEFINED)
     row, baseline = _cell_estimates(chains[cell], own, wasteful), _cell_estimates(exact, wasteful, wasteful)
+    paid = baseline if cell[1] == BASELINE else row
     return {
-        "published_s_per_iter": wasteful if cell[1] == BASELINE else UNDEFINED,
+        "published_s_per_iter": paid["s_per_iter"],
+        "published_total_s": paid["total_s"],
         **{name: row[column].per(baseline[column]) for name, column in names.items()},
     }

@@ -51,6 +51,7 @@ RESULTS_COLUMNS = (
     "speedup_median_ess",
     "speedup_median_ess_with_training",
     "published_s_per_iter",
+    "published_total_s",
     "published_speedup_min_ess",
     "published_speedup_median_ess",
     "published_speedup_median_ess_with_training",
@@ -80,8 +81,9 @@ def results_table(
     of HMC, the training, and the remaining iterations. `min_ess_per_s` and `median_ess_per_s` are effective draws per
     second of sampling, `median_ess_per_s_with_training` those of 10000 draws per second of `total_s`; each speed-up is
     one of these relative to HMC on the same problem. `published_speedup_*` are relative to the problem's ``baseline``,
-    HMC that evaluates as many gradients as the published implementation, whose seconds per iteration,
-    `published_s_per_iter`, stand in the row of HMC; they are NaN without a baseline.
+    HMC that evaluates as many gradients as the published implementation. `published_s_per_iter` and `published_total_s`
+    are the seconds with that baseline in the place of HMC, in its own row and where it draws what a surrogate is
+    trained on; all are NaN without a baseline.
 
     `min_ess_per_value` is ess_min per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient
     brings its value along). `loaded` says that other work kept the machine busy while seconds were measured; `data` is

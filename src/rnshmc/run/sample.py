@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rnshmc.errors import ParameterError
 from rnshmc.random import stream
+from rnshmc.run.argument_checks import check_potential, check_settings
 from rnshmc.run.chain import Phase, Progress
 from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.fit import check_discard, fit, fit_gradients
 from rnshmc.run.phases import StepRange, exploit, explore, make_kernel
 from rnshmc.run.recipes import check_options, recipe
 from rnshmc.run.recording import GradientRecording
-from rnshmc.run.registry import FITTED_TO_GRADIENTS
+from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, load
 from rnshmc.types import Array, FittedDriver, Potential
 
 
@@ -80,15 +82,17 @@ def sample(
     Raises
     ------
     ParameterError
-        If a parameter is out of range.
+        If a parameter is out of range, a setting is missing or misspelt, or the potential has no gradient or a wrong
+        one; before the exploration.
     FitError
         If the surrogate cannot be fitted.
     CheckpointError
         If the checkpoint is damaged, or belongs to another chain.
     """
-    check_options(sampler, options or {})
     name = f"chain{chain}"
     kind = recipe(sampler).surrogate
+    _check_settings(sampler, surrogate or {}, options or {})
+    check_potential(potential, start, stream(seed, "check", name))
     if kind is not None:
         check_discard(discard, explore_iterations)
     else:
@@ -131,3 +135,17 @@ def sample(
         checkpoint=checkpoint and checkpoint.part("sample").extended(fit={"discard": discard, **(surrogate or {})}),
     )
     return Chain(exploration, driver, sampling)
+
+
+def _check_settings(sampler: str, surrogate: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """Check that a recipe's kernel and surrogate know their settings, and miss none."""
+    check_options(sampler, options)
+    chosen = recipe(sampler)
+    own = {name: value for name, value in options.items() if not (name == "metric" and chosen.view is not None)}
+    kernel = load(KERNELS, chosen.kernel)
+    check_settings(kernel, own, key="options", owner=sampler, ours=("step_size", "n_steps"))
+    if chosen.surrogate is not None:
+        fit = load(SURROGATES, chosen.surrogate).fit
+        check_settings(fit, surrogate, key="surrogate", owner=chosen.surrogate, ours=("rng",))
+    elif surrogate:
+        raise ParameterError(f"surrogate: {sampler} has none, got settings {', '.join(surrogate)}")

@@ -1,8 +1,9 @@
 """A number of ours, as the scorecard takes it from the tables of a run."""
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import pandas as pd
 
@@ -13,42 +14,75 @@ Tables = Mapping[str, pd.DataFrame]
 
 OTHER_DATA = ("stand-in", "subset")
 """Origins of data that are not those of the papers: nothing made from them is compared with what is printed."""
+NEARBY = 0.15
+"""A sweep that has no point within this share of the published setting has nothing to say about it."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A number of ours, what its standard error was taken over, and whether it rests on other data than the paper's."""
+    """A number of ours.
+
+    Attributes
+    ----------
+    estimate
+        The number and its standard error, NaN where that is not known.
+    samples, over
+        How many independent values it is the mean of, and what they are, such as "5 chains".
+    other_data
+        Whether it rests on other data than the paper's.
+    effective
+        Of an effective sample size: that of one chain as we ran it, before it is scaled to another length. NaN of
+        everything else.
+    """
 
     estimate: Estimate
     samples: int
     over: str
     other_data: bool = False
+    effective: float = math.nan
 
     @classmethod
     def over_runs(cls, values: Iterable[float], kind: str = "run", *, other_data: bool = False) -> Self:
         """The mean of independent values."""
         sample = list(values)
-        return cls(Estimate.over(sample), len(sample), f"{len(sample)} {kind}{'s' * (len(sample) != 1)}", other_data)
+        return cls(Estimate.over(sample), len(sample), counted(len(sample), kind), other_data)
+
+    def per(self, other: "Measured") -> "Measured":
+        """The ratio to another number, with the errors of both."""
+        return self._with(self.estimate.per(other.estimate), other)
+
+    def minus(self, other: "Measured") -> "Measured":
+        """The difference from another number, with the errors of both."""
+        (a, a_error), (b, b_error) = self.estimate, other.estimate
+        return self._with(Estimate(a - b, math.hypot(a_error, b_error)), other)
+
+    def _with(self, estimate: Estimate, other: "Measured") -> "Measured":
+        return Measured(estimate, self.samples, self.over, self.other_data or other.other_data)
 
 
-Measure = Callable[[Tables], Measured | None]
+def counted(count: int, kind: str) -> str:
+    """A number of things: "1 chain", "5 chains"."""
+    return f"{count} {kind}{'s' * (count != 1)}"
 
 
-def rows_where(tables: Tables, name: str, **where: object) -> pd.DataFrame | None:
-    """The rows of a table with these values; None if there are none."""
-    if name not in tables:
-        return None
-    rows = tables[name]
-    for column, value in where.items():
-        rows = rows[rows[column] == value]
-    return None if rows.empty else rows
+def rows_where(tables: Tables, name: str, where: Mapping[str, Any]) -> pd.DataFrame | None:
+    """The rows of a table with these values; of a number, those nearest to it. None if there are none.
+
+    A numeric setting that has no value within `NEARBY` of it has no rows.
+    """
+    rows = tables.get(name)
+    for column, wanted in where.items():
+        if rows is None or rows.empty:
+            return None
+        found = wanted
+        if isinstance(wanted, int | float):
+            found = min(rows[column], key=lambda value, wanted=wanted: abs(value - wanted))  # type: ignore[misc]
+            if abs(found - wanted) > NEARBY * abs(wanted):
+                return None
+        rows = rows[rows[column] == found]
+    return None if rows is None or rows.empty else rows
 
 
-def measured_cell(tables: Tables, table: str, problem: str, sampler: str, column: str) -> Measured | None:
-    """A number of a table with its standard error, which stands in the table named `table`_se; None if it lacks one."""
-    values, errors = (rows_where(tables, name, problem=problem, sampler=sampler) for name in (table, f"{table}_se"))
-    if values is None or errors is None:
-        return None
-    row, chains = values.iloc[0], int(values["chains"].iloc[0])
-    estimate = Estimate(float(row[column]), float(errors[column].iloc[0]))
-    return Measured(estimate, chains, f"{chains} chain{'s' * (chains != 1)}", other_data=row["data"] in OTHER_DATA)
+def rests_on_other_data(rows: pd.DataFrame) -> bool:
+    """Whether any of the rows is of other data than the paper's."""
+    return "data" in rows and bool(rows["data"].isin(OTHER_DATA).any())

@@ -1,0 +1,82 @@
+"""The data files of the problems: python -m peers.data --problem Q --output O, in the project's environment.
+
+They are those of the run "paper" (config/config.yaml), from the same seed; raw files come from RNSHMC_DATA_MIRROR,
+where that is set, or from their public addresses, and are never replaced by a stand-in.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from rnshmc.datasets.simulate import simulate_logistic
+from rnshmc.datasets.synthetic import simulate_garch
+from rnshmc.random import stream
+
+ROOT = Path(__file__).parents[2]
+SEED = 20170913
+"""Of config/config.yaml."""
+PRECISE = 0.02
+"""Standard deviation of the noise of the problem "pde_precise"."""
+
+
+def _processed(dataset: str, output: Path) -> None:
+    """A set as the pipeline prepares it from real data."""
+    path = f"data/processed/{dataset}.npz"
+    settings = ["--configfile", "config/config.yaml", "--config", "data={policy: real-only}"]
+    subprocess.run([sys.executable, "-m", "snakemake", "--cores", "1", *settings, "--", path], cwd=ROOT, check=True)
+    shutil.copy(ROOT / path, output)
+
+
+def _lr_simulated(output: Path) -> None:
+    simulate_logistic(100000, 50, stream(SEED, "lr_simulated", "data")).save(output)
+
+
+def _pde(output: Path, noise_sd: float) -> None:
+    from mpi4py import MPI
+
+    from rnshmc.targets.elliptic_settings import ForwardSettings
+    from rnshmc.targets.forward_model import run_forward_model
+
+    data = run_forward_model(MPI.COMM_SELF, ForwardSettings(seed=SEED, members=1, noise_sd=noise_sd))
+    assert data is not None
+    data.save(output)
+
+
+def _garch(output: Path) -> None:
+    rng = stream(SEED, "garch", "data")
+    simulate_garch(1000, alpha=[0.015, 0.1, 0.2], beta=[0.6], rng=rng).save(output)
+
+
+def _nothing(output: Path) -> None:
+    """A problem without data."""
+    np.savez(output)
+
+
+MAKERS: dict[str, Callable[[Path], None]] = {
+    "lr_simulated": _lr_simulated,
+    "bank": lambda output: _processed("bank", output),
+    "a9a": lambda output: _processed("a9a", output),
+    "pde": lambda output: _pde(output, 0.1),
+    "pde_precise": lambda output: _pde(output, PRECISE),
+    "garch": _garch,
+    "twisted": _nothing,
+    "funnel": _nothing,
+    "membrane": _nothing,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--problem", choices=MAKERS, required=True)
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args()
+    MAKERS[arguments.problem](arguments.output)
+
+
+if __name__ == "__main__":
+    main()

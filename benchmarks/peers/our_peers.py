@@ -1,0 +1,39 @@
+"""`rnshmc.sample`, with gradients and without, as a user calls it."""
+
+import numpy as np
+from peers.counted import Counted
+from peers.measures import Moments
+from peers.outcome import Outcome
+from peers.problems import Problem
+
+import rnshmc
+from rnshmc.inference.correction import STAGE as CORRECTION
+from rnshmc.inference.result import Result
+
+
+def rnshmc_gradient(target: Counted, problem: Problem, seed: int) -> Outcome:
+    """rnshmc.sample on log density and gradient, 2000 draws: errors are to be those of 1000 independent ones."""
+    start = problem.starts(np.random.default_rng(seed), 1)[0]
+    result = rnshmc.sample(target.log_density_and_gradient, start, seed=seed, progress_bar=False)
+    return _outcome(result)
+
+
+def rnshmc_values(target: Counted, problem: Problem, seed: int) -> Outcome:
+    """rnshmc.sample on the log density alone."""
+    start = problem.starts(np.random.default_rng(seed), 1)[0]
+    return _outcome(rnshmc.sample(target.log_density, start, gradient=False, seed=seed, progress_bar=False))
+
+
+def _outcome(result: Result) -> Outcome:
+    mean, variance = result.outcome.mean, result.outcome.variance
+    kurtosis = Moments.of(result.draws).kurtosis
+    own = (
+        1.0 / np.mean(mean.standard_error**2 / variance.value),
+        1.0 / np.mean((variance.standard_error / variance.value) ** 2 / (kurtosis - 1.0)),
+    )
+    by_stage = result.outcome.by_stage
+    # The correction's exact values only make it more precise; all before them is for the surrogate.
+    warmup = result.spent.units - by_stage[CORRECTION].units if CORRECTION in by_stage else np.nan
+    says = f"{result.verdict.level}, {result.outcome.method}, sd(U - V) {result.outcome.surrogate_error:.2f}"
+    good = result.verdict.level == "good"
+    return Outcome(mean.value, variance.value, says, good, (float(own[0]), float(own[1])), float(warmup))

@@ -1,0 +1,197 @@
+"""The posteriors of the comparison: potentials, starts, and boxes for peers that ask for one.
+
+Every peer starts near `Problem.start`, which knows nothing of the posterior, and sees the same coordinates.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from peers.remote import RemotePotential
+
+from rnshmc.errors import NumericalError
+from rnshmc.targets.forward_data import read_observations
+from rnshmc.targets.garch import Garch
+from rnshmc.targets.logistic import from_file as logistic_from_file
+from rnshmc.targets.membrane import Membrane
+from rnshmc.targets.stored import read_arrays
+from rnshmc.types import Array, Potential
+
+HERE = Path(__file__).parent
+
+
+class TwistedGaussian:
+    """N(0, diag(100, 1, ..., 1)) with x_2 bent along a parabola (Haario, Saksman, Tamminen 1999), as a potential.
+
+    U(x) = x_1^2 / 200 + (x_2 + b x_1^2 - 100 b)^2 / 2 + sum_{k > 2} x_k^2 / 2
+    """
+
+    def __init__(self, dim: int = 10, bend: float = 0.1) -> None:
+        self.dim = dim
+        self._bend = bend
+
+    def value(self, q: Array) -> float:
+        return self.value_and_grad(q)[0]
+
+    def gradient(self, q: Array) -> Array:
+        return self.value_and_grad(q)[1]
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        across = q[1] + self._bend * (q[0] ** 2 - 100.0)
+        gradient = q.copy()
+        gradient[:2] = q[0] / 100.0 + 2.0 * self._bend * q[0] * across, across
+        return float(q[0] ** 2 / 200.0 + 0.5 * (across**2 + q[2:] @ q[2:])), gradient
+
+    def sample(self, rng: np.random.Generator, n: int) -> Array:
+        """Independent draws, shape (n, dim)."""
+        draws = rng.standard_normal((n, self.dim))
+        draws[:, 0] *= 10.0
+        draws[:, 1] -= self._bend * (draws[:, 0] ** 2 - 100.0)
+        return draws
+
+
+class Funnel:
+    """v ~ N(0, 9), x_k ~ N(0, exp(v)) given v (Neal 2003), as a potential of (v, x_1, ..., x_{dim - 1})."""
+
+    def __init__(self, dim: int = 6) -> None:
+        self.dim = dim
+
+    def value(self, q: Array) -> float:
+        return self.value_and_grad(q)[0]
+
+    def gradient(self, q: Array) -> Array:
+        return self.value_and_grad(q)[1]
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        v, x = q[0], q[1:]
+        with np.errstate(over="ignore"):
+            precision = np.exp(-v)
+            squares = 0.5 * precision * (x @ x)
+        if not np.isfinite(squares):
+            raise NumericalError("the potential of the funnel overflows")
+        half = 0.5 * len(x)
+        return float(v**2 / 18.0 + half * v + squares), np.concatenate(([v / 9.0 + half - squares], precision * x))
+
+    def sample(self, rng: np.random.Generator, n: int) -> Array:
+        """Independent draws, shape (n, dim)."""
+        draws = rng.standard_normal((n, self.dim))
+        draws[:, 0] *= 3.0
+        draws[:, 1:] *= np.exp(0.5 * draws[:, :1])
+        return draws
+
+
+class UnconstrainedGarch:
+    """GARCH(2, 1) in four coordinates z without bounds.
+
+    alpha_0 = exp(z_0), and (alpha_1, alpha_2, beta_1) is the softmax of (z_1, z_2, z_3, 0) without its last.
+    The density is that of z: the log Jacobian is z_0 + sum log w + log(1 - sum w), w the three.
+    """
+
+    dim = 4
+
+    def __init__(self, garch: Garch) -> None:
+        self._garch = garch
+
+    def value(self, q: Array) -> float:
+        natural, rest = self.natural(q)
+        return self._garch.value(natural) - self._log_jacobian(q, natural, rest)
+
+    def gradient(self, q: Array) -> Array:
+        return self.value_and_grad(q)[1]
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        natural, rest = self.natural(q)
+        value, slope = self._garch.value_and_grad(natural)
+        w = natural[1:]
+        gradient = np.concatenate(([slope[0] * natural[0] - 1.0], w * (slope[1:] - w @ slope[1:]) - (1.0 - 4.0 * w)))
+        return value - self._log_jacobian(q, natural, rest), gradient
+
+    def natural(self, q: Array) -> tuple[Array, float]:
+        """(alpha_0, alpha_1, alpha_2, beta_1), and what the last three leave to 1."""
+        if not np.abs(q).max() < 300.0:
+            raise NumericalError("the GARCH parameters overflow")
+        parts = np.exp(np.append(q[1:], 0.0) - max(0.0, q[1:].max()))
+        parts /= parts.sum()
+        return np.append(np.exp(q[0]), parts[:3]), float(parts[3])
+
+    def _log_jacobian(self, q: Array, natural: Array, rest: float) -> float:
+        return float(q[0] + np.log(natural[1:]).sum() + np.log(rest))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A posterior, where to start, and where it could lie before data are seen."""
+
+    potential: Potential
+    start: Array
+    spread: float
+    """Standard deviation of a seed's start around `start`."""
+    low: Array
+    high: Array
+    """Box for peers that need one: four or more standard deviations of the prior where that has any."""
+    scale: Array
+    """Half width of the box's plausible middle: a prior standard deviation."""
+
+    @property
+    def dim(self) -> int:
+        return self.potential.dim
+
+    def starts(self, rng: np.random.Generator, n: int) -> Array:
+        """Starting points, shape (n, dim)."""
+        return self.start + self.spread * rng.standard_normal((n, self.dim))
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """How a problem is made: its potential from its data file, and the prior's scale for the box and the starts."""
+
+    potential: Callable[[Path], Potential]
+    scale: float | tuple[float, ...]
+    box: float
+    spread: float = 0.1
+
+
+def _elliptic(data: Path) -> Potential:
+    """Through a process of the project's environment where this one has no dolfinx."""
+    if find_spec("dolfinx") is None:
+        return RemotePotential("peers.problems:elliptic", data, dim=20)
+    return elliptic(data)
+
+
+def elliptic(data: Path) -> Potential:
+    """The elliptic inverse problem on dolfinx."""
+    from rnshmc.targets.elliptic import from_file
+
+    return from_file(data)
+
+
+def _garch(data: Path) -> Potential:
+    (y,) = read_arrays(data, "y")
+    return UnconstrainedGarch(Garch(y, orders=(2, 1), prior_sd=10.0))
+
+
+def _logistic(data: Path) -> Potential:
+    return logistic_from_file(data, prior_sd=10.0)
+
+
+_RECIPES = {
+    "lr_simulated": _Recipe(_logistic, 10.0, box=4.0, spread=0.01),
+    "bank": _Recipe(_logistic, 10.0, box=4.0, spread=0.01),
+    "a9a": _Recipe(_logistic, 10.0, box=4.0, spread=0.01),
+    "pde": _Recipe(_elliptic, 0.5, box=5.0),
+    "pde_precise": _Recipe(_elliptic, 0.5, box=5.0),
+    "garch": _Recipe(_garch, 3.0, box=5.0),
+    "twisted": _Recipe(lambda _: TwistedGaussian(), (10.0, 15.0, *[1.0] * 8), box=6.0),
+    "funnel": _Recipe(lambda _: Funnel(), (3.0, *[10.0] * 5), box=8.0),
+    "membrane": _Recipe(lambda _: Membrane(read_observations(HERE / "membrane.csv")[1]), 2.0, box=4.0),
+}
+
+
+def make_problem(name: str, data: Path) -> Problem:
+    """A problem by name, from the data file that `peers.data` leaves."""
+    recipe = _RECIPES[name]
+    potential = recipe.potential(data)
+    scale = np.broadcast_to(np.array(recipe.scale, dtype=np.float64), (potential.dim,)).copy()
+    return Problem(potential, np.zeros(potential.dim), recipe.spread, -recipe.box * scale, recipe.box * scale, scale)

@@ -1,0 +1,28 @@
+"""`python -m rnshmc settings.yaml`: `rnshmc.sample` from a file."""
+
+import argparse
+import logging
+import sys
+from pathlib import Path
+
+from rnshmc.errors import RnshmcError
+from rnshmc.inference.settings import run_file
+
+
+def main() -> int:
+    """Run the settings file that the command line names; 0 where it went well, otherwise 1 after a message."""
+    parser = argparse.ArgumentParser(prog="python -m rnshmc", description="Sample the posterior of a settings file.")
+    parser.add_argument("settings", type=Path, help="YAML file, see the README")
+    logging.basicConfig(level=logging.WARNING, format="rnshmc: %(message)s")
+    try:
+        result, output = run_file(parser.parse_args().settings)
+    except RnshmcError as error:
+        print(f"rnshmc: {error}", file=sys.stderr)
+        return 1
+    print(result)
+    print(f"The draws are in {output}; arviz.from_netcdf opens it.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""Results for arviz: its plots, summaries and files."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rnshmc.inference.result import Result
+
+
+def inference_data(result: "Result") -> Any:
+    """A result as an `arviz.InferenceData`.
+
+    Each parameter is a variable with its unit as an attribute; ``sample_stats`` has the log density as ``lp``; the
+    attributes of the posterior say what was spent and what the verdict is.
+    """
+    # Imported here, for it takes two seconds.
+    import arviz as az
+
+    data = az.from_dict(
+        posterior={name: result.chains[:, :, i] for i, name in enumerate(result.names)},
+        sample_stats={"lp": result.log_densities},
+        posterior_attrs={
+            "inference_library": "rnshmc",
+            "method": result.outcome.method,
+            "values": result.spent.values,
+            "gradients": result.spent.gradients,
+            "failed": result.spent.failed,
+            "verdict": str(result.verdict),
+            "mean": np.asarray(result.mean.value),
+            "mean_standard_error": np.asarray(result.mean.standard_error),
+            "sd": np.asarray(result.sd.value),
+            "sd_standard_error": np.asarray(result.sd.standard_error),
+        },
+    )
+    for name, unit in zip(result.names, result.units, strict=True):
+        if unit:
+            data.posterior[name].attrs["units"] = unit
+    return data

@@ -1,0 +1,140 @@
+"""`rnshmc.sample`: a posterior in one call."""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.algorithm import run
+from rnshmc.inference.evaluations import Evaluations
+from rnshmc.inference.known import Known, read_known
+from rnshmc.inference.ledger import Ledger
+from rnshmc.inference.pools import Pool, make_workers
+from rnshmc.inference.progress import Listener, listening
+from rnshmc.inference.result import Result, make_result
+from rnshmc.inference.start import check_gradient, check_inside, check_start
+from rnshmc.inference.target import Gradient, make_model, make_names, make_starts, make_units
+from rnshmc.inference.transforms import Bounds, make_transform
+from rnshmc.random import stream
+
+
+def sample(
+    target: Any,
+    x0: npt.ArrayLike,
+    *,
+    gradient: Gradient = None,
+    draws: int = 2000,
+    seed: int = 1,
+    bounds: Bounds | None = None,
+    names: Sequence[str] | None = None,
+    units: Sequence[str] | Mapping[str, str] | None = None,
+    pool: Pool = None,
+    time_limit: float | None = None,
+    filepath: str | os.PathLike[str] | None = None,
+    resume: bool = True,
+    evaluations: Known = None,
+    budget: int | None = None,
+    callback: Listener | None = None,
+    progress_bar: bool = True,
+) -> Result:
+    """Sample a posterior whose density is expensive to evaluate, for few evaluations.
+
+    A surrogate is fitted to exact values and gradients and drives Hamiltonian Monte Carlo; the exact density decides.
+
+    Parameters
+    ----------
+    target
+        The log density, up to a constant: a function of x, shape (d,), that returns a number, or the pair of the number
+        and its gradient, shape (d,). Without a gradient, more evaluations are needed. A function written in JAX is
+        differentiated. Or a potential of this package, a `LeastSquares`, a `UMBridge`. Where it raises an exception or
+        returns NaN, the evaluation has failed; the run goes on.
+    x0
+        Where to start, shape (d,), or several starts to look for several modes, shape (n, d).
+    gradient
+        Gradient of the log density as a function of its own; False: do without one.
+    draws
+        Precision: expectations aim at the errors of half as many independent draws. Where no surrogate can be used, it
+        is the number of draws.
+    seed
+        Seed of all that is random. One process evaluates to the same result at each call; several finish in any order.
+    bounds
+        For each parameter (low, high) with None for no bound, or one of the words ``"positive"``, ``"unit"`` and
+        ``"real"``; or a mapping from names to these. The target is called inside the bounds only.
+    names, units
+        Names and units of the parameters, for the output.
+    pool
+        Who evaluates: None for this process, a number of processes, or an object with ``submit`` or ``map``, such as
+        an executor of `concurrent.futures` or `mpi4py.futures`, a client of Dask, or a `multiprocessing.Pool`. The
+        target is sent to each worker once.
+    time_limit
+        Seconds after which an evaluation has failed. A process of ours is then killed; a worker of the user's pool goes
+        on to the next evaluation, and leaves the other to itself.
+    filepath
+        File to which each evaluation is appended as it arrives. The same call after an end of any kind makes none of
+        them again, and comes to the result that it would have come to; with more draws, it goes on from there.
+    resume
+        Whether what the file holds is used. If not, a file with evaluations is refused, never overwritten.
+    evaluations
+        Evaluations to learn from: a file of an earlier ``filepath``, an npz file or a mapping with ``points``,
+        ``log_densities`` and perhaps ``gradients``.
+    budget
+        Units that this call may spend; a value is one unit, a gradient one more.
+    callback
+        Called with a `rnshmc.inference.archive.Progress` now and then.
+    progress_bar
+        Whether there is a bar where standard error is a terminal.
+
+    Returns
+    -------
+    Result
+        Draws, expectations with standard errors, what was spent, and a verdict on all of it. After Ctrl-C, or when the
+        budget is spent, what there is then.
+
+    Raises
+    ------
+    ParameterError
+        If an argument cannot be used, the target cannot be evaluated at x0, or its gradient is wrong there.
+    BudgetSpent
+        If the budget does not suffice for any result.
+    EvaluationError
+        If nothing can be evaluated any more.
+    DataError, StoreError
+        If a file cannot be read or written, or belongs to other parameters.
+    """
+    starts = make_starts(x0)
+    dim = starts.shape[1]
+    chosen_names = make_names(names, dim)
+    chosen_units = make_units(units, chosen_names)
+    transform = make_transform(bounds, chosen_names)
+    check_inside(starts, transform, chosen_names)
+    _check_whole("draws", draws, 4)
+    _check_whole("seed", seed, 0)
+    if budget is not None:
+        _check_whole("budget", budget, 1)
+    if callback is not None and not callable(callback):
+        raise ParameterError(f"callback: expected a function of the progress, got {callback!r}")
+    model = make_model(target, gradient, dim)
+    known = read_known(evaluations, chosen_names)
+    workers = make_workers(pool, model, time_limit=time_limit)
+    ledger = None if filepath is None else Ledger(filepath, chosen_names, resume=resume)
+    potential = Evaluations(workers, transform, ledger=ledger, known=known, budget=budget)
+    with closing(potential), listening(callback, bar=progress_bar) as tell:
+        points = transform.coordinates(starts)
+        try:
+            first = check_start(potential, points[0])
+            potential.has_gradient = first.gradient is not None
+            check_gradient(potential, first, stream(seed, "gradient"))
+        except ParameterError:
+            potential.disown()
+            raise
+        outcome = run(potential, points, draws=draws, rng=stream(seed, "inference"), progress=tell)
+        return make_result(outcome, transform, names=chosen_names, units=chosen_units)
+
+
+def _check_whole(name: str, number: Any, least: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+        raise ParameterError(f"{name}: expected a whole number of at least {least}, got {number!r}")

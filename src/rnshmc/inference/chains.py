@@ -1,0 +1,129 @@
+"""Many chains of HMC at once, on a potential that is evaluated at many positions in one call."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnshmc.types import Array
+
+BatchPotential = Callable[[Array], tuple[Array, Array]]
+"""Potentials (m,) and gradients (m, d) at positions (m, d); an infinite potential where a trajectory must not end."""
+
+
+SHORT, SHORT_EVERY = 0.25, 4
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """What m chains did over n transitions.
+
+    Attributes
+    ----------
+    draws
+        Shape (m, n, d).
+    potentials
+        Shape (m, n).
+    acceptance
+        Mean probability of acceptance.
+    step_size
+        That of the last transition.
+    last_gradients
+        At the last draws, (m, d), so that the chains can go on.
+    """
+
+    draws: Array
+    potentials: Array
+    acceptance: float
+    step_size: float
+    last_gradients: Array
+
+
+def run_chains(
+    potential: BatchPotential,
+    start: tuple[Array, Array, Array],
+    *,
+    transitions: int,
+    step_size: float,
+    rng: np.random.Generator,
+    adapt_to: float | None = None,
+    shorten: bool = False,
+) -> Chains:
+    """HMC with an identity mass matrix: trajectories a sixth to a third of a turn of a standard normal density.
+
+    The number of steps and the step size are drawn anew for all chains at once, before each transition.
+
+    Parameters
+    ----------
+    potential
+        Decides and drives.
+    start
+        Positions, potentials and gradients.
+    transitions
+        Number of transitions.
+    step_size
+        Mean leapfrog step.
+    rng
+        Draws everything.
+    adapt_to
+        Move the step size towards this acceptance, by dual averaging (Hoffman and Gelman 2014).
+    shorten
+        Whether every fourth transition has steps a quarter as long, which frees chains from where the potential is
+        steep.
+    """
+    q, u, g = (np.array(part) for part in start)
+    draws, potentials = np.empty((transitions, *q.shape)), np.empty((transitions, len(q)))
+    probabilities = np.empty(transitions)
+    tuner = _DualAveraging(step_size, adapt_to)
+    for k in range(transitions):
+        step = tuner.step_size * rng.uniform(0.8, 1.2) * (SHORT if shorten and k % SHORT_EVERY == 0 else 1.0)
+        steps = int(np.clip(np.ceil(rng.uniform(1.0, 2.0) / step), 1, 64))
+        p = rng.standard_normal(q.shape)
+        uniform = rng.uniform(size=len(q))
+        end, u_end, g_end, p_end = _leapfrog(potential, q, p, g, step, steps)
+        with np.errstate(over="ignore", invalid="ignore"):
+            change = u_end - u + 0.5 * ((p_end**2).sum(axis=1) - (p**2).sum(axis=1))
+        probability = np.exp(-np.maximum(np.where(np.isfinite(change), change, np.inf), 0.0))
+        accepted = uniform < probability
+        q, g = np.where(accepted[:, None], end, q), np.where(accepted[:, None], g_end, g)
+        u = np.where(accepted, u_end, u)
+        draws[k], potentials[k], probabilities[k] = q, u, probability.mean()
+        tuner.update(float(probabilities[k]))
+    return Chains(draws.transpose(1, 0, 2), potentials.T, float(probabilities.mean()), tuner.settled(), g)
+
+
+def _leapfrog(
+    potential: BatchPotential, q: Array, p: Array, g: Array, step: float, steps: int
+) -> tuple[Array, Array, Array, Array]:
+    u = np.zeros(len(q))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(steps):
+            p = p - 0.5 * step * g
+            q = q + step * p
+            u, g = potential(q)
+            p = p - 0.5 * step * g
+    return q, u, g, p
+
+
+class _DualAveraging:
+    """The step size of a warm-up; a fixed one without a target."""
+
+    def __init__(self, step_size: float, target: float | None) -> None:
+        self.step_size = step_size
+        self._target = target
+        self._centre = np.log(2.0 * step_size)
+        self._error = self._average = 0.0
+        self._count = 0
+
+    def update(self, acceptance: float) -> None:
+        if self._target is None:
+            return
+        self._count += 1
+        k = self._count
+        self._error += (self._target - acceptance - self._error) / (k + 10.0)
+        log_step = self._centre - np.sqrt(k) / 0.05 * self._error
+        self._average += k**-0.75 * (log_step - self._average)
+        self.step_size = float(np.exp(np.clip(log_step, -12.0, 1.0)))
+
+    def settled(self) -> float:
+        return self.step_size if self._count == 0 else float(np.exp(np.clip(self._average, -12.0, 1.0)))

@@ -1,0 +1,209 @@
+"""The file of exact evaluations: each is a line, written as it arrives, and no line is ever changed.
+
+The first line names the parameters. Every other one is an evaluation in the user's coordinates:
+
+    {"x": [0.5, 2.0], "log_density": -3.1, "gradient": [0.2, -1.0]}
+    {"x": [9.0, 2.0], "log_density": null, "gradient": null, "failure": "ValueError: no convergence"}
+
+JSON has no infinities: the logarithm of a density of 0 is "-inf". Where no gradient was asked for, there is no such
+key. The doubles that are read back are those that were written. A line that a killed program left unfinished is cut off
+when the file is opened again.
+"""
+
+import errno
+import fcntl
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnshmc.errors import DataError, ParameterError, StoreError
+from rnshmc.files import write_remedy
+from rnshmc.types import Array
+
+_FORMAT = "rnshmc evaluations 1"
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """An exact evaluation, in the user's coordinates."""
+
+    x: Array
+    """Parameters, shape (d,)."""
+    log_density: float
+    """log density; -inf where it is 0, NaN where the evaluation failed."""
+    gradient: Array | None
+    """Its gradient, shape (d,), None where there is none."""
+    failure: str | None = None
+    """Why it failed, or why its gradient did."""
+    with_gradient: bool = True
+    """Whether a gradient was asked for; if there is none then, the target has none here."""
+
+
+class Ledger:
+    """The open file of one run.
+
+    Parameters
+    ----------
+    path
+        The file, made if it is not there.
+    names
+        Names of the parameters.
+    resume
+        Whether the evaluations of a file that is there are used; if not, there may be none.
+
+    Attributes
+    ----------
+    records
+        What the file held when it was opened.
+
+    Raises
+    ------
+    DataError
+        If a line is not an evaluation; the message names it.
+    StoreError
+        If it belongs to other parameters, another process writes to it, or it cannot be written.
+    ParameterError
+        If it has evaluations and ``resume`` is false.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], names: Sequence[str], *, resume: bool = True) -> None:
+        self._path = Path(path)
+        self._file = _opened(self._path)
+        try:
+            self.records = self._read(list(names), resume)
+            self._whole = os.fstat(self._file).st_size
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self, record: Record) -> None:
+        """Write an evaluation to the end of the file, in one go.
+
+        Raises
+        ------
+        StoreError
+            If the disk is full or not to be written.
+        """
+        self._write(
+            {
+                "x": record.x.tolist(),
+                "log_density": _plain(record.log_density),
+                **({"gradient": _listed(record.gradient)} if record.with_gradient else {}),
+                **({} if record.failure is None else {"failure": record.failure}),
+            }
+        )
+
+    def forget(self) -> None:
+        """Take out what was appended since the file was opened."""
+        os.ftruncate(self._file, self._whole)
+
+    def close(self) -> None:
+        """Let others write to the file."""
+        os.close(self._file)
+
+    def _read(self, names: list[str], resume: bool) -> tuple[Record, ...]:
+        # Not by the path: closing a second descriptor would give up the lock.
+        content = os.pread(self._file, os.fstat(self._file).st_size, 0)
+        whole = content.rfind(b"\n") + 1
+        lines = content[:whole].decode(errors="replace").splitlines()
+        if len(lines) > 1 and not resume:
+            raise ParameterError(
+                f"filepath: {self._path} has {len(lines) - 1} evaluations already; remove it, name another file, or "
+                "go on from them with resume=True"
+            )
+        if not lines:
+            if not b'{"format"'.startswith(content[:9]):
+                raise DataError(f"{self._path} is not a file of evaluations of rnshmc; name another one")
+            os.ftruncate(self._file, 0)
+            self._write({"format": _FORMAT, "names": names})
+            return ()
+        records = parse(lines, self._path, names)
+        os.ftruncate(self._file, whole)
+        return records
+
+    def _write(self, content: dict[str, Any]) -> None:
+        line = json.dumps(content, allow_nan=False) + "\n"
+        try:
+            written = os.write(self._file, line.encode())
+        except OSError as error:
+            raise StoreError(f"{self._path} cannot be written: {write_remedy(error) or error}") from error
+        if written != len(line.encode()):
+            raise StoreError(f"{self._path} cannot be written: {write_remedy(OSError(errno.ENOSPC, ''))}")
+
+
+def parse(lines: Sequence[str], path: Path, names: Sequence[str]) -> tuple[Record, ...]:
+    """The evaluations in the lines of a file.
+
+    Raises
+    ------
+    DataError
+        If a line is not what it should be.
+    StoreError
+        If the file belongs to other parameters.
+    """
+    try:
+        header = json.loads(lines[0])
+        of_ours, theirs = header["format"] == _FORMAT, [str(name) for name in header["names"]]
+    except (ValueError, TypeError, KeyError, IndexError):
+        of_ours, theirs = False, []
+    if not of_ours:
+        raise DataError(f"{path} is not a file of evaluations of rnshmc; name another one")
+    if theirs != list(names):
+        raise StoreError(
+            f"{path} holds evaluations of the parameters {', '.join(theirs)}, this target has {', '.join(names)}; "
+            "name another file"
+        )
+    return tuple(_record(line, f"{path}, line {i}", len(names)) for i, line in enumerate(lines[1:], start=2))
+
+
+def _record(line: str, where: str, dim: int) -> Record:
+    try:
+        entry = json.loads(line)
+        x, density, gradient = entry["x"], entry["log_density"], entry.get("gradient")
+        record = Record(
+            x=np.array(x, dtype=np.float64),
+            log_density=math.nan if density is None else float(density),
+            gradient=None if gradient is None else np.array(gradient, dtype=np.float64),
+            failure=entry.get("failure"),
+            with_gradient="gradient" in entry,
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        raise DataError(f"{where}: not an evaluation ({error}); remove the line") from error
+    if record.x.shape != (dim,) or not (record.gradient is None or record.gradient.shape == (dim,)):
+        raise DataError(f"{where}: expected {dim} parameters, and as many entries of a gradient; remove the line")
+    return record
+
+
+def _listed(gradient: Array | None) -> list[float] | None:
+    return None if gradient is None else gradient.tolist()
+
+
+def _plain(density: float) -> float | str | None:
+    """A log density as JSON has it."""
+    if math.isnan(density):
+        return None
+    return density if math.isfinite(density) else str(density)
+
+
+def _opened(path: Path) -> int:
+    """A file descriptor for appending, locked for this process."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be opened: {write_remedy(error) or error}") from error
+    try:
+        # Of this process alone: a worker that was forked from it and outlives it does not hold the lock.
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        os.close(file)
+        raise StoreError(f"{path} is being written by another run; wait for it, or name another file") from None
+    except OSError:
+        pass  # a file system without locks, as some clusters have
+    return file

@@ -1,0 +1,91 @@
+"""Gradients in the directions that a descent has not seen, at the distance of typical draws."""
+
+import numpy as np
+
+from rnshmc.inference.archive import Archive
+from rnshmc.inference.descent import Mode, gradient_of, secants
+from rnshmc.inference.evaluations import Evaluation
+from rnshmc.inference.gradients import evaluate_with_gradients
+from rnshmc.inference.whitening import NEAR, THIRD_ORDER, Secants, Whitening, improved
+from rnshmc.types import Array
+
+STAGE = "directions"
+NEAR_ONE = 3.0
+MIN_CHECKED = 3
+MOST_BATCHES = 24
+BATCHES = 6
+"""Directions are probed in about this many batches: each sets the scale of the next."""
+
+
+def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Whitening:
+    """The whitening with a curvature measured in every direction; its centre is where gradients say the mode is.
+
+    Each batch takes some of the whitened directions that no secant has explored, orthogonal to one another, at distance
+    sqrt(d) of the mode: a secant each, and a training point where training points should be. Directions still unseen
+    take on the geometric mean of the curvatures just measured. When none is unseen, a few random ones are probed: where
+    their curvatures are not near 1, secants are trusted over shorter distances, and it goes on.
+    """
+    whitening, d = mode.whitening, archive.dim
+    third_order = THIRD_ORDER
+    for _ in range(MOST_BATCHES):
+        whitening, known = _refined(archive, whitening, third_order)
+        left = known.unexplored()
+        seen = left.shape[1] == 0
+        span = np.eye(d) if seen else left
+        count = min(max(MIN_CHECKED, d // 10) if seen else max(2, d // BATCHES), span.shape[1])
+        mixed = np.linalg.qr(rng.standard_normal((span.shape[1], count)))[0]
+        probes = np.sqrt(d) * (span @ mixed).T
+        found = evaluate_with_gradients(archive, whitening.unwhiten(probes), whitening, STAGE)
+        curvatures = _curvatures(whitening, probes, found)
+        if not seen:
+            whitening = _rescaled(whitening, left, curvatures)
+        elif len(curvatures) and curvatures.min() > 1.0 / NEAR_ONE and curvatures.max() < NEAR_ONE:
+            break
+        else:
+            third_order *= 3.0
+    return _refined(archive, whitening, third_order)[0]
+
+
+def _refined(archive: Archive, whitening: Whitening, third_order: float) -> tuple[Whitening, Secants]:
+    """The whitening improved by all secants in reach of the best point, and those secants in it."""
+    known = archive.slopes()
+    found = [Evaluation(*row, None) for row in zip(known.points, known.values, known.gradients, strict=True)]
+    near = _in_reach(whitening, found)
+    best = min(near, key=lambda one: one.value)
+    whitening = whitening.moved(best.point)
+    near = _in_reach(whitening, found)
+    whitening = improved(whitening, secants(whitening, best, near, third_order).hessian())
+    reached = secants(whitening, best, near, third_order)
+    slope = whitening.slopes(gradient_of(best)[None])
+    shift = -slope * min(1.0, 1.0 / float(np.linalg.norm(slope)) if slope.any() else 1.0)
+    return whitening.moved(whitening.unwhiten(shift)[0]), reached
+
+
+def _in_reach(whitening: Whitening, found: list[Evaluation]) -> list[Evaluation]:
+    """The points near the centre; the nearest alone if none is."""
+    lengths = np.linalg.norm(whitening.whiten(np.array([one.point for one in found])), axis=1)
+    reach = max(NEAR * np.sqrt(len(whitening.centre)), float(lengths.min()))
+    return [one for one, length in zip(found, lengths, strict=True) if length <= reach]
+
+
+def _curvatures(whitening: Whitening, probes: Array, found: list[Evaluation]) -> Array:
+    """Curvatures along the probes that were evaluated."""
+    return np.array(
+        [
+            float(z @ whitening.slopes(one.gradient[None])[0] / (z @ z))
+            for z, one in zip(probes, found, strict=True)
+            if one.gradient is not None
+        ]
+    )
+
+
+def _rescaled(whitening: Whitening, directions: Array, curvatures: Array) -> Whitening:
+    """With the geometric mean of some curvatures in the span of whitened directions.
+
+    Where there is none, ten times the curvature: nothing but failures so far out.
+    """
+    d = len(directions)
+    basis = np.linalg.qr(np.column_stack((directions, np.eye(d))))[0][:, :d]
+    scaled = np.ones(d)
+    scaled[: directions.shape[1]] = np.exp(np.log(np.clip(curvatures, 0.01, 100.0)).mean()) if len(curvatures) else 10.0
+    return whitening.curved(scaled, basis)

@@ -1,0 +1,126 @@
+"""`rnshmc.sample` from a settings file.
+
+    target: {kind: python, path: my_model.py, make: posterior}
+    x0: [0.0, 1.0]
+    names: [shift, scale]
+    bounds: {scale: positive}
+    output: draws.nc
+
+``make`` names a function of the file that takes no arguments (or those under ``settings``) and returns what `sample`
+takes as a target. ``{kind: umbridge, url: ..., data: ..., noise_sd: ...}`` is a `UMBridge`, its arguments by name. All
+other keys are arguments of `sample` by their names. Paths are relative to the file.
+"""
+
+import difflib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rnshmc.errors import DataError, ParameterError
+from rnshmc.inference.call import sample
+from rnshmc.inference.result import Result
+from rnshmc.inference.umbridge import UMBridge
+
+_PATHS = ("filepath", "evaluations")
+_NOT_IN_A_FILE = ("gradient", "callback")
+
+
+def run_file(path: Path) -> tuple[Result, Path]:
+    """Sample the posterior of a settings file and write the result as netCDF.
+
+    Returns
+    -------
+    The result, and the file with its draws.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
+    ParameterError
+        If a key is missing, misspelt or cannot be used, and all that `sample` raises.
+    """
+    settings = _read(path)
+    keywords = inspect.signature(sample).parameters.keys() - {"target", *_NOT_IN_A_FILE}
+    check_keys(settings, keywords | {"target", "output"}, required=("target", "x0"), where=str(path))
+    folder = path.parent
+    output = folder / settings.pop("output", f"{path.stem}.nc")
+    target = make_target(settings.pop("target"), folder)
+    for key in _PATHS:
+        if settings.get(key) is not None:
+            settings[key] = folder / settings[key]
+    result = sample(target, settings.pop("x0"), **settings)
+    result.save(output)
+    return result, output
+
+
+def make_target(entry: Any, folder: Path) -> Any:
+    """The target that an entry of a settings file describes.
+
+    Raises
+    ------
+    ParameterError
+        If a key is missing, misspelt or cannot be used.
+    """
+    if not isinstance(entry, Mapping):
+        raise ParameterError(f"target: expected kind: python or kind: umbridge with their keys, got {entry!r}")
+    keys = {key: value for key, value in entry.items() if key != "kind"}
+    match entry.get("kind"):
+        case "python":
+            check_keys(keys, {"path", "make", "settings"}, required=("path", "make"), where="target")
+            return _made(folder / keys["path"], keys["make"], keys.get("settings") or {})
+        case "umbridge":
+            check_keys(keys, inspect.signature(UMBridge).parameters.keys(), required=("url",), where="target")
+            if isinstance(prior := keys.get("prior"), Mapping):
+                check_keys(prior, {"mean", "sd"}, required=("mean", "sd"), where="target, prior")
+                keys["prior"] = (prior["mean"], prior["sd"])
+            return UMBridge(**keys)
+        case kind:
+            raise ParameterError(f"target: kind is {kind!r}; there are python and umbridge")
+
+
+def check_keys(settings: Mapping[str, Any], known: Any, *, required: tuple[str, ...], where: str) -> None:
+    """Check that all keys are known and none is missing.
+
+    Raises
+    ------
+    ParameterError
+        Naming the key, and the one that it may be meant to be.
+    """
+    for key in settings:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), sorted(known), n=1)
+            meant = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(known))}"
+            raise ParameterError(f"{where}: {key!r} is not known; {meant}")
+    for key in required:
+        if key not in settings:
+            raise ParameterError(f"{where}: {key!r} is missing")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    if not isinstance(content, dict):
+        raise DataError(f"{path}: expected keys and values, such as target and x0")
+    return content
+
+
+def _made(path: Path, make: str, settings: Mapping[str, Any]) -> Any:
+    """What a function of the user's file makes."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise ParameterError(f"target: there is no Python file {path}")
+    module = importlib.util.module_from_spec(spec)
+    # Where worker processes find it, and what it imports from its own folder.
+    sys.path.insert(0, str(path.parent.resolve()))
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    if not callable(function := getattr(module, make, None)):
+        raise ParameterError(f"target: {path} has no function {make!r}")
+    return function(**settings)

@@ -1,0 +1,222 @@
+"""Batches of exact evaluations at draws of the surrogate, until the surrogate is good enough."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnshmc.errors import FitError
+from rnshmc.inference.archive import Archive
+from rnshmc.inference.chains import run_chains
+from rnshmc.inference.posterior import (
+    MOST_ROWS,
+    SurrogatePosterior,
+    draw_chains,
+    fit_posterior,
+    plausible,
+    within_reach,
+)
+from rnshmc.inference.whitening import Whitening, improved
+from rnshmc.types import Array
+
+STAGE = "training"
+CHAINS = 128
+TRANSITIONS = 25
+FIRST_BATCH = 8
+MOST_POINTS = 320
+HOPELESS = 6
+"""A surrogate that is far off after this many times d + 20 points is given up."""
+STALE = 1.3
+"""Length and noise are searched again when there are this many times the points of the last search."""
+WORTH = 1.3
+"""Training goes on while the exact values that corrections need are more than this many times the training points.
+
+Where sd(U - V) falls as n^-0.75, the sum of both is least at 4/3.
+"""
+SHOULDERS = 5
+"""Points from the shoulders are as many as draws in this many dimensions, and fewer in more, where less is missed."""
+FEWEST = 20
+"""Training points that every surrogate has, and two more for each dimension, or two for each term of a quadratic."""
+SHRUNK = 0.5
+"""Share of the values that corrections need when they are shrunk (`rnshmc.inference.outcome.Surrogate.mean`)."""
+BENT = 4.0
+"""Variance in some direction, over that of a normal density with the mean Hessian, above which a density is bent."""
+MISSING = 1.0
+"""Mass on the shoulders that the surrogate may miss, by the few points there, in units of its own."""
+AT_WALL = 2e-3
+"""Share of a surrogate's draws that may be at its wall."""
+SOUND = 4.0
+"""Coordinates are whitened by draws of a surrogate only if its weights vary by less."""
+CAP = 4.0
+"""The most that a variance of weights counts in an average of two."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A surrogate posterior with what is known of it.
+
+    Attributes
+    ----------
+    posterior
+        Fitted to all points within reach.
+    positions
+        Where its chains are now, whitened, (chains, d).
+    variance
+        Of the importance weights at the last batch of draws, before they became training points; inf before any.
+    good
+        Whether it is accurate enough to draw with.
+    """
+
+    posterior: SurrogatePosterior
+    positions: Array
+    variance: float
+    good: bool
+
+
+def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.Generator) -> Trained:
+    """Fit, draw, evaluate at draws, and again, until corrections to a precision of ``aim`` draws cost less than that.
+
+    Raises
+    ------
+    FitError
+        If no surrogate can be fitted.
+    """
+    state = _first(archive, whitening, rng)
+    searched = len(state.posterior.kernel.centres)
+    fewest = FEWEST + (2 * archive.dim if archive.has_gradient else (archive.dim + 1) * (archive.dim + 2))
+    variance, before, missing, tried = np.inf, np.inf, 0.0, 0
+    while True:
+        used = len(state.posterior.kernel.centres)
+        enough = SHRUNK * aim * variance <= WORTH * used and used >= fewest
+        if enough and state.at_wall < AT_WALL and missing < MISSING:
+            return Trained(state.posterior, state.positions, variance, good=True)
+        if max(used, tried) >= MOST_POINTS or used * (archive.dim + 1) + MOST_ROWS // 20 > MOST_ROWS:
+            return Trained(state.posterior, state.positions, variance, good=variance < 1.0)
+        if tried >= HOPELESS * (archive.dim + 20) and variance > SOUND:
+            return Trained(state.posterior, state.positions, variance, good=False)
+        batch = FIRST_BATCH if not np.isfinite(variance) else max(FIRST_BATCH, archive.dim // 4, used // 8)
+        z = state.positions[rng.choice(CHAINS, min(batch, CHAINS), replace=False)]
+        x = state.posterior.whitening.unwhiten(
+            np.concatenate((z, _shoulders(state, _on_shoulders(batch, archive.dim), rng)))
+        )
+        everything = archive.evaluate(x, STAGE)
+        found = everything[: len(z)]
+        tried += len(everything)
+        surrogate = state.posterior.values(x)
+        away = np.array([one.value for one in everything]) - surrogate
+        differences = away[: len(z)]
+        typical = np.median(differences[np.isfinite(differences)]) if np.isfinite(differences).any() else 0.0
+        missing = missing_mass(away[len(z) :] - typical, surrogate[len(z) :], archive.dim)
+        latest = weight_variance(differences[[one.failure is None for one in found]])
+        # A few draws say little: two batches together, unless the first is far below what would be good enough.
+        known = min(before, CAP) if 4.0 * SHRUNK * aim * latest > WORTH * used else latest
+        variance, before = 0.5 * (latest + known), latest
+        archive.surrogate_error = float(np.sqrt(variance))
+        again = len(within_reach(archive.training(), state.posterior.whitening).values) > STALE * searched
+        state = _next(archive, state, rng, search=again, sound=latest < SOUND)
+        searched = len(state.posterior.kernel.centres) if again else searched
+
+
+def _on_shoulders(batch: int, dim: int) -> int:
+    return int(np.ceil(batch * min(1.0, SHOULDERS / dim)))
+
+
+def missing_mass(differences: Array, surrogate: Array, dim: int) -> float:
+    """Share of the posterior's mass, over the surrogate's, that draws of the shoulders find beyond what they expect.
+
+    Parameters
+    ----------
+    differences
+        U - V at the draws, less their median over draws of the surrogate.
+    surrogate
+        V there.
+    """
+    if not len(differences):
+        return 0.0
+    # Tempered draws stand for the surrogate's with these weights.
+    exponents = (1.0 / temperature(dim) - 1.0) * (surrogate - surrogate.min())
+    weights = np.exp(exponents)
+    return float(weights @ np.expm1(np.clip(-differences, -50.0, 10.0)) / weights.sum())
+
+
+def temperature(dim: int) -> float:
+    """At which a standard normal density is one standard deviation further out."""
+    return float((1.0 + dim**-0.5) ** 2)
+
+
+def weight_variance(differences: Array) -> float:
+    """Variance of the weights exp(V - U) over their squared mean, from a few U - V; robust to a single large weight.
+
+    inf where no difference is finite.
+    """
+    finite = differences[np.isfinite(differences)]
+    if len(finite) < 2:
+        return np.inf
+    weights = np.exp(np.clip(np.median(finite) - differences, -50.0, 3.0))
+    return float(((weights - 1.0) ** 2).sum() / (len(weights) - 1))
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    posterior: SurrogatePosterior
+    positions: Array
+    at_wall: float
+
+
+def _state(posterior: SurrogatePosterior, draws: Array) -> _State:
+    norms = np.linalg.norm(draws[:, TRANSITIONS // 2 :], axis=2)
+    return _State(posterior, draws[:, -1], float((norms > posterior.radius - 0.5).mean()))
+
+
+def _first(archive: Archive, whitening: Whitening, rng: np.random.Generator) -> _State:
+    posterior = fit_posterior(archive.training(), whitening, rng)
+    positions = 0.7 * rng.standard_normal((CHAINS, archive.dim))
+    return _rewhitened(archive, posterior, positions, rng)
+
+
+def _next(archive: Archive, state: _State, rng: np.random.Generator, *, search: bool, sound: bool) -> _State:
+    like = None if search else state.posterior.kernel
+    whitening = state.posterior.whitening
+    posterior = fit_posterior(archive.training(), whitening, rng, like=like)
+    if sound:
+        return _rewhitened(archive, posterior, state.positions, rng)
+    # Chains of a surrogate that was wrong may be anywhere: they begin anew at points that are known to be good.
+    known = whitening.whiten(plausible(archive.training()).points)
+    draws = draw_chains(posterior, known[rng.choice(len(known), CHAINS)], transitions=TRANSITIONS, rng=rng)
+    return _state(posterior, draws)
+
+
+def _rewhitened(archive: Archive, posterior: SurrogatePosterior, positions: Array, rng: np.random.Generator) -> _State:
+    """Draws of a surrogate, and the surrogate fitted anew in coordinates whitened by them, if that changes them."""
+    draws = draw_chains(posterior, positions, transitions=TRANSITIONS, rng=rng)
+    pool = draws[:, TRANSITIONS // 2 :].reshape(-1, archive.dim)
+    hessian = posterior.kernel.mean_hessian(pool[::5])
+    spread = np.cov(pool.T).reshape(archive.dim, archive.dim)
+    # For a normal density the two are inverses; a bent one is narrower wherever it is than it is on the whole.
+    if np.linalg.eigvals(hessian @ spread).real.max() > BENT:
+        hessian = np.linalg.inv(spread)
+    curvatures = np.linalg.eigvalsh(hessian)
+    if curvatures[0] > 0.8 and curvatures[-1] < 1.25 and np.linalg.norm(pool.mean(axis=0)) < 0.3:
+        return _state(posterior, draws)
+    old = posterior.whitening
+    whitening = improved(old.moved(old.unwhiten(pool.mean(axis=0)[None])[0]), hessian)
+    positions = whitening.whiten(old.unwhiten(draws[:, -1]))
+    try:
+        refitted = fit_posterior(archive.training(), whitening, rng, like=posterior.kernel)
+    except FitError:
+        return _state(posterior, draws)
+    return _state(refitted, draw_chains(refitted, positions, transitions=TRANSITIONS, rng=rng))
+
+
+def _shoulders(state: _State, count: int, rng: np.random.Generator) -> Array:
+    """Draws of a tempered surrogate, a standard deviation further out than the others, whitened: (count, d)."""
+    dim = state.posterior.dim
+    hot = temperature(dim)
+
+    def tempered(z: Array) -> tuple[Array, Array]:
+        values, gradients = state.posterior.values_and_gradients(z)
+        return values / hot, gradients / hot
+
+    positions = state.positions[rng.choice(CHAINS, count, replace=False)]
+    start = (positions, *tempered(positions))
+    step = float(np.sqrt(hot)) * dim**-0.25
+    return run_chains(tempered, start, transitions=TRANSITIONS, step_size=step, rng=rng).draws[:, -1]

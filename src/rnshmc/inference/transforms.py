@@ -1,0 +1,134 @@
+"""Coordinates without bounds: what a parameter may be, as a function of what it may be anything of.
+
+The density of x with theta = T(x) is that of theta times |dT/dx|, so U(x) = -log p(T(x)) - sum_i log |dT_i/dx_i|.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit, logit
+
+from rnshmc.errors import ParameterError
+from rnshmc.types import Array
+
+Bounds = Sequence[Any] | Mapping[str, Any]
+_WORDS = {"positive": (0.0, math.inf), "unit": (0.0, 1.0), "real": (-math.inf, math.inf)}
+
+
+@dataclass(frozen=True, eq=False)
+class Transform:
+    """theta = T(x), coordinate by coordinate: x itself, l + exp(x), u - exp(x) or l + (u - l) / (1 + exp(-x)).
+
+    Attributes
+    ----------
+    low, high
+        Bounds l and u of each parameter, shape (d,), infinite where there is none.
+    """
+
+    low: Array
+    high: Array
+
+    @property
+    def dim(self) -> int:
+        """Number of parameters."""
+        return len(self.low)
+
+    def parameters(self, x: Array) -> Array:
+        """T(x) for the rows of ``x`` or one position; strictly inside the bounds, even where T(x) rounds to one."""
+        below, above, both = self._kinds()
+        theta = np.array(x, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            theta[..., below] = self.low[below] + np.exp(theta[..., below])
+            theta[..., above] = self.high[above] - np.exp(theta[..., above])
+            theta[..., both] = self.low[both] + (self.high - self.low)[both] * expit(theta[..., both])
+        return np.clip(theta, np.nextafter(self.low, math.inf), np.nextafter(self.high, -math.inf))
+
+    def coordinates(self, theta: Array) -> Array:
+        """x with T(x) = ``theta``, of the same shape."""
+        below, above, both = self._kinds()
+        x = np.array(theta, dtype=np.float64)
+        x[..., below] = np.log(x[..., below] - self.low[below])
+        x[..., above] = np.log(self.high[above] - x[..., above])
+        x[..., both] = logit((x[..., both] - self.low[both]) / (self.high - self.low)[both])
+        return x
+
+    def log_jacobian(self, x: Array) -> float:
+        """sum_i log |dT_i/dx_i| at one position."""
+        return float(self._log_slopes(x).sum())
+
+    def pulled_back(self, gradient: Array, x: Array) -> Array:
+        """Gradient in x of log p(T(x)) + sum_i log |dT_i/dx_i|, from that of log p in theta."""
+        below, above, both = self._kinds()
+        with np.errstate(over="ignore"):
+            slopes = np.exp(self._log_slopes(x))
+        slopes[above] *= -1.0
+        change = np.zeros(self.dim)
+        change[below | above] = 1.0
+        change[both] = 1.0 - 2.0 * expit(x[both])
+        pulled: Array = slopes * gradient + change
+        return pulled
+
+    def _log_slopes(self, x: Array) -> Array:
+        below, above, both = self._kinds()
+        slopes = np.where(below | above, x, 0.0)
+        slopes[both] = np.log((self.high - self.low)[both]) + log_expit(x[both]) + log_expit(-x[both])
+        return slopes
+
+    def _kinds(self) -> tuple[Any, Any, Any]:
+        """Which parameters have a lower bound alone, an upper bound alone, and both."""
+        low, high = np.isfinite(self.low), np.isfinite(self.high)
+        return low & ~high, high & ~low, low & high
+
+
+def make_transform(bounds: Bounds | None, names: Sequence[str]) -> Transform:
+    """The transform for bounds as the user gives them.
+
+    Parameters
+    ----------
+    bounds
+        One entry per parameter, or a mapping from some names to entries. An entry is a pair (low, high) in which None
+        or an infinity stands for no bound, or one of the words "positive", "unit" and "real"; None: no bounds.
+    names
+        Names of the parameters.
+
+    Raises
+    ------
+    ParameterError
+        Naming the parameter whose entry cannot be used.
+    """
+    entries = _entries(bounds, names)
+    pairs = np.array([_pair(entry, name) for entry, name in zip(entries, names, strict=True)])
+    return Transform(pairs[:, 0], pairs[:, 1])
+
+
+def _entries(bounds: Bounds | None, names: Sequence[str]) -> list[Any]:
+    if bounds is None:
+        return [None] * len(names)
+    if isinstance(bounds, Mapping):
+        if unknown := [name for name in bounds if name not in names]:
+            raise ParameterError(f"bounds: no parameter is named {unknown[0]!r}; there are {', '.join(names)}")
+        return [bounds.get(name) for name in names]
+    if isinstance(bounds, str) or len(bounds) != len(names):
+        count = bounds if isinstance(bounds, str) else len(bounds)
+        raise ParameterError(f"bounds: expected one entry for each of the {len(names)} parameters, got {count!r}")
+    return list(bounds)
+
+
+def _pair(entry: Any, name: str) -> tuple[float, float]:
+    if entry is None:
+        return _WORDS["real"]
+    if isinstance(entry, str):
+        if entry not in _WORDS:
+            raise ParameterError(f"bounds of {name}: {entry!r} is none of {', '.join(_WORDS)}")
+        return _WORDS[entry]
+    try:
+        low, high = entry
+        low, high = -math.inf if low is None else float(low), math.inf if high is None else float(high)
+    except (TypeError, ValueError):
+        raise ParameterError(f"bounds of {name}: expected (low, high), None or a word, got {entry!r}") from None
+    if not low < high:
+        raise ParameterError(f"bounds of {name}: the lower one has to be smaller, got {low} and {high}")
+    return low, high

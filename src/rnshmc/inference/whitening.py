@@ -1,0 +1,114 @@
+"""Coordinates in which a posterior is nearly standard normal, learnt from gradients."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from rnshmc.types import Array
+
+THIRD_ORDER = 0.02
+"""Assumed change of a whitened gradient beyond its linear part, per squared whitened distance."""
+NEAR = 3.0
+"""Gradients are compared over distances of up to this many times sqrt(d)."""
+LEAST, MOST = 0.1, 1e3
+"""Curvatures in the coordinates of an earlier estimate that a new estimate may take on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """z = L'(x - centre), so that a Hessian H = L L' in x is the identity in z.
+
+    Attributes
+    ----------
+    centre
+        Shape (d,).
+    factor
+        L, lower triangular, shape (d, d).
+    """
+
+    centre: Array
+    factor: Array
+
+    def whiten(self, x: Array) -> Array:
+        """z of the rows of x."""
+        return np.asarray((x - self.centre) @ self.factor)
+
+    def unwhiten(self, z: Array) -> Array:
+        """x of the rows of z."""
+        return np.asarray(self.centre + solve_triangular(self.factor, z.T, lower=True, trans="T").T)
+
+    def slopes(self, gradients: Array) -> Array:
+        """Gradients by z from gradients by x, row by row; rows of NaN stay."""
+        found = np.full(gradients.shape, np.nan)
+        given = np.isfinite(gradients).all(axis=1)
+        if given.any():
+            found[given] = solve_triangular(self.factor, gradients[given].T, lower=True).T
+        return found
+
+    def length(self, step: Array) -> float:
+        """Whitened length of a step in x."""
+        return float(np.linalg.norm(step @ self.factor))
+
+    def curved(self, curvatures: Array, directions: Array) -> "Whitening":
+        """With a new Hessian: the one in z that has these eigenvalues, and eigenvectors as columns."""
+        root = (directions * np.sqrt(curvatures)).T @ self.factor.T
+        return Whitening(self.centre, np.linalg.qr(root)[1].T)
+
+    def moved(self, centre: Array) -> "Whitening":
+        """With another centre, given in x."""
+        return Whitening(centre, self.factor)
+
+
+@dataclass(frozen=True, eq=False)
+class Secants:
+    """Changes of the whitened gradient over whitened steps from one point, rows of (n, d) arrays, and their weights.
+
+    Attributes
+    ----------
+    weights
+        Inverse variance of what no Hessian explains of a change, shape (n,). Its scale is THIRD_ORDER |step|^2, or what
+        the trapezoidal rule leaves of the change of the potential says, if that is more: a third derivative T along a
+        step of length s leaves T s^3 / 12 there, and T s^2 / 2 of the gradient.
+    """
+
+    steps: Array
+    changes: Array
+    weights: Array
+
+    @classmethod
+    def over(cls, steps: Array, changes: Array, remainders: Array, third_order: float) -> "Secants":
+        """With weights from the remainders of the trapezoidal rule, shape (n,), and an assumed third derivative."""
+        lengths = np.sqrt((steps**2).sum(axis=1))
+        errors = np.maximum(third_order * lengths**2, 6.0 * np.abs(remainders) / lengths) + 1e-3 * lengths
+        return cls(steps, changes, errors**-2.0)
+
+    def hessian(self) -> Array:
+        """The symmetric matrix I + E nearest to the identity that maps steps to changes, by weighted least squares.
+
+        Minimises sum_i w_i |(I + E) s_i - y_i|^2 + |E|_F^2 over symmetric E, from E M + M E + 2 E = B + B' with
+        M = sum_i w_i s_i s_i' and B = sum_i w_i (y_i - s_i) s_i': Powell's symmetric update, for many secants at once.
+        """
+        moments, basis = self._moments()
+        crossed = (self.steps * self.weights[:, None]).T @ (self.changes - self.steps)
+        target = basis.T @ (crossed + crossed.T) @ basis
+        change = target / (moments[:, None] + moments + 2.0)
+        return np.asarray(np.eye(self.steps.shape[1]) + basis @ change @ basis.T)
+
+    def unexplored(self) -> Array:
+        """Orthonormal columns that span the directions of which the steps say less than the prior of E."""
+        moments, basis = self._moments()
+        return np.asarray(basis[:, moments < 1.0])
+
+    def _moments(self) -> tuple[Array, Array]:
+        moments, basis = np.linalg.eigh((self.steps * self.weights[:, None]).T @ self.steps)
+        return np.maximum(moments, 0.0), basis
+
+
+def improved(whitening: Whitening, hessian: Array) -> Whitening:
+    """The whitening for a Hessian estimated in its own coordinates, eigenvalues held within LEAST and MOST.
+
+    A negative curvature counts as a positive one, as for a saddle-free Newton step.
+    """
+    curvatures, directions = np.linalg.eigh(hessian)
+    return whitening.curved(np.clip(np.abs(curvatures), LEAST, MOST), directions)

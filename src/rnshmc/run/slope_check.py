@@ -1,0 +1,87 @@
+"""Whether a gradient is that of its potential, by differences along a random direction."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from rnshmc.types import Array
+
+AGREEMENT = 0.01
+"""Relative difference up to which slope and difference agree."""
+MISTAKE = 0.1
+"""That from which on the gradient is a mistake; between the two it is inexact, as that of a coarse adjoint is."""
+_STEPS = (1e-4, 1e-5, 1e-3, 1e-6, 1e-2)
+"""Steps of the differences, relative to the scale of the position; the first nearly always decides."""
+_FLAT = 1e-3
+"""Slopes that do not matter: by this part of a posterior standard deviation the mode would be elsewhere."""
+
+
+@dataclass(frozen=True)
+class SlopeCheck:
+    """What a comparison of slope and differences came to.
+
+    Attributes
+    ----------
+    verdict
+        "noisy": differences with several steps do not agree with each other.
+    slope
+        Derivative along the direction by the gradient.
+    differences
+        The same by central differences, those that decided last.
+    """
+
+    verdict: Literal["right", "inexact", "wrong", "noisy"]
+    slope: float
+    differences: tuple[float, ...]
+
+    @property
+    def opposite(self) -> bool:
+        """Whether the gradient has the wrong sign."""
+        difference = self.differences[-1] if self.differences else 0.0
+        return difference != 0 and abs(self.slope / difference + 1) < MISTAKE
+
+
+def check_slope(
+    both: Callable[[Array], tuple[float, float]],
+    position: Array,
+    value: float,
+    gradient: Array,
+    rng: np.random.Generator,
+) -> SlopeCheck:
+    """Compare a gradient with central differences along a random direction, for two values where it is right.
+
+    A wrong sign shows, and so does one wrong entry. With differences of two steps that agree with each other and not
+    with the gradient, it is wrong.
+
+    Parameters
+    ----------
+    both
+        Values at two positions, the rows of an array of shape (2, d).
+    position, value, gradient
+        Where, and what the function and its gradient are there.
+    rng
+        Source of the direction.
+    """
+    direction = rng.standard_normal(len(gradient))
+    direction /= np.linalg.norm(direction)
+    slope = float(gradient @ direction)
+    scale = max(1.0, float(np.linalg.norm(position, np.inf)))
+    seen: list[float] = []
+    for step in scale * np.array(_STEPS):
+        ahead, behind = both(np.array([position + step * direction, position - step * direction]))
+        difference = (ahead - behind) / (2 * step)
+        if not math.isfinite(difference):
+            continue
+        # Rounding of the values, and what would move the mode by nothing that matters.
+        slack = (1e-14 * (abs(ahead) + abs(behind)) + _FLAT * math.sqrt(abs(ahead + behind - 2 * value))) / step
+        size = max(abs(slope), abs(difference))
+        if abs(difference - slope) <= AGREEMENT * size + slack:
+            return SlopeCheck("right", slope, (difference,))
+        if any(abs(difference - other) <= AGREEMENT * abs(difference) for other in seen):
+            inexact = abs(difference - slope) <= MISTAKE * size
+            return SlopeCheck("inexact" if inexact else "wrong", slope, (*seen, difference))
+        seen.append(difference)
+    return SlopeCheck("noisy", slope, tuple(seen))

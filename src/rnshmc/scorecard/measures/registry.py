@@ -1,0 +1,88 @@
+"""Every measure by the name under which the tables of the papers call it."""
+
+import inspect
+from collections.abc import Callable, Mapping
+
+from rnshmc.errors import DataError, StoreError
+from rnshmc.scorecard.measured import Measured, Tables
+from rnshmc.scorecard.measures import adaptation, cells, posteriors, runs, sweeps
+from rnshmc.scorecard.published import Published
+
+Measure = Callable[..., Measured | None]
+"""A function of a run's tables, of the arguments that the row of a published number gives and, where it has a parameter
+`number`, of that number. It returns None of what was not run."""
+
+MEASURES: Mapping[str, Measure] = {
+    measure.__name__: measure
+    for measure in (
+        cells.cell,
+        cells.ess,
+        cells.seconds,
+        cells.ratio,
+        cells.ess_ratio,
+        cells.difference,
+        cells.efficiency,
+        cells.relative_efficiency,
+        cells.least_efficiency,
+        cells.over_best,
+        runs.mean,
+        runs.mean_ratio,
+        runs.ratio_of_means,
+        runs.paired_ratio,
+        runs.paired_difference,
+        runs.growth,
+        sweeps.change,
+        sweeps.exponent,
+        sweeps.end_over_start,
+        sweeps.end_over_best,
+        sweeps.best_over_others,
+        sweeps.high_until,
+        adaptation.final_acceptance,
+        adaptation.early_error,
+        adaptation.overall_error,
+        posteriors.agreement,
+        posteriors.marginals,
+        posteriors.bands,
+        posteriors.draws_agree,
+        posteriors.variance,
+        posteriors.trace_ratio,
+    )
+}
+
+
+def check(number: Published) -> None:
+    """Refuse a published number that nothing measures.
+
+    Raises
+    ------
+    DataError
+        If there is no such measure, or it takes other arguments: the message names file, line and column.
+    """
+    if number.measure not in MEASURES:
+        known = ", ".join(sorted(MEASURES))
+        raise DataError(f"{number.source}, column measure: there is no {number.measure!r}; there are {known}")
+    try:
+        inspect.signature(MEASURES[number.measure]).bind({}, **_arguments(number))
+    except TypeError as error:
+        raise DataError(f"{number.source}, column arguments: {number.measure} has {error}") from None
+
+
+def measured(tables: Tables, number: Published) -> Measured | None:
+    """What a run found for a published number; None if it has not run what that takes.
+
+    Raises
+    ------
+    StoreError
+        If a table of the run lacks a column.
+    """
+    try:
+        return MEASURES[number.measure](tables, **_arguments(number))
+    except KeyError as error:
+        raise StoreError(
+            f"{number.source}, {number.label}, {number.quantity}: a table of the run lacks the column {error}"
+        ) from error
+
+
+def _arguments(number: Published) -> dict[str, object]:
+    wanted = inspect.signature(MEASURES[number.measure]).parameters
+    return {**number.arguments, **({"number": number} if "number" in wanted else {})}

@@ -1,0 +1,139 @@
+"""Means over the independent runs of an experiment, and how two settings compare.
+
+`table` is a table of the run and `column` one of its columns; `per` names the columns that tell the independent runs
+apart. Every further argument is a column and the value that it has to have (`rnshmc.scorecard.measured.rows_where`),
+`first` and `last` columns of which only the smallest or the largest value counts.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rnshmc.results.estimates import Estimate
+from rnshmc.scorecard.measured import Measured, Tables, counted, rests_on_other_data, rows_where
+
+Names = str | Sequence[str]
+
+
+def mean(tables: Tables, *, table: str, column: str, per: Names = (), last: str = "", **where: Any) -> Measured | None:
+    """The mean of a column."""
+    rows = selected(tables, table, where, last=last)
+    return None if rows is None else over(by_run(rows, rows[column], per), per, rows)
+
+
+def mean_ratio(tables: Tables, *, table: str, column: str, other: str, per: Names, **where: Any) -> Measured | None:
+    """The mean of the ratio of two columns of the same row."""
+    rows = selected(tables, table, where)
+    return None if rows is None else over(by_run(rows, rows[column] / rows[other], per), per, rows)
+
+
+def ratio_of_means(
+    tables: Tables,
+    *,
+    table: str,
+    column: str,
+    key: str,
+    name: float | str,
+    other: float | str,
+    per: Names = (),
+    **where: Any,
+) -> Measured | None:
+    """The mean where `key` is `name` over that where it is `other`."""
+    means = [mean(tables, table=table, column=column, per=per, **{**where, key: value}) for value in (name, other)]
+    first, second = means
+    return None if first is None or second is None else first.per(second)
+
+
+def paired_ratio(
+    tables: Tables,
+    *,
+    table: str,
+    column: str,
+    key: str,
+    name: float | str,
+    other: float | str,
+    per: Names,
+    last: str = "",
+    **where: Any,
+) -> Measured | None:
+    """Where `key` is `name` over where it is `other`, run by run: the geometric mean over runs."""
+    rows = [selected(tables, table, {**where, key: value}, last=last) for value in (name, other)]
+    first, second = (None if part is None else by_run(part, part[column], per) for part in rows)
+    if rows[0] is None or first is None or second is None:
+        return None
+    return geometric((first / second).dropna(), per, rows[0])
+
+
+def paired_difference(
+    tables: Tables,
+    *,
+    table: str,
+    column: str,
+    key: str,
+    name: float | str,
+    other: float | str,
+    per: Names,
+    cells: Names = (),
+    first: str = "",
+    **where: Any,
+) -> Measured | None:
+    """Where `key` is `name` minus where it is `other`, run by run and, of several `cells`, cell by cell."""
+    rows = [selected(tables, table, {**where, key: value}, first=first) for value in (name, other)]
+    if rows[0] is None or rows[1] is None:
+        return None
+    ours, theirs = (part.groupby([*_names(per), *_names(cells)])[column].mean() for part in rows if part is not None)
+    differences = (ours - theirs).dropna()
+    if differences.empty:
+        return None
+    return over(differences.groupby(level=_names(per)).mean(), per, rows[0])
+
+
+def growth(tables: Tables, *, along: str, to: float, start: float, **settings: Any) -> Measured | None:
+    """How `paired_difference` grows from one setting to another."""
+    ends = [paired_difference(tables, **{**settings, along: value}) for value in (to, start)]
+    return None if ends[0] is None or ends[1] is None else ends[0].minus(ends[1])
+
+
+def selected(
+    tables: Tables, table: str, where: dict[str, Any], *, first: str = "", last: str = ""
+) -> pd.DataFrame | None:
+    """The rows that an argument list asks for; None if there are none."""
+    rows = rows_where(tables, table, where)
+    if rows is None:
+        return None
+    if first:
+        rows = rows[rows[first] == rows[first].min()]
+    return rows[rows[last] == rows[last].max()] if last else rows
+
+
+def by_run(rows: pd.DataFrame, values: pd.Series, per: Names) -> "pd.Series[Any]":
+    """The mean of some values in each independent run."""
+    return (
+        values.astype(float).groupby([rows[name] for name in _names(per)]).mean() if per else pd.Series([values.mean()])
+    )
+
+
+def over(values: "pd.Series[Any]", per: Names, rows: pd.DataFrame) -> Measured:
+    """The mean of independent values."""
+    return Measured.over_runs(values, _kind(per), other_data=rests_on_other_data(rows))
+
+
+def geometric(ratios: "pd.Series[Any]", per: Names, rows: pd.DataFrame) -> Measured | None:
+    """The geometric mean of independent ratios; None if there are none."""
+    if ratios.empty:
+        return None
+    logarithms = Estimate.over(np.log(ratios))
+    ratio = math.exp(logarithms.value)
+    estimate = Estimate(ratio, ratio * logarithms.error)
+    return Measured(estimate, len(ratios), counted(len(ratios), _kind(per)), rests_on_other_data(rows))
+
+
+def _names(names: Names) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _kind(per: Names) -> str:
+    return _names(per)[-1] if per else "run"

@@ -1,0 +1,244 @@
+"""What the papers print: one table for each paper, which says of every number how it is judged and measured."""
+
+import csv
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rnshmc.errors import DataError, ParameterError
+from rnshmc.scorecard.rules import ONE_SIDED, Rule
+
+COLUMNS = (
+    "item",
+    "heading",
+    "problem",
+    "sampler",
+    "quantity",
+    "printed",
+    "where",
+    "draws",
+    "chains",
+    "rule",
+    "bound",
+    "slack",
+    "bound_by",
+    "relative_to",
+    "measure",
+    "arguments",
+    "statement",
+    "note",
+)
+"""Columns of a paper's table; papers/README.md says what each holds."""
+PAPERS_COLUMNS = ("paper", "title")
+
+Argument = int | float | str | tuple[int | float | str, ...]
+Key = tuple[str, str, str]
+"""Paper, label and quantity of a number: what a row of the scorecard goes by."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """A printed number or statement.
+
+    Attributes
+    ----------
+    source
+        File and line, for messages.
+    paper, item, problem, sampler, quantity
+        Which number it is: the paper, its table, figure or section, and, where they apply, problem and sampler.
+    heading
+        What the item is called on a page.
+    printed
+        The number; NaN of a statement in words.
+    where
+        Where it is printed.
+    draws, chains
+        Kept draws of each chain, and chains, behind it; NaN where they are not printed or have no meaning.
+    rule
+        How it is judged.
+    relative_to
+        A sampler: this number and ours are both divided by those of that sampler in the same item. Empty otherwise.
+    measure, arguments
+        The function of `rnshmc.scorecard.measures` that says what a run has beside it, and its arguments.
+    statement
+        The statement in words; empty for a cell of a table.
+    note
+        What a reader of the scorecard should know about it, such as why it is not judged.
+    """
+
+    source: str
+    paper: str
+    item: str
+    problem: str
+    sampler: str
+    quantity: str
+    heading: str
+    printed: float
+    where: str
+    draws: float
+    chains: float
+    rule: Rule
+    relative_to: str
+    measure: str
+    arguments: Mapping[str, Argument]
+    statement: str
+    note: str
+
+    @property
+    def label(self) -> str:
+        """What the number belongs to, in one word: table1/bank/rns_hmc."""
+        return "/".join(part for part in (self.item, self.problem, self.sampler) if part)
+
+    @property
+    def key(self) -> Key:
+        """What a row of the scorecard goes by."""
+        return self.paper, self.label, self.quantity
+
+
+def read_papers(path: Path) -> dict[str, str]:
+    """The title of each paper by its name, in the order in which they are shown: columns `PAPERS_COLUMNS`."""
+    return {row["paper"]: row["title"] for _, row in read_rows(path, PAPERS_COLUMNS)}
+
+
+def read_published(paths: Iterable[Path]) -> tuple[Published, ...]:
+    """Read the tables of the papers, each named by its paper.
+
+    Raises
+    ------
+    DataError
+        If a file has other columns than `COLUMNS`, or a cell cannot be used: the message names file, line and column.
+    """
+    return tuple(number for path in paths for number in _read_paper(path))
+
+
+def by_key(numbers: Iterable[Published]) -> dict[Key, Published]:
+    """The numbers by what rows of the scorecard go by."""
+    return {number.key: number for number in numbers}
+
+
+def printed_cells(numbers: Iterable[Published], problem: str, sampler: str) -> dict[str, Published]:
+    """The printed numbers of a sampler on a problem, by quantity: statements in words are left out."""
+    return {
+        number.quantity: number
+        for number in numbers
+        if (number.problem, number.sampler) == (problem, sampler) and not math.isnan(number.printed)
+    }
+
+
+def printed_table(numbers: Iterable[Published], quantity: str) -> pd.DataFrame:
+    """A printed quantity of every problem and sampler that has it: columns problem, sampler and the quantity."""
+    rows = [
+        (number.problem, number.sampler, number.printed)
+        for number in numbers
+        if number.quantity == quantity and number.problem and not math.isnan(number.printed)
+    ]
+    return pd.DataFrame(rows, columns=["problem", "sampler", quantity])
+
+
+def read_acceptance(paths: Iterable[Path]) -> pd.DataFrame:
+    """The printed acceptance of every problem and sampler, from the tables of the papers: `printed_table`."""
+    return printed_table(read_published(paths), "ap")
+
+
+def most_draws(numbers: Iterable[Published], problems: Iterable[str]) -> float:
+    """The most draws that a paper keeps of a chain of some problems; 0 if no paper has them."""
+    wanted = set(problems)
+    kept = [number.draws for number in numbers if number.problem in wanted]
+    return max((draws for draws in kept if not math.isnan(draws)), default=0.0)
+
+
+def read_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Rows of a CSV file with exactly these columns, each with its file and line for messages."""
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        if tuple(reader.fieldnames or ()) != tuple(columns):
+            found = ", ".join(reader.fieldnames or ["none"])
+            raise DataError(f"{path}: expected the columns {', '.join(columns)}, got {found}")
+        for row in reader:
+            source = f"{path}, line {reader.line_num}"
+            if None in row or None in row.values():
+                raise DataError(f"{source}: expected {len(columns)} cells")
+            yield source, row
+
+
+def _read_paper(path: Path) -> list[Published]:
+    numbers = [_published(source, path.stem, row) for source, row in read_rows(path, COLUMNS)]
+    counts = Counter(number.key for number in numbers)
+    for number in numbers:
+        if counts[number.key] > 1:
+            raise DataError(f"{number.source}, column quantity: {number.label}, {number.quantity} stands here twice")
+    bases = {(number.item, number.problem, number.sampler, number.quantity) for number in numbers}
+    for number in numbers:
+        if number.relative_to and (number.item, number.problem, number.relative_to, number.quantity) not in bases:
+            raise DataError(
+                f"{number.source}, column relative_to: {number.item}, {number.problem} has no {number.quantity} of "
+                f"{number.relative_to!r}"
+            )
+    return numbers
+
+
+def _published(source: str, paper: str, row: Mapping[str, str]) -> Published:
+    for column in ("item", "heading", "quantity", "where", "rule", "measure"):
+        if not row[column]:
+            raise DataError(f"{source}, column {column}: empty")
+    texts = {name: row[name] for name in ("item", "heading", "problem", "sampler", "quantity", "where")}
+    number = Published(
+        source=source,
+        paper=paper,
+        **texts,
+        printed=_number(source, row, "printed"),
+        draws=_number(source, row, "draws"),
+        chains=_number(source, row, "chains"),
+        rule=_rule(source, row),
+        relative_to=row["relative_to"],
+        measure=row["measure"],
+        arguments=_arguments(source, row["arguments"]),
+        statement=row["statement"],
+        note=row["note"],
+    )
+    if math.isnan(number.printed) and number.rule.kind not in (*ONE_SIDED, "never"):
+        raise DataError(f"{source}, column printed: the rule {number.rule.kind!r} needs a number")
+    if math.isnan(number.printed) and not number.statement:
+        raise DataError(f"{source}, column statement: what prints no number needs its words")
+    return number
+
+
+def _number(source: str, row: Mapping[str, str], column: str) -> float:
+    try:
+        return float(row[column]) if row[column] else math.nan
+    except ValueError:
+        raise DataError(f"{source}, column {column}: expected a number, got {row[column]!r}") from None
+
+
+def _rule(source: str, row: Mapping[str, Any]) -> Rule:
+    bound, slack = (_number(source, row, column) for column in ("bound", "slack"))
+    try:
+        return Rule(row["rule"], bound, slack, row["bound_by"])
+    except ParameterError as error:
+        raise DataError(f"{source}, column {error}") from None
+
+
+def _arguments(source: str, text: str) -> dict[str, Argument]:
+    """``name=value; name=value``; a value of several words is a tuple, and what reads as a number is one."""
+    found: dict[str, Argument] = {}
+    for part in filter(None, map(str.strip, text.split(";"))):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not name or not value or name in found:
+            raise DataError(f"{source}, column arguments: expected name=value, each name once, got {part!r}")
+        words = tuple(map(_value, value.split()))
+        found[name] = words[0] if len(words) == 1 else words
+    return found
+
+
+def _value(word: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return word

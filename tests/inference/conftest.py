@@ -1,0 +1,81 @@
+"""Models that take time, fail, hang and crash; a potential's room around them."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnshmc.inference.evaluations import Evaluations
+from rnshmc.inference.model import Model
+from rnshmc.inference.pools import make_workers
+from rnshmc.inference.target import make_model
+from rnshmc.inference.transforms import make_transform
+from rnshmc.types import Array, Potential
+
+Function = Callable[[Array], Any]
+
+
+def make_normal() -> Function:
+    """The standard normal with its gradient; made in a function, it is sent to workers by value."""
+
+    def normal(x: Array) -> tuple[float, Array]:
+        return -0.5 * float(x @ x), -x
+
+    return normal
+
+
+def make_moody(seconds: float = 0.0) -> Function:
+    """A normal that raises beyond 1, hangs beyond 2 and takes the process down beyond 3, by the first coordinate."""
+
+    def moody(x: Array) -> tuple[float, Array]:
+        time.sleep(seconds)
+        if x[0] > 3:
+            os._exit(7)
+        if x[0] > 2:
+            time.sleep(3600)
+        if x[0] > 1:
+            raise ValueError("no convergence")
+        return -0.5 * float(x @ x), -x
+
+    return moody
+
+
+class Sent:
+    """A target that writes down each process it arrives in."""
+
+    def __init__(self, log: Path) -> None:
+        self.log = log
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        with self.log.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+
+    def __call__(self, x: Array) -> float:
+        time.sleep(0.002)
+        return -0.5 * float(x @ x)
+
+
+@pytest.fixture
+def points() -> Array:
+    """Points of three parameters at which nothing goes wrong."""
+    return np.random.default_rng(5).uniform(-1, 1, size=(12, 3))
+
+
+def evaluations_of_potential(potential: Potential, **settings: Any) -> Evaluations:
+    """Evaluations of a potential in this process."""
+    names = [f"x{i}" for i in range(potential.dim)]
+    workers = make_workers(None, make_model(potential, None, potential.dim), time_limit=None)
+    return Evaluations(workers, make_transform(None, names), **settings)
+
+
+def evaluations_of(function: Function, dim: int = 3, **settings: Any) -> Evaluations:
+    """Evaluations of a function in this process."""
+    names = [f"x{i}" for i in range(dim)]
+    pool, limit = settings.pop("pool", None), settings.pop("time_limit", None)
+    transform = make_transform(settings.pop("bounds", None), names)
+    return Evaluations(make_workers(pool, Model(function), time_limit=limit), transform, **settings)

@@ -1,0 +1,139 @@
+"""Draws and expectations are right, or a plain sentence says that they are not."""
+
+import numpy as np
+import pytest
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.algorithm import run
+from rnshmc.inference.outcome import Outcome
+from rnshmc.inference.verdict import judge
+from rnshmc.random import stream
+from rnshmc.types import Potential
+from tests.inference.conftest import evaluations_of_potential
+from tests.inference.problems import Cliff, Correlated, Flat, LogGamma, Modes, Noisy, Raising, Wide
+
+
+def sampled(potential: Potential, start: object, *, draws: int = 1000, seed: int = 1, **settings: object) -> Outcome:
+    evaluations = evaluations_of_potential(potential, **settings)
+    return run(evaluations, np.asarray(start, dtype=float), draws=draws, rng=stream(seed, "algorithm"))
+
+
+def said(outcome: Outcome) -> str:
+    return str(judge(outcome, [f"x{i}" for i in range(len(outcome.mean.value))]))
+
+
+def within(outcome: Outcome, mean: object, variance: object, errors: float = 6.0) -> None:
+    """Means and variances within some standard errors, and these small."""
+    spread = np.sqrt(variance)  # type: ignore[call-overload]
+    assert np.all(np.abs(outcome.mean.value - mean) < errors * outcome.mean.standard_error)
+    assert np.all(np.abs(outcome.variance.value - variance) < errors * outcome.variance.standard_error)
+    assert np.all(outcome.mean.standard_error < 0.2 * spread)
+
+
+def test_a_gaussian_costs_its_hessian_and_little_more() -> None:
+    """d + 1 gradients tell all of it; 25 values check it."""
+    problem = Correlated()
+    outcome = sampled(problem, np.zeros(5))
+    assert outcome.method == "surrogate"
+    assert outcome.finished
+    assert outcome.spent.units <= 100
+    assert outcome.surrogate_error < 1e-2
+    within(outcome, problem.mean, np.diag(problem.covariance))
+
+
+def test_a_skewed_posterior() -> None:
+    outcome = sampled(LogGamma(), np.full(3, 4.0))
+    assert outcome.method == "surrogate"
+    assert outcome.spent.units < 300
+    within(outcome, LogGamma.mean, LogGamma.variance)
+
+
+def test_exact_draws_have_exact_potentials() -> None:
+    problem = LogGamma()
+    outcome = sampled(problem, np.full(3, 4.0))
+    assert outcome.draws.shape[0] == 4
+    potentials = [[problem.value(q) for q in chain] for chain in outcome.draws]
+    np.testing.assert_array_equal(outcome.potentials, potentials)
+
+
+def test_the_same_seed_is_the_same_run() -> None:
+    first, second = (sampled(LogGamma(), np.zeros(3)) for _ in range(2))
+    np.testing.assert_array_equal(first.draws, second.draws)
+    np.testing.assert_array_equal(first.mean.value, second.mean.value)
+
+
+def test_without_gradients() -> None:
+    outcome = sampled(LogGamma(2), np.zeros(2), has_gradient=False)
+    assert outcome.spent.gradients == 0
+    assert outcome.method == "surrogate"
+    within(outcome, LogGamma.mean, LogGamma.variance)
+
+
+def test_spent_is_the_sum_of_its_stages() -> None:
+    outcome = sampled(LogGamma(), np.zeros(3))
+    assert sum(stage.units for stage in outcome.by_stage.values()) == outcome.spent.units
+
+
+@pytest.mark.parametrize("budget", [3, 15, 40, 75])
+def test_a_spent_budget_leaves_what_there_is(budget: int) -> None:
+    outcome = sampled(LogGamma(), np.zeros(3), budget=budget)
+    assert outcome.spent.units <= budget
+    assert not outcome.finished
+    assert any("budget" in warning for warning in outcome.warnings)
+
+
+def test_two_modes_are_told() -> None:
+    outcome = sampled(Modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400)
+    assert len(outcome.modes) == 2
+    assert outcome.method == "adapted HMC"
+    assert "2 modes" in said(outcome)
+    assert set(np.sign(outcome.draws[:, -1, 0])) == {-1.0, 1.0}
+
+
+def test_a_flat_direction_is_told() -> None:
+    outcome = sampled(Flat(), [1.0, 1.0], draws=200)
+    assert "!" in said(outcome)
+
+
+def test_a_cliff() -> None:
+    outcome = sampled(Cliff(), np.ones(3), draws=1000)
+    mean = np.array([np.sqrt(2 / np.pi), 0.0, 0.0])
+    within(outcome, mean, np.array([1 - 2 / np.pi, 1.0, 1.0]))
+    assert np.all(outcome.draws[..., 0] > 0)
+
+
+def test_a_noisy_potential_is_told() -> None:
+    outcome = sampled(Noisy(), np.ones(3), draws=400)
+    assert outcome.surrogate_error > 0.2 or any("noisy" in warning for warning in outcome.warnings)
+
+
+def test_one_that_raises_now_and_then_is_told_and_right() -> None:
+    outcome = sampled(Raising(), np.full(4, 1.00013))
+    assert outcome.failures
+    assert "evaluations failed" in said(outcome)
+    within(outcome, 0.0, np.ones(4))
+
+
+def test_two_hundred_dimensions() -> None:
+    problem = Wide()
+    outcome = sampled(problem, np.ones(200), draws=200)
+    assert outcome.method == "adapted HMC"
+    assert "200 dimensions" in outcome.reason
+    scaled = outcome.draws / np.sqrt(problem.variances)
+    assert abs(float((scaled**2).mean()) - 1.0) < 0.05
+
+
+def test_standard_errors_are_those_of_the_errors() -> None:
+    """Over seeds and coordinates, squared errors in units of their standard errors average to about one."""
+    z = []
+    for seed in range(6):
+        outcome = sampled(LogGamma(), np.zeros(3), seed=seed, draws=400)
+        z.append((outcome.mean.value - LogGamma.mean) / outcome.mean.standard_error)
+    assert np.mean(np.square(z)) < 4.0
+
+
+def test_starts_that_cannot_be_used_are_refused() -> None:
+    with pytest.raises(ParameterError, match="starts: expected"):
+        sampled(LogGamma(), np.zeros(2))
+    with pytest.raises(ParameterError, match="start: the potential cannot be evaluated"):
+        sampled(Cliff(), -np.ones(3))

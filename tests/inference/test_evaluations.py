@@ -1,0 +1,220 @@
+"""Exact evaluations: in unconstrained coordinates, within a budget, and never twice."""
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnshmc.inference.evaluations import Evaluation, Evaluations, Spent
+from rnshmc.inference.ledger import Ledger, Record
+from rnshmc.inference.model import Model
+from rnshmc.inference.pools import make_workers
+from rnshmc.inference.transforms import make_transform
+from rnshmc.inference.trouble import BudgetSpent, EvaluationError
+from rnshmc.types import Array
+from tests.inference.conftest import evaluations_of, make_moody, make_normal
+
+
+def counting() -> tuple[list[Array], Callable[[Array], Any]]:
+    """A normal density, and the points at which it was evaluated."""
+    seen: list[Array] = []
+
+    def normal(x: Array) -> tuple[float, Array]:
+        seen.append(x.copy())
+        return -0.5 * float(x @ x), -x
+
+    return seen, normal
+
+
+def test_the_potential_is_minus_the_log_density_with_the_jacobian(assert_slope: Callable[..., None]) -> None:
+    def gamma(x: Array) -> tuple[float, Array]:
+        return float(np.log(x[0]) - x[0]), 1 / x - 1
+
+    exact = evaluations_of(gamma, 1, bounds=["positive"])
+    [found] = exact.evaluate(np.array([0.4]))
+    assert found.value == pytest.approx(math.exp(0.4) - 0.8, rel=1e-15)
+    assert found.gradient is not None
+    assert_slope(lambda q: next(exact.evaluate(q)).value, float(found.gradient[0]), np.array([0.4]), np.ones(1))
+
+
+def test_nothing_is_evaluated_twice(points: Array) -> None:
+    seen, normal = counting()
+    exact = evaluations_of(normal)
+    batch = np.concatenate([points, points[::-1]])
+    first = list(exact.evaluate(batch))
+    again = list(exact.evaluate(batch, gradient=False))
+    assert len(first) == len(again) == len(batch)
+    assert len(seen) == len(points)
+    assert exact.spent == Spent(len(points), len(points), 0)
+
+
+def test_a_gradient_is_asked_for_where_a_value_alone_is_known(points: Array) -> None:
+    model = Model(lambda x: -0.5 * float(x @ x), lambda x: -x)
+    exact = Evaluations(make_workers(None, model, time_limit=None), make_transform(None, ["a", "b", "c"]))
+    [value] = exact.evaluate(points[0], gradient=False)
+    [both] = exact.evaluate(points[0])
+    assert value.gradient is None
+    assert both.gradient is not None
+    assert exact.spent == Spent(2, 1, 0)
+
+
+@pytest.mark.parametrize("pool", [None, 2])
+@pytest.mark.parametrize("budget", [0, 1, 2, 7, 8])
+def test_the_budget_is_used_and_never_exceeded(points: Array, budget: int, pool: int | None) -> None:
+    if pool and budget not in (0, 7):
+        pytest.skip("processes take a second to start; two budgets will do")
+    exact = evaluations_of(make_normal(), pool=pool, budget=budget)
+    arrived: list[Evaluation] = []
+    with pytest.raises(BudgetSpent, match=f"{budget // 2 * 2} of {budget} units are spent"):
+        arrived.extend(exact.evaluate(points))
+    exact.close()
+    assert len(arrived) == budget // 2
+    assert exact.spent.units == budget // 2 * 2
+
+
+def test_what_is_known_is_free(points: Array) -> None:
+    known = [Record(x, -1.0, np.ones(3)) for x in points]
+    exact = evaluations_of(make_normal(), known=known, budget=0)
+    assert [found.value for found in exact.evaluate(points)] == [1.0] * len(points)
+    assert [found.point.tolist() for found in exact.known] == points.tolist()
+
+
+def test_what_is_known_is_found_by_its_unconstrained_coordinates(points: Array) -> None:
+    known = [Record(np.exp(x), -1.0, np.ones(3)) for x in points]
+    exact = evaluations_of(make_normal(), bounds=["positive"] * 3, known=known, budget=0)
+    assert len(list(exact.evaluate(np.array([found.point for found in exact.known])))) == len(points)
+
+
+def test_known_points_outside_the_bounds_are_left_out() -> None:
+    known = [Record(np.array([x]), -1.0, None) for x in (-1.0, 0.0, 0.5, 1.0)]
+    assert len(evaluations_of(make_normal(), 1, bounds=["unit"], known=known).known) == 1
+
+
+def test_failures_are_points_of_infinite_potential_with_a_reason_and_are_not_tried_again(points: Array) -> None:
+    points = points.copy()
+    points[1, 0] = 1.5
+    exact = evaluations_of(make_moody())
+    for _ in range(2):
+        found = {one.point.tobytes(): one for one in exact.evaluate(points)}
+        failed = found[points[1].tobytes()]
+        assert (failed.value, failed.gradient, failed.failure) == (math.inf, None, "ValueError: no convergence")
+    # The function raised before it was seen to return a gradient.
+    assert exact.spent == Spent(len(points), len(points) - 1, 1)
+
+
+def test_a_density_of_zero_is_infinite_without_a_failure() -> None:
+    [found] = evaluations_of(lambda x: -math.inf, 1).evaluate(np.zeros(1))
+    assert (found.value, found.gradient, found.failure) == (math.inf, None, None)
+
+
+def test_the_potential_grows_without_bound_where_parameters_round_to_a_bound() -> None:
+    exact = evaluations_of(lambda x: 0.0, 1, bounds=["unit"])
+    far = [next(exact.evaluate(np.array([x]))).value for x in (40.0, 400.0, 4000.0)]
+    np.testing.assert_allclose(far, [40.0, 400.0, 4000.0], rtol=1e-14)
+
+
+def test_an_iterator_that_is_left_takes_its_points_back(points: Array) -> None:
+    seen, normal = counting()
+    exact = evaluations_of(normal)
+    for _ in exact.evaluate(points):
+        break
+    list(exact.evaluate(points[-1]))
+    assert [x.tolist() for x in seen] == [points[0].tolist(), points[-1].tolist()]
+
+
+def test_several_iterators_share_the_workers(points: Array) -> None:
+    exact = evaluations_of(make_normal(), pool=2)
+    one, other = exact.evaluate(points[:6]), exact.evaluate(points[4:])
+    found: list[Evaluation] = []
+    for _ in range(3):
+        found += [next(one), next(other)]
+    found += [*one, *other]
+    exact.close()
+    assert len(found) == 6 + 8
+    assert exact.spent.values == 12
+
+
+def test_an_iterator_waits_no_longer_for_what_another_took_back(points: Array) -> None:
+    exact = evaluations_of(make_normal())
+    one, other = exact.evaluate(points[:3]), exact.evaluate(points[1:3])
+    next(one)  # has asked for the second point
+    next(other)
+    one.close()
+    assert len(list(other)) == 1
+
+
+def test_each_evaluation_is_in_the_file_when_it_arrives(points: Array, tmp_path: Path) -> None:
+    path = tmp_path / "evaluations.jsonl"
+    exact = evaluations_of(make_normal(), ledger=Ledger(path, ["x0", "x1", "x2"]))
+    for number, _ in enumerate(exact.evaluate(points), start=1):
+        assert len(path.read_text().splitlines()) == 1 + number
+    exact.close()
+
+
+def test_a_run_that_starts_again_evaluates_nothing_twice(points: Array, tmp_path: Path) -> None:
+    def fails_on_the_right(x: Array) -> tuple[float, Array]:
+        if x[0] > 2:
+            raise ValueError("no convergence")
+        return -0.5 * float(x @ x), -x
+
+    def exact() -> Evaluations:
+        ledger = Ledger(tmp_path / "e.jsonl", ["x0", "x1", "x2"])
+        return evaluations_of(fails_on_the_right, ledger=ledger, bounds=[(-2, 5)] * 3)
+
+    first = exact()
+    before = {one.point.tobytes(): one for one in first.evaluate(points)}
+    first.close()
+    assert 0 < first.spent.failed < len(points)
+    second = exact()
+    for one in second.evaluate(points):
+        other = before[one.point.tobytes()]
+        assert (one.value, one.failure) == (other.value, other.failure)
+        assert (one.gradient is None and other.gradient is None) or np.array_equal(one.gradient, other.gradient)  # type: ignore[arg-type]
+    second.close()
+    assert second.spent == Spent()
+
+
+def test_a_gradient_that_comes_along_is_kept(tmp_path: Path) -> None:
+    for spent in (2, 0):
+        exact = evaluations_of(make_normal(), 1, ledger=Ledger(tmp_path / "e.jsonl", ["x0"]))
+        [found] = exact.evaluate(np.ones(1), gradient=bool(spent == 0))
+        exact.close()
+        assert found.gradient is not None
+        assert exact.spent.units == spent
+
+
+def test_a_target_without_gradient_is_not_asked_twice(tmp_path: Path) -> None:
+    for expected in (1, 0):
+        exact = evaluations_of(lambda x: 0.0, 1, ledger=Ledger(tmp_path / "e.jsonl", ["x0"]))
+        [found] = exact.evaluate(np.zeros(1))
+        exact.close()
+        assert found.gradient is None
+        assert exact.spent.values == expected
+
+
+def test_nothing_goes_on_when_the_target_is_gone(points: Array) -> None:
+    def gone(x: Array) -> float:
+        raise EvaluationError("the server at http://nowhere does not answer")
+
+    with pytest.raises(EvaluationError, match="http://nowhere does not answer"):
+        list(evaluations_of(gone).evaluate(points))
+
+
+def test_workers_go_on_while_the_caller_thinks() -> None:
+    def slow(x: Array) -> float:
+        time.sleep(0.2)
+        return 0.0
+
+    exact = evaluations_of(slow, 1, pool=1)
+    arriving = exact.evaluate(np.arange(3.0)[:, None])
+    next(arriving)
+    time.sleep(0.3)
+    start = time.monotonic()
+    next(arriving)
+    # The second evaluation took place during the pause.
+    assert time.monotonic() - start < 0.15
+    exact.close()

@@ -1,0 +1,48 @@
+"""Log densities written in JAX."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnshmc.inference.model import Model
+from rnshmc.inference.pools import Task, make_workers
+from rnshmc.types import Array
+
+jax = pytest.importorskip("jax", reason="jax is not installed")
+X = np.array([0.1, -0.2, 0.3])
+
+
+def make_density() -> Any:
+    def density(x: Any) -> Any:
+        return -jax.numpy.cosh(x).sum() * 1e3
+
+    return density
+
+
+def exact() -> tuple[float, Array]:
+    return float(-np.cosh(X).sum() * 1e3), -np.sinh(X) * 1e3
+
+
+def test_it_is_differentiated_in_double_precision() -> None:
+    model = Model(make_density())
+    for _ in range(2):
+        answer = model.evaluate(X, gradient=True)
+        value, gradient = exact()
+        assert answer.log_density == pytest.approx(value, rel=1e-14)
+        np.testing.assert_allclose(answer.gradient, gradient, rtol=1e-12)  # type: ignore[arg-type]
+    assert (answer.values, answer.gradients) == (1, 1)
+    assert model.evaluate(X, gradient=False).log_density == pytest.approx(value, rel=1e-14)
+
+
+def test_the_first_evaluation_is_counted_as_what_it_takes() -> None:
+    answer = Model(make_density()).evaluate(X, gradient=True)
+    assert (answer.values, answer.gradients) == (2, 1)
+
+
+def test_it_can_be_sent_to_a_process() -> None:
+    workers = make_workers(1, Model(make_density()), time_limit=None)
+    workers.submit(Task(0, X, True))
+    _, answer = workers.next()
+    workers.close()
+    assert answer.log_density == pytest.approx(exact()[0], rel=1e-14)

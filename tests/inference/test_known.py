@@ -1,0 +1,64 @@
+"""Evaluations that somebody has already."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnshmc.errors import DataError, ParameterError
+from rnshmc.inference.known import read_known
+from rnshmc.inference.ledger import Ledger, Record
+
+POINTS = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+DENSITIES = np.array([-1.0, -math.inf, math.nan])
+GRADIENTS = np.array([[1.0, 2.0], [math.nan, 0.0], [0.0, 0.0]])
+ARRAYS: dict[str, Any] = {"points": POINTS, "log_densities": DENSITIES, "gradients": GRADIENTS}
+
+
+@pytest.mark.parametrize("form", ["mapping", "npz", "lines"])
+def test_arrays_and_files_are_read(form: str, tmp_path: Path) -> None:
+    source: Any = ARRAYS
+    if form == "npz":
+        source = tmp_path / "mine.npz"
+        np.savez(source, **ARRAYS)
+    if form == "lines":
+        source = tmp_path / "mine.jsonl"
+        ledger = Ledger(source, ["a", "b"])
+        ledger.append(Record(POINTS[0], -1.0, GRADIENTS[0]))
+        ledger.append(Record(POINTS[1], -math.inf, None, with_gradient=False))
+        ledger.close()
+    first, second = read_known(source, ["a", "b"])  # a density that is not a number says nothing
+    assert np.array_equal(first.x, POINTS[0])
+    assert np.array_equal(first.gradient, GRADIENTS[0])  # type: ignore[arg-type]
+    assert (first.log_density, second.log_density, second.gradient) == (-1.0, -math.inf, None)
+
+
+def test_gradients_may_be_missing() -> None:
+    [record] = read_known({"points": POINTS[:1], "log_densities": [-1.0]}, ["a", "b"])
+    assert (record.gradient, record.with_gradient) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"log_densities": None}, "evaluations: 'log_densities' is missing"),
+        ({"gradient": GRADIENTS}, "evaluations: 'gradient' is not known"),
+        ({"points": POINTS[:, :1]}, r"evaluations, points: expected shape \(n, 2\), got \(3, 1\)"),
+        ({"log_densities": DENSITIES[:2]}, r"evaluations, log_densities: expected shape \(3,\), got \(2,\)"),
+        ({"gradients": GRADIENTS[:2]}, r"evaluations, gradients: expected shape \(3, 2\), got \(2, 2\)"),
+        ({"points": "many"}, "evaluations, points: expected numbers"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_told(changes: dict[str, Any], message: str) -> None:
+    arrays = {key: value for key, value in {**ARRAYS, **changes}.items() if value is not None}
+    with pytest.raises(ParameterError, match=message):
+        read_known(arrays, ["a", "b"])
+
+
+def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    (tmp_path / "text.npz").write_text("text")
+    for name in ("absent.npz", "absent.jsonl", "text.npz"):
+        with pytest.raises((DataError, ParameterError), match=name.replace(".", r"\.")):
+            read_known(tmp_path / name, ["a", "b"])

@@ -1,0 +1,112 @@
+"""The file of evaluations: what is written is read, and a killed writer costs the line it was writing at most."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rnshmc.errors import DataError, ParameterError, StoreError
+from rnshmc.inference.ledger import Ledger, Record
+
+NAMES = ["a", "b"]
+RECORDS = (
+    Record(np.array([1 / 3, -1e-300]), -math.pi, np.array([0.1, math.e])),
+    Record(np.array([2.0, 0.0]), -math.inf, None, with_gradient=False),
+    Record(np.array([3.0, 0.0]), math.nan, None, 'ValueError: "no"\nconvergence \N{GREEK SMALL LETTER MU}'),
+    Record(np.array([4.0, 0.0]), -2.0, None, "the gradient is nan in entry 0"),
+)
+
+
+def content(record: Record) -> tuple[object, ...]:
+    """A record to the last bit."""
+    gradient = None if record.gradient is None else record.gradient.tobytes()
+    density = np.float64(record.log_density).tobytes()
+    return record.x.tobytes(), density, gradient, record.failure, record.with_gradient
+
+
+def same(one: Record, other: Record) -> bool:
+    return content(one) == content(other)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    ledger = Ledger(tmp_path / "new/evaluations.jsonl", NAMES)
+    assert ledger.records == ()
+    for record in RECORDS:
+        ledger.append(record)
+    ledger.close()
+    return tmp_path / "new/evaluations.jsonl"
+
+
+def reopened(path: Path, names: list[str] = NAMES, *, resume: bool = True) -> tuple[Record, ...]:
+    ledger = Ledger(path, names, resume=resume)
+    ledger.close()
+    return ledger.records
+
+
+def test_what_is_read_is_what_was_written_to_the_last_bit(path: Path) -> None:
+    assert all(map(same, reopened(path), RECORDS))
+    assert len(reopened(path)) == len(RECORDS)
+    assert all(json.loads(line) for line in path.read_text().splitlines())
+
+
+@pytest.mark.parametrize("cut", range(1, 60, 7))
+def test_a_torn_last_line_is_dropped_and_the_next_one_is_whole(path: Path, cut: int) -> None:
+    path.write_bytes(path.read_bytes()[:-cut])
+    ledger = Ledger(path, NAMES)
+    assert all(map(same, ledger.records, RECORDS[:-1]))
+    assert len(ledger.records) == len(RECORDS) - 1
+    ledger.append(RECORDS[-1])
+    ledger.close()
+    assert len(reopened(path)) == len(RECORDS)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 5, 20])
+def test_a_torn_first_line_is_written_again(path: Path, kept: int) -> None:
+    path.write_bytes(path.read_bytes()[:kept])
+    assert reopened(path) == ()
+    assert path.read_text() == '{"format": "rnshmc evaluations 1", "names": ["a", "b"]}\n'
+
+
+def test_files_of_others_are_refused_and_left_alone(tmp_path: Path) -> None:
+    for text in ("x,y\n1,2\n", "something else", '{"format": "other", "names": []}\n', "[1]\n"):
+        file = tmp_path / "other.txt"
+        file.write_text(text)
+        with pytest.raises(DataError, match=r"other\.txt is not a file of evaluations"):
+            Ledger(file, NAMES)
+        assert file.read_text() == text
+
+
+def test_other_parameters_are_refused(path: Path) -> None:
+    with pytest.raises(StoreError, match="evaluations of the parameters a, b, this target has a, c"):
+        Ledger(path, ["a", "c"])
+
+
+def test_a_damaged_line_is_named(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:2], '{"x": [1.0], "log_density": 2.0}', *lines[2:]]) + "\n")
+    with pytest.raises(DataError, match=r"line 3: expected 2 parameters"):
+        Ledger(path, NAMES)
+    path.write_text("\n".join([*lines[:2], "nonsense", *lines[2:]]) + "\n")
+    with pytest.raises(DataError, match=r"line 3: not an evaluation"):
+        Ledger(path, NAMES)
+
+
+def test_evaluations_are_never_overwritten(path: Path) -> None:
+    before = path.read_bytes()
+    with pytest.raises(ParameterError, match="has 4 evaluations already"):
+        Ledger(path, NAMES, resume=False)
+    assert path.read_bytes() == before
+
+
+def test_one_process_writes(path: Path) -> None:
+    ledger = Ledger(path, NAMES)
+    program = f"from rnshmc.inference.ledger import Ledger; Ledger({str(path)!r}, ['a', 'b'])"
+    other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "is being written by another run" in other.stderr
+    ledger.close()
+    subprocess.run([sys.executable, "-c", program], check=True)

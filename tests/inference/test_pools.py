@@ -1,0 +1,181 @@
+"""Who evaluates: every kind of pool gives the same answers, whatever single evaluations do."""
+
+import contextlib
+import multiprocessing
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.model import Answer, Model
+from rnshmc.inference.pools import Task, Workers, make_workers
+from rnshmc.inference.trouble import EvaluationError
+from rnshmc.types import Array
+from tests.inference.conftest import Sent, make_moody, make_normal
+
+
+class OnlyMap:
+    """What emcee asks of a pool."""
+
+    def __init__(self, pool: Any) -> None:
+        self.map = pool.map
+
+
+@contextlib.contextmanager
+def dask_client() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+POOLS: dict[str, Callable[[], Any]] = {
+    "none": lambda: contextlib.nullcontext(None),
+    "processes": lambda: contextlib.nullcontext(2),
+    "threads": lambda: ThreadPoolExecutor(2),
+    "executor": lambda: ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("forkserver")),
+    "multiprocessing": lambda: multiprocessing.get_context("forkserver").Pool(2),
+    "dask": dask_client,
+}
+
+
+@pytest.fixture(scope="module", params=POOLS)
+def pool(request: pytest.FixtureRequest) -> Iterator[Any]:
+    with POOLS[request.param]() as made:
+        yield made
+
+
+@contextlib.contextmanager
+def workers_of(pool: Any, target: Any, time_limit: float | None = None) -> Iterator[Workers]:
+    workers = make_workers(pool, Model(target), time_limit=time_limit)
+    try:
+        yield workers
+    finally:
+        workers.close()
+
+
+def answers(workers: Workers, points: Array, *, gradient: bool = True) -> dict[int, Answer]:
+    """Answers by the number of the point, in the order in which they arrived."""
+    for number, x in enumerate(points):
+        workers.submit(Task(number, x, gradient))
+    arrived = (workers.next() for _ in points)
+    return {task.number: answer for task, answer in arrived}
+
+
+def test_every_pool_gives_the_answers_of_this_process(pool: Any, points: Array) -> None:
+    with workers_of(pool, make_normal()) as workers:
+        found = answers(workers, points)
+    assert sorted(found) == list(range(len(points)))
+    here = Model(make_normal())
+    for number, x in enumerate(points):
+        expected = here.evaluate(x, gradient=True)
+        assert found[number].log_density == expected.log_density
+        assert np.array_equal(found[number].gradient, expected.gradient)  # type: ignore[arg-type]
+
+
+def test_failures_and_hangs_are_answers_and_the_rest_goes_on(pool: Any, points: Array) -> None:
+    points = points.copy()
+    points[3, 0], points[5, 0] = 1.5, 2.5
+    with workers_of(pool, make_moody(), time_limit=0.4) as workers:
+        found = answers(workers, points)
+    assert found[3].failure == "ValueError: no convergence"
+    assert found[5].failure == "it took longer than time_limit = 0.4 s"
+    assert (found[5].values, found[5].gradients) == (1, 1)
+    assert [number for number in found if found[number].failure is None] == [
+        number for number in found if number not in (3, 5)
+    ]
+
+
+def test_the_model_is_sent_to_a_worker_once(pool: Any, points: Array, tmp_path: Path) -> None:
+    log = tmp_path / "arrivals"
+    log.touch()
+    with workers_of(pool, Sent(log)) as workers:
+        for batch in (points, points[::-1]):
+            answers(workers, np.tile(batch, (4, 1)), gradient=False)
+    # The scheduler of Dask, in this process here, opens it too.
+    arrivals = Counter(pid for pid in log.read_text().split() if pid != str(os.getpid()) or pool is None)
+    assert set(arrivals.values()) <= {1}
+    assert len(arrivals) <= 2
+
+
+@pytest.mark.parametrize("name", ["processes", "threads"])
+def test_nobody_waits_for_the_slowest(name: str, points: Array) -> None:
+    def slow_first(x: Array) -> float:
+        time.sleep(0.5 if x[0] == 9 else 0.001)
+        return 0.0
+
+    points = points.copy()
+    points[0, 0] = 9
+    with POOLS[name]() as pool, workers_of(pool, slow_first) as workers:
+        assert list(answers(workers, points))[-1] == 0
+
+
+def test_a_pool_with_map_alone_will_do(points: Array) -> None:
+    with ThreadPoolExecutor(2) as threads, workers_of(OnlyMap(threads), make_normal()) as workers:
+        assert sorted(answers(workers, points)) == list(range(len(points)))
+
+
+def test_a_crash_costs_one_evaluation(points: Array) -> None:
+    points = points.copy()
+    points[2, 0] = 4
+    with workers_of(2, make_moody()) as workers:
+        found = answers(workers, points)
+    assert found[2].failure == "the process that evaluated it ended with exit status 7"
+    assert sum(answer.failure is not None for answer in found.values()) == 1
+
+
+def test_an_executor_that_a_crash_has_broken_says_so(points: Array) -> None:
+    points = points.copy()
+    points[2, 0] = 4
+    context = multiprocessing.get_context("forkserver")
+    with (
+        ProcessPoolExecutor(1, mp_context=context) as pool,
+        workers_of(pool, make_moody()) as workers,
+        pytest.raises(EvaluationError, match=r"the pool (has lost its workers|takes no evaluations)"),
+    ):
+        answers(workers, points)
+
+
+def test_a_target_that_cannot_be_sent_is_told_before_it_is(tmp_path: Path) -> None:
+    with (tmp_path / "open").open("w") as file:
+
+        def unsendable(x: Array) -> float:
+            file.write("")
+            return 0.0
+
+        with pytest.raises(ParameterError, match="target: it cannot be sent to a worker"):
+            make_workers(2, Model(unsendable), time_limit=None)
+
+
+def test_processes_end_with_the_run(points: Array) -> None:
+    def whoami(x: Array) -> float:
+        return float(os.getpid())
+
+    with workers_of(2, whoami) as workers:
+        processes = {int(answer.log_density) for answer in answers(workers, points).values()}
+    for process in processes:
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+
+
+@pytest.mark.parametrize(
+    ("pool", "message"),
+    [(0, "pool: expected at least 1 process"), (True, "pool: expected None"), ("4", "pool: expected None")],
+)
+def test_what_is_no_pool_is_told(pool: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        make_workers(pool, Model(make_normal()), time_limit=None)
+
+
+def test_a_time_limit_is_positive() -> None:
+    with pytest.raises(ParameterError, match="time_limit"):
+        make_workers(None, Model(make_normal()), time_limit=0.0)

@@ -1,0 +1,83 @@
+"""`python -m rnshmc settings.yaml`."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import arviz
+import pytest
+
+from rnshmc.errors import DataError, ParameterError
+from rnshmc.inference.settings import run_file
+
+MODEL = """
+from helper import scale
+
+def posterior(shift=0.0):
+    def density(x):
+        return -0.5 * float(((x - shift) / scale) @ ((x - shift) / scale))
+    return density
+"""
+SETTINGS = """
+target: {kind: python, path: model.py, make: posterior, settings: {shift: 2.0}}
+x0: [1.0, 3.0]
+names: [a, b]
+draws: 100
+pool: 1
+filepath: evaluations.jsonl
+output: draws.nc
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "model.py").write_text(MODEL)
+    (tmp_path / "helper.py").write_text("scale = 0.5\n")
+    (tmp_path / "settings.yaml").write_text(SETTINGS)
+    return tmp_path
+
+
+def test_a_file_does_what_the_call_does(folder: Path) -> None:
+    command = [sys.executable, "-m", "rnshmc", str(folder / "settings.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "exact evaluations" in done.stdout
+    assert "draws.nc" in done.stdout
+    data = arviz.from_netcdf(folder / "draws.nc")
+    assert list(data.posterior.data_vars) == ["a", "b"]
+    assert (folder / "evaluations.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("draws:", "drawz:", "'drawz' is not known; did you mean 'draws'?"),
+        ("x0: [1.0, 3.0]\n", "", "'x0' is missing"),
+        ("kind: python", "kind: pyton", "target: kind is 'pyton'; there are python and umbridge"),
+        ("make: posterior", "made: posterior", "target: 'made' is not known; did you mean 'make'?"),
+        ("make: posterior", "make: likelihood", r"model.py has no function 'likelihood'"),
+        ("path: model.py", "path: absent.py", r"there is no Python file .*absent.py"),
+        (
+            "{kind: python, path: model.py, make: posterior, settings: {shift: 2.0}}",
+            "model.py",
+            "target: expected kind",
+        ),
+    ],
+)
+def test_mistakes_are_told_by_key(folder: Path, old: str, new: str, message: str) -> None:
+    path = folder / "settings.yaml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(ParameterError, match=message):
+        run_file(path)
+
+
+def test_a_file_that_cannot_be_read_is_told_in_one_line(folder: Path) -> None:
+    for text in ("a: [", "just text"):
+        (folder / "settings.yaml").write_text(text)
+        with pytest.raises(DataError, match=r"settings\.yaml"):
+            run_file(folder / "settings.yaml")
+    command = [sys.executable, "-m", "rnshmc", str(folder / "absent.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("rnshmc: ")
+    assert "Traceback" not in done.stderr

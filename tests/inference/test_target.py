@@ -1,0 +1,152 @@
+"""What a posterior may be given as."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.inference.least_squares import LeastSquares
+from rnshmc.inference.target import make_model, make_names, make_starts, make_units
+from rnshmc.targets.gaussian import Gaussian
+from rnshmc.types import Array
+
+X = np.array([0.5, -1.0])
+DATA = np.array([1.0, 2.0, 3.0])
+DESIGN = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+
+
+def forward(x: Array) -> Array:
+    return np.asarray(DESIGN @ np.exp(x))
+
+
+def jacobian(x: Array) -> Array:
+    return np.asarray(DESIGN * np.exp(x))
+
+
+def vjp(x: Array, v: Array) -> Array:
+    return np.asarray(jacobian(x).T @ v)
+
+
+def test_a_potential_is_minus_the_log_density() -> None:
+    potential = Gaussian(np.ones(2), np.diag([1.0, 4.0]))
+    answer = make_model(potential, None, 2).evaluate(X, gradient=True)
+    assert answer.log_density == -potential.value(X)
+    assert np.array_equal(answer.gradient, -potential.gradient(X))  # type: ignore[arg-type]
+    assert (answer.values, answer.gradients) == (1, 1)
+
+
+def test_a_potential_that_cannot_be_evaluated_is_a_failure() -> None:
+    class Overflows:
+        dim = 2
+
+        def value(self, q: Array) -> float:
+            raise NumericalError("an overflow")
+
+    answer = make_model(Overflows(), None, 2).evaluate(X, gradient=True)
+    assert answer.failure == "NumericalError: an overflow"
+
+
+def test_a_potential_without_gradient_is_used_without() -> None:
+    class Value:
+        dim = 2
+
+        def value(self, q: Array) -> float:
+            return 3.0
+
+    answer = make_model(Value(), None, 2).evaluate(X, gradient=True)
+    assert (answer.log_density, answer.gradient) == (-3.0, None)
+
+
+@pytest.mark.parametrize("how", [{"jacobian": jacobian}, {"vjp": vjp}])
+@pytest.mark.parametrize("prior", [None, (np.zeros(2), 2.0), Gaussian(np.zeros(2), 4.0 * np.eye(2))])
+def test_least_squares_is_the_density_of_its_data(how: Any, prior: Any, assert_slope: Any) -> None:
+    target = LeastSquares(forward, DATA, [0.5, 1.0, 2.0], prior=prior, **how)
+    model = make_model(target, None, 2)
+    answer = model.evaluate(X, gradient=True)
+    misfit = (forward(X) - DATA) / [0.5, 1.0, 2.0]
+    penalty = 0.0 if prior is None else float(X @ X) / 8
+    assert answer.log_density == pytest.approx(-0.5 * float(misfit @ misfit) - penalty, rel=1e-14)
+    assert answer.gradient is not None
+    direction = np.array([0.6, 0.8])
+    slope = answer.gradient @ direction
+    assert_slope(lambda q: model.evaluate(q, gradient=False).log_density, slope, X, direction)
+    assert (answer.values, answer.gradients) == (1, 1)
+
+
+def test_the_gradient_of_least_squares_does_not_solve_again() -> None:
+    solved: list[Array] = []
+
+    def counted(x: Array) -> Array:
+        solved.append(x)
+        return forward(x)
+
+    make_model(LeastSquares(counted, DATA, 1.0, vjp=vjp), None, 2).evaluate(X, gradient=True)
+    assert len(solved) == 1
+
+
+def test_least_squares_without_jacobian_has_no_gradient() -> None:
+    assert make_model(LeastSquares(forward, DATA, 1.0), None, 2).evaluate(X, gradient=True).gradient is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"data": [1.0, math.nan, 2.0]}, "data: expected finite numbers"),
+        ({"noise_sd": [1.0, 2.0]}, "noise_sd: expected one positive number, or 3"),
+        ({"noise_sd": 0.0}, "noise_sd: expected one positive number"),
+        ({"jacobian": jacobian, "vjp": vjp}, "jacobian, vjp: give one of them"),
+        ({"prior": (0.0, -1.0)}, "prior: expected a finite mean and a positive standard deviation"),
+    ],
+)
+def test_mistakes_in_least_squares_are_told(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        LeastSquares(forward, **{"data": DATA, "noise_sd": 1.0, **arguments})
+
+
+def test_a_forward_model_of_another_shape_is_a_failure_that_says_so() -> None:
+    target = LeastSquares(lambda x: np.zeros(2), DATA, 1.0)
+    answer = make_model(target, None, 2).evaluate(X, gradient=False)
+    assert answer.failure == "ParameterError: the forward model returned shape (2,), the data have (3,)"
+
+
+@pytest.mark.parametrize(
+    ("target", "gradient", "message"),
+    [
+        ("http://localhost:4242", None, r"target: expected a function.*rnshmc\.UMBridge"),
+        (3.0, None, "target: expected a function of x or a potential, got 3.0"),
+        (Gaussian(np.zeros(3), np.eye(3)), None, "x0: it has 2 parameters, but the target has 3"),
+        (forward, True, "gradient: expected a function of x, False or None, got True"),
+    ],
+)
+def test_what_is_no_target_is_told(target: Any, gradient: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        make_model(target, gradient, 2)
+
+
+@pytest.mark.parametrize(
+    ("x0", "message"),
+    [("far", "x0: expected numbers"), ([], "x0: expected shape"), ([1.0, math.inf], "x0: inf for parameter 1")],
+)
+def test_what_is_no_start_is_told(x0: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        make_starts(x0)
+
+
+def test_starts_are_rows() -> None:
+    assert make_starts(1.0).shape == (1, 1)
+    assert make_starts([1.0, 2.0]).shape == (1, 2)
+    assert make_starts([[1.0, 2.0]] * 3).shape == (3, 2)
+
+
+def test_names_and_units_go_with_the_parameters() -> None:
+    assert make_names(None, 2) == ("x0", "x1")
+    assert make_units(None, ["a", "b"]) == ("", "")
+    assert make_units({"b": "m"}, ["a", "b"]) == ("", "m")
+    for names in (["a"], ["a", "a"], "ab"):
+        with pytest.raises(ParameterError, match="names: "):
+            make_names(names, 2)
+    for units in (["m"], {"c": "m"}, "m"):
+        with pytest.raises(ParameterError, match="units: "):
+            make_units(units, ["a", "b"])

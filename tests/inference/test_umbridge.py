@@ -1,0 +1,230 @@
+"""Models behind UM-Bridge: what a server answers well, badly or not at all."""
+
+import json
+import multiprocessing
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference import umbridge
+from rnshmc.inference.target import make_model
+from rnshmc.inference.trouble import EvaluationError
+from rnshmc.inference.umbridge import UMBridge
+from rnshmc.types import Array
+
+SIZES = {"forward": ([2], [3]), "density": ([2], [1]), "twofold": ([2, 1], [1])}
+MATRIX = np.array([[1.0, 2.0], [0.0, 1.0], [3.0, -1.0]])
+DATA = np.array([1.0, 0.5, -0.5])
+X = np.array([0.3, -0.7])
+
+
+class Server(BaseHTTPRequestHandler):
+    """A model server in the manner of the reference one, bad answers included: by the first parameter."""
+
+    def do_GET(self) -> None:
+        self._send({"protocolVersion": 1.0, "models": list(SIZES)})
+
+    def do_POST(self) -> None:
+        content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        inputs, outputs = SIZES[content["name"]]
+        match self.path:
+            case "/ModelInfo":
+                self._send({"support": {"Evaluate": True, "Gradient": content["name"] == "forward"}})
+            case "/InputSizes":
+                self._send({"inputSizes": inputs})
+            case "/OutputSizes":
+                self._send({"outputSizes": outputs})
+            case "/Evaluate":
+                self._evaluate(np.array(content["input"][0]), content["name"])
+            case "/Gradient":
+                self._send({"output": (MATRIX.T @ content["sens"]).tolist()})
+
+    def _evaluate(self, x: Array, name: str) -> None:
+        if name == "density":
+            self._send({"output": [[-0.5 * float(x @ x)]]})
+        elif x[0] == 1:
+            self._text(b'{"output": [[-inf, 0.0, 0.0]] }')  # the reference server prints Python
+        elif x[0] == 2:
+            self._send({"output": [[float("nan"), 0.0, 0.0]]})
+        elif x[0] == 3:
+            self._text(b"500 Internal Server Error", 500)
+        elif x[0] == 4:
+            self._send({"error": {"type": "InvalidOutput", "message": "no convergence"}}, 500)
+        elif x[0] == 5:
+            time.sleep(1.0)
+        elif x[0] == 6:
+            self._send({"output": []})
+        else:
+            self._send({"output": [(MATRIX @ x).tolist()]})
+
+    def _send(self, content: Any, status: int = 200) -> None:
+        self._text(json.dumps(content).encode(), status)
+
+    def _text(self, content: bytes, status: int = 200) -> None:
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+def posterior(url: str, **settings: Any) -> UMBridge:
+    return UMBridge(url, DATA, 0.5, prior=(np.zeros(2), 1.0), **{"model": "forward", **settings})
+
+
+def test_the_density_is_that_of_the_data_and_takes_two_requests(url: str) -> None:
+    answer = make_model(posterior(url), None, 2).evaluate(X, gradient=True)
+    misfit = (MATRIX @ X - DATA) / 0.5
+    assert answer.log_density == pytest.approx(-0.5 * float(misfit @ misfit) - 0.5 * float(X @ X), rel=1e-14)
+    np.testing.assert_allclose(answer.gradient, -MATRIX.T @ misfit / 0.5 - X, rtol=1e-13)  # type: ignore[arg-type]
+    assert (answer.values, answer.gradients) == (1, 1)
+
+
+def test_a_model_may_be_a_log_density_and_have_no_gradient(url: str) -> None:
+    target = UMBridge(url, model="density")
+    answer = make_model(target, None, 2).evaluate(X, gradient=True)
+    assert answer.log_density == -0.5 * float(X @ X)
+    assert (target.dim, answer.gradient) == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("first", "failure"),
+    [
+        (1, 'ModelError: the model server sent a reply that is not JSON: b\'{"output": [[-inf'),
+        (2, "ModelError: the model's output is nan"),
+        (3, "ModelError: the model server answered 500: 500 Internal Server Error"),
+        (4, "ModelError: InvalidOutput: no convergence"),
+        (5, "ModelError: the model server did not answer within request_limit = 0.3 s"),
+        (6, "ModelError: the model server sent a reply that is none: {'output': []}"),
+    ],
+)
+def test_a_bad_answer_is_a_failed_point(url: str, first: float, failure: str) -> None:
+    model = make_model(posterior(url, request_limit=0.3), None, 2)
+    answer = model.evaluate(np.array([first, 0.0]), gradient=True)
+    assert answer.failure is not None
+    assert answer.failure.startswith(failure)
+    assert not answer.unavailable
+    assert (answer.values, answer.gradients) == (1, 0)
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> str:
+    """An address at which nothing listens."""
+    monkeypatch.setattr(umbridge, "PAUSE_S", 0.01)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{free.getsockname()[1]}"
+
+
+def test_a_server_that_is_not_there_is_told(nowhere: str) -> None:
+    with pytest.raises(EvaluationError, match=f"the model server at {nowhere} does not answer"):
+        UMBridge(nowhere)
+
+
+def test_a_server_that_dies_ends_the_run_and_no_point(url: str, nowhere: str) -> None:
+    target = posterior(url)
+    target._url = nowhere
+    answer = make_model(target, None, 2).evaluate(X, gradient=True)
+    assert answer.unavailable
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model": "absent"}, "model: the server at .* has forward, density, twofold, not 'absent'"),
+        ({"model": None}, "model: the server at .* has forward, density, twofold, not None"),
+        ({"model": "twofold"}, r"model: 'twofold' has 2 inputSizes \[2, 1\], expected one vector"),
+    ],
+)
+def test_a_model_that_cannot_be_used_is_told(url: str, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        posterior(url, **settings)
+
+
+def test_data_and_noise_go_together(url: str) -> None:
+    with pytest.raises(ParameterError, match="data, noise_sd: give both"):
+        UMBridge(url, DATA, model="forward")
+    with pytest.raises(ParameterError, match="data: the model 'forward' has 3 outputs"):
+        UMBridge(url, model="forward")
+
+
+def serve(port: int) -> None:
+    """The reference server with one linear model."""
+    reference = pytest.importorskip("umbridge")
+
+    class Linear(reference.Model):  # type: ignore[misc, name-defined]
+        def get_input_sizes(self, config: Any) -> list[int]:
+            return [2]
+
+        def get_output_sizes(self, config: Any) -> list[int]:
+            return [3]
+
+        def __call__(self, parameters: Any, config: Any) -> list[list[float]]:
+            if parameters[0][0] > 5:
+                raise ValueError("no convergence")
+            if parameters[0][0] > 4:
+                return [[float("nan")] * 3]
+            return [(MATRIX @ parameters[0]).tolist()]
+
+        def gradient(self, out_wrt: int, in_wrt: int, parameters: Any, sens: Any, config: Any) -> list[float]:
+            return [float(entry) for entry in MATRIX.T @ sens]
+
+        def supports_evaluate(self) -> bool:
+            return True
+
+        def supports_gradient(self) -> bool:
+            return True
+
+    reference.serve_models([Linear("forward")], port)
+
+
+def wait_for(condition: Callable[[], Any]) -> Any:
+    for _ in range(100):
+        try:
+            return condition()
+        except EvaluationError:
+            time.sleep(0.1)
+    return condition()
+
+
+def test_the_reference_server_is_understood() -> None:
+    pytest.importorskip("umbridge", reason="umbridge is not installed")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = multiprocessing.get_context("fork").Process(target=serve, args=(port,), daemon=True)
+    server.start()
+    try:
+        model = make_model(wait_for(lambda: posterior(f"http://127.0.0.1:{port}")), None, 2)
+        answer = model.evaluate(X, gradient=True)
+        misfit = (MATRIX @ X - DATA) / 0.5
+        np.testing.assert_allclose(answer.gradient, -MATRIX.T @ misfit / 0.5 - X, rtol=1e-13)  # type: ignore[arg-type]
+        for first in (4.5, 5.5):
+            bad = model.evaluate(np.array([first, 0.0]), gradient=True)
+            assert bad.failure is not None
+            assert not bad.unavailable
+    finally:
+        server.kill()
+        server.join()
+    umbridge.PAUSE_S, before = 0.01, umbridge.PAUSE_S
+    try:
+        assert model.evaluate(X, gradient=True).unavailable
+    finally:
+        umbridge.PAUSE_S = before

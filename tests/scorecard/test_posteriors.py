@@ -1,0 +1,139 @@
+"""Whether two samplers are said to have the same posterior."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from rnshmc.diagnostics.density import density, support
+from rnshmc.random import stream
+from rnshmc.results.marginals import MARGINAL_COLUMNS
+from rnshmc.scorecard.measured import Tables
+from tests.conftest import FAILURE, z_bound
+from tests.scorecard.conftest import Find
+
+N = 4000
+Results = Callable[..., Tables]
+
+
+def marginals(results: Results, shift: float, *, same_grid: bool) -> Tables:
+    """Marginals of two samplers in three coordinates, one of which is shifted; each has 2 chains of N / 2 draws."""
+    rng = stream(5, "marginals", str(same_grid))
+    parts = []
+    for k in range(3):
+        draws = {"hmc": rng.standard_normal(N), "rns_hmc": rng.standard_normal(N) + (shift if k == 1 else 0.0)}
+        for sampler, sample in draws.items():
+            x, heights = density(sample, support(draws.values() if same_grid else [sample]))
+            labels = {"problem": "bank", "sampler": sampler, "x_coordinate": k + 1, "data": "real"}
+            parts.append(pd.DataFrame({**labels, "y_coordinate": pd.NA, "x": x, "y": math.nan, "density": heights}))
+    table = pd.concat(parts)[list(MARGINAL_COLUMNS)]
+    size = {"ess_median": N / 2}
+    return {"fig6": table, **results({("bank", "hmc"): size, ("bank", "rns_hmc"): size}, chains=2)}
+
+
+@pytest.mark.parametrize("same_grid", [True, False])
+def test_marginals_agree_where_their_draws_are_of_one_law(find: Find, results: Results, same_grid: bool) -> None:
+    arguments = {"table": "fig6", "sampler": "rns_hmc", "other": "hmc", "level": FAILURE, "ess": "ess_median"}
+    alike = find(marginals(results, 0.0, same_grid=same_grid), "marginals", "bank", "rns_hmc", **arguments)
+    # A shift by three critical distances moves a normal distribution function by more than two of them.
+    critical = math.sqrt(math.log(6 / FAILURE) / N)
+    shift = 3 * critical * math.sqrt(2 * math.pi)
+    apart = find(marginals(results, shift, same_grid=same_grid), "marginals", "bank", "rns_hmc", **arguments)
+    assert alike is not None
+    assert apart is not None
+    assert alike.estimate.value <= 1.0
+    assert apart.estimate.value > 1.0
+    assert alike.over == "3 coordinates"
+
+
+def test_marginals_of_one_sampler_have_no_distance(find: Find, results: Results) -> None:
+    tables = marginals(results, 0.0, same_grid=True)
+    one = {**tables, "fig6": tables["fig6"][tables["fig6"]["sampler"] == "hmc"]}
+    arguments = {"table": "fig6", "sampler": "rns_hmc", "other": "hmc", "level": 0.01, "ess": "ess_median"}
+    assert find(one, "marginals", "bank", "rns_hmc", **arguments) is None
+
+
+def test_agreement_is_read_from_its_table(find: Find) -> None:
+    row = {"problem": "cover_type", "chains": 2, "data": "real", "max_abs_z": 2.0, "threshold": 4.0, "spread": 1.5}
+    rows = [
+        {**row, "sampler": "nng_hmc", "against": "hmc", "agrees": True},
+        {**row, "sampler": "sghmc_a", "against": "hmc", "agrees": pd.NA},
+        {**row, "sampler": "rns_hmc", "against": "reference", "agrees": True},
+    ]
+    tables = {"agreement": pd.DataFrame(rows)}
+    z = {"column": "max_abs_z", "over": "threshold"}
+    found = [
+        find(tables, "agreement", "cover_type", "nng_hmc", **z),
+        find(tables, "agreement", "cover_type", "sghmc_a", column="spread"),
+        find(tables, "agreement", "cover_type", "sghmc_a", **z),
+    ]
+    values = [number.estimate.value for number in found if number is not None]
+    assert_allclose(values, [0.5, 1.5, math.nan])
+    assert find(tables, "agreement", "cover_type", "rns_hmc", **z) is None
+
+
+def test_predictions_are_compared_in_half_widths_of_the_band(find: Find) -> None:
+    rows = [
+        {"sampler": sampler, "x": x, "mean": mean + shift * x, "low": mean - 1, "high": mean + 3}
+        for sampler, shift in (("hmc", 0.0), ("nng_hmc", 0.2))
+        for x, mean in enumerate((1.0, 5.0, 2.0))
+    ]
+    found = find({"f": pd.DataFrame(rows)}, "bands", table="f", sampler="nng_hmc", other="hmc")
+    assert found is not None
+    assert_allclose(found.estimate.value, 0.2)
+
+
+def draws(shift: float) -> Tables:
+    rng = stream(5, "draws")
+    parts = [
+        pd.DataFrame({"sampler": name, "prior": 0.1, "x": rng.standard_normal(N) + move, "y": rng.standard_normal(N)})
+        for name, move in (("hmc", 0.0), ("nng_hmc", shift))
+    ]
+    return {"d": pd.concat(parts)}
+
+
+def test_means_of_draws_agree_within_their_errors(find: Find) -> None:
+    arguments = {
+        "table": "d",
+        "columns": ("x", "y"),
+        "sampler": "nng_hmc",
+        "other": "hmc",
+        "level": FAILURE,
+        "prior": 0.1,
+    }
+    alike, apart = (find(draws(shift), "draws_agree", **arguments) for shift in (0.0, 0.5))
+    assert alike is not None
+    assert apart is not None
+    assert alike.estimate.value <= 1.0 < apart.estimate.value
+    few = {"d": draws(0.0)["d"].groupby("sampler").head(20)}
+    too_few = find(few, "draws_agree", **arguments)
+    assert too_few is not None
+    assert math.isnan(too_few.estimate.value)
+
+
+def test_a_variance_has_the_error_of_its_draws(find: Find) -> None:
+    table = draws(0.0)["d"]
+    tables = {"d": table.assign(repeat=table.groupby("sampler").cumcount() % 2)}
+    found = find(tables, "variance", table="d", column="x", sampler="hmc", per="repeat")
+    assert found is not None
+    assert found.over == "2 chains"
+    # Squares of normal draws have the variance 2.
+    assert abs(found.estimate.value - 1.0) < z_bound() * math.sqrt(2 / N)
+    assert_allclose(found.estimate.error, math.sqrt(2 / N), rtol=0.3)
+
+
+def test_traces_are_compared_by_their_effective_draws(find: Find) -> None:
+    steps = np.repeat(stream(5, "trace").standard_normal(N // 10), 10)
+    fast = stream(5, "fast").standard_normal(N)
+    parts = [
+        pd.DataFrame({"problem": "cover_type", "sampler": name, "value": trace, "data": "real"})
+        for name, trace in (("nng_hmc", fast), ("sghmc_mh", steps))
+    ]
+    arguments = {"table": "t", "column": "value", "sampler": "nng_hmc", "other": "sghmc_mh"}
+    found = find({"t": pd.concat(parts)}, "trace_ratio", "cover_type", "nng_hmc", **arguments)
+    assert found is not None
+    # A state that stays for ten draws has sum_k rho(k) = 4.5 over positive lags.
+    assert 3.0 < found.estimate.value < 8.0

@@ -1,0 +1,104 @@
+"""A process conditioned on values and gradients interpolates both."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rnshmc.errors import FitError, NumericalError, ParameterError
+from rnshmc.random import stream
+from rnshmc.surrogates.gradient_kernel import GradientKernel
+from rnshmc.types import Array, Surrogate
+
+NUGGET = 1e-9
+
+
+def potential(q: Array) -> tuple[Array, Array]:
+    """Smooth, not quadratic, with its gradients: rows of q."""
+    wave = np.cosh(0.4 * q) + 0.3 * np.roll(q, 1, axis=1) * q
+    slope = 0.4 * np.sinh(0.4 * q) + 0.3 * (np.roll(q, 1, axis=1) + np.roll(q, -1, axis=1))
+    return wave.sum(axis=1) + 40.0, slope
+
+
+def fitted(dim: int, n: int, *, prior: float = 1.0) -> tuple[GradientKernel, Array]:
+    q = stream(3, "gradient kernel", str(dim), str(n)).standard_normal((n, dim))
+    u, g = potential(q)
+    return GradientKernel.fit(q, u, rng=stream(4, "fit"), grad=g, prior=prior, nuggets=(NUGGET,)), q
+
+
+@pytest.mark.parametrize(("dim", "n"), [(1, 6), (3, 20), (12, 13), (12, 60)])
+@pytest.mark.parametrize("prior", [0.0, 1.0])
+def test_values_and_gradients_are_interpolated(dim: int, n: int, prior: float) -> None:
+    """Up to what the nugget leaves: a row of K + nugget I misses its target by nugget times its weight."""
+    surrogate, q = fitted(dim, n, prior=prior)
+    u, g = potential(q)
+    values, gradients = surrogate.values_and_gradients(q)
+    rounding = 1e3 * np.finfo(float).eps * (np.abs(surrogate.alpha).sum() + np.abs(surrogate.beta).sum() + 100.0)
+    np.testing.assert_allclose(values, u - u.min(), rtol=0, atol=2 * NUGGET * np.abs(surrogate.alpha).max() + rounding)
+    tolerance = (2 * NUGGET * np.abs(surrogate.beta).max() + rounding) / surrogate.length_scale
+    np.testing.assert_allclose(gradients, g, rtol=0, atol=tolerance)
+
+
+def test_gradients_are_worth_points() -> None:
+    """As many points without gradients predict worse by far."""
+    surrogate, q = fitted(6, 30)
+    u, _ = potential(q)
+    blind = GradientKernel.fit(q, u, rng=stream(4, "fit"), prior=1.0)
+    fresh = stream(5, "fresh").standard_normal((200, 6))
+    truth = potential(fresh)[0]
+    assert np.std(surrogate.predict(fresh) - truth) < 0.2 * np.std(blind.predict(fresh) - truth)
+
+
+def test_a_missing_gradient_is_left_out() -> None:
+    q = stream(3, "some").standard_normal((20, 3))
+    u, g = potential(q)
+    g[::2] = np.nan
+    surrogate = GradientKernel.fit(q, u, rng=stream(4, "fit"), grad=g, nuggets=(NUGGET,))
+    _, gradients = surrogate.values_and_gradients(q)
+    assert np.abs(gradients[1::2] - g[1::2]).max() < 1e-4
+    assert not surrogate.beta[::2].any()
+
+
+def test_gradient_and_mean_hessian_are_derivatives(assert_slope: Callable[..., None]) -> None:
+    surrogate, _ = fitted(4, 15)
+    rng = stream(6, "slopes")
+    q, direction = rng.standard_normal((2, 4))
+    error = 1e-15 * (np.abs(surrogate.alpha).sum() + np.abs(surrogate.beta).sum() + 100.0)
+    relative = error / abs(surrogate.value(q))
+    assert_slope(surrogate.value, surrogate.gradient(q) @ direction, q, direction, relative_error=relative)
+    hessian = surrogate.mean_hessian(q[None])
+    relative = error / float(np.linalg.norm(surrogate.gradient(q)))
+    assert_slope(surrogate.gradient, hessian @ direction, q, direction, relative_error=relative)
+
+
+def test_mean_hessian_is_the_mean() -> None:
+    surrogate, q = fitted(3, 10)
+    each = np.mean([surrogate.mean_hessian(row[None]) for row in q], axis=0)
+    np.testing.assert_allclose(surrogate.mean_hessian(q), each, rtol=0, atol=1e-8)
+
+
+def test_far_away_it_is_the_prior() -> None:
+    surrogate, _ = fitted(3, 10)
+    far = np.array([1e4, 0.0, 0.0])
+    assert surrogate.value(far) == pytest.approx(0.5e8 + surrogate.mean, rel=1e-12)
+
+
+def test_it_is_a_surrogate_that_comes_back_from_disk(tmp_path: Path) -> None:
+    surrogate, q = fitted(3, 10)
+    assert isinstance(surrogate, Surrogate)
+    assert surrogate.report()["points"] == 10
+    surrogate.save(tmp_path / "kernel.npz")
+    back = GradientKernel.load(tmp_path / "kernel.npz")
+    np.testing.assert_array_equal(back.predict(q), surrogate.predict(q))
+
+
+def test_what_cannot_be_used_is_refused() -> None:
+    q = stream(3, "bad").standard_normal((5, 2))
+    u, g = potential(q)
+    with pytest.raises(FitError, match="gradients have shape"):
+        GradientKernel.fit(q, u, rng=stream(4, "fit"), grad=g[:, :1])
+    with pytest.raises(ParameterError, match="prior"):
+        GradientKernel.fit(q, u, rng=stream(4, "fit"), prior=-1.0)
+    with pytest.raises(NumericalError, match="squared norm"):
+        GradientKernel.fit(q, u, rng=stream(4, "fit"), grad=g).value(np.array([np.inf, 0.0]))

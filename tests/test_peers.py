@@ -1,0 +1,247 @@
+"""The comparison with peers: what is counted, how errors become draws, and units until those of 1000."""
+
+import io
+import math
+
+import numpy as np
+import pytest
+from peers.counted import BudgetError, Counted
+from peers.judge import judge
+from peers.laplace_peers import laplace
+from peers.measures import Moments, chain_draws, equivalent_draws, units_to_goal, weighted_draws
+from peers.problems import Funnel, Problem, TwistedGaussian, UnconstrainedGarch, make_problem
+from peers.reference import enough, read, write
+from peers.remote import serve
+from peers.table import page
+from scipy.signal import lfilter
+
+from rnshmc.errors import DataError, NumericalError, ParameterError
+from rnshmc.targets.garch import Garch
+from rnshmc.types import Array, Potential
+from tests.conftest import check_slope, z_bound
+
+
+class HalfLine:
+    """The standard exponential, as a potential."""
+
+    dim = 1
+
+    def value(self, q: Array) -> float:
+        if q[0] < 0:
+            raise NumericalError("outside")
+        return float(q[0])
+
+    def gradient(self, q: Array) -> Array:
+        return np.ones(1)
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        return self.value(q), self.gradient(q)
+
+
+def half_line(_: object) -> Potential:
+    return HalfLine()
+
+
+STANDARD = Moments(np.zeros(3), np.ones(3), np.full(3, 3.0))
+EXACT = (math.inf, math.inf)
+
+
+def autoregression(phi: float, *, chains: int, n: int, dim: int, rng: np.random.Generator) -> Array:
+    """x_t = phi x_{t-1} + sqrt(1 - phi^2) e_t in its stationary state, shape (chains, n, dim)."""
+    first = rng.standard_normal((chains, 1, dim))
+    noise = math.sqrt(1 - phi**2) * rng.standard_normal((chains, n - 1, dim))
+    chain: Array = lfilter([1.0], [1.0, -phi], np.concatenate((first, noise), axis=1), axis=1)
+    return chain
+
+
+def test_every_call_is_counted_failed_ones_too() -> None:
+    target = Counted(HalfLine(), max_units=100)
+    assert target.log_density(np.array([2.0])) == -2.0
+    value, gradient = target.log_density_and_gradient(np.array([3.0]))
+    assert (value, gradient[0]) == (-3.0, -1.0)
+    assert target.log_density(np.array([-1.0])) == -np.inf
+    assert target.log_density_and_gradient(np.array([-1.0])) == (-np.inf, np.zeros(1))
+    assert (target.values, target.gradients, target.failed, target.units) == (4, 2, 2, 6)
+    assert target.seconds > 0
+
+
+def test_no_call_goes_over_the_budget() -> None:
+    target = Counted(HalfLine(), max_units=3)
+    target.log_density_and_gradient(np.ones(1))
+    with pytest.raises(BudgetError):
+        target.log_density_and_gradient(np.ones(1))
+    target.log_density(np.ones(1))
+    with pytest.raises(BudgetError):
+        target.log_density(np.ones(1))
+    assert target.units == 3
+
+
+def test_errors_of_independent_draws_are_those_of_as_many() -> None:
+    # 1 / N of the measure is a mean of dim squared errors: each has mean 1 / n, and a standard deviation of about
+    # sqrt(2) / n for means and, with the kurtosis of the sample variance, little more for variances.
+    rng = np.random.default_rng(1)
+    n, repeats = 400, 500
+    inverse = np.empty((repeats, 2))
+    for k in range(repeats):
+        moments = Moments.of(rng.standard_normal((n, 3)))
+        inverse[k] = 1.0 / np.array(equivalent_draws(moments.mean, moments.variance, STANDARD))
+    error = inverse.std(axis=0, ddof=1) / math.sqrt(repeats)
+    assert (np.abs(inverse.mean(axis=0) - 1.0 / n) < 1.1 * z_bound(2) * error).all()
+
+
+def test_a_known_error_has_its_number_of_draws() -> None:
+    mean, variance = equivalent_draws(np.array([0.1, 0.0, 0.0]), np.array([1.0, 1.2, 1.0]), STANDARD)
+    assert mean == pytest.approx(3 / 0.1**2, rel=1e-12)
+    assert variance == pytest.approx(3 * 2 / 0.2**2, rel=1e-12)
+
+
+@pytest.mark.parametrize("phi", [0.5, 0.8])
+def test_draws_of_an_autoregression_have_the_known_worth(phi: float) -> None:
+    # ESS / n is (1 - phi) / (1 + phi) for means, and the same in phi^2 for squares. The relative variance of an
+    # autocorrelation time summed over a window of w lags is 2 (2 w + 1) / n (Sokal 1997); w = 10 times sufficient here.
+    chains, n = 2, 40000
+    x = autoregression(phi, chains=chains, n=n, dim=1, rng=np.random.default_rng(2))
+    of_mean, of_variance = chain_draws(x)
+    window = 10 / (1 - phi)
+    bound = z_bound(2) * math.sqrt(2 * (2 * window + 1) / (chains * n))
+    assert of_mean / (chains * n) == pytest.approx((1 - phi) / (1 + phi), rel=bound)
+    assert of_variance / (chains * n) == pytest.approx((1 - phi**2) / (1 + phi**2), rel=bound)
+
+
+def test_units_of_a_chain_grow_with_its_autocorrelation_time() -> None:
+    # 500 units of warm-up and 2 for each draw; phi = 0.5 makes three draws worth one.
+    draws = 600
+    assert units_to_goal(500 + 2 * draws, 500, draws / 3) == pytest.approx(500 + 2 * 3 * 1000, rel=1e-12)
+
+
+def test_the_slowest_coordinates_count_in_proportion_to_their_errors() -> None:
+    rng = np.random.default_rng(3)
+    fast, slow = (autoregression(phi, chains=2, n=20000, dim=1, rng=rng) for phi in (0.0, 0.8))
+    both = chain_draws(np.concatenate((fast, slow), axis=2))[0]
+    alone = [chain_draws(x)[0] for x in (fast, slow)]
+    assert both == pytest.approx(2.0 / (1.0 / alone[0] + 1.0 / alone[1]), rel=1e-10)
+
+
+def test_equal_weights_are_worth_their_number_and_zeros_nothing() -> None:
+    draws = np.random.default_rng(4).standard_normal((1000, 3))
+    weights = np.where(np.arange(1000) < 500, 1 / 500, 0.0)
+    np.testing.assert_allclose(weighted_draws(draws, np.full(1000, 1e-3)), 1000.0, rtol=1e-10)
+    np.testing.assert_allclose(weighted_draws(draws, weights), 500.0, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("potential", "q"),
+    [
+        (TwistedGaussian(), np.linspace(-2.0, 3.0, 10)),
+        (Funnel(), np.linspace(-1.0, 2.0, 6)),
+        (
+            UnconstrainedGarch(Garch(np.random.default_rng(5).standard_normal(50), orders=(2, 1), prior_sd=10.0)),
+            np.array([-2.0, -0.5, 0.3, 0.7]),
+        ),
+    ],
+)
+def test_gradients_of_the_problems(potential: Potential, q: Array) -> None:
+    direction = np.random.default_rng(6).standard_normal(q.size)
+    check_slope(potential.value, float(potential.gradient(q) @ direction), q, direction)
+
+
+def test_the_garch_density_carries_its_jacobian() -> None:
+    garch = Garch(np.random.default_rng(7).standard_normal(50), orders=(2, 1), prior_sd=10.0)
+    potential = UnconstrainedGarch(garch)
+    q = np.array([-2.0, -0.5, 0.3, 0.7])
+    step = 1e-5
+    columns = [(potential.natural(q + e)[0] - potential.natural(q - e)[0]) / (2 * step) for e in step * np.eye(4)]
+    log_jacobian = np.linalg.slogdet(np.stack(columns))[1]
+    # Central differences: an error of order step^2.
+    assert garch.value(potential.natural(q)[0]) - potential.value(q) == pytest.approx(log_jacobian, abs=1e-8)
+
+
+def test_laplace_is_exact_for_a_gaussian() -> None:
+    potential = TwistedGaussian(bend=0.0)
+    approximation = laplace(Counted(potential, 10**6), np.full(10, 0.3))
+    np.testing.assert_allclose(approximation.mode, 0.0, atol=0.2)  # the gradient ends below 1e-3, on a width of 10
+    precision = approximation.factor @ approximation.factor.T
+    np.testing.assert_allclose(precision, np.diag([0.01] + [1.0] * 9), atol=1e-8)
+
+
+def test_a_potential_answers_through_a_pipe() -> None:
+    answers = io.BytesIO()
+    requests = b"v" + np.array([2.0]).tobytes() + b"g" + np.array([3.0]).tobytes() + b"v" + np.array([-1.0]).tobytes()
+    serve("tests.test_peers:half_line", None, io.BytesIO(requests), answers)  # type: ignore[arg-type]
+    assert answers.getvalue() == b"+" + np.array([2.0]).tobytes() + b"+" + np.array([3.0, 1.0]).tobytes() + b"-"
+
+
+def result(**entries: object) -> dict[str, object]:
+    outcome = {
+        "mean": [0.0, 0.0, 0.0],
+        "variance": [1.0, 1.0, 1.0],
+        "says": "fine",
+        "says_good": True,
+        "own_draws": [200.0, 400.0],
+        "warmup_units": 100.0,
+    }
+    run = {"peer": "p", "problem": "q", "seed": 1, "units": 1100, "failed": 0, "overhead_s": 2.0, "target_s": 1.1}
+    return {**run, "version": "1", "ended": "finished", "outcome": {**outcome, **entries}}
+
+
+def test_a_chain_whose_errors_bear_it_out_is_extrapolated() -> None:
+    verdict = judge(result(mean=[0.05, 0.0, 0.0], variance=[1.05, 1.0, 1.0]), STANDARD, EXACT)
+    assert (verdict.units_mean, verdict.units_variance) == (100 + 1000 * 5, 100 + 1000 * 2.5)
+    assert verdict.units_goal == 5100
+    assert verdict.honest
+    assert verdict.overhead_at_goal_s == pytest.approx(2.0 * 5100 / 1100)
+
+
+def test_a_chain_whose_errors_do_not_is_neither_right_nor_extrapolated() -> None:
+    verdict = judge(result(mean=[1.0, 0.0, 0.0]), STANDARD, EXACT)
+    assert not verdict.honest
+    assert verdict.units_mean == np.inf
+
+
+def test_errors_of_the_reference_are_allowed_for() -> None:
+    shifted = result(mean=[0.5, 0.0, 0.0])
+    assert not judge(shifted, STANDARD, EXACT).honest
+    assert judge(shifted, STANDARD, (50.0, math.inf)).honest
+
+
+def test_a_result_without_a_number_counts_where_its_errors_are_small() -> None:
+    none = {"own_draws": [math.nan, math.nan], "warmup_units": math.nan}
+    near, far = (judge(result(mean=[shift, 0.0, 0.0], **none), STANDARD, EXACT) for shift in (0.01, 0.5))
+    assert (near.units_mean, near.honest) == (1100, True)
+    assert (far.units_mean, far.honest) == (np.inf, False)
+
+
+def test_a_result_that_is_called_bad_is_no_lie() -> None:
+    assert judge(result(mean=[1.0, 0.0, 0.0], says_good=False), STANDARD, EXACT).honest
+    assert judge({**result(), "outcome": None}, STANDARD, EXACT).units_goal == np.inf
+
+
+def test_references_survive_their_file(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    write(tmp_path / "q.csv", STANDARD, (5000.0, 3000.0))
+    moments, draws = read(tmp_path / "q.csv")
+    np.testing.assert_array_equal(moments.kurtosis, STANDARD.kurtosis)
+    assert draws == (5000.0, 3000.0)
+    (tmp_path / "r.csv").write_text("mean\nx\n")
+    with pytest.raises(DataError, match=r"r\.csv"):
+        read(tmp_path / "r.csv")
+
+
+def test_a_reference_with_large_errors_is_refused() -> None:
+    assert enough("q", (4000.0, 3500.0)) == (4000.0, 3500.0)
+    with pytest.raises(ParameterError, match="6 independent draws"):
+        enough("q", (4000.0, 6.0))
+
+
+def test_the_page_ranks_peers_by_units(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    write(tmp_path / "q.csv", STANDARD, (5000.0, 3000.0))
+    slow = judge({**result(), "peer": "slow"}, STANDARD, EXACT)
+    fast = judge({**result(own_draws=[900.0, 900.0]), "peer": "fast"}, STANDARD, EXACT)
+    rows = [line for line in page([slow, fast], tmp_path).splitlines() if line.startswith(("| slow", "| fast"))]
+    assert [row.split(" | ")[0] for row in rows] == ["| fast", "| slow"]
+
+
+def test_starts_are_near_the_origin_and_their_own_for_each_seed(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    problem: Problem = make_problem("funnel", tmp_path)
+    first, again = (problem.starts(np.random.default_rng(seed), 2) for seed in (1, 2))
+    assert first.shape == (2, 6)
+    assert not np.array_equal(first, again)

@@ -1,0 +1,19 @@
+"""An experiment that reads nothing but its settings: its tables, by the names of its outputs."""
+
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
+from rnshmc.run.job import job
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+spec = snakemake.params.spec
+
+with job(snakemake.log[0]):
+    found = resolve_name(spec["experiment"])(seed=spec["seed"], **spec["settings"])
+    if "run" in spec:
+        found = resolve_name(spec["run"])(found, **spec["arguments"])
+    tables = found._asdict() if hasattr(found, "_asdict") else {"table": found}
+    for name, table in tables.items():
+        table.to_csv(snakemake.output[name], index=False, float_format="%.6g")
