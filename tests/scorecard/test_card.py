@@ -46,6 +46,7 @@ def bank(numbers: tuple[Published, ...], results: Results) -> Callable[..., Tabl
         rows = as_printed(numbers, "table1", "bank", {"speedup": "speedup_min_ess"})
         for row in rows.values():
             row.update({name: value / 5 for name, value in row.items() if name.startswith("ess_")})
+            row["published_speedup_min_ess"] = row["speedup_min_ess"]
         rows["bank", "rns_hmc"].update(changes)
         return results(rows, error=0.002, draws=1000, data=data)
 
@@ -147,7 +148,7 @@ def test_other_data_are_marked_and_prove_nothing(
 
 
 def test_what_is_not_defined_is_not_compared(numbers: tuple[Published, ...], bank: Callable[..., Tables]) -> None:
-    row = cell(scorecard(bank(speedup_min_ess=math.nan), numbers, []), "speedup")
+    row = cell(scorecard(bank(published_speedup_min_ess=math.nan), numbers, []), "speedup")
     assert row["verdict"] == "not comparable"
     assert row["note"].startswith("not defined")
 

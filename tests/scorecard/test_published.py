@@ -148,6 +148,7 @@ def test_numbers_of_hmc_by_which_a_setting_was_chosen_are_not_judged(numbers: tu
         (n.paper, n.item, n.problem, n.quantity) for n in numbers if "chosen by it" in n.note or "tuned to" in n.note
     }
     assert chosen == {
+        ("zhang2017", "fig3", "", "acceptance"),
         ("zhang2017", "fig4", "", "acceptance"),
         ("li2019", "table1", "garch", "ap"),
         *(("li2019", "table5", problem, "ap") for problem in ("news", "census", "dota2")),

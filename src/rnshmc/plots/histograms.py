@@ -40,7 +40,7 @@ def coefficient_histograms(table: pd.DataFrame, title: str) -> Figure:
             ax.locator_params(axis="x", nbins=6)
         axes[0].set_ylabel("posterior density")
         handles = [Line2D([], [], **style.drawing, label=style.label) for style in styles.values()]
-        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4))
         figure.suptitle(title)
         mark_origin(figure, str(table["data"].iloc[0]))
         return figure

@@ -51,6 +51,7 @@ RESULTS_COLUMNS = (
     "speedup_median_ess",
     "speedup_median_ess_with_training",
     "published_s_per_iter",
+    "published_total_s",
     "published_speedup_min_ess",
     "published_speedup_median_ess",
     "published_speedup_median_ess_with_training",
@@ -79,10 +80,9 @@ def results_table(
     `sample_s` are the seconds of 10000 iterations. `total_s` are those of as many from the first on: `training_draws`
     of HMC, the training, and the remaining iterations. `min_ess_per_s` and `median_ess_per_s` are effective draws per
     second of sampling, `median_ess_per_s_with_training` those of 10000 draws per second of `total_s`; each speed-up is
-    one of these relative to HMC on the same problem. `published_speedup_*` are those of samplers with
-    the problem's ``baseline``: HMC, and surrogates that drive it, evaluate as many gradients in each leapfrog step as
-    the published implementation does, and take `published_s_per_iter`; other samplers, which are NaN there, take their
-    `s_per_iter`. Without a baseline all are NaN.
+    one of these relative to HMC on the same problem. `published_*` are those of samplers with the problem's
+    ``baseline``: HMC, and surrogates that drive it, evaluate as many gradients in each leapfrog step as the published
+    implementation does; other samplers take their own seconds. Without a baseline all are NaN.
 
     `min_ess_per_value` is ess_min per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient
     brings its value along). `loaded` says that other work kept the machine busy while seconds were measured; `data` is
