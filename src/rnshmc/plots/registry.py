@@ -210,8 +210,8 @@ FIGURES: Mapping[str, Drawing] = {
         "rnshmc.plots.predictions:predictions",
         ("nng_fig8",),
         "Posterior predictions of a Gaussian process regression along the first input, with the others at 0, from "
-        "draws of HMC and of NNg-HMC (paper B, Fig. 8): mean of the process and a band that contains it with probability 0.9 "
-        "at each point, over at most 100 draws of the hyperparameters.",
+        "draws of HMC and of NNg-HMC (paper B, Fig. 8): mean of the process and a band that contains it with "
+        "probability 0.9 at each point, over at most 100 draws of the hyperparameters.",
         ("title",),
     ),
     "nng_fig9": Drawing(
