@@ -1,4 +1,4 @@
-"""The scorecard as people read it: what a number is, ours beside the paper's, and a sentence about many of them."""
+"""The scorecard as text: each number in words, ours and the paper's, and counts of verdicts."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Line:
     """The table, figure or section that it belongs to."""
     problem: str
     what: str
-    """What the number is: of a cell of a table the sampler and the quantity, of a statement its words."""
+    """Sampler and quantity for a cell of a table, the words for a statement."""
     printed: str
     ours: str
     error: str
