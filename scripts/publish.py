@@ -1,4 +1,4 @@
-"""Copy a run's tables and figures into docs/results, where people see them without running anything.
+"""Copy a run's tables and figures into docs/results, and its verdicts into docs/RESULTS.md.
 
 scripts/in-env.sh python scripts/publish.py results/paper
 """
@@ -7,9 +7,19 @@ import shutil
 import sys
 from pathlib import Path
 
+import pandas as pd
 from PIL import Image
 
-DOCS = Path(__file__).resolve().parent.parent / "docs/results"
+from rnshmc.report.scorecard_text import of_items, verdict_sentence, verdict_table
+from rnshmc.report.table_text import to_markdown
+from rnshmc.scorecard.published import read_papers, read_published
+from rnshmc.scorecard.reasons import read_reasons
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs/results"
+PAGE = ROOT / "docs/RESULTS.md"
+PAPERS = ROOT / "papers"
+BEGIN, END = "<!-- verdicts: written by scripts/publish.py -->", "<!-- end of the verdicts -->"
 PALETTES = (128, 64, 32)
 """Numbers of colours: the first is enough for the figures' few hues and their shades, at a third of the bytes."""
 LARGEST = 200_000
@@ -25,14 +35,34 @@ def shrink(figure: Path, to: Path) -> None:
                 return
 
 
+def verdicts(card: pd.DataFrame, papers: Path) -> str:
+    """The verdicts of a scorecard as Markdown: a sentence and a table for each paper."""
+    titles = read_papers(papers / "papers.csv")
+    numbers = read_published(papers / f"{paper}.csv" for paper in titles)
+    reasons = read_reasons(papers / "reasons.csv")
+    return "\n".join(
+        f"### {title}\n\n{verdict_sentence(of_items(card, numbers, paper))}\n\n"
+        f"{to_markdown(verdict_table(card, numbers, paper, reasons))}"
+        for paper, title in titles.items()
+    )
+
+
+def replace_verdicts(page: str, text: str) -> str:
+    """The page with this text between the lines `BEGIN` and `END`."""
+    head, rest = page.split(BEGIN)
+    return f"{head}{BEGIN}\n\n{text}\n{END}{rest.split(END)[1]}"
+
+
 def main(run: Path) -> None:
-    """Replace what is in docs/results by the tables and figures of a run."""
+    """Replace docs/results by the tables and figures of a run, and the verdicts in docs/RESULTS.md by those of it."""
     shutil.rmtree(DOCS, ignore_errors=True)
     DOCS.mkdir(parents=True)
     for table in sorted((run / "tables").glob("*.csv")):
         shutil.copy(table, DOCS)
     for figure in sorted((run / "figures").glob("*.png")):
         shrink(figure, DOCS / figure.name)
+    card = pd.read_csv(DOCS / "scorecard.csv")
+    PAGE.write_text(replace_verdicts(PAGE.read_text(encoding="utf-8"), verdicts(card, PAPERS)), encoding="utf-8")
 
 
 if __name__ == "__main__":

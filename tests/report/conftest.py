@@ -1,5 +1,6 @@
 """The made-up chains of the plots are those of the report."""
 
 from tests.plots.conftest import make_chain
+from tests.scorecard.conftest import make
 
-__all__ = ["make_chain"]
+__all__ = ["make", "make_chain"]

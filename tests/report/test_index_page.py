@@ -244,7 +244,7 @@ def test_too_few_draws_are_no_difference(problems: list[Section], image: Path) -
     rows = tuple(replace(row, agrees=None) for row in problems[0].rows)
     text = written([replace(problems[0], rows=rows)], image, [], FIGURES, [*CHAPTERS, "marginals", *ORIGINS]).text
     assert "Means differ" not in text
-    assert "Too few draws to say: HMC, RNS-HMC." in text
+    assert "Too few draws to judge: HMC, RNS-HMC." in text
     assert text.count("too few draws") == len(rows)
 
 
@@ -255,7 +255,7 @@ def test_each_chapter_says_how_it_compares_with_the_paper(page: Page) -> None:
 
 
 def test_short_chains_are_announced(page: Page) -> None:
-    assert "This run keeps 200 draws of a chain, the paper 5000." in page.text
+    assert "This run keeps 200 draws per chain, the paper 5000." in page.text
 
 
 def test_learnt_gradients_have_a_chapter_with_the_paper_s_numbers(page: Page) -> None:
@@ -299,8 +299,8 @@ def test_the_scorecard_shows_what_differs_first() -> None:
     html = scores(CARD)
     text = Page(html).text
     assert "Short chains" not in text
-    assert "This run keeps 200 draws of a chain, the paper 5000." in Page(scores(CARD, draws=200)).text
-    differing, everything = text.index("What differs, and why"), text.index("Everything")
+    assert "This run keeps 200 draws per chain, the paper 5000." in Page(scores(CARD, draws=200)).text
+    differing, everything = text.index("Differences and their reasons"), text.index("All numbers")
     assert differing < text.index("Figure 5 Only 500 training points") < everything
     assert "Paper B: Li" not in text
     assert text.count("≠ differs") == 2
@@ -321,7 +321,7 @@ def test_the_scorecard_keeps_the_papers_apart() -> None:
         ("li2019", "table4/gp_hmc", "ap_d10_n500", 0.65, 0.66, 0.01, 1.02, "reproduced", "within 0.05"),
     ]
     card = pd.concat([CARD, pd.DataFrame(rows, columns=list(SCORECARD_COLUMNS))], ignore_index=True)
-    differing, everything = Page(scores(card)).text.split("Everything")
+    differing, everything = Page(scores(card)).text.split("All numbers")
     assert differing.index("Paper A: Zhang") < differing.index("Only 500 training") < differing.index("Paper B: Li")
     assert differing.index("Paper B: Li") < differing.index("seconds of 10000 draws relative to HMC 0.139 0.300")
     paper_a, paper_b = everything.split("Paper B: Li")

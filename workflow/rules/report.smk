@@ -9,13 +9,13 @@ STYLE = "workflow/report/style.css"
 GRADIENT_PAGES = {
     page: (title, chosen)
     for page, title, names in (
-        ("gradient_models", "Models with dear gradients: GARCH and Gaussian processes", ["garch", "gp_regression"]),
+        ("gradient_models", "Models with expensive gradients: GARCH and Gaussian processes", ["garch", "gp_regression"]),
         (
             "gradient_logistic",
             "Logistic regression in 200 dimensions and on real data",
             [*dict.fromkeys((SWAPPED, DESIGNED)), "news", "census", "dota2"],
         ),
-        ("gradient_stochastic", "Gradients of a few rows: stochastic gradient HMC on Cover Type", ["cover_type"]),
+        ("gradient_stochastic", "Stochastic gradient HMC on Cover Type", ["cover_type"]),
     )
     if (chosen := [name for name in names if name in NETWORK_PROBLEMS])
 }
@@ -39,7 +39,7 @@ NETWORK_PAGES = {
 BESIDE_PAPER = {**run_tables("scorecard"), "published": PUBLISHED}
 ALL_NOTEBOOKS = {
     "surrogates": {
-        "title": "Surrogates in small: Figures 1 and 2",
+        "title": "Surrogates in one and two dimensions: Figures 1 and 2",
         "files": {
             "errors": f"{RESULTS}/tables/fig1_errors.csv",
             "acceptance": f"{RESULTS}/tables/fig2_acceptance.csv",
@@ -53,7 +53,7 @@ ALL_NOTEBOOKS = {
         "figures": drawn("fig3"),
     },
     "sweeps": {
-        "title": "Dimension, network and training set: Figures 4 and 5",
+        "title": "Dimension, network size and training set: Figures 4 and 5",
         "files": {**run_tables(*SWEEPS), **BESIDE_PAPER},
         "figures": drawn(*SWEEPS),
     },
@@ -73,13 +73,13 @@ ALL_NOTEBOOKS = {
         "parameters": {"problem": FIG6},
     },
     "adaptive": {
-        "title": "Learning on the way: Figures 7 and 8",
+        "title": "Adaptive surrogates: Figures 7 and 8",
         "files": {**run_tables("fig7", "fig8"), **BESIDE_PAPER},
         "figures": drawn("fig7", "fig8"),
         "parameters": {"titles": TITLES},
     },
     "gradients": {
-        "title": "Gradients learnt by a network: paper B from end to end",
+        "title": "Gradients learnt by a network: paper B",
         "files": {
             **run_tables("nng_fig2_trajectories", "nng_fig2_acceptance", "nng_fig3_acceptance", "nng_table4"),
             **run_tables(*NETWORK_TABLES),

@@ -1,6 +1,6 @@
-"""Every figure of a run: what draws it, the tables that it is drawn from, its settings, and its caption.
+"""Every figure of a run: its drawing function, the tables that it reads, its settings and its caption.
 
-Functions are named by strings and imported when used, so that an edit of one redraws its figures and no others.
+Functions are named by strings and imported when used, so that an edit of a function redraws only its own figures.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ class Drawing:
     Attributes
     ----------
     draw
-        ``"module:function"``: takes what is read from each of `tables`, in that order, and the `settings` by name.
+        ``"module:function"``: takes the contents of `tables`, in that order, and the `settings` by name.
     tables
         Names of tables of the run, or of what `FIGURE_READERS` read.
     caption
@@ -37,20 +37,20 @@ FIGURE_READERS: Mapping[str, str] = {
     "metrics": "rnshmc.results.metrics:read_metrics_frame",
     "published": "rnshmc.scorecard.published:read_acceptance",
 }
-"""What reads the inputs that are no CSV tables."""
+"""Readers of the inputs that are not CSV tables."""
 
 FIGURES: Mapping[str, Drawing] = {
     "efficiency": Drawing(
         "rnshmc.plots.efficiency:efficiency",
         ("table1", "table1_se"),
-        "The least ESS over the coordinates, per second and per exact evaluation of the kept iterations, with standard "
+        "Minimum ESS over the coordinates, per second and per exact evaluation of the kept iterations, with standard "
         "errors. Numbers are ratios to HMC.",
         ("titles",),
     ),
     "acceptance": Drawing(
         "rnshmc.plots.acceptance:acceptance",
         ("metrics", "published"),
-        "Share of accepted moves among the kept iterations, one mark per chain. A grey bar is the value of the paper.",
+        "Acceptance probability over the kept iterations, one mark per chain. A grey bar is the value of the paper.",
         ("titles",),
     ),
     "evaluations": Drawing(
@@ -66,8 +66,8 @@ FIGURES: Mapping[str, Drawing] = {
         "Surrogates of :math:`x^2/2` (dashed) from 10, 20 and 40 noisy observations at nested standard normal points "
         "(paper A, Fig. 1). Random networks have five hidden units, FITC five inducing points; their lines are "
         "averages over {{ fits }} fits. The noise has standard deviation {{ noise_sd }}. The observations are those "
-        "that the authors published, or ours where these could not be fetched: the column data of "
-        "tables/fig1_points.csv says which.",
+        "that the authors published, or ours if those were unavailable: the column data of tables/fig1_points.csv "
+        "says which.",
     ),
     "fig2": Drawing(
         "rnshmc.plots.banana:banana",
@@ -97,7 +97,7 @@ FIGURES: Mapping[str, Drawing] = {
         "Acceptance probability of RNS-HMC on simulated logistic regressions with {{ config.sweeps.observations }} "
         "observations and d parameters, drawn as in section 5.1 of the paper, one model for each d "
         "({{ config.sweeps.runs }} runs per point; the paper: 10). Left: mean over the runs, by hidden units s and d; "
-        "the red outlines are the cuts of the other panels, which show median and 10-90% of the runs beside the median "
+        "the red outlines mark the cuts shown in the other panels: median and 10-90% of the runs, with the median "
         "of exact HMC. Training set: the {{ grid.training_points[0] }} iterations of exact HMC after the first "
         "{{ config.iterations.discard }}, repeats included; ridge penalty {{ config.sweeps.ridge }}; acceptance "
         "counted over the {{ config.sweeps.keep }} iterations that follow. The step size is tuned once for each d so "
@@ -113,27 +113,27 @@ FIGURES: Mapping[str, Drawing] = {
         ("fig5",),
         "Acceptance probability of RNS-HMC on a simulated logistic regression with {{ config.sweeps.observations }} "
         "observations and {{ grid.d[0] }} parameters ({{ config.sweeps.runs }} runs per point; the paper: 10). Left: "
-        "mean over the runs, by hidden units s and training points N; the red outlines are the cuts of the other "
-        "panels, which show median and 10-90% of the runs beside the median of exact HMC. Training set: the N "
+        "mean over the runs, by hidden units s and training points N; the red outlines mark the cuts shown in the "
+        "other panels: median and 10-90% of the runs, with the median of exact HMC. Training set: the N "
         "iterations of exact HMC after the first {{ config.iterations.discard }}, repeats included, so that the sets "
-        "of one run are nested; the chain goes on from the last of them for {{ config.sweeps.keep }} iterations. The "
+        "of one run are nested; the chain continues from the last of them for {{ config.sweeps.keep }} iterations. The "
         "other settings are those of Fig. 4. Acceptance dips where a training set has about as many distinct states "
-        "as the network has hidden units: the fit just interpolates it, and so small a ridge penalty does not hold the "
-        "weights.",
+        "as the network has hidden units: the fit just interpolates them, and the small ridge penalty does not keep "
+        "the weights small.",
         ("cuts",),
     ),
     "fig6": Drawing(
         "rnshmc.plots.marginals:marginals",
         ("fig6",),
-        "One- and two-dimensional posterior marginals of five coefficients by HMC and by RNS-HMC, laid over one "
-        "another (paper A, Fig. 6). Contours hold 50% and 90% of the posterior.",
+        "One- and two-dimensional posterior marginals of five coefficients by HMC and by RNS-HMC, overlaid (paper A, "
+        "Fig. 6). Contours contain 50% and 90% of the posterior.",
         ("target", "title"),
     ),
     "fig7": Drawing(
         "rnshmc.plots.training_acceptance:acceptance_by_training",
         ("fig7",),
         "Acceptance of ARNS-HMC against the number of training points (paper A, Fig. 7): median over chains, and a "
-        "band that holds 90% of them. The dashed red line is the mean acceptance of HMC. Each point averages the "
+        "band that contains 90% of them. The dashed red line is the mean acceptance of HMC. Each point averages the "
         "acceptance probabilities of a window of iterations, whose length is the column ``window`` of ``fig7.csv``.",
         ("titles",),
     ),
@@ -151,24 +151,24 @@ FIGURES: Mapping[str, Drawing] = {
         "rnshmc.plots.network_banana:network_banana",
         ("nng_fig2_field", "nng_fig2_draws", "nng_fig2_trajectories", "nng_fig2_acceptance"),
         "HMC and NNg-HMC on the banana-shaped distribution of paper B, eq. (23), with A = {{ scale1 }}, "
-        "C = {{ scale2 }}, B = {{ bend }}, which the paper does not print (paper B, Fig. 2). Top: draws, thinned, of "
-        "all chains of each. Bottom left: forces of the exact gradient (broad arrows) and of the network (slender "
-        "ones), which grow with the logarithm of the force. Bottom right: trajectories from the red squares with the "
+        "C = {{ scale2 }}, B = {{ bend }}, which the paper does not print (paper B, Fig. 2). Top: thinned draws of all "
+        "chains of each sampler. Bottom left: forces of the exact gradient (broad arrows) and of the network (narrow "
+        "arrows), growing with the logarithm of the force. Bottom right: trajectories from the red squares with the "
         "same initial momenta, in {{ drawn_steps }} leapfrog steps of {{ drawn_step_size }}. The network was trained "
-        "on the gradients along the trajectories of the first {{ training }} iterations of HMC, without those of "
-        "trajectories that diverged. Acceptance at step size {{ step_size }}: mean and standard error over "
-        "{{ repeats }} chains of {{ iterations }} iterations, which start at draws of the distribution. Chains stay "
-        "for long in its ends, where leapfrog is unstable, so that acceptance differs much between them. Contours are "
+        "on the gradients along the trajectories of the first {{ training }} iterations of HMC, except those that "
+        "diverged. Acceptance at step size {{ step_size }}: mean and standard error over "
+        "{{ repeats }} chains of {{ iterations }} iterations, which start at draws of the distribution. Chains remain "
+        "for long in its ends, where leapfrog is unstable, so that acceptance varies widely between them. Contours are "
         "at 1 to 4 standard deviations.",
     ),
     "nng_fig3": Drawing(
         "rnshmc.plots.network_gaussian:network_gaussian",
         ("nng_fig3_draws", "nng_fig3_acceptance"),
         "HMC and NNg-HMC on a Gaussian in {{ dimension }} dimensions with variances from {{ smallest }} to "
-        "{{ largest }}, in its narrowest and its widest coordinate (paper B, Fig. 3); the axes are on very different "
-        "scales, and the same in both panels. The network was trained on the gradients along the trajectories of "
-        "{{ collected }} iterations of HMC that starts at a draw of the Gaussian. Draws of all chains of "
-        "each, thinned; acceptance at step size {{ step_size }}: mean and standard error over {{ repeats }} chains of "
+        "{{ largest }}, in its narrowest and its widest coordinate (paper B, Fig. 3); the two axes have very different "
+        "scales, which are the same in both panels. The network was trained on the gradients along the trajectories of "
+        "{{ collected }} iterations of HMC started at a draw of the Gaussian. Thinned draws of all chains of each "
+        "sampler; acceptance at step size {{ step_size }}: mean and standard error over {{ repeats }} chains of "
         "{{ iterations }} iterations.",
         ("smallest", "largest"),
     ),
@@ -176,12 +176,12 @@ FIGURES: Mapping[str, Drawing] = {
         "rnshmc.plots.prior_swap:prior_swap",
         ("nng_fig4_draws", "nng_fig4_acceptance"),
         "Draws of two coefficients of a logistic regression in 200 dimensions by HMC (left) and by NNg-HMC (right), "
-        "under the prior of the network's training and under one of standard deviation "
-        '{{ "%.3g" | format(prior_sd) }}, where the same network drives with the difference of the priors\' gradients '
-        "added (paper B, Fig. 4). The two coefficients are those of largest absolute posterior mean under the first "
-        "prior. Chains under the second start at the end of the exploration under the first; their first "
-        "{{ burn_in }} iterations are left out. At most 1000 draws of each, evenly spaced; under the second, where few "
-        "proposals of NNg-HMC are accepted, it ran ten times as many iterations as HMC.",
+        "under the prior used for training the network and under one with standard deviation "
+        '{{ "%.3g" | format(prior_sd) }}, where the difference of the priors\' gradients is added to the same network '
+        "(paper B, Fig. 4). The two coefficients are those with the largest absolute posterior means under the first "
+        "prior. Chains under the second prior start at the end of the exploration under the first; their first "
+        "{{ burn_in }} iterations are discarded. At most 1000 evenly spaced draws of each are shown; under the second "
+        "prior, where few of its proposals are accepted, NNg-HMC ran ten times as many iterations as HMC.",
         ("title",),
     ),
     "nng_fig5": Drawing(
@@ -191,8 +191,8 @@ FIGURES: Mapping[str, Drawing] = {
         'Fig. 5): {% for name, design in designs.items() %}{{ ", " if not loop.first }}{{ name }} with '
         '{{ design.blocks }} hidden layer{{ "s" if design.blocks > 1 }} of {{ design.hidden_units }} units'
         "{% endfor %}. The loss is half the mean squared error of the gradient's components, in units of their "
-        "standard deviations. Lines are means over the explorations, bands go from the lowest to the highest. Adam's "
-        "step size stays the same: when a step changes as much as the error that remains, losses stop falling, waver, "
+        "standard deviations. Lines are means over the explorations, bands extend from the lowest to the highest. "
+        "Adam's step size is constant: once a step is as large as the remaining error, losses stop falling, fluctuate, "
         "and may rise a little.",
         ("title",),
     ),
@@ -206,62 +206,62 @@ FIGURES: Mapping[str, Drawing] = {
         "rnshmc.plots.hyperparameters:hyperparameters",
         ("nng_fig7",),
         "Posterior densities of the hyperparameters of a Gaussian process regression by HMC and by NNg-HMC (paper B, "
-        "Fig. 7). The chains move their logarithms.",
+        "Fig. 7). The chains sample their logarithms.",
         ("title",),
     ),
     "nng_fig8": Drawing(
         "rnshmc.plots.predictions:predictions",
         ("nng_fig8",),
-        "What the posterior of a Gaussian process regression predicts along the first input, the others 0, by draws of "
-        "HMC and of NNg-HMC (paper B, Fig. 8): mean of the process and a band that holds it with probability 0.9 at "
-        "each point, over at most 100 draws of the hyperparameters.",
+        "Posterior predictions of a Gaussian process regression along the first input, with the others at 0, from "
+        "draws of HMC and of NNg-HMC (paper B, Fig. 8): mean of the process and a band that contains it with "
+        "probability 0.9 at each point, over at most 100 draws of the hyperparameters.",
         ("title",),
     ),
     "nng_fig9": Drawing(
         "rnshmc.plots.histograms:coefficient_histograms",
         ("nng_fig9",),
         "Histograms of the draws of two coefficients, on a logarithmic scale, of the logistic regression on Cover Type "
-        "with a Laplace prior (paper B, Fig. 9): HMC and NNg-HMC, which keep the posterior, and SGHMC "
+        "with a Laplace prior (paper B, Fig. 9): HMC and NNg-HMC, which sample the posterior, and SGHMC "
         'without correction at leapfrog steps of {% for name, entry in samplers.items() if "friction" in entry %}'
         '{{ ", " if not loop.first }}{{ entry.step_size }} '
         '({{ name | replace("sghmc_", "") }}){% endfor %}; their squares are what the paper calls step sizes. The axis '
-        "holds the narrowest of SGHMC's; the others go on beyond it. The two coefficients are those of largest "
-        "absolute posterior mean by HMC.",
+        "is wide enough for the narrowest histogram of SGHMC; the others extend beyond it. The two coefficients are "
+        "those with the largest absolute posterior means by HMC.",
         ("title",),
     ),
     "nng_fig10": Drawing(
         "rnshmc.plots.trace_rows:trace_rows",
         ("nng_fig10",),
         "Traces of a coefficient of the logistic regression on Cover Type by NNg-HMC, by SGHMC with "
-        "Metropolis-Hastings correction (paper B, Fig. 10), and by SGHMC without, first chain of each, for as many "
-        "iterations as all have. With the correction a proposal is accepted as often as its title says; without, the "
-        "chain moves, and much farther: its axes are its own. The coefficient is the first of Fig. 9.",
+        "Metropolis-Hastings correction (paper B, Fig. 10), and by SGHMC without correction: the first chain of each, "
+        "for the number of iterations that all have. Titles give the acceptance. Without correction the chain moves "
+        "much farther, so its axis has another scale. The coefficient is the first of Fig. 9.",
         ("title",),
     ),
     "scaling": Drawing(
         "rnshmc.plots.scaling:scaling",
         ("scaling",),
-        'Seconds, and how many times faster, on {{ ranks | join(" and ") }} MPI ranks of one machine, {{ repeats }} '
+        'Seconds and speed-up on {{ ranks | join(" and ") }} MPI ranks of one machine, {{ repeats }} '
         "repeats: the elliptic model solved at {{ ensemble.states }} independent states, with an adjoint solve for the "
-        "gradient or, for the finite differences at {{ ensemble.checked }} of them, without; a logistic regression "
-        "with {{ logistic.rows }} rows in {{ logistic.dimension }} dimensions, rows shared among the ranks and one "
-        "Allreduce for each evaluation ({{ logistic.evaluations }} repeats), and a chain of "
-        "{{ logistic.iterations }} iterations of HMC on it, once. Dots are repeats, lines go through their medians; "
-        "hollow dots were measured while other processes used the machine. The solves give the same bytes for any "
-        "number of ranks, the logistic regression the same numbers to 1e-10 (tables/scaling_agreement.csv); the "
+        "gradient (for the finite differences at {{ ensemble.checked }} of them, without); a logistic regression "
+        "with {{ logistic.rows }} rows in {{ logistic.dimension }} dimensions, with rows shared among the ranks and "
+        "one Allreduce per evaluation ({{ logistic.evaluations }} repeats), and a chain of "
+        "{{ logistic.iterations }} iterations of HMC on it, once. Dots are repeats, lines connect their medians; "
+        "hollow dots were measured while other processes used the machine. The solves give identical bytes on any "
+        "number of ranks, the logistic regression identical numbers to 1e-10 (tables/scaling_agreement.csv); the "
         "solves' gradients agree with central differences (tables/gradient_check.csv).",
     ),
     "mesh_study": Drawing(
         "rnshmc.plots.mesh_study:mesh_study",
         ("mesh_study",),
-        "The elliptic problem on finer meshes. Left: largest error of the pressure at the sensors, for c = 1 against "
-        "the closed form, and at {{ states }} states of the posterior against the finest mesh (which makes the last "
-        "order seem better than it is). Middle: seconds for the potential and its gradient, which is one factorisation "
-        "or multigrid set-up and two solves; on one rank PETSc's Cholesky factorisation, on several that of MUMPS, or "
-        "on either conjugate gradients with hypre's multigrid. Right: effective samples per second of RNS-HMC over "
-        "those of HMC; seconds are of iterations timed on each mesh, effective sample sizes per iteration and the "
-        "surrogate are of the chains on the problem's own mesh, since the posterior hardly moves (column "
-        "potential_shift of the table). Hollow marks were timed while others used the machine.",
+        "The elliptic problem on finer meshes. Left: largest error of the pressure at the sensors, for c = 1 compared "
+        "with the closed form, and at {{ states }} states of the posterior compared with the finest mesh (which makes "
+        "the last order appear better than it is). Middle: seconds for the potential and its gradient, that is, one "
+        "factorisation or multigrid set-up and two solves, by PETSc's Cholesky factorisation on one rank, that of "
+        "MUMPS on several, or conjugate gradients with hypre's multigrid on either. Right: ESS per second of RNS-HMC "
+        "relative to HMC. Iterations are timed on each mesh; ESS per iteration and the surrogate are those of the "
+        "chains on the problem's own mesh, since the posterior hardly changes (column potential_shift of the table). "
+        "Hollow marks were timed while other processes used the machine.",
     ),
 }
 """The figures of a run, by name."""
@@ -271,14 +271,14 @@ PROBLEM_FIGURES: Mapping[str, Drawing] = {
         "rnshmc.plots.traces:traces",
         ("chains",),
         "Traces of the first chain of each sampler on {{ problem }}: the exploration by exact HMC in grey, then the "
-        "kept draws. The first fifth of the exploration may run out of the frame.",
+        "kept draws. The first fifth of the exploration may lie outside the axes.",
         ("target", "title"),
     ),
     "marginals": Drawing(
         "rnshmc.plots.marginals:marginals_of_chains",
         ("chains",),
-        "One- and two-dimensional posterior marginals of five coordinates of {{ problem }}, all samplers laid over one "
-        "another (paper A, Fig. 6). Contours hold 50% and 90% of the posterior.",
+        "One- and two-dimensional posterior marginals of five coordinates of {{ problem }}, all samplers overlaid "
+        "(paper A, Fig. 6). Contours contain 50% and 90% of the posterior.",
         ("target", "title"),
     ),
     "autocorrelation": Drawing(

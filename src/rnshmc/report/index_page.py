@@ -1,4 +1,4 @@
-"""The report of a run: one page that tells what was run and what came out, and opens without a network."""
+"""The report of a run: one page with the settings and results of the run, which opens without a network."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ CHAPTERS = {
     "adaptive": ("zhang2017", "fig7", "fig8"),
     "gradients": ("li2019",),
 }
-"""What each chapter of the story answers for: a paper, and the items of it; all of them, where none is named."""
+"""The paper and the items that each chapter covers; all items where none is named."""
 _ESS_COLUMNS = ("ess_min", "ess_median", "ess_max")
 _QUALITY = {"train_residual_sd": "training residual sd", "train_error": "training error"}
 _COLUMNS = {
@@ -53,7 +53,7 @@ class Row:
     z: str
     threshold: str
     agrees: bool | None
-    """Whether its means agree with the reference; None where there are too few draws to say."""
+    """Whether its means agree with the reference; None if there are too few draws to judge."""
     solver_failures: int
     softened_metrics: int
     fit: str
@@ -78,7 +78,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Results:
-    """Everything that the report is made of.
+    """The data of the report.
 
     Attributes
     ----------
@@ -101,11 +101,11 @@ class Results:
 
 def sections(results: Results, titles: Mapping[str, str], stories: Mapping[str, str]) -> list[Section]:
     """The problems of a run with all their numbers as text, in the order of the tables."""
-    found = []
+    parts = []
     for problem in dict.fromkeys(results.table["problem"]):
         chains = [chain for chain in results.metrics if chain.problem == problem]
         samplers = results.table.loc[results.table["problem"] == problem, "sampler"]
-        found.append(
+        parts.append(
             Section(
                 problem=problem,
                 title=titles[problem],
@@ -114,7 +114,7 @@ def sections(results: Results, titles: Mapping[str, str], stories: Mapping[str, 
                 rows=tuple(_row(results, problem, sampler) for sampler in samplers),
             )
         )
-    return found
+    return parts
 
 
 def report_page(
@@ -137,7 +137,7 @@ def report_page(
     Parameters
     ----------
     template
-        The jinja2 template; what it includes lies beside it.
+        The jinja2 template; its includes are in the same folder.
     run
         Name of the run.
     problems
@@ -151,9 +151,9 @@ def report_page(
     numbers
         The published numbers (`rnshmc.scorecard.published.read_published`).
     draws, paper_draws
-        Kept draws of the longest chains of `problems`, and of those of the paper that has them.
+        Kept draws of the longest chains of `problems`, and of the longest chains in the paper.
     figures
-        PNG files; a chapter whose figures are missing is left out.
+        PNG files; a chapter whose figures are missing is omitted.
     notebooks
         Links to the notebooks, relative to the report.
     provenance
@@ -242,7 +242,7 @@ def _number(column: str, ours: Mapping[str, Any], errors: Mapping[str, Any], pap
 
 
 def _as_printed(column: str, value: float) -> str:
-    """A published number with the digits that were published."""
+    """A published number with its printed digits."""
     if column in _ESS_COLUMNS:
         return f"{value:.0f}"
     if column == "s_per_iter":

@@ -1,4 +1,4 @@
-"""Pages of the report: templates with their styles and figures inside, so that they open without a network."""
+"""Pages of the report: templates with embedded styles and figures, so that they open without a network."""
 
 import base64
 import json
@@ -9,13 +9,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 
 def render(template: Path, **content: Any) -> str:
-    """The HTML of a jinja2 template; what it includes lies beside it, and text is escaped.
+    """The HTML of a jinja2 template; its includes are in the same folder, and text is escaped.
 
-    The filter ``image`` makes a data URI of a PNG file, ``pretty_json`` indents what can be written as JSON.
+    The filter ``image`` makes a data URI of a PNG file, ``pretty_json`` formats a value as indented JSON.
     """
     environment = Environment(loader=FileSystemLoader(template.parent), undefined=StrictUndefined, autoescape=True)
     environment.filters["image"] = _image_uri
-    environment.filters["pretty_json"] = lambda found: json.dumps(found, indent=2, sort_keys=True)
+    environment.filters["pretty_json"] = lambda value: json.dumps(value, indent=2, sort_keys=True)
     return environment.get_template(template.name).render(**content)
 
 

@@ -1,4 +1,4 @@
-"""The scorecard's page of the report: every number that the papers print beside ours, what differs first."""
+"""The page of the scorecard: every printed number compared with ours, starting with those that differ."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def scorecard_page(
     Parameters
     ----------
     template
-        The jinja2 template; what it includes lies beside it.
+        The jinja2 template; its includes are in the same folder.
     run
         Name of the run.
     card
@@ -52,7 +52,7 @@ def scorecard_page(
     titles
         Title of each problem.
     draws, paper_draws
-        Kept draws of the longest chains of the run, and of those of the paper that has its problems.
+        Kept draws of the longest chains of the run, and of the longest chains in the papers.
     """
     cards = {title: of_items(card, numbers, paper) for paper, title in papers.items()}
     return render(
@@ -67,15 +67,15 @@ def scorecard_page(
 
 
 def _part(title: str, card: pd.DataFrame, numbers: Sequence[Published], titles: Mapping[str, str]) -> Part:
-    found = lines(card, numbers)
-    differing = [line for line in found if line.verdict == "differs"]
-    return Part(title, verdict_sentence(card), _groups(found, titles), _groups(differing, titles))
+    everything = lines(card, numbers)
+    differing = [line for line in everything if line.verdict == "differs"]
+    return Part(title, verdict_sentence(card), _groups(everything, titles), _groups(differing, titles))
 
 
-def _groups(found: Sequence[Line], titles: Mapping[str, str]) -> dict[str, list[Line]]:
+def _groups(chosen: Sequence[Line], titles: Mapping[str, str]) -> dict[str, list[Line]]:
     """The lines under the table, figure or section and the problem that they are about, in the order of the card."""
     groups: dict[str, list[Line]] = {}
-    for line in found:
+    for line in chosen:
         title = titles.get(line.problem, line.problem)
         groups.setdefault(f"{line.heading}: {title}" if title else line.heading, []).append(line)
     return groups

@@ -1,4 +1,4 @@
-"""The scorecard as people read it: what a number is, ours beside the paper's, and a sentence about many of them."""
+"""The scorecard as text: each number in words, ours and the paper's, and counts of verdicts."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from rnshmc.report.table_text import significant
 from rnshmc.results.names import sampler_label
 from rnshmc.scorecard.card import UNEXPLAINED, verdict_counts
 from rnshmc.scorecard.published import Key, Published, by_key
+from rnshmc.scorecard.reasons import Reason
 
 _QUANTITIES = {
     "ap": "acceptance",
@@ -31,7 +32,7 @@ class Line:
     """The table, figure or section that it belongs to."""
     problem: str
     what: str
-    """What the number is: of a cell of a table the sampler and the quantity, of a statement its words."""
+    """Sampler and quantity for a cell of a table, the words for a statement."""
     printed: str
     ours: str
     error: str
@@ -75,6 +76,33 @@ def readable_scorecard(card: pd.DataFrame, numbers: Sequence[Published]) -> pd.D
     )
 
 
+def verdict_table(
+    card: pd.DataFrame, numbers: Sequence[Published], paper: str, reasons: Sequence[Reason]
+) -> pd.DataFrame:
+    """How many numbers of each table, figure and section of a paper have each verdict, and why some differ, as text.
+
+    A reason has a row of its own: the first stands in the row of the item, the others in rows below it.
+
+    Parameters
+    ----------
+    card
+        From `rnshmc.scorecard.card.scorecard`.
+    numbers
+        The published numbers (`rnshmc.scorecard.published.read_published`).
+    paper
+        Name of the paper.
+    reasons
+        Those from which the notes of the scorecard were made (`rnshmc.scorecard.reasons.read_reasons`).
+    """
+    mine = of_items(card, numbers, paper)
+    published = by_key(numbers)
+    headings = pd.Series([published[_key(row)].heading for row in mine.to_dict("records")], index=mine.index, dtype=str)
+    return pd.concat(
+        [_verdicts(str(heading), rows, reasons) for heading, rows in mine.groupby(headings, sort=False)],
+        ignore_index=True,
+    )
+
+
 def verdict_sentence(card: pd.DataFrame) -> str:
     """How many numbers were reproduced and how many were not, in a sentence."""
     counts = verdict_counts(card)
@@ -111,3 +139,21 @@ def _what(number: Published) -> str:
     quantity = _QUANTITIES.get(number.quantity, number.quantity.replace("_", " "))
     relative = f" relative to {sampler_label(number.relative_to)}" if number.relative_to else ""
     return f"{sampler_label(number.sampler)}, {quantity}{relative}"
+
+
+def _verdicts(heading: str, rows: pd.DataFrame, reasons: Sequence[Reason]) -> pd.DataFrame:
+    """The rows of one item in `verdict_table`."""
+    counts = verdict_counts(rows)
+    notes = rows.loc[rows["verdict"] == "differs", "note"]
+    known = notes.map(lambda note: next((part.reason for part in reasons if note.startswith(part.reason)), UNEXPLAINED))
+    why = known.value_counts(sort=False)
+    below = [""] * max(len(why) - 1, 0)
+    return pd.DataFrame(
+        {
+            "": [heading, *below],
+            "reproduced": [str(counts["reproduced"]), *below],
+            "differs": [*map(str, why)] or ["0"],
+            "not comparable": [str(counts["not comparable"]), *below],
+            "why it differs": [*map(str, why.index)] or [""],
+        }
+    )

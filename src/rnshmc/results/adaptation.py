@@ -35,7 +35,7 @@ def acceptance_by_training(chains: Iterable[StoredChain], metrics: Iterable[Chai
     metrics
         Of every chain of HMC; `hmc_ap` is the mean acceptance of those on the same problem.
     """
-    exact = {cell[0]: float(np.mean([chain.ap for chain in found])) for cell, found in cells(metrics).items()}
+    exact = {cell[0]: float(np.mean([chain.ap for chain in members])) for cell, members in cells(metrics).items()}
     parts = [_windows(chain, exact) for chain in chains]
     return pd.concat(parts, ignore_index=True)[list(FIG7_COLUMNS)] if parts else _empty(FIG7_COLUMNS)
 

@@ -47,9 +47,9 @@ def marginal_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Data
     intervals = {k: support(draws[:, k] for draws in pooled.values()) for k in coordinates}
     parts = []
     for sampler, draws in pooled.items():
-        found = [_one(draws, k, intervals) for k in coordinates]
-        found += [_two(draws, pair, intervals) for pair in combinations(coordinates, 2)]
-        parts.append(pd.concat(found).assign(sampler=sampler))
+        densities = [_one(draws, k, intervals) for k in coordinates]
+        densities += [_two(draws, pair, intervals) for pair in combinations(coordinates, 2)]
+        parts.append(pd.concat(densities).assign(sampler=sampler))
     table = pd.concat(parts, ignore_index=True).assign(problem=chains.problem, data=chains.origin)
     return table.astype({"y_coordinate": "Int64"})[list(MARGINAL_COLUMNS)]
 

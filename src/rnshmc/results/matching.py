@@ -37,11 +37,11 @@ def matching_table(paths: Iterable[Path]) -> pd.DataFrame:
 
 def _read(path: Path) -> dict[str, object]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        matching = json.loads(path.read_text(encoding="utf-8"))
         return {
-            **{name: found[name] for name in MATCHING_COLUMNS if name not in ("share", "data")},
-            "share": found["variance"] / found["potential_variance"],
-            "data": found["origin"],
+            **{name: matching[name] for name in MATCHING_COLUMNS if name not in ("share", "data")},
+            "share": matching["variance"] / matching["potential_variance"],
+            "data": matching["origin"],
         }
     except (OSError, ValueError, KeyError) as error:
         raise StoreError(f"{path}: cannot read potential matching: {error!r}") from error

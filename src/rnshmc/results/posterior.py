@@ -51,14 +51,14 @@ class ProblemChains:
         StoreError
             If there are none, or they belong to several problems or origins.
         """
-        found = sorted(chains, key=lambda chain: int(chain.settings["chain"]))
-        kinds = {(str(chain.settings["problem"]), chain.origin) for chain in found}
+        ordered = sorted(chains, key=lambda chain: int(chain.settings["chain"]))
+        kinds = {(str(chain.settings["problem"]), chain.origin) for chain in ordered}
         if len(kinds) != 1:
             raise StoreError(f"expected chains of one problem and origin, got {sorted(kinds)}")
         problem, origin = kinds.pop()
-        samplers = in_order(str(chain.settings["sampler"]) for chain in found)
+        samplers = in_order(str(chain.settings["sampler"]) for chain in ordered)
         by_sampler = {
-            sampler: tuple(chain for chain in found if chain.settings["sampler"] == sampler) for sampler in samplers
+            sampler: tuple(chain for chain in ordered if chain.settings["sampler"] == sampler) for sampler in samplers
         }
         return cls(problem, origin, by_sampler)
 

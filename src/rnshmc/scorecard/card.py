@@ -94,23 +94,23 @@ def _pair(tables: Tables, published: Mapping[Key, Published], number: Published)
 
 
 def _row(pair: Pair, reasons: Sequence[Reason]) -> dict[str, Any]:
-    number, found = pair.number, pair.measured
+    number, result = pair.number, pair.measured
     row = {"paper": number.paper, "item": number.label, "quantity": number.quantity, "printed": pair.printed}
-    if found is None:
+    if result is None:
         nothing = dict.fromkeys(("ours", "ours_se", "ratio"), math.nan)
         return {**row, **nothing, "verdict": "not comparable", "note": _note(NOT_RUN, number.note, number.where)}
-    ours, printed_error = errors(pair.printed, number.chains, found)
-    comparable = math.isfinite(ours.value) and not found.other_data
+    ours, printed_error = errors(pair.printed, number.chains, result)
+    comparable = math.isfinite(ours.value) and not result.other_data
     verdict = number.rule.verdict(pair.printed, ours, printed_error) if comparable else "not comparable"
-    warning = "" if comparable else "stand-in data, or some of the rows" if found.other_data else "not defined"
+    warning = "" if comparable else "stand-in data, or some of the rows" if result.other_data else "not defined"
     reason = (reason_for(number, pair.printed, ours.value, reasons) or UNEXPLAINED) if verdict == "differs" else ""
     return {
         **row,
         "ours": ours.value,
-        "ours_se": found.estimate.error,
+        "ours_se": result.estimate.error,
         "ratio": ours.value / pair.printed if pair.printed else math.nan,
         "verdict": verdict,
-        "note": _note(warning, reason, number.note, number.where, pair.remark, str(number.rule), f"over {found.over}"),
+        "note": _note(warning, reason, number.note, number.where, pair.remark, str(number.rule), f"over {result.over}"),
     }
 
 

@@ -74,12 +74,12 @@ def rows_where(tables: Tables, name: str, where: Mapping[str, Any]) -> pd.DataFr
     for column, wanted in where.items():
         if rows is None or rows.empty:
             return None
-        found = wanted
+        nearest = wanted
         if isinstance(wanted, int | float):
-            found = min(rows[column], key=lambda value, wanted=wanted: abs(value - wanted))  # type: ignore[misc]
-            if abs(found - wanted) > NEARBY * abs(wanted):
+            nearest = min(rows[column], key=lambda value, wanted=wanted: abs(value - wanted))  # type: ignore[misc]
+            if abs(nearest - wanted) > NEARBY * abs(wanted):
                 return None
-        rows = rows[rows[column] == found]
+        rows = rows[rows[column] == nearest]
     return None if rows is None or rows.empty else rows
 
 

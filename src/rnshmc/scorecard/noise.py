@@ -28,7 +28,7 @@ DEGREES = 4.0
 
 
 def errors(printed: float, chains: float, ours: Measured) -> tuple[Estimate, float]:
-    """Our number with its standard error, and the standard error of the published one; NaN where nothing tells it.
+    """Our number with its standard error, and the standard error of the published one; NaN if unknown.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def errors(printed: float, chains: float, ours: Measured) -> tuple[Estimate, flo
     chains
         Chains behind it; NaN if the paper does not say.
     ours
-        Our number. Where it is an effective sample size, `Measured.effective` is what a chain of ours really found.
+        Our number. For an effective sample size, `Measured.effective` is that of one of our chains before scaling.
     """
     value, error = ours.estimate
     if not math.isnan(ours.effective):
@@ -54,6 +54,6 @@ def _variance(ours: Measured) -> float:
     value, error = ours.estimate
     if ours.samples < 2 or math.isnan(error):
         return ONE_CHAIN
-    found = ours.samples * (error / value) ** 2 * ours.effective
+    observed = ours.samples * (error / value) ** 2 * ours.effective
     known = ours.samples - 1
-    return (known * found + DEGREES * ONE_CHAIN) / (known + DEGREES)
+    return (known * observed + DEGREES * ONE_CHAIN) / (known + DEGREES)

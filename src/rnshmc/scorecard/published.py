@@ -1,4 +1,4 @@
-"""What the papers print: one table for each paper, which says of every number how it is judged and measured."""
+"""The printed numbers: one table per paper, with the rule and the measure of each number."""
 
 import csv
 import math
@@ -38,7 +38,7 @@ PAPERS_COLUMNS = ("paper", "title")
 
 Argument = int | float | str | tuple[int | float | str, ...]
 Key = tuple[str, str, str]
-"""Paper, label and quantity of a number: what a row of the scorecard goes by."""
+"""Paper, label and quantity of a number: the key of its row in the scorecard."""
 
 
 @dataclass(frozen=True)
@@ -50,25 +50,25 @@ class Published:
     source
         File and line, for messages.
     paper, item, problem, sampler, quantity
-        Which number it is: the paper, its table, figure or section, and, where they apply, problem and sampler.
+        The paper, its table, figure or section and, where they apply, problem and sampler.
     heading
-        What the item is called on a page.
+        Title of the item on a page.
     printed
         The number; NaN of a statement in words.
     where
         Where it is printed.
     draws, chains
-        Kept draws of each chain, and chains, behind it; NaN where they are not printed or have no meaning.
+        Kept draws per chain, and number of chains; NaN where they are not printed or not meaningful.
     rule
         How it is judged.
     relative_to
-        A sampler: this number and ours are both divided by those of that sampler in the same item. Empty otherwise.
+        A sampler by whose numbers in the same item this number and ours are divided; empty if none.
     measure, arguments
-        The function of `rnshmc.scorecard.measures` that says what a run has beside it, and its arguments.
+        The function of `rnshmc.scorecard.measures` that computes our number, and its arguments.
     statement
         The statement in words; empty for a cell of a table.
     note
-        What a reader of the scorecard should know about it, such as why it is not judged.
+        A remark for readers of the scorecard, such as why it is not judged.
     """
 
     source: str
@@ -91,12 +91,12 @@ class Published:
 
     @property
     def label(self) -> str:
-        """What the number belongs to, in one word: table1/bank/rns_hmc."""
+        """Item, problem and sampler: table1/bank/rns_hmc."""
         return "/".join(part for part in (self.item, self.problem, self.sampler) if part)
 
     @property
     def key(self) -> Key:
-        """What a row of the scorecard goes by."""
+        """The key of its row in the scorecard."""
         return self.paper, self.label, self.quantity
 
 
@@ -157,8 +157,8 @@ def read_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[st
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
         if tuple(reader.fieldnames or ()) != tuple(columns):
-            found = ", ".join(reader.fieldnames or ["none"])
-            raise DataError(f"{path}: expected the columns {', '.join(columns)}, got {found}")
+            actual = ", ".join(reader.fieldnames or ["none"])
+            raise DataError(f"{path}: expected the columns {', '.join(columns)}, got {actual}")
         for row in reader:
             source = f"{path}, line {reader.line_num}"
             if None in row or None in row.values():
@@ -171,7 +171,7 @@ def _read_paper(path: Path) -> list[Published]:
     counts = Counter(number.key for number in numbers)
     for number in numbers:
         if counts[number.key] > 1:
-            raise DataError(f"{number.source}, column quantity: {number.label}, {number.quantity} stands here twice")
+            raise DataError(f"{number.source}, column quantity: {number.label}, {number.quantity} appears twice")
     bases = {(number.item, number.problem, number.sampler, number.quantity) for number in numbers}
     for number in numbers:
         if number.relative_to and (number.item, number.problem, number.relative_to, number.quantity) not in bases:
@@ -204,7 +204,7 @@ def _published(source: str, paper: str, row: Mapping[str, str]) -> Published:
     if math.isnan(number.printed) and number.rule.kind not in (*ONE_SIDED, "never"):
         raise DataError(f"{source}, column printed: the rule {number.rule.kind!r} needs a number")
     if math.isnan(number.printed) and not number.statement:
-        raise DataError(f"{source}, column statement: what prints no number needs its words")
+        raise DataError(f"{source}, column statement: a row without a printed number needs a statement")
     return number
 
 
@@ -224,15 +224,15 @@ def _rule(source: str, row: Mapping[str, Any]) -> Rule:
 
 
 def _arguments(source: str, text: str) -> dict[str, Argument]:
-    """``name=value; name=value``; a value of several words is a tuple, and what reads as a number is one."""
-    found: dict[str, Argument] = {}
+    """``name=value; name=value``; a value of several words is a tuple, and numeric words are numbers."""
+    arguments: dict[str, Argument] = {}
     for part in filter(None, map(str.strip, text.split(";"))):
         name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or not name or not value or name in found:
+        if not equals or not name or not value or name in arguments:
             raise DataError(f"{source}, column arguments: expected name=value, each name once, got {part!r}")
         words = tuple(map(_value, value.split()))
-        found[name] = words[0] if len(words) == 1 else words
-    return found
+        arguments[name] = words[0] if len(words) == 1 else words
+    return arguments
 
 
 def _value(word: str) -> int | float | str:

@@ -34,28 +34,28 @@ class Reason:
     reason: str
 
     def fits(self, number: Published) -> bool:
-        """Whether it is about this number."""
+        """Whether it applies to this number."""
         return self.paper == number.paper and all(
             fnmatchcase(getattr(number, name), getattr(self, name)) for name in _PATTERNS
         )
 
 
 def read_reasons(path: Path) -> tuple[Reason, ...]:
-    """Read why numbers differ: columns `REASON_COLUMNS`, where an empty pattern fits everything.
+    """Read why numbers differ: columns `REASON_COLUMNS`, where an empty pattern matches everything.
 
     Raises
     ------
     DataError
-        If the file has other columns, a side that does not exist, or no reason: the message names file and line.
+        If the file has other columns, an unknown side, or an empty reason: the message names file and line.
     """
     return tuple(_reason(source, row) for source, row in read_rows(path, REASON_COLUMNS))
 
 
 def reason_for(number: Published, printed: float, ours: float, reasons: Sequence[Reason]) -> str:
-    """The first reason that fits, where `printed` and `ours` are what was compared; empty if none does."""
+    """The first reason that matches, for the compared values `printed` and `ours`; empty if none does."""
     stated = number.rule.bound if math.isnan(printed) else printed
     side = "lower" if ours < stated else "higher"
-    return next((found.reason for found in reasons if found.fits(number) and found.side in ("", side)), "")
+    return next((reason.reason for reason in reasons if reason.fits(number) and reason.side in ("", side)), "")
 
 
 def _reason(source: str, row: dict[str, str]) -> Reason:

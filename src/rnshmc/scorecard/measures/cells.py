@@ -1,4 +1,4 @@
-"""Cells of the table of results, which has a row for each problem and sampler, and what is made of several of them."""
+"""Cells of the table of results, which has a row for each problem and sampler, and combinations of cells."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -8,11 +8,11 @@ from rnshmc.scorecard.measured import Measured, Tables, counted, rests_on_other_
 from rnshmc.scorecard.published import Published
 
 RESULTS = "results"
-"""The table of results; its standard errors stand in the table of this name and `ERRORS`."""
+"""The table of results; its standard errors are in the table of this name plus `ERRORS`."""
 ERRORS = "_se"
 
 Draws = int | None
-"""Draws that a network has to have been trained on; a run that trains it on others has nothing to say of the number."""
+"""Required training draws of the network; a run with another number of them does not measure the number."""
 
 
 def cell(tables: Tables, *, number: Published, column: str, training_draws: Draws = None) -> Measured | None:
@@ -27,8 +27,8 @@ def ess(tables: Tables, *, number: Published, column: str, training_draws: Draws
 
 def seconds(tables: Tables, *, number: Published, iterations: int) -> Measured | None:
     """Seconds of some iterations."""
-    found = _cell(tables, number.problem, number.sampler, "s_per_iter", None)
-    return None if found is None else _scaled(found, iterations)
+    per_iteration = _cell(tables, number.problem, number.sampler, "s_per_iter", None)
+    return None if per_iteration is None else _scaled(per_iteration, iterations)
 
 
 def ratio(tables: Tables, *, number: Published, column: str, other: str) -> Measured | None:
@@ -37,9 +37,9 @@ def ratio(tables: Tables, *, number: Published, column: str, other: str) -> Meas
 
 
 def ess_ratio(tables: Tables, *, number: Published, column: str, other: str) -> Measured | None:
-    """An effective sample size over that of another sampler, both of as many draws."""
-    found = (_scaled_ess(tables, number.problem, name, column, 1.0) for name in (number.sampler, other))
-    return _compared(Measured.per, *found)
+    """An effective sample size over that of another sampler, for equal numbers of draws."""
+    sizes = (_scaled_ess(tables, number.problem, name, column, 1.0) for name in (number.sampler, other))
+    return _compared(Measured.per, *sizes)
 
 
 def difference(
@@ -50,7 +50,7 @@ def difference(
     other: str,
     training_draws: tuple[Draws, Draws] = (None, None),
 ) -> Measured | None:
-    """A cell minus that of another sampler on the same problem; `training_draws` of the one and the other."""
+    """A cell minus that of another sampler on the same problem; `training_draws` of each."""
     pairs = zip((number.sampler, other), training_draws, strict=True)
     return _compared(Measured.minus, *(_cell(tables, number.problem, name, column, draws) for name, draws in pairs))
 
@@ -58,7 +58,7 @@ def difference(
 def efficiency(
     tables: Tables, *, number: Published, ess: str, seconds: str, training_draws: Draws = None
 ) -> Measured | None:
-    """Effective draws, of as many as are published, per second; `ess` and `seconds` are columns."""
+    """Effective draws per second, scaled to the published number of draws; `ess` and `seconds` are columns."""
     return _efficiency(tables, number.problem, number.sampler, (ess, seconds), training_draws, number.draws)
 
 
@@ -67,8 +67,8 @@ def relative_efficiency(
 ) -> Measured | None:
     """Effective draws per second relative to those of another sampler on the same problem."""
     if number.sampler == other:
-        found = _efficiency(tables, number.problem, other, (ess, seconds), None)
-        return None if found is None else replace(found, estimate=Estimate(1.0, 0.0))
+        base = _efficiency(tables, number.problem, other, (ess, seconds), None)
+        return None if base is None else replace(base, estimate=Estimate(1.0, 0.0))
     return _compared(
         Measured.per,
         _efficiency(tables, number.problem, number.sampler, (ess, seconds), training_draws),
@@ -96,26 +96,26 @@ def least_efficiency(
         for problem in problems
         for sampler, draws in zip(samplers, training_draws, strict=True)
     ]
-    found = [cell for cell in cells if cell is not None]
-    if len(found) < len(cells):
+    present = [cell for cell in cells if cell is not None]
+    if len(present) < len(cells):
         return None
-    least = min(found, key=lambda cell: cell.estimate.value)
-    return replace(least, other_data=any(cell.other_data for cell in found))
+    least = min(present, key=lambda cell: cell.estimate.value)
+    return replace(least, other_data=any(cell.other_data for cell in present))
 
 
 def over_best(
     tables: Tables, *, number: Published, ess: str, seconds: str, others: Sequence[str], training_draws: Sequence[int]
 ) -> Measured | None:
-    """Effective draws per second over the best of other samplers; `training_draws` of this one and of the others."""
+    """Effective draws per second over the best of other samplers; `training_draws` of this one first, then the others."""
     samplers = (number.sampler, *others)
     mine, *theirs = (
         _efficiency(tables, number.problem, sampler, (ess, seconds), draws)
         for sampler, draws in zip(samplers, training_draws, strict=True)
     )
-    found = [cell for cell in theirs if cell is not None]
-    if mine is None or len(found) < len(theirs):
+    present = [cell for cell in theirs if cell is not None]
+    if mine is None or len(present) < len(theirs):
         return None
-    return mine.per(max(found, key=lambda cell: cell.estimate.value))
+    return mine.per(max(present, key=lambda cell: cell.estimate.value))
 
 
 def _cell(tables: Tables, problem: str, sampler: str, column: str, training_draws: Draws = None) -> Measured | None:
@@ -133,16 +133,16 @@ def _cell(tables: Tables, problem: str, sampler: str, column: str, training_draw
 def _scaled_ess(
     tables: Tables, problem: str, sampler: str, column: str, draws: float, training_draws: Draws = None
 ) -> Measured | None:
-    found = _cell(tables, problem, sampler, column, training_draws)
+    size = _cell(tables, problem, sampler, column, training_draws)
     kept = _cell(tables, problem, sampler, "draws")
-    if found is None or kept is None:
+    if size is None or kept is None:
         return None
-    return replace(_scaled(found, draws / kept.estimate.value), effective=found.estimate.value)
+    return replace(_scaled(size, draws / kept.estimate.value), effective=size.estimate.value)
 
 
-def _scaled(found: Measured, factor: float) -> Measured:
-    value, error = found.estimate
-    return replace(found, estimate=Estimate(factor * value, factor * error))
+def _scaled(measured: Measured, factor: float) -> Measured:
+    value, error = measured.estimate
+    return replace(measured, estimate=Estimate(factor * value, factor * error))
 
 
 def _efficiency(
