@@ -125,6 +125,7 @@ def more_training(dynamics: Dynamics, training: Training) -> tuple[Row, ...]:
         Row("pairs x 2", dynamics, replace(training, collected=2 * training.collected)),
         Row("pairs x 4", dynamics, replace(training, collected=4 * training.collected)),
         Row("epochs x 4", dynamics, replace(training, epochs=4 * training.epochs)),
+        Row("hidden units / 2", dynamics, replace(training, hidden_units=training.hidden_units // 2)),
         Row("hidden units x 2", dynamics, replace(training, hidden_units=2 * training.hidden_units)),
     )
 
