@@ -5,7 +5,8 @@ from pkgutil import resolve_name
 
 import pytest
 
-from rnshmc.plots.registry import FIGURE_READERS, FIGURES, PROBLEM_FIGURES
+from rnshmc.plots.drawing import FIGURE_READERS
+from rnshmc.plots.registry import FIGURES, PROBLEM_FIGURES
 
 DRAWINGS = {**FIGURES, **{f"problem_{name}": drawing for name, drawing in PROBLEM_FIGURES.items()}}
 

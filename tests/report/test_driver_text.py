@@ -13,6 +13,12 @@ from rnshmc.report.driver_text import driver_text
         ({}, None, "the exact gradient"),
         ({"batch_size": 500, "friction": 4.472}, None, "batches of 500 rows, friction 4.472"),
         ({"batch_size": 5000}, None, "batches of 5000 rows"),
+        ({"batch_size": 500, "scaled": False}, None, "batches of 500 rows, not scaled to all rows"),
+        (
+            {},
+            {"type": "random_network", "hidden_units": 9, "ridge": 0.5, "whitened": {"step_size": 0.5}},
+            "9 hidden units, ridge 0.5, trained on a whitened exploration",
+        ),
         ({}, {"type": "random_network", "hidden_units": 1000, "ridge": 1e-7}, "1000 hidden units, ridge 1e-07"),
         ({}, {"type": "online_network", "hidden_units": 9, "ridge": 0.5, "states": 40}, "9 hidden units, ridge 0.5"),
         ({}, {"type": "gradient_network", "hidden_units": 100, "epochs": 50}, "100 hidden units, 50 epochs"),

@@ -58,7 +58,8 @@ def news(numbers: tuple[Published, ...], results: Results) -> Callable[..., Tabl
     """Online News as published, with 1000 draws in place of 10000, but for what is changed in NNg-HMC (10%)."""
 
     def _news(**changes: Any) -> Tables:
-        rename = {f"ess_{part}": f"truncated_ess_{part}" for part in ("min", "median", "max")} | {"cpu_s": "total_s"}
+        rename = {f"ess_{part}": f"truncated_ess_with_empty_{part}" for part in ("min", "median", "max")}
+        rename |= {"ap": "ap_with_empty", "cpu_s": "published_total_s"}
         rows = as_printed(numbers, "table5", "news", rename)
         for (_, sampler), row in rows.items():
             share = sampler.removeprefix("nng_hmc").removeprefix("_")

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from jinja2 import StrictUndefined, Template
 
-from rnshmc.plots.registry import FIGURES, PROBLEM_FIGURES, FIGURE_READERS, Drawing
+from rnshmc.plots.drawing import FIGURE_READERS, Drawing
+from rnshmc.plots.registry import FIGURES, PROBLEM_FIGURES
 
 # The problem of each figure of the run that is of one; the settings of the experiment that a figure shows.
 SHOWN_PROBLEMS = {"fig6": FIG6, **NETWORK_FIGURES}

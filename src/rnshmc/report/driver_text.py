@@ -16,15 +16,21 @@ def driver_text(settings: Mapping[str, Any], surrogate: Mapping[str, Any] | None
     """
     if "batch_size" in settings:
         friction = f", friction {settings['friction']:g}" if "friction" in settings else ""
-        return f"batches of {settings['batch_size']} rows{friction}"
+        unscaled = "" if settings.get("scaled", True) else ", not scaled to all rows"
+        return f"batches of {settings['batch_size']} rows{unscaled}{friction}"
     if surrogate is None:
         return "the exact gradient"
-    others = {name: value for name, value in surrogate.items() if name not in ("type", "states")}
+    others = {name: value for name, value in surrogate.items() if name not in ("type", "states", "whitened")}
     parts = []
     if "hidden_units" in others:
         blocks = f"{others.pop('blocks')} × " if "blocks" in others else ""
         parts.append(f"{blocks}{others.pop('hidden_units')} hidden units")
     if "epochs" in others:
         parts.append(f"{others.pop('epochs')} epochs")
-    parts += [f"{name.replace('_', ' ')} {value:g}" for name, value in others.items()]
+    parts += [
+        f"{name.replace('_', ' ')} {value if isinstance(value, str) else f'{value:g}'}"
+        for name, value in others.items()
+    ]
+    if "whitened" in surrogate:
+        parts.append("trained on a whitened exploration")
     return ", ".join(parts) or str(surrogate["type"]).replace("_", " ")

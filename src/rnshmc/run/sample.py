@@ -92,12 +92,12 @@ def sample(
     name = f"chain{chain}"
     kind = recipe(sampler).surrogate
     _check_settings(sampler, surrogate or {}, options or {})
-    check_potential(potential, start, stream(seed, "check", name))
     if kind is not None:
         check_discard(discard, explore_iterations)
     else:
         # Its settings are refused before the exploration, not after it.
         make_kernel(potential, None, sampler=sampler, step_size=step_size, n_steps=n_steps, options=options)
+    check_potential(potential, start, stream(seed, "check", name))
     recording = GradientRecording(potential.dim, start=discard) if kind in FITTED_TO_GRADIENTS else None
     exploration = explore(
         potential,
