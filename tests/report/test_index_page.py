@@ -318,7 +318,7 @@ def test_the_scorecard_of_a_run_without_a_paper_has_no_part() -> None:
 def test_the_scorecard_keeps_the_papers_apart() -> None:
     rows = [
         ("li2019", "table5/news/nng_hmc_10", "cpu_s", 0.139, 0.3, 0.01, 2.2, "differs", "another clock"),
-        ("li2019", "table4/gp_hmc", "ap_d10_n500", 0.65, 0.66, 0.01, 1.02, "reproduced", "within 0.05"),
+        ("li2019", "table4/gp_hmc_published", "ap_d10_n500", 0.65, 0.66, 0.01, 1.02, "reproduced", "within 0.05"),
     ]
     card = pd.concat([CARD, pd.DataFrame(rows, columns=list(SCORECARD_COLUMNS))], ignore_index=True)
     differing, everything = Page(scores(card)).text.split("All numbers")

@@ -207,6 +207,6 @@ def _row(ours: "pd.Series[Any]", errors: "pd.Series[Any]", printed: Mapping[str,
 def _printed(numbers: Sequence[Published], problem: str, sampler: str) -> dict[str, str]:
     """What the paper prints of a row, by our columns: a speed-up belongs to the seconds that it is measured with."""
     cells = printed_cells(numbers, problem, sampler)
-    trained = "speedup" in cells and cells["speedup"].arguments.get("seconds") == "total_s"
+    trained = "speedup" in cells and cells["speedup"].arguments.get("seconds") == "published_total_s"
     columns = {"ap": "ap", "speedup": "total_speedup" if trained else "speedup"}
     return {column: f"{cells[name].printed:g}" for name, column in columns.items() if name in cells}
