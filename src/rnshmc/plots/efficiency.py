@@ -41,7 +41,7 @@ def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Fig
 
 
 def _with_room(ax: Axes) -> tuple[float, float]:
-    """Limits of a logarithmic axis that hold all marks and, to the right of the last, its number."""
+    """Limits of a logarithmic axis that contain all marks and the number to the right of each."""
     low, high = np.log10(ax.dataLim.intervalx)
     span = max(high - low, 1.0)
     return 10 ** (low - LEFT * span), 10 ** (high + RIGHT * span)

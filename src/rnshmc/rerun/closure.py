@@ -1,9 +1,9 @@
-"""Which files of the package a stage really uses: a static walk through the imports.
+"""Files of the package that a stage uses, by a static walk through the imports.
 
 Snakemake does not track imported modules, so each rule has a digest of the closure of its entry modules among its
-parameters (`rnshmc.rerun.code_digest`). The walk reads the files and imports nothing. It does not see modules imported
-by a name that is computed at run time: that is how registries keep a stage from depending on every entry, and why a
-rule names its registry entries itself.
+parameters (`rnshmc.rerun.code_digest`). The walk reads the files and imports nothing. It does not follow modules
+imported by a name computed at run time. So registries do not make a stage depend on every entry, and a rule names its
+registry entries itself.
 """
 
 import ast

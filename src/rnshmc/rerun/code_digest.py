@@ -1,4 +1,4 @@
-"""What a job's code says, as one word that changes when it says something else.
+"""Digest of a job's code, which changes when the code does.
 
 Snakemake compares parameters with those of the last run, so a digest among them reruns exactly the jobs whose code has
 changed. It is taken from the syntax tree: comments, docstrings, line breaks and the times of files do not count.

@@ -1,4 +1,4 @@
-"""The tables of a run, made of its chains' metrics and of the timing stage.
+"""The tables of a run, from the metrics of its chains and from the timing stage.
 
 Seconds per iteration come from the timing stage alone, which has the machine to itself; everything else comes from the
 chains. All of it covers the kept iterations only, as in the papers' tables. `results_table` has every number of every
@@ -53,7 +53,7 @@ _COUNTS = {"hidden_units": "Int64", "training_draws": "Int64"}
 MAX_RHAT = 1.01
 """Largest R-hat of chains that have mixed (Vehtari et al. 2021)."""
 MIN_ESS_PER_CHAIN = 100
-"""Effective draws of each chain from which on its diagnostics are reliable (Vehtari et al. 2021)."""
+"""Minimum ESS per chain for reliable diagnostics (Vehtari et al. 2021)."""
 
 
 def results_table(
@@ -66,19 +66,20 @@ def results_table(
     means over chains; `s_per_iter` is the median over the blocks of the timing stage. `training_draws` are the
     iterations of exact HMC until the surrogate was trained. `draws` are kept by each chain.
 
-    `sample_s` are the seconds of 10000 iterations. `total_s` are those of as many from the first on: `training_draws`
-    of HMC, the training, and the remaining iterations. `min_ess_per_s` and `median_ess_per_s` are effective draws per
-    second of sampling, `median_ess_per_s_with_training` those of 10000 draws per second of `total_s`; each speed-up is
-    one of these relative to HMC on the same problem. `min_ess_per_value` is ess_min per call of the exact potential
-    (`ChainMetrics.evaluations_per_iter`; a gradient brings its value along). `loaded` says that other work kept the
-    machine busy while seconds were measured; `data` is the origin of the data; `paper` is empty for a user's problem.
+    `sample_s` are the seconds of 10000 iterations. `total_s` are those of 10000 iterations from the start:
+    `training_draws` of HMC, the training, and the remaining iterations. `min_ess_per_s` and `median_ess_per_s` are
+    effective draws per second of sampling, `median_ess_per_s_with_training` those of 10000 draws per second of
+    `total_s`; each speed-up is one of these relative to HMC on the same problem. `min_ess_per_value` is ess_min per
+    call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient includes its value). `loaded` marks
+    seconds measured while other processes kept the machine busy; `data` is the origin of the data; `paper` is empty for
+    a user's problem.
 
     Parameters
     ----------
     metrics, timings
         Of every chain, and of every sampler.
     papers
-        The paper that each problem belongs to, where it belongs to one.
+        The paper of each problem that has one.
 
     Raises
     ------
@@ -91,10 +92,10 @@ def results_table(
 def results_standard_errors(
     metrics: Sequence[ChainMetrics], timings: Sequence[Timing], papers: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Standard errors of `results_table`, in the same rows and columns; NaN where there is one chain or one block only.
+    """Standard errors of `results_table`, in the same rows and columns; NaN for a single chain or block.
 
-    They are taken over chains for what is measured on chains and over blocks for `s_per_iter`; errors of sums, and
-    relative errors of ratios, add in quadrature. HMC's speed-ups are 1 by definition, without error.
+    They are taken over chains, for `s_per_iter` over blocks; errors of sums, and relative errors of ratios, add in
+    quadrature. HMC's speed-ups are 1 by definition, without error.
     """
     return _table(metrics, timings, papers, "error")
 
@@ -107,8 +108,8 @@ def read_results(path: Path) -> pd.DataFrame:
 def diagnostics_table(metrics: Sequence[ChainMetrics], convergence: Iterable[Convergence]) -> pd.DataFrame:
     """Convergence over the chains of each problem and sampler, worst coordinate of each.
 
-    `warnings` says what is wrong in words: R-hat above `MAX_RHAT`, fewer than `MIN_ESS_PER_CHAIN` effective draws per
-    chain (bulk or tail), divergences, solves that failed; it is empty where nothing is.
+    `warnings` names in words: R-hat above `MAX_RHAT`, fewer than `MIN_ESS_PER_CHAIN` effective draws per chain (bulk or
+    tail), divergences, failed solves; it is empty if there are none.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Where kernels, surrogates, their views and targets are found by name.
+"""Registries of kernels, surrogates, their views and targets by name.
 
-Modules are named by strings and imported when used, so that a stage depends on the code it runs and on no other.
+Modules are named by strings and imported when used, so that a stage depends only on the code it runs.
 """
 
 from collections.abc import Mapping

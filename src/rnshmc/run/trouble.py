@@ -1,4 +1,4 @@
-"""What the user is told of trouble: which file or job it was, where its log is, and what to do."""
+"""Messages about errors: the file or job, its log, and the remedy."""
 
 import re
 import tempfile
@@ -24,11 +24,11 @@ def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, 
     rule
         Name of its rule.
     outputs, logs
-        What it was to make, and its log files.
+        Its outputs, and its log files.
     error
-        What is known of how it ended, such as the text of the exception.
+        How it ended, such as the text of the exception.
     quiet_log
-        Whether its output went to the log alone: the last lines are then part of the message.
+        Whether its output went only to the log; its last lines are then part of the message.
     """
     text = "".join(_read(Path(log)) for log in logs) if quiet_log else ""
     tail = [f"  | {line}" for line in text.splitlines()[-_TAIL_LINES:]]
@@ -44,7 +44,7 @@ def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, 
 
 
 def check_writable(folder: Path) -> None:
-    """Check that a folder, there or yet to be made, can be written into.
+    """Check that a folder, existing or not, can be written to.
 
     Raises
     ------

@@ -106,7 +106,7 @@ def least_efficiency(
 def over_best(
     tables: Tables, *, number: Published, ess: str, seconds: str, others: Sequence[str], training_draws: Sequence[int]
 ) -> Measured | None:
-    """Effective draws per second over the best of other samplers; `training_draws` of this one first, then the others."""
+    """Effective draws per second over the best of other samplers; `training_draws` of this one, then of the others."""
     samplers = (number.sampler, *others)
     mine, *theirs = (
         _efficiency(tables, number.problem, sampler, (ess, seconds), draws)
