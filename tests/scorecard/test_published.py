@@ -74,7 +74,7 @@ def test_a_cell_that_cannot_be_used_is_named(tmp_path: Path, change: dict[str, s
 
 
 def test_a_number_stands_in_a_table_once(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"line 2, column quantity: table1/bank/hmc, ap stands here twice"):
+    with pytest.raises(DataError, match=r"line 2, column quantity: table1/bank/hmc, ap appears twice"):
         read_published([written(tmp_path, {}, {"printed": "0.8"})])
 
 

@@ -103,7 +103,7 @@ def variant_styles(samplers: Iterable[str]) -> dict[str, SamplerStyle]:
         style = sampler_style(sampler)
         place = sum(base_sampler(other) == base_sampler(sampler) for other in styles) if base_sampler(sampler) else 0
         if place > len(_VARIANTS):
-            raise ParameterError(f"samplers: no look for more than {place} variants of one, such as {sampler}")
+            raise ParameterError(f"samplers: no style for more than {place} variants of a sampler, such as {sampler}")
         if place:
             lightness, line = _VARIANTS[place - 1]
             style = replace(style, colour=_lighter(style.colour, lightness), line=line)

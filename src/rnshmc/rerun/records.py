@@ -71,7 +71,7 @@ def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:
             return dict(entries)
     except (ValueError, AttributeError, TypeError):
         pass
-    raise StoreError(f"{path} is damaged; without it Snakemake compares times only: remove it")
+    raise StoreError(f"{path} is damaged; remove it: without it Snakemake compares modification times only")
 
 
 def _record(project: Path, output: str) -> dict[str, Any] | None:

@@ -89,8 +89,8 @@ class Checkpoint:
             spec, facts = (json.loads(arrays.pop(name).item()) for name in ("spec", "facts"))
         if differing := _differing(ours, spec):
             raise CheckpointError(
-                f"{self.path}: the checkpoint of another chain, which differs in {', '.join(differing)}; remove the "
-                "file to start anew, or go back to what was there to continue that chain"
+                f"{self.path}: a checkpoint of another chain, which differs in {', '.join(differing)}; remove the file "
+                "to start again, or restore the earlier settings and code to continue that chain"
             )
         return facts, arrays
 
@@ -245,7 +245,7 @@ def _generator(rng: np.random.Generator) -> bytes:
         return json.dumps(rng.bit_generator.state, sort_keys=True).encode()
     except TypeError as error:
         name = type(rng.bit_generator).__name__
-        raise ParameterError(f"rng: a checkpoint keeps the state of a PCG64, not of a {name} ({error})") from error
+        raise ParameterError(f"rng: a checkpoint saves the state of a PCG64, not of a {name} ({error})") from error
 
 
 def _sha256(content: bytes) -> str:
@@ -261,14 +261,14 @@ def _json(content: Mapping[str, Any]) -> str:
 
 def _differing(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
     """Dotted names of the keys that differ, or that one of the two lacks."""
-    found = []
+    differing = []
     for key in sorted({*ours, *theirs}):
         mine, other = ours.get(key), theirs.get(key)
         if isinstance(mine, dict) and isinstance(other, dict):
-            found += [f"{key}.{name}" for name in _differing(mine, other)]
+            differing += [f"{key}.{name}" for name in _differing(mine, other)]
         elif mine != other or (key in ours) != (key in theirs):
-            found.append(key)
-    return found
+            differing.append(key)
+    return differing
 
 
 @contextmanager
@@ -276,4 +276,4 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise CheckpointError(f"{path}: a damaged checkpoint ({error}); remove the file to start anew") from error
+        raise CheckpointError(f"{path}: a damaged checkpoint ({error}); remove the file to start again") from error

@@ -41,7 +41,7 @@ def job(log_file: str, *, blas_threads: int = 1) -> Iterator[None]:
     except MemoryError as error:
         _fail(f"memory ran out: {error}; {MEMORY_REMEDY.format(rule='RULE')}", error)
     except KeyboardInterrupt as error:
-        _log.error("interrupted; run again to go on")
+        _log.error("interrupted; run the same command again to continue")
         raise SystemExit(INTERRUPTED) from error
     except BaseException as error:
         if isinstance(error, OSError) and (remedy := write_remedy(error)):

@@ -75,7 +75,9 @@ def make_kernel(
         drives = _counted_driver(driver, counter)
     elif chosen.minibatches:
         if not isinstance(potential, MinibatchDriver):
-            raise ParameterError(f"potential: {sampler} needs mini-batches, which {type(potential).__name__} has not")
+            raise ParameterError(
+                f"potential: {sampler} needs mini-batches, which {type(potential).__name__} does not provide"
+            )
         drives = CountedMinibatchDriver(potential, counter)
     kernel = load(KERNELS, chosen.kernel)(decides, drives, step_size=step_size, n_steps=n_steps, **more)
     return kernel, counter

@@ -62,8 +62,8 @@ class GradientPairs(Stored):
         kept = self._chosen(~unsound[self.iterations.astype(int)])
         if not len(kept):
             raise FitError(
-                f"no gradients to train on: of {len(self)} recorded, all are of trajectories that diverged or failed; "
-                "a smaller step size may help"
+                f"no gradients to train on: all {len(self)} recorded are from trajectories that diverged or failed; "
+                "try a smaller step size"
             )
         return kept
 

@@ -79,5 +79,5 @@ def load_surrogate(surrogate: Mapping[str, Any], path: Path) -> Surrogate:
     """
     fitted = load_driver(surrogate, path)
     if not isinstance(fitted, Surrogate):
-        raise ParameterError(f"surrogate: a {surrogate['type']!r} is a driver and no potential")
+        raise ParameterError(f"surrogate: a {surrogate['type']!r} is a driver without a value, not a potential")
     return fitted

@@ -159,10 +159,10 @@ def _same_position(comm: Any, q: Array) -> Array:
     distance = float(np.abs(q[finite] - leading[finite]).max(initial=0.0))
     within = distance <= ROUNDING * np.abs(leading[finite]).max(initial=1.0)
     distances = comm.allgather(None if within else distance)
-    for rank, found in enumerate(distances):
-        if found is not None:
+    for rank, apart in enumerate(distances):
+        if apart is not None:
             raise RnshmcError(
-                f"rank {rank}: its position is {found:.3g} away from that of rank 0; every rank has to start the chain "
-                "at the same place and to draw from the same random stream"
+                f"rank {rank}: its position is {apart:.3g} away from that of rank 0; all ranks need the same start and "
+                "the same random stream"
             )
     return leading
