@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from rnshmc.plots.style import INK, PAPER, WIDTH, log_axis, theme
 
-# Colours of Okabe and Ito; in grey, solvers are told apart by their marker and numbers of ranks by their line.
+# Colours of Okabe and Ito; in grey, solvers differ by marker and numbers of ranks by line.
 _SOLVERS: Mapping[str, tuple[str, str]] = {"direct": ("#1f2933", "o"), "multigrid": ("#d55e00", "s")}
 _LINES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)))
 # The reference, and the marker.

@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from rnshmc.experiments.scaling import speed_up
 from rnshmc.plots.style import INK, PAPER, WIDTH, log_axis, theme
 
-# Told apart in grey by marker and dashes; colours of Okabe and Ito.
+# Distinguishable in grey by marker and dashes; colours of Okabe and Ito.
 _LOOKS: Sequence[tuple[str, Any, str]] = (
     ("#1f2933", "-", "o"),
     ("#d55e00", (0, (4, 1.5)), "s"),

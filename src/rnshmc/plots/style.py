@@ -80,7 +80,7 @@ _LOOKS: Mapping[str, tuple[str, Any, str]] = {
     "sghmc": ("#8c6d31", (0, (1, 2)), "h"),
     "sghmc_mh": ("#b2182b", (0, (2, 2)), "*"),
 }
-# The first variant in a figure keeps its sampler's look; the next ones are lighter and have longer dashes.
+# The first variant in a figure has its sampler's style; the next ones are lighter and have longer dashes.
 _VARIANTS: tuple[tuple[float, Any], ...] = ((0.25, (0, (5, 1.5))), (0.45, (0, (9, 1.5, 1, 1.5))))
 _OTHER = ("#4d4d4d", (0, (1, 1)), "d")
 
@@ -162,7 +162,7 @@ def log_axis(axis: Axis) -> None:
 def save(figure: Figure, *paths: Path) -> None:
     """Write a figure to each path, PNG or PDF by its suffix; equal figures give equal bytes, without dates."""
     with theme():
-        # A layout costs more than a drawing: made once, at the resolution of the PNG, it serves all files.
+        # The layout is expensive: computed once, at the resolution of the PNG, for all files.
         figure.set_dpi(_DPI)
         figure.draw_without_rendering()
         figure.set_layout_engine(None)

@@ -20,7 +20,7 @@ COLUMN = "hidden_units"
 
 _NAMES = {"d": "parameters $d$", "hidden_units": "hidden units $s$", "training_points": "training points $N$"}
 _SYMBOLS = {"d": "d", "hidden_units": "s", "training_points": "N"}
-# Its lightness grows evenly, so that the map reads the same in grey and to the colour-blind.
+# Its lightness grows evenly, so that the map is readable in grey and for colour-blind readers.
 _MAP = "cividis"
 _DARK = 0.5
 """Acceptance below which a cell is dark and its number white."""

@@ -217,7 +217,7 @@ def chain_metrics(chain: StoredChain, *, reference_mean: Array | None, discard: 
         rem_iteration=iteration.tolist(),
         rem=rem.tolist(),
         mean=draws.mean(axis=0).tolist(),
-        # Of a coordinate that never moves it is rounding error otherwise.
+        # Otherwise it would be rounding error for a coordinate that never moves.
         sd=np.where(np.ptp(draws, axis=0) > 0, draws.std(axis=0, ddof=1), 0.0).tolist(),
         mcse_mean=summary.mcse_mean.tolist(),
     )
