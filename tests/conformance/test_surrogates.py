@@ -156,5 +156,5 @@ class TestSurrogateOfGradients:
 
     def test_is_refused_where_a_value_is_needed(self, driver: Any, name: str, tmp_path: Path) -> None:
         driver.save(tmp_path / "driver.npz")
-        with pytest.raises(ParameterError, match=f"'{name}' is a driver and no potential"):
+        with pytest.raises(ParameterError, match=f"'{name}' is a driver without a value, not a potential"):
             load_surrogate({"type": name}, tmp_path / "driver.npz")

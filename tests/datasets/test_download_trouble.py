@@ -64,7 +64,7 @@ def test_a_bad_download_ends_in_time_and_leaves_nothing(
     done = project.snakemake("--cores", "1", "--config", "data={policy: real-only}", "--", "data/raw/bank.json")
     assert time.monotonic() - begun < BOUND_S
     assert done.returncode != 0
-    for words in (*told, "Rule download failed; it was to make data/raw/bank.json"):
+    for words in (*told, "Rule download failed to make data/raw/bank.json"):
         assert words.format(url=url) in done.stdout
     assert "Traceback" not in done.stdout
     assert [(path.name, path.read_bytes()) for path in raw.iterdir()] == [("a9a", b"of another data set")]

@@ -171,7 +171,7 @@ def test_the_generator_and_the_state_go_on_as_well(kept: Checkpoint, at_every_ch
     ],
 )
 def test_a_checkpoint_of_another_chain_is_refused(interrupted: Checkpoint, changed: dict[str, Any], keys: str) -> None:
-    with pytest.raises(CheckpointError, match=rf"chain1\.npz: .* differs in {keys}; remove the file to start anew"):
+    with pytest.raises(CheckpointError, match=rf"chain1\.npz: .* differs in {keys}; remove the file to start again"):
         exploration(interrupted, **changed)
     interrupted.remove()
     exploration(interrupted, **changed)
@@ -202,7 +202,7 @@ def test_keys_within_keys_are_named(interrupted: Checkpoint) -> None:
 def test_a_truncated_checkpoint_is_refused(interrupted: Checkpoint, share: float) -> None:
     whole = interrupted.path.read_bytes()
     interrupted.path.write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(CheckpointError, match=r"chain1\.npz: a damaged checkpoint .*; remove the file to start anew"):
+    with pytest.raises(CheckpointError, match=r"chain1\.npz: a damaged checkpoint .*; remove the file to start again"):
         exploration(interrupted)
 
 

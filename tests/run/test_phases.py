@@ -43,7 +43,7 @@ class Normal:
         ("arns_hmc", Normal(), {"offset": 1.0}, "options: arns_hmc needs exponent"),
         ("nng_hmc", None, {}, "driver: nng_hmc is driven by a fitted 'gradient_network'"),
         ("sghmc", None, {"batch_size": 2}, "options: sghmc needs friction"),
-        ("sghmc_mh", None, {"batch_size": 2}, "potential: sghmc_mh needs mini-batches, which Normal has not"),
+        ("sghmc_mh", None, {"batch_size": 2}, "potential: sghmc_mh needs mini-batches, which Normal does not provide"),
         ("nuts", None, {}, "sampler: no recipe named 'nuts'"),
     ],
 )
@@ -58,7 +58,7 @@ def test_what_does_not_fit_a_recipe_is_named(
     ("sampler", "options", "message"),
     [
         ("arns_hmc", {}, "options: arns_hmc needs offset and exponent"),
-        ("sghmc_mh", {"batch_size": 2}, "potential: sghmc_mh needs mini-batches, which Normal has not"),
+        ("sghmc_mh", {"batch_size": 2}, "potential: sghmc_mh needs mini-batches, which Normal does not provide"),
         ("rmhmc", {}, "driver: .* has no metric"),
     ],
 )

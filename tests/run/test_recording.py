@@ -118,7 +118,7 @@ def test_pairs_of_trajectories_that_diverged_or_failed_can_be_left_out() -> None
 
 def test_no_sound_trajectory_is_said_to_be_so() -> None:
     pairs = GradientPairs(np.ones((3, 2)), np.ones((3, 2)), np.array([0.0, 0.0, 1.0]))
-    with pytest.raises(FitError, match="no gradients to train on: of 3 recorded, all are of"):
+    with pytest.raises(FitError, match="no gradients to train on: all 3 recorded are from"):
         pairs.of_sound_trajectories({"diverging": np.array([True, False]), "solver_failed": np.array([False, True])})
 
 

@@ -39,7 +39,7 @@ def fail(log: Path, error: BaseException) -> None:
         ),
         (OSError(errno.ENOSPC, "No space left", "table.csv"), 1, "table.csv: the disk is full; make room"),
         (OSError(errno.EROFS, "Read-only file system"), 1, "an output: the file system is read-only"),
-        (KeyboardInterrupt(), 130, "interrupted; run again to go on"),
+        (KeyboardInterrupt(), 130, "interrupted; run the same command again to continue"),
     ],
 )
 def test_what_the_user_can_mend_is_a_message_and_a_status(
@@ -73,8 +73,8 @@ def test_the_log_holds_our_progress_and_others_warnings(tmp_path: Path) -> None:
 def test_a_failed_job_is_named_with_its_log(tmp_path: Path) -> None:
     said = explain("sample", ["results/chain1.nc"], ["logs/chain1.log"], "exit status 1", quiet_log=False)
     assert said.splitlines() == [
-        "Rule sample failed; it was to make results/chain1.nc; log: logs/chain1.log",
-        "What was finished stays; the same command goes on from there.",
+        "Rule sample failed to make results/chain1.nc; log: logs/chain1.log",
+        "Finished results are kept; run the same command again to continue.",
     ]
 
 

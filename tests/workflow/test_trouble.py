@@ -32,7 +32,7 @@ problems:
 """
 ENDLESS = "problems: {lr_simulated: {samplers: {rmhmc: {keep: 1000000}}}}"
 FILLER = "filler"
-GOES_ON = "the same command goes on from there"
+GOES_ON = "run the same command again to continue"
 
 
 def make(project: Project, *targets: str, config: str = "") -> subprocess.CompletedProcess[str]:
@@ -217,7 +217,7 @@ def test_two_runs_at_once(begun: Project, before: dict[str, str], running: "subp
 def test_ctrl_c(begun: Project, before: dict[str, str], running: "subprocess.Popen[str]") -> None:
     os.killpg(running.pid, signal.SIGINT)
     done = ended(running)
-    assert_trouble(done, begun, before, "interrupted; run again to go on")
+    assert_trouble(done, begun, before, "interrupted; run the same command again to continue")
     assert "Traceback" not in done.stdout
     wait_until(lambda: not processes(begun), timeout_s=20)
     assert make(begun, JOB).returncode == 0
@@ -237,7 +237,7 @@ def test_a_job_that_the_system_kills_for_its_memory(
 ) -> None:
     (job,) = (process for process in processes(begun) if any(".sample.py" in word for word in process.cmdline()))
     job.kill()
-    told = f"Rule sample failed; it was to make results/test/{JOB}", "It was killed", "--set-resources sample:mem_mb"
+    told = f"Rule sample failed to make results/test/{JOB}", "It was killed", "--set-resources sample:mem_mb"
     assert_trouble(ended(running), begun, before, *told, GOES_ON)
 
 

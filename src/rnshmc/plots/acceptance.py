@@ -11,7 +11,7 @@ from rnshmc.plots.style import PAPER, WIDTH, sampler_legend, sampler_style, them
 
 
 def acceptance(chains: pd.DataFrame, paper: pd.DataFrame, titles: Titles) -> Figure:
-    """Acceptance probability of every chain, beside the value of the paper.
+    """Acceptance probability of every chain, with the value of the paper.
 
     Parameters
     ----------

@@ -11,7 +11,8 @@ MAX_LAG = 40
 
 
 def autocorrelations(chains: ProblemChains, title: str) -> Figure:
-    """Autocorrelation of the kept draws, averaged over chains: median of the coordinates, shaded from least to most."""
+    """Autocorrelation of the kept draws, averaged over chains: median of the coordinates, shaded from minimum to
+    maximum."""
     with theme():
         figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
         axes = figure.subplots(1, len(chains.chains), sharex=True, sharey=True, squeeze=False)[0]

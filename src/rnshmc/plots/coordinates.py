@@ -1,4 +1,4 @@
-"""How the coordinates of a posterior are called on an axis."""
+"""Names of the coordinates of a posterior on an axis."""
 
 from collections.abc import Mapping
 from typing import Any

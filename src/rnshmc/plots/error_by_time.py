@@ -19,9 +19,9 @@ BAND_ALPHA = 0.2
 def error_by_time(table: pd.DataFrame, titles: Titles) -> Figure:
     """Relative error of the mean against running time (paper A, Fig. 8), one panel per problem.
 
-    Lines are medians over chains at equal seconds, bands go from the lowest to the highest chain. A surrogate's line
-    begins with a mark where it takes over: until then every sampler is HMC, whose line ends when the last surrogate's
-    chains do.
+    Lines are medians over chains at equal seconds, bands extend from the lowest to the highest chain. A surrogate's
+    line begins with a mark where it takes over; until then every sampler is HMC. HMC's line ends with the last chain of
+    a surrogate.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def error_by_time(table: pd.DataFrame, titles: Titles) -> Figure:
 
 
 def _errors(rows: pd.DataFrame) -> pd.DataFrame:
-    """Error of each chain of a sampler, a column each, at equal seconds; of a surrogate's, from where it takes over."""
+    """Error of each chain (a column each) at equal seconds; for surrogates, from where they take over."""
     chains = [chain.sort_values("seconds") for _, chain in rows.groupby("chain")]
     start = max(_start(chain) for chain in chains)
     seconds = np.geomspace(start, max(start, min(chain["seconds"].max() for chain in chains)), POINTS)

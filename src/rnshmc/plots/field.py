@@ -1,4 +1,4 @@
-"""The diffusion field of the elliptic inverse problem: what was behind the observations, and what the chains found."""
+"""The diffusion field of the elliptic inverse problem: the truth behind the observations, and posterior estimates."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,14 +24,14 @@ COLOURS = "cividis"
 def diffusion_fields(chains: ProblemChains, forward: ForwardData, target: Mapping[str, Any], title: str) -> Figure:
     """Logarithm of the diffusion field: the truth, then posterior mean (above) and standard deviation of each sampler.
 
-    The dots are the points where the pressure was observed. The truth is left out where the observations are a user's.
+    The dots are the points where the pressure was observed. The truth is omitted for a user's observations.
 
     Parameters
     ----------
     chains
         Chains of the elliptic problem.
     forward
-        What the forward-model stage left.
+        Result of the forward-model stage.
     target
         The config's entry of the target, with its random field.
     title

@@ -11,14 +11,14 @@ from rnshmc.results.names import in_order
 QUANTILES = (0.1, 0.5, 0.9)
 """Lower end of a bar, mark, upper end."""
 DODGE = 0.014
-"""Shift of one method's marks against the next one's, as a share of the largest training set."""
+"""Horizontal offset between the marks of two methods, as a fraction of the largest training set."""
 
 
 def gaussian_sweep(points: pd.DataFrame) -> Figure:
     """Training time, acceptance and efficiency against the size of the training set (Fig. 3).
 
-    Marks are medians over the repeats, bars go from the 10% to the 90% quantile; exact HMC, which needs no training
-    set, is a level with a band of the same meaning.
+    Marks are medians over the repeats, bars extend from the 10% to the 90% quantile; exact HMC, which needs no training
+    set, is a horizontal line with the same kind of band.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Histograms of coefficients by several samplers, laid over one another (paper B, Fig. 9)."""
+"""Overlaid histograms of coefficients by several samplers (paper B, Fig. 9)."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,8 @@ MARGIN = 0.05
 def coefficient_histograms(table: pd.DataFrame, title: str) -> Figure:
     """Histograms of each coefficient in one panel, that of exact HMC as an area, on a logarithmic scale.
 
-    The axis holds all of the samplers that keep the posterior and of the narrowest that does not.
+    The axis contains the histograms of all samplers that leave the posterior invariant, and the narrowest of the
+    others.
 
     Parameters
     ----------

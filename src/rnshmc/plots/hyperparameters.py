@@ -1,4 +1,4 @@
-"""Posterior densities side by side, samplers laid over one another (paper B, Fig. 7)."""
+"""Posterior densities with samplers overlaid (paper B, Fig. 7)."""
 
 import numpy as np
 import pandas as pd

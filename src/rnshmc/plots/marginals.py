@@ -17,9 +17,9 @@ from rnshmc.results.posterior import ProblemChains
 
 
 def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Figure:
-    """Marginals of some coordinates (diagonal) and of their pairs (below), samplers laid over one another (Fig. 6).
+    """Marginals of some coordinates (diagonal) and of their pairs (below), samplers overlaid (Fig. 6).
 
-    Contours hold 50% and 90% of the posterior. Densities are histograms smoothed by a Gaussian of Scott's width.
+    Contours contain 50% and 90% of the posterior. Densities are histograms smoothed by a Gaussian of Scott's width.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Fig
 
 
 def marginals_of_chains(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figure:
-    """`marginals` of coordinates spread over all, from the chains of a problem."""
+    """`marginals` of evenly spaced coordinates, from the chains of a problem."""
     return marginals(marginal_table(chains, selected_coordinates(chains.dim)), target, title)
 
 

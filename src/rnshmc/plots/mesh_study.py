@@ -1,4 +1,4 @@
-"""The elliptic problem on finer and finer meshes: its error, its price, and the gain of RNS-HMC over HMC."""
+"""The elliptic problem on finer meshes: error, cost, and the gain of RNS-HMC over HMC."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,10 +13,10 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from rnshmc.plots.style import INK, PAPER, WIDTH, log_axis, theme
 
-# Colours of Okabe and Ito; in grey, solvers are told apart by their marker and numbers of ranks by their line.
+# Colours of Okabe and Ito; in grey, solvers differ by marker and numbers of ranks by line.
 _SOLVERS: Mapping[str, tuple[str, str]] = {"direct": ("#1f2933", "o"), "multigrid": ("#d55e00", "s")}
 _LINES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)))
-# What is compared with, and the marker.
+# The reference, and the marker.
 _ERRORS: Mapping[str, tuple[str, str]] = {
     "error_uniform": ("closed form, $c = 1$", "^"),
     "error": ("finest mesh", "o"),
@@ -29,7 +29,7 @@ def mesh_study(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table
-        `rnshmc.experiments.mesh_study.mesh_table`. What was timed under load is drawn hollow.
+        `rnshmc.experiments.mesh_study.mesh_table`. Hollow marks were timed under load.
     """
     with theme():
         figure = Figure(figsize=(WIDTH, 3.3), layout=ConstrainedLayoutEngine(w_pad=0.08))

@@ -1,4 +1,4 @@
-"""NNg-HMC beside HMC on a banana-shaped distribution (paper B, Fig. 2)."""
+"""NNg-HMC and HMC on a banana-shaped distribution (paper B, Fig. 2)."""
 
 import pandas as pd
 from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""NNg-HMC beside HMC on an ill-conditioned Gaussian (paper B, Fig. 3)."""
+"""NNg-HMC and HMC on an ill-conditioned Gaussian (paper B, Fig. 3)."""
 
 import math
 from typing import Any

@@ -17,7 +17,7 @@ SURROGATE_LABELS = {
     "gp_hmc": "full GP",
     "fitc_hmc": "FITC",
 }
-"""How the surrogates are called where they are looked at by themselves, by the sampler that each drives."""
+"""Labels of the surrogates themselves, by the sampler that each drives."""
 
 
 def one_dimension(points: pd.DataFrame, curves: pd.DataFrame) -> Figure:

@@ -1,4 +1,4 @@
-"""What figures in the plane share: contours of a potential, and arrows along forces.
+"""Parts of figures in the plane: contours of a potential, and arrows along forces.
 
 Tables are those of `rnshmc.experiments.plane.field_on_grid`.
 """
@@ -18,7 +18,7 @@ CONTOURS = (0.5, 2.0, 4.5, 8.0)
 FINER = 20
 """Contours are drawn on a grid that is finer than the table's by this factor."""
 ARROWS = 5
-"""Every so many-th point of the grid, along each axis, has its arrows."""
+"""Stride of the grid points with arrows, along each axis."""
 
 
 def arrows(
@@ -43,7 +43,8 @@ def arrows(
 
 
 def contours(ax: Axes, field: pd.DataFrame, *, names: tuple[str, str]) -> None:
-    """Contours of the potential, between the grid points by a cubic spline: linearly, narrow ridges would break up."""
+    """Contours of the potential, between the grid points by a cubic spline: linear interpolation would break up narrow
+    ridges."""
     table = field.pivot_table(index=names[1], columns=names[0], values="potential")
     y, x = (np.asarray(axis, dtype=float) for axis in (table.index, table.columns))
     spline = RectBivariateSpline(y, x, table.to_numpy())
@@ -52,6 +53,6 @@ def contours(ax: Axes, field: pd.DataFrame, *, names: tuple[str, str]) -> None:
 
 
 def rate_label(acceptance: pd.DataFrame, sampler: str) -> str:
-    """Mean acceptance over the repeats, with its standard error where there is one."""
+    """Mean acceptance over the repeats, with its standard error if there are several."""
     rate = Estimate.over(acceptance.loc[acceptance["sampler"] == sampler, "acceptance"])
     return f"{rate.value:.3f}" + (f" ± {rate.error:.3f}" if math.isfinite(rate.error) else "")

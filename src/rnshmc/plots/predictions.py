@@ -1,4 +1,4 @@
-"""What a Gaussian process predicts (paper B, Fig. 8)."""
+"""Predictions of a Gaussian process (paper B, Fig. 8)."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -10,7 +10,7 @@ BAND_ALPHA = 0.22
 
 
 def predictions(table: pd.DataFrame, title: str) -> Figure:
-    """Predicted mean of a process along a line, and the band that holds it with probability 0.9 (Fig. 8).
+    """Predicted mean of a process along a line, and the band that contains it with probability 0.9 (Fig. 8).
 
     Parameters
     ----------

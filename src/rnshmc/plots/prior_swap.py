@@ -1,4 +1,4 @@
-"""A network under another prior than that of its training (paper B, Fig. 4)."""
+"""A network under a prior other than that of its training (paper B, Fig. 4)."""
 
 import pandas as pd
 from matplotlib.figure import Figure

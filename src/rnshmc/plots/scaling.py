@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from rnshmc.experiments.scaling import speed_up
 from rnshmc.plots.style import INK, PAPER, WIDTH, log_axis, theme
 
-# Told apart in grey by marker and dashes; colours of Okabe and Ito.
+# Distinguishable in grey by marker and dashes; colours of Okabe and Ito.
 _LOOKS: Sequence[tuple[str, Any, str]] = (
     ("#1f2933", "-", "o"),
     ("#d55e00", (0, (4, 1.5)), "s"),
@@ -24,12 +24,12 @@ _LOOKS: Sequence[tuple[str, Any, str]] = (
 
 
 def scaling(table: pd.DataFrame) -> Figure:
-    """Seconds of each piece of work, a dot for each repeat and a line through the medians, and how much faster it is.
+    """Seconds of each piece of work, a dot for each repeat and a line through the medians, and the speed-up.
 
     Parameters
     ----------
     table
-        `rnshmc.experiments.scaling.COLUMNS`. What was measured while others used the machine is drawn hollow.
+        `rnshmc.experiments.scaling.COLUMNS`. Hollow dots were measured while other processes used the machine.
     """
     medians = speed_up(table)
     ranks = sorted(table["ranks"].unique())

@@ -1,4 +1,4 @@
-"""One look for every figure: a colour, a line and a marker for each sampler, told apart in grey as well."""
+"""The style of all figures: a colour, a line and a marker for each sampler, distinguishable in grey."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ from rnshmc.results.names import base_sampler, in_order, sampler_label
 
 STAND_IN = "stand-in"
 MARKS = {STAND_IN: "stand-in data", "subset": "some of the rows"}
-"""What is written beside results from data that are not those of the papers, by the origin of the data."""
+"""Labels of results from data other than the papers', by the origin of the data."""
 ALARM = "#b2182b"
 PAPER = "#8a8a8a"
 INK = "#222222"
@@ -92,24 +92,24 @@ _OTHER = ("#4d4d4d", (0, (1, 1)), "d")
 
 
 def sampler_style(sampler: str) -> SamplerStyle:
-    """How a sampler is drawn: a variant like its sampler, and those that the papers do not have all alike."""
+    """How a sampler is drawn: a variant like its sampler; all samplers that are not in the papers alike."""
     return SamplerStyle(sampler_label(sampler), *_LOOKS.get(base_sampler(sampler) or "", _OTHER))
 
 
 def variant_styles(samplers: Iterable[str]) -> dict[str, SamplerStyle]:
-    """How the samplers of a figure are drawn, in order, variants of one told apart by lightness and line.
+    """How the samplers of a figure are drawn, in order; variants differ in lightness and line.
 
     Raises
     ------
     ParameterError
-        If there are more variants of a sampler than looks.
+        If there are more variants of a sampler than styles.
     """
     styles: dict[str, SamplerStyle] = {}
     for sampler in in_order(samplers):
         style = sampler_style(sampler)
         place = sum(base_sampler(other) == base_sampler(sampler) for other in styles) if base_sampler(sampler) else 0
         if place > len(_VARIANTS):
-            raise ParameterError(f"samplers: no look for more than {place} variants of one, such as {sampler}")
+            raise ParameterError(f"samplers: no style for more than {place} variants of a sampler, such as {sampler}")
         if place:
             lightness, line = _VARIANTS[place - 1]
             style = replace(style, colour=_lighter(style.colour, lightness), line=line)
@@ -118,21 +118,21 @@ def variant_styles(samplers: Iterable[str]) -> dict[str, SamplerStyle]:
 
 
 def _lighter(colour: str, share: float) -> str:
-    """A colour, that share of the way to white."""
+    """A colour mixed with this share of white."""
     red, green, blue = (1 - (1 - part) * (1 - share) for part in to_rgb(colour))
     return to_hex((red, green, blue))
 
 
 @contextmanager
 def theme() -> Iterator[None]:
-    """Draw in the look of the project; matplotlib's settings are as before afterwards."""
+    """Draw in the style of the project, and restore matplotlib's settings afterwards."""
     settings: Any = {**sns.axes_style("ticks"), **sns.plotting_context("paper"), **_RC}
     with mpl.rc_context(settings):
         yield
 
 
 def mark_origin(place: Axes | Figure, origin: str) -> None:
-    """Write into the upper right corner of a panel or figure that its data are not those of the papers, if so."""
+    """Label a panel or figure in its upper right corner if its data are not those of the papers."""
     if origin in MARKS:
         transform = place.transAxes if isinstance(place, Axes) else place.transFigure
         place.text(
@@ -158,7 +158,7 @@ def sampler_legend(
 
 
 def log_axis(axis: Axis) -> None:
-    """Plain numbers on a logarithmic axis: at 1, 2 and 5 of each decade, at the decades alone if there are many."""
+    """Plain numbers on a logarithmic axis: at 1, 2 and 5 of each decade, only at decades if there are many."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 200 * low else (1.0,)))
     axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
@@ -168,7 +168,7 @@ def log_axis(axis: Axis) -> None:
 def save(figure: Figure, *paths: Path) -> None:
     """Write a figure to each path, PNG or PDF by its suffix; equal figures give equal bytes, without dates."""
     with theme():
-        # A layout costs more than a drawing: made once, at the resolution of the PNG, it serves all files.
+        # The layout is expensive: computed once, at the resolution of the PNG, for all files.
         figure.set_dpi(_DPI)
         figure.draw_without_rendering()
         figure.set_layout_engine(None)

@@ -16,11 +16,11 @@ from rnshmc.results.estimates import BASELINE
 SURROGATE = "rns_hmc"
 BAND = (0.1, 0.9)
 COLUMN = "hidden_units"
-"""What runs along the heat map."""
+"""The column along the heat map."""
 
 _NAMES = {"d": "parameters $d$", "hidden_units": "hidden units $s$", "training_points": "training points $N$"}
 _SYMBOLS = {"d": "d", "hidden_units": "s", "training_points": "N"}
-# Its lightness grows evenly, so that the map reads the same in grey and to the colour-blind.
+# Its lightness grows evenly, so that the map is readable in grey and for colour-blind readers.
 _MAP = "cividis"
 _DARK = 0.5
 """Acceptance below which a cell is dark and its number white."""
@@ -34,8 +34,8 @@ def acceptance_sweep(table: pd.DataFrame, cuts: Mapping[str, int]) -> Figure:
     table
         Columns d, hidden_units, training_points, run, ap, hmc_ap: one row for each point of a grid and run.
     cuts
-        The value at which each of the two cuts holds its column fixed; values of the grid. One is the number of hidden
-        units, the other runs up the heat map.
+        The fixed value of each of the two cuts, on the grid: the number of hidden units, and the column up the heat
+        map.
     """
     row = next(column for column in cuts if column != COLUMN)
     with theme():

@@ -14,7 +14,8 @@ MARGIN = 0.06
 def trace_rows(table: pd.DataFrame, title: str) -> Figure:
     """Traces of one coefficient, a row for each sampler (Fig. 10).
 
-    Samplers with a Metropolis step have the same axes. Those without have axes of their own: they wander far more.
+    Samplers with a Metropolis step have the same axes. Those without have their own axes, because they move much
+    farther.
 
     Parameters
     ----------

@@ -16,7 +16,8 @@ _BASELINE_LINE = (0, (5, 2))
 def acceptance_by_training(table: pd.DataFrame, titles: Titles) -> Figure:
     """Acceptance of adaptive chains against the number of training points (paper A, Fig. 7), one panel per problem.
 
-    The line is the median over chains, the band holds 90% of them; the dashed red line is the mean acceptance of HMC.
+    The line is the median over chains, the band contains 90% of them; the dashed red line is the mean acceptance of
+    HMC.
 
     Parameters
     ----------

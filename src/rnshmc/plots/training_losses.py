@@ -17,7 +17,7 @@ BAND_ALPHA = 0.22
 
 
 def training_losses(table: pd.DataFrame, title: str) -> Figure:
-    """Training loss of networks of several designs: mean over the chains, shaded from least to most (Fig. 5).
+    """Training loss of networks of several designs: mean over the chains, shaded from minimum to maximum (Fig. 5).
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def driver_text(settings: Mapping[str, Any], surrogate: Mapping[str, Any] | None) -> str:
-    """A sampler's driver for people, such as "8 × 50 hidden units, 50 epochs".
+    """A sampler's driver in words, such as "8 × 50 hidden units, 50 epochs".
 
     Parameters
     ----------

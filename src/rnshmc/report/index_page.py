@@ -44,7 +44,7 @@ class Row:
 
     sampler: str
     length: str
-    """How many chains of how many iterations."""
+    """Numbers of chains and iterations."""
     hidden_units: str
     numbers: Mapping[str, Number]
     counts: tuple[str, ...]
@@ -251,7 +251,7 @@ def _as_printed(column: str, value: float) -> str:
 
 
 def _fit(chains: Sequence[ChainMetrics]) -> str:
-    """A sentence about the surrogates of these chains; empty where the exact potential drives."""
+    """A sentence about the surrogates of these chains; empty if the exact potential drives."""
     fits = [(chain.surrogate, chain.phases["fit"]) for chain in chains if chain.surrogate is not None]
     if not fits:
         return ""

@@ -1,4 +1,4 @@
-"""Paper B's results as people read them: ours beside the printed numbers, what was set, and sentences about both."""
+"""Results of paper B as text: our numbers and the printed ones, settings, and summary sentences."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,26 +13,27 @@ from rnshmc.results.names import sampler_label
 from rnshmc.scorecard.published import Published, printed_cells
 
 UNCORRECTED = "sghmc"
-"""The recipe without a Metropolis step: its draws are of another distribution, and their number says little."""
+"""The recipe without a Metropolis step: its draws have another distribution, so their ESS is not meaningful."""
 _STAND_IN = "stand-in"
 
 
 @dataclass(frozen=True)
 class NetworkRow:
-    """A sampler's row in short: a printed speed-up stands where the paper counts it, with the training or without."""
+    """A sampler's row in the summary; a printed speed-up is in the column of its definition, with or without
+    training."""
 
     sampler: str
     ap: Number
     speedup: Number
     """Median ESS per second relative to HMC, of the draws alone."""
     total_speedup: Number
-    """The same with what the network was trained on, and its training."""
+    """The same, including training draws and training."""
     loaded: bool
 
 
 @dataclass(frozen=True)
 class NetworkSection:
-    """A problem of paper B in short."""
+    """A problem of paper B in the summary."""
 
     problem: str
     title: str
@@ -50,7 +51,7 @@ class NetworkSection:
 def network_sections(
     table: pd.DataFrame, errors: pd.DataFrame, numbers: Sequence[Published], titles: Mapping[str, str]
 ) -> list[NetworkSection]:
-    """The problems of paper B with acceptance and speed-ups as text, samplers without a Metropolis step left out.
+    """The problems of paper B with acceptance and speed-ups as text, without samplers that have no Metropolis step.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ def network_sections(
 
 
 def reading(section: NetworkSection) -> str:
-    """What came out on a problem, ours beside the paper's, as an item of a Markdown list."""
+    """Our results on a problem and the paper's, as an item of a Markdown list."""
     parts = [_reading(row) for row in section.rows]
     return f"- {section.title}: {'; '.join(parts)}."
 
@@ -117,7 +118,7 @@ def settings_table(
 
 
 def readable_agreement(agreement: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Each sampler's posterior beside that of HMC as a table of texts.
+    """Each sampler's posterior compared with that of HMC, as a table of texts.
 
     Parameters
     ----------
@@ -205,7 +206,7 @@ def _row(ours: "pd.Series[Any]", errors: "pd.Series[Any]", printed: Mapping[str,
 
 
 def _printed(numbers: Sequence[Published], problem: str, sampler: str) -> dict[str, str]:
-    """What the paper prints of a row, by our columns: a speed-up belongs to the seconds that it is measured with."""
+    """Printed numbers of a row by our columns; the seconds of a speed-up determine its column."""
     cells = printed_cells(numbers, problem, sampler)
     trained = "speedup" in cells and cells["speedup"].arguments.get("seconds") == "published_total_s"
     columns = {"ap": "ap", "speedup": "total_speedup" if trained else "speedup"}

@@ -81,7 +81,7 @@ def verdict_table(
 ) -> pd.DataFrame:
     """How many numbers of each table, figure and section of a paper have each verdict, and why some differ, as text.
 
-    A reason has a row of its own: the first stands in the row of the item, the others in rows below it.
+    Each reason has its own row: the first is in the row of the item, the others are below it.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def verdict_table(
 
 
 def verdict_sentence(card: pd.DataFrame) -> str:
-    """How many numbers were reproduced and how many were not, in a sentence."""
+    """A sentence with the counts of verdicts."""
     counts = verdict_counts(card)
     compared = counts["reproduced"] + counts["differs"]
     unexplained = f" ({counts[UNEXPLAINED]} without a reason)" if counts[UNEXPLAINED] else ""

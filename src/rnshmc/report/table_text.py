@@ -1,4 +1,4 @@
-"""Table 1 as people read it: Markdown for a page, LaTeX (booktabs) for a paper."""
+"""Tables as text: Markdown for a page, LaTeX (booktabs) for a paper."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from rnshmc.results.estimates import Estimate
 from rnshmc.results.names import sampler_label
 
 BUSY = "†"
-"""Mark of seconds that were measured while other work kept the machine busy."""
+"""Mark of seconds measured while other processes kept the machine busy."""
 
 _ESCAPES = str.maketrans(
     {"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "\N{EN DASH}": "--", BUSY: r"\textsuperscript{\dag}"}
@@ -143,7 +143,7 @@ def readable_matching(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.Data
 
 
 def readable_diagnostics(diagnostics: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Convergence of each sampler as text, with what is wrong in words.
+    """Convergence of each sampler as text, with warnings.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def readable_diagnostics(diagnostics: pd.DataFrame, titles: Mapping[str, str]) -
 
 
 def busy_note(table: pd.DataFrame) -> str:
-    """What the mark means, as a line below a table of texts that has one; nothing below another."""
+    """Explanation of the mark below a table of texts that has one; empty otherwise."""
     if not table["s/iter"].str.endswith(BUSY).any():
         return ""
     return (
@@ -177,7 +177,7 @@ def busy_note(table: pd.DataFrame) -> str:
 
 
 def to_markdown(table: pd.DataFrame) -> str:
-    """A table of texts as GitHub Markdown; what looks like a number is aligned to the right."""
+    """A table of texts as GitHub Markdown; columns of numbers are aligned to the right."""
     columns = [str(column) for column in table.columns]
     aligned = ["---" if kind else "---:" for kind in _is_text(table)]
     rows = [columns, aligned, *table.to_numpy().tolist()]

@@ -1,1 +1,1 @@
-"""What decides about reruns: the code that a job uses, and the records of Snakemake."""
+"""Decisions about reruns: digests of the code that a job uses, and the records of Snakemake."""

@@ -1,9 +1,9 @@
-"""Which files of the package a stage really uses: a static walk through the imports.
+"""Files of the package that a stage uses, by a static walk through the imports.
 
 Snakemake does not track imported modules, so each rule has a digest of the closure of its entry modules among its
-parameters (`rnshmc.rerun.code_digest`). The walk reads the files and imports nothing. It does not see modules imported
-by a name that is computed at run time: that is how registries keep a stage from depending on every entry, and why a
-rule names its registry entries itself.
+parameters (`rnshmc.rerun.code_digest`). The walk reads the files and imports nothing. It does not follow modules
+imported by a name computed at run time. So registries do not make a stage depend on every entry, and a rule names its
+registry entries itself.
 """
 
 import ast
@@ -26,17 +26,15 @@ def import_closure(modules: Iterable[str], root: Path) -> tuple[Path, ...]:
     Parameters
     ----------
     modules
-        Entry modules, ``"rnshmc.targets.logistic"``, or what is taken from one, such as
-        ``"rnshmc.targets.logistic:from_file"``.
+        Entry modules, ``"rnshmc.targets.logistic"``, or a name in one, such as ``"rnshmc.targets.logistic:from_file"``.
     root
         The project's folder, the one with ``src`` in it.
 
     Returns
     -------
     tuple of Path
-        Relative to ``root`` and sorted. The ``__init__`` files of parent packages are among them, and so is what a
-        function imports only when it is called. Imports under ``if TYPE_CHECKING:`` do not run and are left out, as is
-        everything outside ``src``.
+        Relative to ``root`` and sorted. Includes the ``__init__`` files of parent packages, and imports inside
+        functions. Imports under ``if TYPE_CHECKING:`` do not run and are excluded, as is everything outside ``src``.
 
     Raises
     ------
@@ -66,7 +64,7 @@ def import_closure(modules: Iterable[str], root: Path) -> tuple[Path, ...]:
 
 
 def script_imports(script: Path) -> tuple[str, ...]:
-    """What a script or notebook imports of this package, as entries for `import_closure`.
+    """Imports of this package in a script or notebook, as entries for `import_closure`.
 
     Parameters
     ----------
@@ -94,7 +92,7 @@ def _code_cells(notebook: Mapping[str, Any]) -> str:
 
 def _file_of(module: str, sources: Path) -> Path | None:
     """The file of a module or package, None for a module that is not under the sources."""
-    # Text, not Path: it is asked twenty thousand times for one graph, mostly of other people's packages.
+    # Text instead of Path, for speed: called twenty thousand times per graph, mostly for other packages.
     path = os.path.join(sources, *module.split("."))
     for candidate in (f"{path}.py", f"{path}{os.sep}__init__.py"):
         if os.path.isfile(candidate):
@@ -104,13 +102,13 @@ def _file_of(module: str, sources: Path) -> Path | None:
 
 @cache
 def parsed(text: str) -> ast.Module:
-    """The syntax tree of Python source, parsed once; nobody changes it."""
+    """The syntax tree of Python source, cached; it must not be changed."""
     return ast.parse(text)
 
 
 @cache
 def _imported_names(text: str, package: str) -> tuple[str, ...]:
-    """Dotted names that a module's text may import; a name taken from a module counts, for it may be a module too."""
+    """Dotted names that a module's text may import; including names taken from a module, which may be modules too."""
     names: list[str] = []
     for statement in _import_statements(parsed(text).body):
         for entry in _entries(statement, package):

@@ -1,4 +1,4 @@
-"""What a job's code says, as one word that changes when it says something else.
+"""Digest of a job's code, which changes when the code does.
 
 Snakemake compares parameters with those of the last run, so a digest among them reruns exactly the jobs whose code has
 changed. It is taken from the syntax tree: comments, docstrings, line breaks and the times of files do not count.
@@ -17,19 +17,20 @@ _PACKAGE = Path("src/rnshmc/__init__.py")
 
 
 def code_digest(script: Path, entries: Iterable[str], root: Path, *, registries: Collection[Path] = ()) -> str:
-    """Digest of all that a script runs: itself, what it imports, and registry entries that it loads by name.
+    """Digest of all code that a script runs: itself, its imports, and registry entries that it loads by name.
 
     Parameters
     ----------
     script
         Python file outside the package, relative to ``root``.
     entries
-        What the script loads by a name that is computed at run time, such as ``"rnshmc.targets.logistic:from_file"``.
+        Modules and functions that the script loads by a name computed at run time, such as
+        ``"rnshmc.targets.logistic:from_file"``.
     root
         The project's folder, the one with ``src`` in it.
     registries
-        Files, relative to ``root``, whose tables of entries (upper-case names) do not count: what a job takes from them
-        is in ``entries``, and a new line in a table changes nothing for the others.
+        Files, relative to ``root``, whose tables of entries (upper-case names) do not count: the entries that a job
+        uses are in ``entries``, and a new line in a table does not affect other jobs.
 
     Returns
     -------
@@ -53,10 +54,9 @@ def code_digest(script: Path, entries: Iterable[str], root: Path, *, registries:
 
 @cache
 def meaning(text: str, *, tables: bool = True) -> str:
-    """Digest of Python source by its syntax tree, without docstrings; without upper-case names of a module if asked.
+    """Digest of the syntax tree of Python source without docstrings and, optionally, without its upper-case names.
 
-    Empty fields are left out, as those that a later Python adds to the tree are, so that it does not depend on Python's
-    version.
+    Empty fields are omitted, so that fields added by a later Python do not change the digest.
     """
     tree = parsed(text)
     body = tree.body if tables else [statement for statement in tree.body if not _is_table(statement)]
@@ -74,7 +74,7 @@ def _canonical(node: object) -> str:
 
 
 def _is_docstring(node: object) -> bool:
-    """Whether a statement is a string that nothing is done with: the docstring of what is around or above it."""
+    """Whether a statement is an unused string, such as a docstring."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 

@@ -1,9 +1,9 @@
 """Snakemake's records of a run, kept with the run's results.
 
-Snakemake notes in ``.snakemake/metadata`` what each file was made of: parameters, inputs and their checksums. Without
-that it only has the times of files, and results that were copied into a fresh clone are all older than their sources,
-or in no order at all. So a run leaves its records in one file among its results, and the next one, in whichever folder,
-gives them back before it compares. A record is given back only to the very file that it describes, byte for byte.
+Snakemake records in ``.snakemake/metadata`` the parameters, inputs and checksums behind each file. Without these
+records it can only compare modification times, which are meaningless for results copied into a fresh clone. So a run
+saves its records in one file among its results, and the next run, in any folder, restores them first. A record is
+restored only for a file with identical bytes.
 """
 
 import json
@@ -20,12 +20,12 @@ _LONGEST_NAME = 254
 
 
 def save_records(path: Path, folders: Iterable[Path], project: Path) -> None:
-    """Write what Snakemake knows of the files in some folders to one JSON file, each with the file's SHA-256.
+    """Write Snakemake's records of the files in some folders to one JSON file, each with the file's SHA-256.
 
     Parameters
     ----------
     path
-        The file to write. What it holds already is taken over where the record is the same.
+        The file to write. Entries that it already has are kept if the record is the same.
     folders
         Relative to ``project``: those of the run's results and of its data.
     project
@@ -43,15 +43,15 @@ def save_records(path: Path, folders: Iterable[Path], project: Path) -> None:
 
 
 def restore_records(path: Path, project: Path) -> None:
-    """Give Snakemake the records in a file that `save_records` wrote; nothing where there is no such file.
+    """Restore Snakemake's records from a file written by `save_records`; no effect if there is none.
 
-    Snakemake keeps a record of its own where the time of the output is the one in it: it has made that file itself,
-    after the others were saved, in a run that was killed. Any other record is replaced by that of the same file.
+    Snakemake's own record is kept if it has the modification time of the output: then Snakemake made that file after
+    the records were saved, in a run that was killed. Any other record is replaced.
 
     Raises
     ------
     StoreError
-        The file is not what `save_records` writes.
+        The file was not written by `save_records`, or is damaged.
     """
     if not path.exists():
         return
@@ -71,11 +71,11 @@ def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:
             return dict(entries)
     except (ValueError, AttributeError, TypeError):
         pass
-    raise StoreError(f"{path} is damaged; without it Snakemake compares times only: remove it")
+    raise StoreError(f"{path} is damaged; remove it: without it Snakemake compares modification times only")
 
 
 def _record(project: Path, output: str) -> dict[str, Any] | None:
-    """Snakemake's record of an output; None where it has none, or one that was cut off."""
+    """Snakemake's record of an output; None if there is none, or a truncated one."""
     try:
         return dict(json.loads(_record_path(project, output).read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError):

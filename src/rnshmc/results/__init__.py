@@ -1,1 +1,1 @@
-"""Measurements on chains, one by one and gathered in tables."""
+"""Measurements on chains, and the tables made of them."""

@@ -24,9 +24,10 @@ FIG8_COLUMNS = ("problem", "sampler", "chain", "iteration", "phase", "seconds", 
 def acceptance_by_training(chains: Iterable[StoredChain], metrics: Iterable[ChainMetrics]) -> pd.DataFrame:
     """Acceptance of adaptive chains as their training sets grow (paper A, Fig. 7): one row per chain and window.
 
-    Windows do not overlap, so that rows of one chain are as good as independent. An acceptance is the mean of the
-    acceptance probabilities in the window, which is less noisy than the share of accepted moves, and stands at the
-    training points at its middle: those of the first fit and one for each adaptive iteration since.
+    Windows do not overlap, so that rows of one chain are nearly independent. An acceptance is the mean of the
+    acceptance probabilities in the window, which is less noisy than the share of accepted moves. Its abscissa is the
+    number of training points at the middle of the window: those of the first fit and one for each adaptive iteration
+    since.
 
     Parameters
     ----------
@@ -47,9 +48,9 @@ def error_by_time(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) ->
     chain has a first error to when the first sampler is through. So samplers are compared while all of them run. The
     error is that of the last point of a chain until then, and ``iteration`` says which that is.
 
-    The clock starts with the chain. Each iteration of the exploration takes the seconds that the timing stage measured
-    for HMC, the fit its processor seconds (which parallel jobs do not stretch), and each iteration after it the seconds
-    of the sampler. The mean is that of all states since the beginning of the training set, for every sampler alike.
+    Time starts with the chain. Each iteration of the exploration takes the seconds per iteration of HMC in the timing
+    stage, the fit its processor seconds (which other jobs do not affect), and each later iteration those of the
+    sampler. For every sampler the mean is taken over all states since the beginning of the training set.
 
     Raises
     ------

@@ -31,8 +31,8 @@ AGREEMENT_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Posterior means with their Monte Carlo errors, standard deviations, all of shape (d,), and the fewest effective
-    draws of a coordinate."""
+    """Posterior means with their Monte Carlo errors, standard deviations, all of shape (d,), and the minimum ESS over
+    the coordinates."""
 
     mean: Array
     mcse_mean: Array
@@ -43,14 +43,14 @@ class Moments:
 def agreement_table(
     metrics: Sequence[ChainMetrics], references: Mapping[str, Reference], *, level: float = 0.01
 ) -> pd.DataFrame:
-    """Each sampler's posterior beside the reference run of its problem, or beside that of HMC where there is none.
+    """Each sampler's posterior compared with the reference run of its problem, or with that of HMC if there is none.
 
     `against` says which. `max_abs_z`, `threshold` and `agrees` compare the means within Monte Carlo error
-    (`rnshmc.diagnostics.agreement.compare_means`, at `level`); where either has fewer than `MIN_ESS` effective draws of
-    a coordinate, their errors are unreliable and `agrees` is missing. `shift` and `spread` say how far apart the
-    posteriors are, whatever the error: the median over the coordinates of the distance of the means in standard
-    deviations of what they are compared with, and of the factor, at least 1, by which the standard deviations differ.
-    Both are NaN where HMC never moved, and `spread` where the sampler never did.
+    (`rnshmc.diagnostics.agreement.compare_means`, at `level`); if the minimum ESS of either is below `MIN_ESS`, the
+    errors are unreliable and `agrees` is missing. `shift` and `spread` measure how far apart the posteriors are,
+    regardless of the error: the median over the coordinates of the distance of the means in standard deviations of the
+    reference, and of the factor, at least 1, by which the standard deviations differ. Both are NaN where HMC never
+    moved, and `spread` where the sampler never did.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def agreement_table(
     references
         The reference run of each problem that has one.
     level
-        Probability of a false alarm in one row at most.
+        Maximum probability of a false alarm in a row.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from rnshmc.store.timing import Timing
 
 BASELINE = "hmc"
 ITERATIONS = 10_000
-"""Iterations to which seconds of whole runs refer: those of each chain of either paper, exploration included."""
+"""Iterations to which seconds of whole runs refer: the length of each chain in both papers, including exploration."""
 _MEANS = (
     "ap",
     "ap_with_empty",
@@ -32,7 +32,7 @@ _SPEEDUPS = {
     "speedup_median_ess": "median_ess_per_s",
     "speedup_median_ess_with_training": "median_ess_per_s_with_training",
 }
-"""The efficiency that each speed-up compares with that of HMC on the same problem."""
+"""The efficiency behind each speed-up, which is relative to HMC on the same problem."""
 _ALIKE = ("origin", "draws", "recipe", "hidden_units", "training_draws")
 
 Cell = tuple[str, str]
@@ -74,7 +74,7 @@ UNDEFINED = Estimate(math.nan, math.nan)
 
 
 def cells(metrics: Iterable[ChainMetrics]) -> dict[Cell, list[ChainMetrics]]:
-    """The chains of each problem and sampler: problems in the order in which they come, samplers in that of the papers.
+    """The chains of each problem and sampler: problems in the given order, samplers in that of the papers.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def cells(metrics: Iterable[ChainMetrics]) -> dict[Cell, list[ChainMetrics]]:
 
 
 def estimates(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> dict[Cell, dict[str, Estimate]]:
-    """Every number of every problem and sampler; `rnshmc.results.tables.results_table` says what they are.
+    """Every number of every problem and sampler; see `rnshmc.results.tables.results_table`.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def _cell_estimates(chains: Sequence[ChainMetrics], own: Estimate, exact: Estima
 
 
 def _total(trained: int | None, own: Estimate, exact: Estimate | None, training: Estimate) -> Estimate:
-    """Seconds of all `ITERATIONS`, those of HMC that a surrogate was trained on and its training among them."""
+    """Seconds of all `ITERATIONS`, including the training draws of HMC and the training."""
     if trained is None:
         return own.times(ITERATIONS)
     if exact is None:
@@ -152,7 +152,7 @@ def _total(trained: int | None, own: Estimate, exact: Estimate | None, training:
 
 
 def _ess_per_evaluation(chain: ChainMetrics) -> float:
-    """NaN for a chain whose every trajectory failed before the exact potential was evaluated."""
+    """NaN for a chain in which every trajectory failed before the exact potential was evaluated."""
     evaluations = chain.draws * chain.evaluations_per_iter
     return chain.ess_min / evaluations if evaluations else math.nan
 

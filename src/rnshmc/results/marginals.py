@@ -12,11 +12,11 @@ from rnshmc.types import Array
 
 MARGINAL_COLUMNS = ("problem", "sampler", "x_coordinate", "y_coordinate", "x", "y", "density", "data")
 FAINT = 2e-3
-"""Cells of a two-dimensional density below this share of its peak are left out."""
+"""Cells of a two-dimensional density below this share of its peak are omitted."""
 
 
 def selected_coordinates(dim: int, count: int = 5) -> list[int]:
-    """Coordinates spread over all: 1, 11, 21, 31, 41 (counted from 1) of 50, as in paper A's Fig. 6."""
+    """Evenly spaced coordinates: 1, 11, 21, 31, 41 (counted from 1) of 50, as in paper A's Fig. 6."""
     chosen = min(count, dim)
     return [k * (dim // chosen) for k in range(chosen)]
 
@@ -35,13 +35,13 @@ def marginal_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Data
     chains
         Chains of one problem.
     coordinates
-        Which, counted from 0, increasing.
+        Coordinates, counted from 0, increasing.
 
     Returns
     -------
     Columns `MARGINAL_COLUMNS`, with coordinates counted from 1 as in the papers. A row without `y_coordinate` and `y`
     belongs to a one-dimensional density; the others to a two-dimensional one, whose cells of density below `FAINT` of
-    the peak are left out. The grid is that of `rnshmc.diagnostics.density`, the same for all samplers.
+    the peak are omitted. The grid is that of `rnshmc.diagnostics.density`, the same for all samplers.
     """
     pooled = {sampler: chains.draws(sampler).reshape(-1, chains.dim) for sampler in chains.chains}
     intervals = {k: support(draws[:, k] for draws in pooled.values()) for k in coordinates}
@@ -60,7 +60,7 @@ def marginal_distances(table: pd.DataFrame) -> "pd.Series[float]":
     Parameters
     ----------
     table
-        From `marginal_table`. With a single sampler there is no distance, and the result is empty.
+        From `marginal_table`. For a single sampler the result is empty.
     """
     single = table[table["y_coordinate"].isna()]
     densities = single.pivot_table(index=["x_coordinate", "x"], columns="sampler", values="density")

@@ -25,7 +25,7 @@ def matching_table(paths: Iterable[Path]) -> pd.DataFrame:
     """Potential matching of every fit: one row for each problem, surrogate and chain.
 
     `variance` is Var(V - U) over held-out states, `potential_variance` is Var(U) there, and `share` is their ratio: the
-    share of the potential's variation that the surrogate misses.
+    fraction of the potential's variance not captured by the surrogate.
 
     Raises
     ------

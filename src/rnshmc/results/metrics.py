@@ -1,4 +1,4 @@
-"""Measurements on the chains of a problem: the JSON that every table is made of."""
+"""Measurements on the chains of a problem, stored as JSON; all tables are made of them."""
 
 import json
 import math
@@ -25,13 +25,13 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ChainMetrics:
-    """Measurements on the kept draws of one chain. Every field is one that JSON has.
+    """Measurements on the kept draws of one chain. Every field can be written as JSON.
 
     Attributes
     ----------
     problem, sampler, recipe, chain, origin
-        What was run, the recipe of which the sampler is a variant, and whether its data are real, simulated, a user's
-        or a stand-in.
+        Identity of the chain, the recipe of the sampler, and the origin of its data (real, simulated, user or
+        stand-in).
     hidden_units
         Size of the surrogate's network; None for a sampler without one.
     training_draws
@@ -53,15 +53,15 @@ class ChainMetrics:
     ess_bulk_min, ess_tail_min
         Minimum rank-normalised bulk and tail effective sample sizes of this chain.
     evaluations_per_iter
-        Mean number of calls of the exact potential per kept iteration, whatever was asked for. Each goes once through
-        the data, or factorises the system of the partial differential equation once.
+        Mean number of calls of the exact potential per kept iteration, for any combination of results. Each is one pass
+        over the data, or one factorisation of the system of the partial differential equation.
     values_per_iter, gradients_per_iter, metrics_per_iter, surrogate_gradients_per_iter
-        Means per kept iteration: exact potentials (whether or not the gradient came along), exact gradients, exact
-        metrics, gradients of the surrogate.
+        Means per kept iteration: exact potentials (with or without gradient), exact gradients, exact metrics, gradients
+        of the surrogate.
     divergences, solver_failures
-        Kept iterations that were flagged so.
+        Numbers of kept iterations with these flags.
     softened_metrics
-        Metrics of the surrogate in the kept iterations that were not its Hessian, since that was not safely positive
+        Metrics of the surrogate in the kept iterations that differ from its Hessian, because it was not safely positive
         definite.
     phases
         Iterations, wall and processor seconds of each phase of the chain.
@@ -148,7 +148,7 @@ def write_metrics(path: Path, chains: Iterable[ChainMetrics], convergence: Itera
 
 
 def read_metrics(paths: Iterable[str | Path]) -> list[ChainMetrics]:
-    """Read the chains that `write_metrics` wrote, those of all files one after another.
+    """Read the chains written by `write_metrics` from all files, in their order.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def read_metrics(paths: Iterable[str | Path]) -> list[ChainMetrics]:
 
 
 def read_convergence(paths: Iterable[str | Path]) -> list[Convergence]:
-    """Read the diagnostics that `write_metrics` wrote, those of all files one after another.
+    """Read the diagnostics written by `write_metrics` from all files, in their order.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def chain_metrics(chain: StoredChain, *, reference_mean: Array | None, discard: 
     reference_mean
         Posterior mean of the reference run, shape (d,); None for a problem without one.
     discard
-        First iterations of the exploration, which no training set and no running mean has.
+        First iterations of the exploration, excluded from training sets and running means.
     """
     draws, stats = chain.draws, chain.stats
     explored = 0 if chain.warmup is None else len(chain.warmup)
@@ -229,7 +229,7 @@ def chain_metrics(chain: StoredChain, *, reference_mean: Array | None, discard: 
         rem_iteration=iteration.tolist(),
         rem=rem.tolist(),
         mean=draws.mean(axis=0).tolist(),
-        # Of a coordinate that never moves it is rounding error otherwise.
+        # Otherwise it would be rounding error for a coordinate that never moves.
         sd=np.where(np.ptp(draws, axis=0) > 0, draws.std(axis=0, ddof=1), 0.0).tolist(),
         mcse_mean=summary.mcse_mean.tolist(),
     )
@@ -288,5 +288,5 @@ def metrics_frame(metrics: Iterable[ChainMetrics]) -> pd.DataFrame:
 
 
 def read_metrics_frame(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """`metrics_frame` of what `read_metrics` reads."""
+    """`metrics_frame` of the chains in these files."""
     return metrics_frame(read_metrics(paths))

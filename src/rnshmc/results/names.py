@@ -1,4 +1,4 @@
-"""How samplers are called in tables and figures, and in what order they stand there."""
+"""Names and order of samplers in tables and figures."""
 
 from collections.abc import Iterable
 
@@ -18,16 +18,16 @@ SAMPLERS = {
 
 
 def base_sampler(sampler: str) -> str | None:
-    """The sampler of the papers that this is, or is a variant of: "sghmc" for "sghmc_a". None, if there is none.
+    """The sampler of the papers that a name stands for: "sghmc" for the variant "sghmc_a". None if there is none.
 
-    The name of a variant is that of the sampler, an underscore, and whatever tells it from the others.
+    The name of a variant is that of the sampler with an underscore and a suffix.
     """
     fitting = [name for name in SAMPLERS if sampler == name or sampler.startswith(f"{name}_")]
     return max(fitting, key=len, default=None)
 
 
 def sampler_label(sampler: str) -> str:
-    """Label of a sampler, such as "SGHMC (a)" for the variant "sghmc_a"; one of nobody's is called by its name."""
+    """Label of a sampler, such as "SGHMC (a)" for the variant "sghmc_a"; an unknown sampler keeps its name."""
     base = base_sampler(sampler)
     if base is None:
         return sampler

@@ -16,7 +16,7 @@ BINS = 25
 
 
 def exponentials(chains: ProblemChains) -> ProblemChains:
-    """The chains with exp(q) in place of q: l and sigma^2 of a Gaussian process regression, not logarithms."""
+    """The chains with exp(q) instead of q: l and sigma^2 of a Gaussian process regression, not their logarithms."""
     moved = {
         sampler: tuple(replace(chain, draws=np.exp(chain.draws)) for chain in members)
         for sampler, members in chains.chains.items()
@@ -25,9 +25,9 @@ def exponentials(chains: ProblemChains) -> ProblemChains:
 
 
 def single_marginals(chains: ProblemChains, coordinates: Sequence[int]) -> pd.DataFrame:
-    """Densities of some coordinates, counted from 0, without those of their pairs: see `marginal_table`.
+    """One-dimensional densities of some coordinates, counted from 0, as in `marginal_table`.
 
-    Each is on a grid of its own, for that of one sampler may be many times as wide as that of another.
+    Each has its own grid, because the posterior of one sampler may be many times as wide as that of another.
     """
     alone = [replace(chains, chains={sampler: members}) for sampler, members in chains.chains.items()]
     return pd.concat([marginal_table(one, [k]) for k in coordinates for one in alone], ignore_index=True)
@@ -38,8 +38,8 @@ def histogram_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Dat
 
     Returns
     -------
-    Columns `HISTOGRAM_COLUMNS`: a row for each bin from low to high, coordinates counted from 1. The bins are those of
-    one sampler, for one may be many times as wide as another.
+    Columns `HISTOGRAM_COLUMNS`: a row for each bin from low to high, coordinates counted from 1. Each sampler has its
+    own bins, because one may be many times as wide as another.
     """
     parts = []
     for coordinate in coordinates:
@@ -52,7 +52,7 @@ def histogram_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Dat
 
 
 def trace_table(chains: ProblemChains, coordinate: int) -> pd.DataFrame:
-    """A coordinate, counted from 0, along the first chain of each sampler: as many iterations as the shortest has.
+    """A coordinate, counted from 0, along the first chain of each sampler, up to the length of the shortest.
 
     Returns
     -------

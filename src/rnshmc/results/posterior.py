@@ -1,4 +1,4 @@
-"""All chains of one problem, side by side."""
+"""All chains of one problem."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The tables of a run, made of its chains' metrics and of the timing stage.
+"""The tables of a run, from the metrics of its chains and from the timing stage.
 
 Seconds per iteration come from the timing stage alone, which has the machine to itself; everything else comes from the
 chains. All of it covers the kept iterations only, as in the papers' tables. `results_table` has every number of every
@@ -62,7 +62,7 @@ _COUNTS = {"hidden_units": "Int64", "training_draws": "Int64"}
 MAX_RHAT = 1.01
 """Largest R-hat of chains that have mixed (Vehtari et al. 2021)."""
 MIN_ESS_PER_CHAIN = 100
-"""Effective draws of each chain from which on its diagnostics are reliable (Vehtari et al. 2021)."""
+"""Minimum ESS per chain for reliable diagnostics (Vehtari et al. 2021)."""
 
 
 def results_table(
@@ -93,7 +93,7 @@ def results_table(
     metrics, timings
         Of every chain, and of every sampler.
     papers
-        The paper that each problem belongs to, where it belongs to one.
+        The paper of each problem that has one.
 
     Raises
     ------
@@ -106,10 +106,10 @@ def results_table(
 def results_standard_errors(
     metrics: Sequence[ChainMetrics], timings: Sequence[Timing], papers: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Standard errors of `results_table`, in the same rows and columns; NaN where there is one chain or one block only.
+    """Standard errors of `results_table`, in the same rows and columns; NaN for a single chain or block.
 
-    They are taken over chains for what is measured on chains and over blocks for `s_per_iter`; errors of sums, and
-    relative errors of ratios, add in quadrature. HMC's speed-ups are 1 by definition, without error.
+    They are taken over chains, for `s_per_iter` over blocks; errors of sums, and relative errors of ratios, add in
+    quadrature. HMC's speed-ups are 1 by definition, without error.
     """
     return _table(metrics, timings, papers, "error")
 
@@ -122,8 +122,8 @@ def read_results(path: Path) -> pd.DataFrame:
 def diagnostics_table(metrics: Sequence[ChainMetrics], convergence: Iterable[Convergence]) -> pd.DataFrame:
     """Convergence over the chains of each problem and sampler, worst coordinate of each.
 
-    `warnings` says what is wrong in words: R-hat above `MAX_RHAT`, fewer than `MIN_ESS_PER_CHAIN` effective draws per
-    chain (bulk or tail), divergences, solves that failed; it is empty where nothing is.
+    `warnings` names in words: R-hat above `MAX_RHAT`, fewer than `MIN_ESS_PER_CHAIN` effective draws per chain (bulk or
+    tail), divergences, failed solves; it is empty if there are none.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ VIEWS: Mapping[str, Mapping[str, str]] = {
         **{name: name for name in ("loaded", "data")},
     },
 }
-"""By name of the view: its columns, and those of `rnshmc.results.tables.results_table` that they are.
+"""For each view, its columns and the columns of `rnshmc.results.tables.results_table` that they rename.
 
 ``table1`` is Table 1 of paper A with counts of evaluations beside the seconds; its speed-up is that of the minimum ESS.
 ``nng_tables`` are Tables 1, 2, 3 and 5 of paper B; its speed-ups are those of the median ESS, without and with what the

@@ -13,14 +13,14 @@ from rnshmc.run.counting import Counter, Counts
 from rnshmc.types import Array
 
 Progress = Callable[[int, int, float], None]
-"""Told (iterations done, iterations in all, acceptance rate so far) after each iteration."""
+"""Called with (iterations done, total iterations, acceptance rate so far) after each iteration."""
 
 STATS_DTYPES: dict[str, type] = {**INFO_DTYPES, **dict.fromkeys(Counts._fields, np.int64), "potential": np.float64}
 """Statistics kept for each draw: the transition's, the counts of evaluations it took, and U at the draw."""
 
 
 class ChainState(Protocol):
-    """What the loop needs of a kernel's state, which holds whatever else was evaluated there."""
+    """The part of a kernel's state that the loop needs; kernels may store other evaluations in it."""
 
     @property
     def q(self) -> Array:
@@ -37,7 +37,7 @@ S = TypeVar("S", bound=ChainState)
 
 
 class Kernel(Protocol[S]):
-    """What the loop needs of a kernel."""
+    """The part of a kernel that the loop needs."""
 
     def init(self, q: Array) -> S:
         """The state at ``q``."""
@@ -63,7 +63,7 @@ class Phase:
 
     @property
     def timing(self) -> dict[str, float]:
-        """What the phase took, as it is stored with the draws."""
+        """Cost of the phase, as stored with the draws."""
         return {"iterations": len(self.draws), "wall_s": self.wall_s, "cpu_s": self.cpu_s}
 
 
@@ -86,12 +86,12 @@ def run_phase(
     progress
         Called after each iteration; a progress bar and a log line are two consumers of it.
     checkpoint
-        Where the phase is kept while it runs. If it is there, the phase goes on from it: to the draws, statistics and
-        counts that it would have had, and with ``rng`` and ``kernel`` at the end as they would have been.
+        File that saves the phase while it runs. If it exists, the phase continues from it, with the same draws,
+        statistics and counts, and the same final ``rng`` and ``kernel``, as without interruption.
 
     Returns
     -------
-    The last state, and all that happened on the way.
+    The last state, and the draws, statistics and counts.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Checkpoints: a chain that died goes on from where it was last kept, to the draws that it would have had."""
+"""Checkpoints: an interrupted chain continues from its last saved state to the same draws."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ from rnshmc.files import atomic_path, remove_leftovers, sha256
 from rnshmc.types import Array, Resumable
 
 SHARE = 0.01
-"""The largest part of a chain's time that goes into its checkpoints: on a slow disk they are further apart."""
+"""Maximum share of a chain's time spent on checkpoints; on a slow disk they are further apart."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 _log = logging.getLogger(__name__)
@@ -36,21 +36,21 @@ S = TypeVar("S", bound=_State)
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where and how often a chain is kept while it runs.
+    """File and interval of a chain's checkpoints.
 
-    Whoever has stored the draws removes the checkpoint.
+    The caller removes the checkpoint after storing the draws.
     """
 
     path: Path
     """An npz file, written whole or not at all; it holds numbers and JSON, no pickle."""
     spec: Mapping[str, Any]
-    """All that shapes the draws, ready for JSON. The functions that run a chain add what they are told themselves."""
+    """Everything that determines the draws, ready for JSON. The functions that run a chain add their own arguments."""
     every_s: float = 60.0
-    """Seconds between two checkpoints; a last one is written when the phase is over."""
+    """Seconds between two checkpoints; a last one is written at the end of the phase."""
 
     @classmethod
     def of_job(cls, path: Path, spec: Mapping[str, Any], *, reads: Iterable[str], every_s: float) -> "Checkpoint":
-        """That of a job of the workflow, whose draws follow from its spec and from the bytes of the files it reads."""
+        """The checkpoint of a workflow job, whose draws depend on its spec and on the bytes of its input files."""
         return cls(path, {**spec, "files": {name: sha256(Path(name)) for name in reads}}, every_s)
 
     def part(self, name: str) -> "Checkpoint":
@@ -89,14 +89,15 @@ class Checkpoint:
             spec, facts = (json.loads(arrays.pop(name).item()) for name in ("spec", "facts"))
         if differing := _differing(ours, spec):
             raise CheckpointError(
-                f"{self.path}: the checkpoint of another chain, which differs in {', '.join(differing)}; remove the "
-                "file to start anew, or go back to what was there to continue that chain"
+                f"{self.path}: a checkpoint of another chain, which differs in {', '.join(differing)}; remove the file "
+                "to start again, or restore the earlier settings and code to continue that chain"
             )
         return facts, arrays
 
 
 class Stopwatch:
-    """Elapsed seconds and processor time of this process, all threads together, on top of what was kept.
+    """Elapsed seconds and processor time of this process, all threads together, including the time before the
+    checkpoint.
 
     Parameters
     ----------
@@ -115,8 +116,8 @@ class Stopwatch:
 class Keeper:
     """Keeps one phase of a chain at a checkpoint; used by `rnshmc.run.chain.run_phase`.
 
-    All that the next transition depends on is kept to the last bit: the state with whatever was evaluated there, the
-    generator, and what the kernel and its driver have learnt if they are `Resumable`.
+    Everything that the next transition depends on is saved exactly: the state with its evaluations, the generator, and
+    the state of the kernel and its driver if they are `Resumable`.
 
     Parameters
     ----------
@@ -127,14 +128,14 @@ class Keeper:
     start
         Where the phase starts, shape (dim,).
     rng
-        The generator of the phase, before its first iteration. `resume` puts it where it was.
+        The generator of the phase, before its first iteration. `resume` restores its state.
     draws, stats
-        What the phase fills. `resume` fills in what was kept.
+        Arrays that the phase fills. `resume` restores the saved part.
 
     Raises
     ------
     ParameterError
-        If the state of the generator is not one for JSON, as that of a PCG64 is.
+        If the state of the generator cannot be written as JSON, as that of a PCG64 can.
     """
 
     def __init__(
@@ -154,7 +155,8 @@ class Keeper:
         self._due = monotonic() + checkpoint.every_s
 
     def resume(self, state: S) -> tuple[S, int, Stopwatch]:
-        """The state to go on from, how many iterations are done, and the clock; ``state`` and 0 without a checkpoint.
+        """The state to continue from, the number of finished iterations, and the clock; ``state`` and 0 without a
+        checkpoint.
 
         Raises
         ------
@@ -179,7 +181,7 @@ class Keeper:
         return state, done, Stopwatch(**facts["elapsed"])
 
     def keep(self, state: _State, done: int, clock: Stopwatch) -> None:
-        """Write a checkpoint after iteration ``done`` if it is time to, or if it was the last."""
+        """Write a checkpoint after iteration ``done`` if one is due, or if it was the last."""
         if done < len(self._draws) and monotonic() < self._due:
             return
         began = monotonic()
@@ -243,7 +245,7 @@ def _generator(rng: np.random.Generator) -> bytes:
         return json.dumps(rng.bit_generator.state, sort_keys=True).encode()
     except TypeError as error:
         name = type(rng.bit_generator).__name__
-        raise ParameterError(f"rng: a checkpoint keeps the state of a PCG64, not of a {name} ({error})") from error
+        raise ParameterError(f"rng: a checkpoint saves the state of a PCG64, not of a {name} ({error})") from error
 
 
 def _sha256(content: bytes) -> str:
@@ -258,15 +260,15 @@ def _json(content: Mapping[str, Any]) -> str:
 
 
 def _differing(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
-    """Dotted names of the keys whose values differ, or that one of the two lacks."""
-    found = []
+    """Dotted names of the keys that differ, or that one of the two lacks."""
+    differing = []
     for key in sorted({*ours, *theirs}):
         mine, other = ours.get(key), theirs.get(key)
         if isinstance(mine, dict) and isinstance(other, dict):
-            found += [f"{key}.{name}" for name in _differing(mine, other)]
+            differing += [f"{key}.{name}" for name in _differing(mine, other)]
         elif mine != other or (key in ours) != (key in theirs):
-            found.append(key)
-    return found
+            differing.append(key)
+    return differing
 
 
 @contextmanager
@@ -274,4 +276,4 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise CheckpointError(f"{path}: a damaged checkpoint ({error}); remove the file to start anew") from error
+        raise CheckpointError(f"{path}: a damaged checkpoint ({error}); remove the file to start again") from error

@@ -1,4 +1,4 @@
-"""What a JSON schema cannot say about a configuration: how its keys have to fit together."""
+"""Checks of a configuration beyond the JSON schema: consistency of its keys."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -18,13 +18,13 @@ from rnshmc.types import (
 
 
 class Counts(NamedTuple):
-    """How often each thing was evaluated."""
+    """Numbers of evaluations."""
 
     evaluations: int
-    """Calls of the exact potential, whatever was asked for, its metric and the contraction of that included. Each goes
-    through the data once, or solves the equation, on one factorisation for all that is asked at one position."""
+    """Calls of the exact potential for any result, including its metric and the contraction of its derivative. Each is
+    one pass over the data, or one solution of the equation, with one factorisation per position."""
     values: int
-    """Exact potentials, whether or not the gradient came along."""
+    """Exact potentials, with or without gradient."""
     gradients: int
     """Exact gradients."""
     metrics: int
@@ -34,7 +34,7 @@ class Counts(NamedTuple):
     surrogate_metrics: int
     """Metrics of a surrogate."""
     softened_metrics: int
-    """Those among them that are not the surrogate's Hessian, because that is not safely positive definite."""
+    """Metrics that differ from the surrogate's Hessian, because it is not safely positive definite."""
     minibatch_gradients: int
     """Gradients that were estimated from a part of the data."""
 
@@ -168,7 +168,7 @@ class CountedAdaptiveDriver(CountedDriver):
         self._driver.update(q, u)
 
     def adopt(self) -> None:
-        """Drive by all that was learnt, from now on."""
+        """Use everything learnt so far from now on."""
         self._driver.adopt()
 
     def snapshot(self) -> dict[str, Any]:
@@ -176,7 +176,7 @@ class CountedAdaptiveDriver(CountedDriver):
         return self._driver.snapshot()
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Put back what the driver had learnt."""
+        """Restore the learnt state of the driver."""
         self._driver.restore(snapshot)
 
 

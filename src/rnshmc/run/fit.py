@@ -1,4 +1,4 @@
-"""The step between exploration and exploitation: fit a surrogate to what was seen.
+"""The step between exploration and exploitation: fit a surrogate to the training set.
 
 Potentials at the states of the chain (paper A, Algorithms 2 and 3), or gradients along its trajectories (paper B,
 section 3).
@@ -76,7 +76,7 @@ def fit_gradients(
 
 
 def check_discard(discard: int, iterations: int) -> None:
-    """Check that something of an exploration is left to train on.
+    """Check that the training set is not empty.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What every job of the workflow does around its work: log to a file, pin threads, report expected errors plainly."""
+"""Context of every workflow job: log to a file, pin threads, report expected errors without a traceback."""
 
 import logging
 from collections.abc import Iterator
@@ -14,16 +14,16 @@ from rnshmc.run.trouble import MEMORY_REMEDY
 
 _log = logging.getLogger(__name__)
 INTERRUPTED = 130
-"""Exit status of a job that Ctrl-C ended, as shells have it."""
+"""Exit status of a job ended by Ctrl-C, as in shells."""
 
 
 @contextmanager
 def job(log_file: str, *, blas_threads: int = 1) -> Iterator[None]:
     """Run a job's work with its log in ``log_file`` and on standard error, and BLAS on ``blas_threads`` threads.
 
-    What the user can mend is logged as a message without a traceback, and the job exits with status 1: an
-    `RnshmcError`, a disk that is full or not to be written, too little memory. Ctrl-C gives status 130. Any other
-    exception is a defect and keeps its traceback.
+    Errors that the user can fix are logged as a message without a traceback, and the job exits with status 1: an
+    `RnshmcError`, a full or read-only disk, too little memory. Ctrl-C gives status 130. Any other exception is a bug
+    and keeps its traceback.
     """
     handlers: list[logging.Handler] = [logging.FileHandler(log_file, mode="w"), logging.StreamHandler()]
     for handler in handlers:
@@ -41,7 +41,7 @@ def job(log_file: str, *, blas_threads: int = 1) -> Iterator[None]:
     except MemoryError as error:
         _fail(f"memory ran out: {error}; {MEMORY_REMEDY.format(rule='RULE')}", error)
     except KeyboardInterrupt as error:
-        _log.error("interrupted; run again to go on")
+        _log.error("interrupted; run the same command again to continue")
         raise SystemExit(INTERRUPTED) from error
     except BaseException as error:
         if isinstance(error, OSError) and (remedy := write_remedy(error)):

@@ -1,5 +1,4 @@
-"""What an MPI launcher is told through its environment, so that ranks work as root, on any number of cores, and wait
-without keeping others from theirs."""
+"""Environment variables for MPI launchers, so that ranks run as root, on any number of cores, and yield when idle."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The two phases that move a chain: explore with exact HMC, exploit with whatever drives (paper A, Algorithm 3)."""
+"""The two phases that move a chain: explore with exact HMC, exploit with the driver (paper A, Algorithm 3)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -58,8 +58,8 @@ def make_kernel(
     Raises
     ------
     ParameterError
-        If a setting is out of range or missing, the driver is not what the recipe is driven by, or the recipe needs a
-        metric or mini-batches that the potential does not have.
+        If a setting is out of range or missing, the driver does not fit the recipe, or the recipe needs a metric or
+        mini-batches that the potential does not have.
     """
     chosen, counter = recipe(sampler), Counter()
     if (driver is None) != (chosen.surrogate is None):
@@ -75,7 +75,9 @@ def make_kernel(
         drives = _counted_driver(driver, counter)
     elif chosen.minibatches:
         if not isinstance(potential, MinibatchDriver):
-            raise ParameterError(f"potential: {sampler} needs mini-batches, which {type(potential).__name__} has not")
+            raise ParameterError(
+                f"potential: {sampler} needs mini-batches, which {type(potential).__name__} does not provide"
+            )
         drives = CountedMinibatchDriver(potential, counter)
     kernel = load(KERNELS, chosen.kernel)(decides, drives, step_size=step_size, n_steps=n_steps, **more)
     return kernel, counter
@@ -144,8 +146,8 @@ def exploit(
 ) -> Phase:
     """Run a recipe's kernel from ``start``, driven by ``driver``. Parameters as in `make_kernel`.
 
-    The sampler and its settings are added to the spec of a ``checkpoint``, see `rnshmc.run.chain.run_phase`; potential
-    and driver are for the caller to tell.
+    The sampler and its settings are added to the spec of a ``checkpoint``, see `rnshmc.run.chain.run_phase`; the caller
+    has to identify potential and driver.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, a plain line now and then in a log."""
+"""Progress of long work: a bar on a terminal, occasional lines in a log."""
 
 import logging
 import sys
@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def report_progress(label: str) -> Iterator[Progress]:
-    """A consumer of `Progress` that suits where standard error goes: ``with report_progress("bank hmc") as p: ...``."""
+    """A consumer of `Progress` for a terminal or a log: ``with report_progress("bank hmc") as p: ...``."""
     if sys.stderr.isatty():
         with tqdm(desc=label, unit="it", dynamic_ncols=True) as bar:
             yield _on_bar(bar)

@@ -1,7 +1,7 @@
-"""The samplers of the papers by name. A sampler is a recipe: a kernel, what drives it, and a schedule.
+"""The samplers of the papers by name. A sampler is a recipe: a kernel, its driver, and a schedule.
 
-Every recipe explores with exact HMC first. Then the exact potential goes on driving, or a surrogate fitted to the
-exploration takes over, or a part of the data; the exact potential decides, but for SGHMC, where nothing does.
+Every recipe explores with exact HMC first. Then the driver is the exact potential, a surrogate fitted to the
+exploration, or mini-batches of the data. The exact potential decides, except in SGHMC, which has no Metropolis step.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ class Recipe:
     kernel: str
     """Name in `rnshmc.run.registry.KERNELS`."""
     surrogate: str | None
-    """Name in `rnshmc.run.registry.SURROGATES` of what drives after the exploration; None: the exact potential."""
+    """Name in `rnshmc.run.registry.SURROGATES` of the driver after the exploration; None: the exact potential."""
     view: str | None = None
     """Name in `rnshmc.run.registry.VIEWS` of how the surrogate serves as a metric, where the kernel needs one."""
     options: tuple[str, ...] = ()
-    """Settings of its own that it cannot do without."""
+    """Required settings of its own."""
     minibatches: bool = False
     """Whether the exact potential drives by mini-batches of its data."""
     exact: bool = True
@@ -46,13 +46,13 @@ RECIPES = {
 def recipe_name(sampler: str) -> str:
     """The recipe that a sampler's name stands for.
 
-    A problem can have a recipe more than once, with other settings: such a variant is called by the recipe's name, an
-    underscore and what tells it from the others, as ``nng_hmc_10`` and ``nng_hmc_20``.
+    A problem can have a recipe more than once, with other settings: such a variant has the recipe's name with a suffix,
+    as ``nng_hmc_10`` and ``nng_hmc_20``.
 
     Raises
     ------
     ParameterError
-        If no recipe has that name, nor a beginning of it.
+        If neither that name nor its beginning is a recipe.
     """
     for length in range(len(parts := sampler.split("_")), 0, -1):
         if (name := "_".join(parts[:length])) in RECIPES:
@@ -72,7 +72,7 @@ def recipe(sampler: str) -> Recipe:
 
 
 def check_options(sampler: str, options: Mapping[str, object]) -> None:
-    """Check that a sampler has the settings that it cannot do without.
+    """Check that a sampler has its required settings.
 
     Raises
     ------

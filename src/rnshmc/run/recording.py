@@ -1,7 +1,7 @@
 """The training set of a gradient network: every exact gradient along the trajectories (paper B, section 3).
 
-A trajectory of L steps shows one potential at its end, but L gradients. They are recorded where they are evaluated, so
-that they cost nothing and change nothing.
+A trajectory of L steps yields one potential at its end, but L gradients. They are recorded when they are evaluated, at
+no extra cost and without changing the chain.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,8 +45,7 @@ class GradientPairs(Stored):
         """The pairs of iterations whose trajectory neither diverged nor failed on its way.
 
         Where leapfrog is unstable, gradients grow by tens of orders of magnitude within a few steps, until the
-        potential cannot be evaluated. Beside a few of these, all others are the same number to a network, which then
-        learns nothing.
+        potential cannot be evaluated. On the scale of these, all other gradients are indistinguishable to a network.
 
         Parameters
         ----------
@@ -63,8 +62,8 @@ class GradientPairs(Stored):
         kept = self._chosen(~unsound[self.iterations.astype(int)])
         if not len(kept):
             raise FitError(
-                f"no gradients to train on: of {len(self)} recorded, all are of trajectories that diverged or failed; "
-                "a smaller step size may help"
+                f"no gradients to train on: all {len(self)} recorded are from trajectories that diverged or failed; "
+                "try a smaller step size"
             )
         return kept
 
@@ -107,7 +106,7 @@ class GradientRecording:
             self._iteration += 1
 
     def add(self, q: Array, gradient: Array) -> None:
-        """Record a pair, unless the gradient is not finite: there is nothing to learn from it."""
+        """Record a pair, unless the gradient is not finite."""
         if not (self._open and np.isfinite(gradient).all()):
             return
         if self._size == len(self._rows):
@@ -158,9 +157,9 @@ class RecordedPotential:
 
 
 class RecordedKernel(Generic[S]):
-    """A kernel on a `RecordedPotential` that tells its recording which iteration it is, and a checkpoint what to keep.
+    """A kernel on a `RecordedPotential` that reports the iteration to its recording, its state in a checkpoint.
 
-    The kernel itself has nothing to keep: exploration is exact HMC.
+    The kernel itself has no other state: exploration is exact HMC.
     """
 
     def __init__(self, kernel: Kernel[S], recording: GradientRecording) -> None:

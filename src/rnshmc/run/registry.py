@@ -1,6 +1,6 @@
-"""Where kernels, surrogates, their views and targets are found by name.
+"""Registries of kernels, surrogates, their views and targets by name.
 
-Modules are named by strings and imported when used, so that a stage depends on the code it runs and on no other.
+Modules are named by strings and imported when used, so that a stage depends only on the code it runs.
 """
 
 from collections.abc import Mapping
@@ -79,5 +79,5 @@ def load_surrogate(surrogate: Mapping[str, Any], path: Path) -> Surrogate:
     """
     fitted = load_driver(surrogate, path)
     if not isinstance(fitted, Surrogate):
-        raise ParameterError(f"surrogate: a {surrogate['type']!r} is a driver and no potential")
+        raise ParameterError(f"surrogate: a {surrogate['type']!r} is a driver without a value, not a potential")
     return fitted

@@ -1,9 +1,9 @@
-"""A chain that several MPI ranks run together: each holds all of its state, and rank 0 leads.
+"""A chain run jointly by several MPI ranks, each with the whole state.
 
-The potential is what the ranks share the work of: one solve on a partitioned mesh, or a likelihood of rows that no rank
-has all of. Everything else each rank does for itself, from the same random stream. What rank 0 found is what counts,
-for every evaluation and for every transition, so that rounding cannot make one rank accept what another rejects; and
-positions that differ by more than rounding are an error, because then the ranks do not run one chain.
+The ranks share the evaluation of the potential: a solve on a partitioned mesh, or a likelihood with distributed rows.
+Everything else is done by each rank, with the same random stream. The results of rank 0 are used for every evaluation
+and every transition, so that rounding cannot make one rank accept a proposal that another rejects. Positions that
+differ by more than rounding are an error.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from rnshmc.run.phases import StepRange, make_kernel
 from rnshmc.types import Array, Driver, Potential, RiemannianPotential
 
 ROUNDING = 1e-9
-"""How far a rank's position may be from rank 0's, relative to the largest coordinate (at least 1)."""
+"""Maximum distance of a rank's position from rank 0's, relative to the largest coordinate (at least 1)."""
 
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ class ReplicatedPotential:
         return self._led(q, self._potential.value_and_grad)
 
     def _led(self, q: Array, evaluate: Callable[[Array], T]) -> T:
-        """What rank 0 finds at its position, while all evaluate there."""
+        """Rank 0's result at its position, evaluated by all ranks."""
         q = _same_position(self._comm, q)
         outcome: T | NumericalError
         try:
@@ -147,7 +147,7 @@ def make_replicated_kernel(
 
 
 def _same_position(comm: Any, q: Array) -> Array:
-    """Rank 0's position, after a look at whether it is everybody's.
+    """Rank 0's position, after a check that all ranks have it.
 
     Raises
     ------
@@ -159,10 +159,10 @@ def _same_position(comm: Any, q: Array) -> Array:
     distance = float(np.abs(q[finite] - leading[finite]).max(initial=0.0))
     within = distance <= ROUNDING * np.abs(leading[finite]).max(initial=1.0)
     distances = comm.allgather(None if within else distance)
-    for rank, found in enumerate(distances):
-        if found is not None:
+    for rank, apart in enumerate(distances):
+        if apart is not None:
             raise RnshmcError(
-                f"rank {rank}: its position is {found:.3g} away from that of rank 0; every rank has to start the chain "
-                "at the same place and to draw from the same random stream"
+                f"rank {rank}: its position is {apart:.3g} away from that of rank 0; all ranks need the same start and "
+                "the same random stream"
             )
     return leading

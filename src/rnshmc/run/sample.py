@@ -1,4 +1,4 @@
-"""The three steps of a surrogate sampler strung together: explore, fit, exploit (paper A, Algorithm 3)."""
+"""The three steps of a surrogate sampler: explore, fit, exploit (paper A, Algorithm 3)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ def sample(
     iterations, explore_iterations
         Draws to keep, and draws of the exploration before them.
     discard
-        First iterations of the exploration that stay out of the training set.
+        First iterations of the exploration, excluded from the training set.
     explore_with
         Step size and range of steps of the exploration, which is HMC, where they are not the sampler's: a mapping with
         ``step_size`` and ``n_steps``.
@@ -75,9 +75,8 @@ def sample(
     seed, chain
         Root seed and number of the chain; each phase has a stream of its own.
     checkpoint
-        Where the chain is kept while it runs, in a part for each of its phases. Its spec has to tell the potential from
-        others. An equal call after this process died goes on from there; ``checkpoint.remove()`` when the chain is
-        stored.
+        File that saves the chain while it runs, with a part for each phase. Its spec has to identify the potential.
+        After an interruption, the same call continues from it; ``checkpoint.remove()`` when the chain is stored.
 
     Raises
     ------

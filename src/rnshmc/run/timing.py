@@ -21,7 +21,7 @@ class Timing:
     s_per_iter_blocks: Array
     """Wall-clock seconds per iteration of each block."""
     other_cores: float
-    """Mean number of cores that other processes used meanwhile; in a container, those of its host are among them."""
+    """Mean number of cores that other processes used meanwhile; in a container, including those of its host."""
 
     @property
     def loaded(self) -> bool:
@@ -32,7 +32,7 @@ class Timing:
 def time_kernel(
     kernel: Kernel[S], state: S, *, blocks: int, block_iterations: int, rng: np.random.Generator, counter: Counter
 ) -> Timing:
-    """Continue a chain for ``blocks`` x ``block_iterations`` iterations, after one block that only warms the caches."""
+    """Continue a chain for ``blocks`` x ``block_iterations`` iterations, after one untimed block as warm-up."""
     state, _ = run_phase(kernel, state, iterations=block_iterations, rng=rng, counter=counter)
     seconds = np.empty(blocks)
     start, machine, own = time.perf_counter(), busy_s(), time.process_time()

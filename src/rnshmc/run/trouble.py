@@ -1,4 +1,4 @@
-"""What the user is told of trouble: which file or job it was, where its log is, and what to do."""
+"""Messages about errors: the file or job, its log, and the remedy."""
 
 import re
 import tempfile
@@ -24,27 +24,27 @@ def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, 
     rule
         Name of its rule.
     outputs, logs
-        What it was to make, and its log files.
+        Its outputs, and its log files.
     error
-        What is known of how it ended, such as the text of the exception.
+        How it ended, such as the text of the exception.
     quiet_log
-        Whether its output went to the log alone: the last lines are then part of the message.
+        Whether its output went only to the log; its last lines are then part of the message.
     """
     text = "".join(_read(Path(log)) for log in logs) if quiet_log else ""
     tail = [f"  | {line}" for line in text.splitlines()[-_TAIL_LINES:]]
-    lines = [f"Rule {rule} failed; it was to make {', '.join(outputs)}; log: {', '.join(logs)}", *tail]
+    lines = [f"Rule {rule} failed to make {', '.join(outputs)}; log: {', '.join(logs)}", *tail]
     if _KILLED.search(error):
-        lines.append(f"It was killed, as the system does when memory runs out: {MEMORY_REMEDY.format(rule=rule)}.")
+        lines.append(f"It was killed, probably because memory ran out: {MEMORY_REMEDY.format(rule=rule)}.")
     if missing := _MISSING.search(text):
         lines.append(
             f"{missing[1]} is not on PATH. If it is to start MPI jobs, install Open MPI (Debian: apt-get install "
             "openmpi-bin; conda: conda install openmpi), or name your launcher under mpi.launcher in the config."
         )
-    return "\n".join([*lines, "What was finished stays; the same command goes on from there."])
+    return "\n".join([*lines, "Finished results are kept; run the same command again to continue."])
 
 
 def check_writable(folder: Path) -> None:
-    """Check that a folder, there or yet to be made, can be written into.
+    """Check that a folder, existing or not, can be written to.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Every number that the papers print beside ours, with a verdict by a stated rule (`rnshmc.scorecard.rules`)."""
+"""Every printed number compared with ours, with a verdict by a stated rule (`rnshmc.scorecard.rules`)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ UNEXPLAINED = "unexplained"
 
 @dataclass(frozen=True)
 class Pair:
-    """A published number and ours, both relative to a baseline where the number is judged so."""
+    """A published number and ours, both relative to a baseline if `relative_to` names one."""
 
     number: Published
     printed: float
@@ -33,14 +33,14 @@ class Pair:
 def scorecard(tables: Tables, numbers: Sequence[Published], reasons: Sequence[Reason]) -> pd.DataFrame:
     """The scorecard of a run, in the order of the published numbers: columns `SCORECARD_COLUMNS`.
 
-    `printed` is NaN of a statement in words. `ours_se` is the Monte Carlo standard error over chains or repeats (of
+    `printed` is NaN for a statement in words. `ours_se` is the Monte Carlo standard error over chains or repeats (of
     seconds, over blocks); effective sample sizes are scaled to the kept draws of the paper; `ratio` is ours over the
-    paper's, NaN where there is none. Of an item and problem of which the run measured nothing there are no rows.
+    paper's, NaN where there is none. An item and problem for which the run measured nothing has no rows.
 
     Parameters
     ----------
     tables
-        The tables of a run by the names of their files: results, results_se, fig1, .... What is missing was not run.
+        The tables of a run by the names of their files: results, results_se, fig1, .... A missing table was not run.
     numbers
         From `rnshmc.scorecard.published.read_published`.
     reasons
@@ -61,7 +61,7 @@ def scorecard(tables: Tables, numbers: Sequence[Published], reasons: Sequence[Re
 
 
 def verdict_counts(card: pd.DataFrame) -> dict[str, int]:
-    """How many numbers were reproduced, differ, differ without a reason (of those), and cannot be compared."""
+    """Counts of numbers that are reproduced, differ, differ without a reason (a subset), and are not comparable."""
     verdicts = card["verdict"]
     return {
         "reproduced": int((verdicts == "reproduced").sum()),

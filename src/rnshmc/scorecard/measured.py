@@ -1,4 +1,4 @@
-"""A number of ours, as the scorecard takes it from the tables of a run."""
+"""Our numbers, taken from the tables of a run."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -10,12 +10,12 @@ import pandas as pd
 from rnshmc.results.estimates import Estimate
 
 Tables = Mapping[str, pd.DataFrame]
-"""Tables of a run by the names of their files; what is missing was not run."""
+"""Tables of a run by the names of their files; a missing table was not run."""
 
 OTHER_DATA = ("stand-in", "subset")
-"""Origins of data that are not those of the papers: nothing made from them is compared with what is printed."""
+"""Origins of data that differ from the papers': results based on them are not compared."""
 NEARBY = 0.15
-"""A sweep that has no point within this share of the published setting has nothing to say about it."""
+"""Relative distance of a sweep's nearest point from the published setting up to which it is used."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,11 @@ class Measured:
     estimate
         The number and its standard error, NaN where that is not known.
     samples, over
-        How many independent values it is the mean of, and what they are, such as "5 chains".
+        Number of independent values averaged, and their description, such as "5 chains".
     other_data
-        Whether it rests on other data than the paper's.
+        Whether it is based on other data than the paper's.
     effective
-        Of an effective sample size: that of one chain as we ran it, before it is scaled to another length. NaN of
-        everything else.
+        For an effective sample size, that of one of our chains before scaling to another length; NaN otherwise.
     """
 
     estimate: Estimate
@@ -66,7 +65,7 @@ def counted(count: int, kind: str) -> str:
 
 
 def rows_where(tables: Tables, name: str, where: Mapping[str, Any]) -> pd.DataFrame | None:
-    """The rows of a table with these values; of a number, those nearest to it. None if there are none.
+    """The rows of a table with these values, or the nearest ones if numeric. None if there are none.
 
     A numeric setting that has no value within `NEARBY` of it has no rows.
     """

@@ -1,18 +1,18 @@
-"""The standard error of a published number, which no paper prints, as our chains let one estimate it.
+"""Standard errors of published numbers, estimated from our chains because the papers print none.
 
 A mean over c chains has the error of one chain over sqrt(c). The spread of one chain is taken to be that of ours:
 sqrt(k) times the standard error of the mean over k of them.
 
-An effective sample size is itself an estimate, and the fewer effective draws it finds, the less it is known. Cut off
-at a window of W lags, the estimated autocorrelation time tau of n draws has the relative variance 2 (2 W + 1) / n
-(Madras and Sokal 1988, appendix C). W is a few tau, and n / tau is the effective sample size e, so that the relative
-variance is V / e with a V that does not depend on the length of the chain. On autoregressive chains V is between 3 and
-15 for both definitions of `rnshmc.diagnostics.ess`; where no chains tell it, it is taken to be `ONE_CHAIN`. From k
-chains that find e with a relative variance r^2, V is e r^2, with k - 1 degrees of freedom; it is averaged with
-`ONE_CHAIN`, which counts for `DEGREES` of them. Our mean has the relative variance V / (k e), and a published one of P
-effective draws in each of c chains V / (c P). A published number larger than ours is therefore the better known one.
+An effective sample size is itself an estimate, and its relative error is larger for fewer effective draws. Cut off at a
+window of W lags, the estimated autocorrelation time tau of n draws has the relative variance 2 (2 W + 1) / n (Madras
+and Sokal 1988, appendix C). W is a few tau, and n / tau is the effective sample size e, so that the relative variance
+is V / e with a V that does not depend on the length of the chain. On autoregressive chains V is between 3 and 15 for
+both definitions of `rnshmc.diagnostics.ess`; for a single chain it is taken to be `ONE_CHAIN`. From k chains with mean
+e and a relative variance r^2, V is e r^2, with k - 1 degrees of freedom; it is averaged with `ONE_CHAIN`, which counts
+for `DEGREES` of them. Our mean has the relative variance V / (k e), and a published one of P effective draws in each of
+c chains V / (c P). A published number larger than ours is therefore the more accurate one.
 
-Example: five chains of ours find 55, 80 and 149 effective draws with standard errors of 10, 14 and 21; one chain of the
+Example: five chains of ours have 55, 80 and 149 effective draws with standard errors of 10, 14 and 21; one chain of the
 paper has 116, 176 and 303. None is reproduced: they are 2.3, 2.8 and 3.1 standard errors apart.
 """
 
@@ -22,7 +22,7 @@ from rnshmc.results.estimates import Estimate
 from rnshmc.scorecard.measured import Measured
 
 ONE_CHAIN = 8.0
-"""V of an effective sample size, where no chains tell it."""
+"""V of an effective sample size for a single chain."""
 DEGREES = 4.0
 """Degrees of freedom that `ONE_CHAIN` counts for."""
 

@@ -33,7 +33,7 @@ COLUMNS = (
     "statement",
     "note",
 )
-"""Columns of a paper's table; papers/README.md says what each holds."""
+"""Columns of a paper's table; papers/README.md describes them."""
 PAPERS_COLUMNS = ("paper", "title")
 
 Argument = int | float | str | tuple[int | float | str, ...]
@@ -54,7 +54,7 @@ class Published:
     heading
         Title of the item on a page.
     printed
-        The number; NaN of a statement in words.
+        The number; NaN for a statement in words.
     where
         Where it is printed.
     draws, chains
@@ -117,12 +117,12 @@ def read_published(paths: Iterable[Path]) -> tuple[Published, ...]:
 
 
 def by_key(numbers: Iterable[Published]) -> dict[Key, Published]:
-    """The numbers by what rows of the scorecard go by."""
+    """The numbers by the keys of the scorecard's rows."""
     return {number.key: number for number in numbers}
 
 
 def printed_cells(numbers: Iterable[Published], problem: str, sampler: str) -> dict[str, Published]:
-    """The printed numbers of a sampler on a problem, by quantity: statements in words are left out."""
+    """The printed numbers of a sampler on a problem, by quantity: statements in words are omitted."""
     return {
         number.quantity: number
         for number in numbers
@@ -146,7 +146,7 @@ def read_acceptance(paths: Iterable[Path]) -> pd.DataFrame:
 
 
 def most_draws(numbers: Iterable[Published], problems: Iterable[str]) -> float:
-    """The most draws that a paper keeps of a chain of some problems; 0 if no paper has them."""
+    """The largest number of draws that a paper keeps per chain of some problems; 0 if no paper has them."""
     wanted = set(problems)
     kept = [number.draws for number in numbers if number.problem in wanted]
     return max((draws for draws in kept if not math.isnan(draws)), default=0.0)

@@ -21,7 +21,7 @@ class Reason:
     """Why some numbers of a paper differ.
 
     `item`, `problem`, `sampler` and `quantity` may be patterns (``*rmhmc``). It explains one `side`: ours ``lower`` or
-    ``higher`` than what is printed or, of a one-sided statement, than its bound; both, where that is empty.
+    ``higher`` than the printed number or, for a one-sided statement, than its bound; an empty side means both.
     """
 
     source: str

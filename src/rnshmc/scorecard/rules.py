@@ -13,14 +13,14 @@ Source = Literal["", "paper", "ours"]
 
 ONE_SIDED: tuple[Kind, ...] = ("at_least", "at_most")
 SIGMAS = 2.0
-"""Numbers further apart than so many standard errors of their difference are said to differ."""
+"""Numbers differ if they are further apart than this many standard errors of their difference."""
 
 
 @dataclass(frozen=True)
 class Rule:
     """A rule that compares our number with the published one.
 
-    Monte Carlo error can widen a bound, by `slack` at most: however noisy a number is, a rule stays able to fail. With
+    Monte Carlo error can widen a bound by at most `slack`, so that a rule can fail however noisy a number is. With
     two-sided rules the error is that of the difference, of the published number and of ours.
 
     Attributes
@@ -34,10 +34,10 @@ class Rule:
           its standard errors and at most `slack`. For statements in words.
         - ``never``: not compared, such as seconds of another machine.
     bound, slack
-        What the kind says; NaN where it has none.
+        Parameters of the kind; NaN where it has none.
     bound_by
-        Who states a one-sided bound: the ``paper`` (faster than: a ratio above 1), or it is a threshold of ``ours`` for
-        what the paper says in words (a comparable acceptance).
+        Source of a one-sided bound: the ``paper`` ("faster than" means a ratio above 1), or a threshold of ``ours`` for
+        a statement in words ("comparable acceptance").
 
     Raises
     ------
@@ -76,12 +76,12 @@ class Rule:
         }[self.kind]
 
     def verdict(self, printed: float, ours: Estimate, printed_error: float = math.nan) -> Verdict:
-        """What the rule says of the published number and ours; a standard error that is not known is NaN.
+        """The verdict on the published number and ours; unknown standard errors are NaN.
 
         Parameters
         ----------
         printed
-            The published number; without meaning for the one-sided rules.
+            The published number; ignored by one-sided rules.
         ours
             Our number and its standard error.
         printed_error

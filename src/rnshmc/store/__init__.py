@@ -1,1 +1,1 @@
-"""What stages leave on disk: chains, reference runs, timings, and what they rest on."""
+"""Files of the stages: chains, reference runs, timings, and their provenance."""

@@ -18,7 +18,7 @@ from rnshmc.types import Array
 
 Stats = Mapping[str, npt.NDArray[Any]]
 _JSON_ATTRIBUTES = ("settings", "phases", "provenance")
-# What the libraries raise on damaged files; the last one where a global attribute is hit.
+# Exceptions of the libraries on damaged files; the last one for a damaged global attribute.
 _DAMAGE = (OSError, LookupError, ValueError, RuntimeError, TypeError, AttributeError)
 # netCDF has no type for truth values: xarray, and so arviz, writes and reads them as bytes with this attribute.
 _TRUTH_VALUE = np.bytes_(b"bool")
@@ -27,18 +27,18 @@ _AXES = ("chain", "draw", "dim")
 
 @dataclass(frozen=True)
 class StoredChain:
-    """A chain with all that says how it came about."""
+    """A chain with its settings and provenance."""
 
     draws: Array
     """Kept draws, shape (n, dim)."""
     stats: Stats
     """Sample statistics of the kept draws, arrays of shape (n,)."""
     settings: Mapping[str, Any]
-    """Problem, sampler, chain, seed and every setting that shaped the draws."""
+    """Problem, sampler, chain, seed and every setting that determines the draws."""
     phases: Mapping[str, Any]
-    """What each phase took (iterations, wall-clock and CPU seconds), and of a fit, its settings and its quality."""
+    """Cost of each phase (iterations, wall-clock and CPU seconds); for a fit also its settings and quality."""
     origin: str
-    """Where the data came from: "real", "simulated", "user" or "stand-in"."""
+    """Origin of the data: "real", "simulated", "user" or "stand-in"."""
     provenance: Mapping[str, Any]
     """Versions, commit and machine."""
     warmup: Array | None = None
@@ -48,12 +48,12 @@ class StoredChain:
 
 
 def write_chain(path: Path, chain: StoredChain) -> None:
-    """Write a chain with checksums; the file appears whole or not at all.
+    """Write a chain with checksums; the file is written atomically.
 
     Raises
     ------
     StoreError
-        If the disk is full or not to be written.
+        If the disk is full or read-only.
     """
     # In memory first: HDF5 does not survive a disk that fills up under it.
     content = io.BytesIO()
@@ -71,7 +71,7 @@ def write_chain(path: Path, chain: StoredChain) -> None:
 
 
 def read_chain(path: Path) -> StoredChain:
-    """Read a chain that `write_chain` wrote.
+    """Read a chain written by `write_chain`.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def read_chain(path: Path) -> StoredChain:
         If the file is missing, damaged or not such a chain.
     """
     try:
-        # By HDF5 alone, in a tenth of the time: most jobs read chains, and some all of them.
+        # With HDF5 alone, in a tenth of the time: most jobs read chains, and some all of them.
         with h5py.File(path, "r") as file:
             attributes = file["posterior"].attrs
             warm = "warmup_posterior" in file
@@ -122,7 +122,7 @@ def _write_array(group: Any, name: str, axes: tuple[str, ...], values: npt.NDArr
 
 
 def _text(text: str) -> np.bytes_:
-    """Text of fixed length, whose damage HDF5 notices: where a text of any length is damaged, it may crash."""
+    """Text of fixed length, because HDF5 detects damage to it and may crash on damaged text of variable length."""
     return np.bytes_(text.encode("ascii"))
 
 

@@ -1,4 +1,4 @@
-"""Where the data behind a result came from; a stand-in is never taken for the real thing."""
+"""Origin of the data behind a result, so that a stand-in is never mistaken for real data."""
 
 import zipfile
 from pathlib import Path
@@ -13,12 +13,12 @@ ORIGINS = get_args(Origin)
 
 
 def read_origin(path: Path) -> str:
-    """The ``origin`` that a processed data file carries, one of `ORIGINS`.
+    """The ``origin`` recorded in a processed data file, one of `ORIGINS`.
 
     Raises
     ------
     DataError
-        If the file does not say, or says something else.
+        If the file has no origin, or an unknown one.
     """
     try:
         with np.load(path, allow_pickle=False) as file:

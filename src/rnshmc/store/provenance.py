@@ -1,4 +1,4 @@
-"""What a result rests on: versions, commit, machine, settings and data."""
+"""Provenance of a result: versions, commit, machine, settings and data."""
 
 import json
 import os
@@ -34,12 +34,12 @@ _BLAS_FIELDS = ("internal_api", "version", "threading_layer", "architecture", "n
 
 
 def provenance(config: Mapping[str, Any] | None = None, data_hashes: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """What is needed to judge a result, and to make it again.
+    """Everything needed to judge and to reproduce a result.
 
     Parameters
     ----------
     config
-        The settings of the run, as JSON knows them.
+        The settings of the run, ready for JSON.
     data_hashes
         SHA-256 of each data file, by name.
 
@@ -47,9 +47,9 @@ def provenance(config: Mapping[str, Any] | None = None, data_hashes: Mapping[str
     -------
     dict
         Ready for JSON: ``created`` (UTC, ISO 8601; nothing else depends on the time), ``python``, ``packages`` (version
-        by distribution, None where it is not installed; dolfinx among them, without importing it), ``mpi``, ``git``
-        (commit and whether tracked files differ from it, None outside a clone), ``machine`` (platform, CPU, cores),
-        ``blas``, and ``config`` and ``data`` where they are given.
+        by distribution, None if not installed; dolfinx among them, without importing it), ``mpi``, ``git`` (commit and
+        whether tracked files differ from it, None outside a clone), ``machine`` (platform, CPU, cores), ``blas``, and
+        ``config`` and ``data`` if given.
     """
     content: dict[str, Any] = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -80,7 +80,7 @@ def _version(distribution: str) -> str | None:
 
 
 def _git(file: Path) -> dict[str, Any] | None:
-    """Commit that a file belongs to; None where the file is not tracked, be it inside another project's clone."""
+    """Commit that a file belongs to; None if the file is not tracked, even inside another project's clone."""
     git = ("git", "--no-optional-locks", "-C", str(file.parent))
     if _first_line(*git, "ls-files", "--error-unmatch", file.name) is None:
         return None
@@ -91,7 +91,7 @@ def _git(file: Path) -> dict[str, Any] | None:
 
 
 def _first_line(*command: str) -> str | None:
-    """First line of what a command prints, empty if it prints nothing; None if it fails or is not there."""
+    """First line of a command's output, empty if there is none; None if it fails or does not exist."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
     except (OSError, subprocess.SubprocessError):
@@ -109,14 +109,14 @@ def _cpu_model() -> str:
 
 
 def _usable_cores() -> int | None:
-    """Cores that this process may run on, fewer than the machine's in a container or a cluster job."""
+    """Cores available to this process; fewer than the machine's in a container or a cluster job."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count()
 
 
 def _blas() -> list[dict[str, Any]]:
-    """The BLAS libraries that are loaded, by their properties; where they lie on this machine is left out."""
+    """Properties of the loaded BLAS libraries, without their paths."""
     loaded = [
         {field: library.get(field) for field in _BLAS_FIELDS}
         for library in threadpool_info()

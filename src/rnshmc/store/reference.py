@@ -17,7 +17,7 @@ from rnshmc.files import atomic_path
 def write_reference(
     path: Path, reference: Reference, *, origin: str, settings: Mapping[str, Any], provenance: Mapping[str, Any]
 ) -> None:
-    """Write an npz file: the fields of `Reference`, the origin of the data, and as JSON what it rests on."""
+    """Write an npz file: the fields of `Reference`, the origin of the data, and its provenance as JSON."""
     with atomic_path(path) as temporary:
         np.savez(
             temporary,
@@ -29,7 +29,7 @@ def write_reference(
 
 
 def read_reference(path: Path) -> Reference:
-    """Read what `write_reference` wrote.
+    """Read a file written by `write_reference`.
 
     Raises
     ------

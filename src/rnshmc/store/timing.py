@@ -1,4 +1,4 @@
-"""Seconds per iteration, as the timing stage left them."""
+"""Seconds per iteration from the timing stage."""
 
 import json
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ class Timing:
     """Median over the blocks."""
     s_per_iter_blocks: tuple[float, ...]
     loaded: bool
-    """Whether other work kept the machine busy meanwhile."""
+    """Whether other processes kept the machine busy meanwhile."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read what the timing stage wrote.
+        """Read a file of the timing stage.
 
         Raises
         ------
@@ -45,7 +45,7 @@ class Timing:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the median over the blocks, as for normal ones; NaN for a single block."""
+        """Standard error of the median over the blocks, assuming normality; NaN for a single block."""
         blocks = np.array(self.s_per_iter_blocks)
         if blocks.size < 2:
             return float("nan")

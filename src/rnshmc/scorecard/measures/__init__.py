@@ -1,1 +1,1 @@
-"""What a run has beside a published number, from its tidy tables: by kind of table, whatever the paper."""
+"""Measures of published numbers from the tidy tables of a run, by kind of table."""

@@ -28,7 +28,7 @@ def final_acceptance(tables: Tables, *, number: Published) -> Measured | None:
 def early_error(tables: Tables, *, number: Published, other: str, switch: str) -> Measured | None:
     """Relative error of the mean over that of another sampler when a third takes over: root mean squares over chains.
 
-    Until then `switch` is HMC, so it is behind the adaptive sampler by as much.
+    The third is `switch`, which is HMC until then.
     """
     where = {"problem": number.problem}
     late = rows_where(tables, ERROR, {**where, "sampler": switch, "phase": "sample"})

@@ -17,9 +17,9 @@ from rnshmc.types import Array
 
 
 def agreement(tables: Tables, *, number: Published, column: str, over: str = "") -> Measured | None:
-    """A cell of the table of agreement with HMC, or its ratio to another: such as the largest z over its threshold.
+    """A cell of the table of agreement with HMC, or its ratio to another, such as the largest z over its threshold.
 
-    A ratio is not defined where there are too few draws to say whether they agree.
+    A ratio is NaN if there are too few draws to judge the agreement.
     """
     rows = rows_where(tables, "agreement", {"problem": number.problem, "sampler": number.sampler, "against": BASELINE})
     if rows is None:
@@ -92,9 +92,9 @@ def draws_agree(
     level: float,
     **where: Any,
 ) -> Measured | None:
-    """The largest difference of two samplers' means over what Monte Carlo error allows at this level.
+    """The largest difference of two samplers' means, relative to its Monte Carlo threshold at this level.
 
-    Not defined where a sampler has fewer effective draws than `rnshmc.diagnostics.agreement.MIN_ESS`.
+    NaN if the ESS of a sampler is below `rnshmc.diagnostics.agreement.MIN_ESS`.
     """
     parts = [rows_where(tables, table, {**where, "sampler": name}) for name in (sampler, other)]
     if parts[0] is None or parts[1] is None:
@@ -127,7 +127,7 @@ def variance(tables: Tables, *, table: str, column: str, sampler: str, per: str)
 def trace_ratio(
     tables: Tables, *, number: Published, table: str, column: str, sampler: str, other: str
 ) -> Measured | None:
-    """Effective draws of a drawn trace over those of another sampler's, of as many iterations; by truncated sums."""
+    """ESS of a plotted trace, by truncated sums, over that of another sampler for equal numbers of iterations."""
     where = {"problem": number.problem}
     parts = [rows_where(tables, table, {**where, "sampler": name}) for name in (sampler, other)]
     if parts[0] is None or parts[1] is None:

@@ -1,4 +1,4 @@
-"""Every measure by the name under which the tables of the papers call it."""
+"""Every measure by its name in the tables of the papers."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from rnshmc.scorecard.published import Published
 
 Measure = Callable[..., Measured | None]
 """A function of a run's tables, of the arguments that the row of a published number gives and, where it has a parameter
-`number`, of that number. It returns None of what was not run."""
+`number`, of that number. It returns None if the run lacks the data."""
 
 MEASURES: Mapping[str, Measure] = {
     measure.__name__: measure
@@ -51,7 +51,7 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def check(number: Published) -> None:
-    """Refuse a published number that nothing measures.
+    """Check that the measure of a published number exists and takes its arguments.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def check(number: Published) -> None:
 
 
 def measured(tables: Tables, number: Published) -> Measured | None:
-    """What a run found for a published number; None if it has not run what that takes.
+    """Our value of a published number; None if the run lacks the data.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Means over the independent runs of an experiment, and how two settings compare.
 
-`table` is a table of the run and `column` one of its columns; `per` names the columns that tell the independent runs
-apart. Every further argument is a column and the value that it has to have (`rnshmc.scorecard.measured.rows_where`),
-`first` and `last` columns of which only the smallest or the largest value counts.
+`table` is a table of the run and `column` one of its columns; `per` names the columns that identify independent runs.
+Every other argument is a column and its required value (`rnshmc.scorecard.measured.rows_where`); `first` and `last` are
+columns of which only the smallest or the largest value is used.
 """
 
 import math
@@ -100,7 +100,7 @@ def growth(tables: Tables, *, along: str, to: float, start: float, **settings: A
 def selected(
     tables: Tables, table: str, where: dict[str, Any], *, first: str = "", last: str = ""
 ) -> pd.DataFrame | None:
-    """The rows that an argument list asks for; None if there are none."""
+    """The rows selected by the arguments; None if there are none."""
     rows = rows_where(tables, table, where)
     if rows is None:
         return None

@@ -57,7 +57,8 @@ def best_over_others(
     name: str,
     others: Sequence[str],
 ) -> Measured | None:
-    """The number of a method at its best setting over that of the best of others, run by run; all have to be there."""
+    """The number of a method at its best setting over that of the best of others, run by run; None if a method is
+    missing."""
     best = []
     for method in (name, *others):
         curves = _curves(selected(tables, table, {key: method}), column, along, per)
@@ -91,7 +92,7 @@ def high_until(
 
 
 def _curves(rows: pd.DataFrame | None, column: str, along: str, per: str) -> pd.DataFrame | None:
-    """A row for each run and a column for each setting, increasing; None where there are not two settings."""
+    """A row for each run and a column for each setting, increasing; None if there are fewer than two settings."""
     if rows is None or rows[along].nunique() < 2:
         return None
     return rows.pivot_table(index=per, columns=along, values=column).dropna()
