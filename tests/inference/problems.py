@@ -27,7 +27,7 @@ class Correlated(Base):
         basis = np.linalg.qr(np.random.default_rng(1).standard_normal((dim, dim)))[0]
         self.covariance = 1e-4 * (basis * np.logspace(0, 4, dim)) @ basis.T
         self.mean = np.arange(dim) - 3.0
-        self._precision = np.linalg.inv(self.covariance)
+        self._precision: Array = np.linalg.inv(self.covariance)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         slope = self._precision @ (q - self.mean)

@@ -8,7 +8,7 @@ from rnshmc.inference.algorithm import run
 from rnshmc.inference.evaluations import InProcess
 from rnshmc.inference.outcome import Outcome
 from rnshmc.random import stream
-from rnshmc.types import Potential
+from rnshmc.types import Array, Potential
 from tests.inference.problems import Cliff, Correlated, Flat, LogGamma, Modes, Noisy, Raising, Wide
 
 
@@ -17,9 +17,9 @@ def sampled(potential: Potential, start: object, *, draws: int = 1000, seed: int
     return run(evaluations, np.asarray(start, dtype=float), draws=draws, rng=stream(seed, "algorithm"))
 
 
-def within(outcome: Outcome, mean: object, variance: object, errors: float = 6.0) -> None:
+def within(outcome: Outcome, mean: float | Array, variance: float | Array, errors: float = 6.0) -> None:
     """Means and variances within some standard errors, and these small."""
-    spread = np.sqrt(variance)  # type: ignore[call-overload]
+    spread = np.sqrt(variance)
     assert np.all(np.abs(outcome.mean.value - mean) < errors * outcome.mean.standard_error)
     assert np.all(np.abs(outcome.variance.value - variance) < errors * outcome.variance.standard_error)
     assert np.all(outcome.mean.standard_error < 0.2 * spread)

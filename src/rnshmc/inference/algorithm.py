@@ -119,14 +119,14 @@ def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np
         return f"no surrogate could be fitted: {error}"
     findings.kernel = trained.posterior.kernel
     if not trained.good:
-        error = np.sqrt(trained.variance)
-        return f"the surrogate is too far from the posterior (relative error of its weights {error:.2f})"
+        spread = np.sqrt(trained.variance)
+        return f"the surrogate is too far from the posterior (relative error of its weights {spread:.2f})"
     findings.whitening = trained.posterior.whitening
     findings.method, findings.reason = "surrogate", "the surrogate is close to the posterior"
     surrogate_draws = draw_surrogate(trained.posterior, trained.positions, rng)
     findings.surrogate_draws = surrogate_draws
     checked = check(archive, trained.posterior, surrogate_draws, aim=aim, variance=trained.variance, rng=rng)
-    findings.surrogate = surrogate_of(surrogate_draws, checked)
+    findings.surrogate = surrogate_of(surrogate_draws, checked, aim)
     findings.exact = metropolis(checked, rng)
     weights = findings.surrogate.weights
     uneven = weights.efficiency < EVEN and weights.pareto_k > MOST_PARETO_K

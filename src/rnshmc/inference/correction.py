@@ -82,11 +82,11 @@ def check(
     return checked
 
 
-def surrogate_of(draws: Array, checked: Checked) -> Surrogate:
+def surrogate_of(draws: Array, checked: Checked, aim: float) -> Surrogate:
     """Ingredients of corrected expectations. Failed evaluations are left out, those of zero density weigh nothing."""
     kept = ~checked.failed
     differences = checked.differences[kept]
-    return Surrogate(draws.reshape(-1, draws.shape[2]), checked.points[kept], differences, smoothed(-differences))
+    return Surrogate(draws.reshape(-1, draws.shape[2]), checked.points[kept], differences, smoothed(-differences), aim)
 
 
 def metropolis(checked: Checked, rng: np.random.Generator) -> Exact:
@@ -120,4 +120,5 @@ def _scattered(draws: Array, rng: np.random.Generator) -> Array:
     """Draws in an order in which neighbours come from different chains, and those of one chain from far apart."""
     chains, n, dim = draws.shape
     times = rng.permutation(np.arange(n - 1, -1, -max(1, n // 10)))
-    return draws[rng.permutation(chains)][:, times].transpose(1, 0, 2).reshape(-1, dim)
+    scattered: Array = draws[rng.permutation(chains)][:, times].transpose(1, 0, 2).reshape(-1, dim)
+    return scattered

@@ -35,12 +35,16 @@ class Surrogate:
         U - V there, shape (m,), up to a constant; inf where the density is zero.
     weights
         Importance weights of these.
+    aim
+        Number of independent draws whose precision was aimed at. No standard error is smaller than theirs: tails that
+        neither training points nor checked draws came upon are not excluded with more.
     """
 
     draws: Array
     checked: Array
     differences: Array
     weights: Weights
+    aim: float
 
     def expectation(self, function: Callable[[Array], Array]) -> Estimate:
         """Corrected expectation of a function, with its standard error.
@@ -55,7 +59,7 @@ class Surrogate:
         plain = np.asarray(function(self.draws))
         mean = plain.mean(axis=0)
         correction, variance = self._correction(np.asarray(function(self.checked)) - mean)
-        return Estimate(mean + correction, np.sqrt(variance + plain.var(axis=0) / len(plain)))
+        return Estimate(mean + correction, np.sqrt(variance + plain.var(axis=0) / self.aim))
 
     def mean(self) -> Estimate:
         """Corrected means of the coordinates."""
@@ -84,7 +88,7 @@ class Surrogate:
         noise = float(variance.mean())
         between = max(float((correction**2).mean()) - noise, 0.0) + noise * max(0.5, np.sqrt(2.0 / len(mean)))
         factor = between / (between + variance)
-        error = factor * variance + 1.0 / len(plain)
+        error = factor * variance + 1.0 / self.aim
         return Estimate(mean + spread * factor * correction, spread * np.sqrt(error))
 
 
