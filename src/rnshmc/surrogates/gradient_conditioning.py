@@ -127,4 +127,5 @@ def _gram(x: Array, given: npt.NDArray[np.bool_]) -> Array:
     rows = n * (dim + 1)
     if given.all():
         return gram.reshape(rows, rows)
-    return gram.reshape(rows, rows)[np.ix_(given, given)]
+    chosen: Array = gram.reshape(rows, rows)[np.ix_(given, given)]
+    return chosen
