@@ -12,7 +12,7 @@ from rnshmc.inference.weights import smoothed
 from rnshmc.types import Array
 
 STAGE = "correction"
-FEWEST, ROUNDS = 25, 4
+FEWEST, FIRST, FACTOR, ROUNDS = 25, 100, 2, 5
 SETTLE, TRANSITIONS = 20, 200
 EXACT_CHAINS = 4
 
@@ -63,7 +63,9 @@ def check(
     order = _scattered(draws, rng)
     checked = Checked(np.zeros((0, archive.dim)), np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
     for _ in range(ROUNDS):
-        wanted = int(np.clip(np.ceil(SHRUNK * aim * min(variance, 1.0)), FEWEST, len(order))) - len(checked.values)
+        # A single large weight among few must not decide at once how many there are to be.
+        most = min(len(order), max(FEWEST, FACTOR * len(checked.values)) if len(checked.values) else FIRST)
+        wanted = int(np.clip(np.ceil(SHRUNK * aim * min(variance, 1.0)), FEWEST, most)) - len(checked.values)
         if wanted <= 0:
             break
         points = order[len(checked.values) : len(checked.values) + wanted]
