@@ -127,7 +127,7 @@ def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np
     surrogate_draws = draw_surrogate(trained.posterior, trained.positions, rng)
     findings.surrogate_draws = surrogate_draws
     checked = check(archive, trained.posterior, surrogate_draws, aim=aim, variance=trained.variance, rng=rng)
-    findings.surrogate = surrogate_of(surrogate_draws, checked)
+    findings.surrogate = surrogate_of(surrogate_draws, checked, aim)
     findings.exact = metropolis(checked, rng)
     weights = findings.surrogate.weights
     uneven = weights.efficiency < EVEN and weights.pareto_k > MOST_PARETO_K

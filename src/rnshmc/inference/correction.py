@@ -12,7 +12,7 @@ from rnshmc.inference.weights import smoothed
 from rnshmc.types import Array
 
 STAGE = "correction"
-FEWEST, ROUNDS = 25, 4
+FEWEST, FIRST, FACTOR, ROUNDS = 25, 100, 2, 5
 SETTLE, TRANSITIONS = 20, 200
 EXACT_CHAINS = 4
 
@@ -63,7 +63,9 @@ def check(
     order = _scattered(draws, rng)
     checked = Checked(np.zeros((0, archive.dim)), np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
     for _ in range(ROUNDS):
-        wanted = int(np.clip(np.ceil(SHRUNK * aim * min(variance, 1.0)), FEWEST, len(order))) - len(checked.values)
+        # A single large weight among few must not decide at once how many there are to be.
+        most = min(len(order), max(FEWEST, FACTOR * len(checked.values)) if len(checked.values) else FIRST)
+        wanted = int(np.clip(np.ceil(SHRUNK * aim * min(variance, 1.0)), FEWEST, most)) - len(checked.values)
         if wanted <= 0:
             break
         points = order[len(checked.values) : len(checked.values) + wanted]
@@ -82,11 +84,11 @@ def check(
     return checked
 
 
-def surrogate_of(draws: Array, checked: Checked) -> Surrogate:
+def surrogate_of(draws: Array, checked: Checked, aim: float) -> Surrogate:
     """Ingredients of corrected expectations. Failed evaluations are left out, those of zero density weigh nothing."""
     kept = ~checked.failed
     differences = checked.differences[kept]
-    return Surrogate(draws.reshape(-1, draws.shape[2]), checked.points[kept], differences, smoothed(-differences))
+    return Surrogate(draws.reshape(-1, draws.shape[2]), checked.points[kept], differences, smoothed(-differences), aim)
 
 
 def metropolis(checked: Checked, rng: np.random.Generator) -> Exact:
@@ -120,4 +122,5 @@ def _scattered(draws: Array, rng: np.random.Generator) -> Array:
     """Draws in an order in which neighbours come from different chains, and those of one chain from far apart."""
     chains, n, dim = draws.shape
     times = rng.permutation(np.arange(n - 1, -1, -max(1, n // 10)))
-    return draws[rng.permutation(chains)][:, times].transpose(1, 0, 2).reshape(-1, dim)
+    scattered: Array = draws[rng.permutation(chains)][:, times].transpose(1, 0, 2).reshape(-1, dim)
+    return scattered

@@ -35,12 +35,16 @@ class Surrogate:
         U - V there, shape (m,), up to a constant; inf where the density is zero.
     weights
         Importance weights of these.
+    aim
+        Number of independent draws whose precision was aimed at. No standard error is smaller than theirs: tails that
+        neither training points nor checked draws came upon are not excluded with more.
     """
 
     draws: Array
     checked: Array
     differences: Array
     weights: Weights
+    aim: float
 
     def expectation(self, function: Callable[[Array], Array]) -> Estimate:
         """Corrected expectation of a function, with its standard error.
@@ -55,7 +59,7 @@ class Surrogate:
         plain = np.asarray(function(self.draws))
         mean = plain.mean(axis=0)
         correction, variance = self._correction(np.asarray(function(self.checked)) - mean)
-        return Estimate(mean + correction, np.sqrt(variance + plain.var(axis=0) / len(plain)))
+        return Estimate(mean + correction, np.sqrt(variance + plain.var(axis=0) / self.aim))
 
     def mean(self) -> Estimate:
         """Corrected means of the coordinates."""
@@ -86,7 +90,7 @@ class Surrogate:
         # Without noise or corrections, as where the surrogate is exact, there is nothing to shrink.
         total = between + variance
         factor = np.where(total > 0, between / np.where(total > 0, total, 1.0), 1.0)
-        error = factor * variance + 1.0 / len(plain)
+        error = factor * variance + 1.0 / self.aim
         return Estimate(mean + spread * factor * correction, spread * np.sqrt(error))
 
 

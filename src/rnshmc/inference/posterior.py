@@ -16,6 +16,9 @@ WALL = 4.0
 """The wall stands this far beyond sqrt(d), or one beyond training points that are plausible draws if that is more."""
 PLAUSIBLE = 8.0
 """Potentials up to this, and d, above the lowest are those of plausible draws."""
+PRIOR = 0.5
+"""Curvature of the surrogate where no point is near: wider than the posterior, for what a surrogate never draws no
+weight corrects."""
 HIGH = 8.0
 """Potentials higher than this many times PLAUSIBLE + d are compressed to a logarithm."""
 MOST_AMPLITUDE = 100.0
@@ -126,7 +129,7 @@ def fit_posterior(
         np.where(shrink < 1.0, ceiling * (1.0 - np.log(shrink)), heights),
         rng=rng,
         grad=slopes,
-        prior=1.0,
+        prior=PRIOR,
         most_amplitude=MOST_AMPLITUDE,
         **search,
     )

@@ -9,6 +9,7 @@ from rnshmc.inference.archive import Archive
 from rnshmc.inference.chains import run_chains
 from rnshmc.inference.posterior import (
     MOST_ROWS,
+    PLAUSIBLE,
     SurrogatePosterior,
     draw_chains,
     fit_posterior,
@@ -35,11 +36,15 @@ Where sd(U - V) falls as n^-0.75, the sum of both is least at 4/3.
 SHOULDERS = 5
 """Points from the shoulders are as many as draws in this many dimensions, and fewer in more, where less is missed."""
 FEWEST = 20
-"""Training points that every surrogate has, and two more for each dimension, or two for each term of a quadratic."""
+"""Training points that every surrogate has, and one more for each dimension, or two for each term of a quadratic."""
 SHRUNK = 0.5
 """Share of the values that corrections need when they are shrunk (`rnshmc.inference.outcome.Surrogate.mean`)."""
 BENT = 4.0
 """Variance in some direction, over that of a normal density with the mean Hessian, above which a density is bent."""
+BEYOND = (0.0, 3.0)
+"""How far beyond sqrt(d) points in random directions are."""
+TOO_HIGH = 1.0
+"""V - U at a plausible point above which the surrogate misses some of the posterior."""
 MISSING = 1.0
 """Mass on the shoulders that the surrogate may miss, by the few points there, in units of its own."""
 AT_WALL = 2e-3
@@ -82,7 +87,7 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
     """
     state = _first(archive, whitening, rng)
     searched = len(state.posterior.kernel.centres)
-    fewest = FEWEST + (2 * archive.dim if archive.has_gradient else (archive.dim + 1) * (archive.dim + 2))
+    fewest = FEWEST + (archive.dim if archive.has_gradient else (archive.dim + 1) * (archive.dim + 2))
     variance, before, missing, tried = np.inf, np.inf, 0.0, 0
     while True:
         used = len(state.posterior.kernel.centres)
@@ -105,7 +110,11 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
         away = np.array([one.value for one in everything]) - surrogate
         differences = away[: len(z)]
         typical = np.median(differences[np.isfinite(differences)]) if np.isfinite(differences).any() else 0.0
-        missing = missing_mass(away[len(z) :] - typical, surrogate[len(z) :], archive.dim)
+        tempered = slice(len(z), len(z) + len(away[len(z) :]) - len(away[len(z) :]) // 2)
+        missing = missing_mass(away[tempered] - typical, surrogate[tempered], archive.dim)
+        heights = away + surrogate - archive.training().values.min()
+        if (heights[(away - typical < -TOO_HIGH)] < PLAUSIBLE + 0.5 * archive.dim).any():
+            missing = np.inf
         latest = weight_variance(differences[[one.failure is None for one in found]])
         # A few draws say little: two batches together, unless the first is far below what would be good enough.
         known = min(before, CAP) if 4.0 * SHRUNK * aim * latest > WORTH * used else latest
@@ -208,7 +217,11 @@ def _rewhitened(archive: Archive, posterior: SurrogatePosterior, positions: Arra
 
 
 def _shoulders(state: _State, count: int, rng: np.random.Generator) -> Array:
-    """Draws of a tempered surrogate, a standard deviation further out than the others, whitened: (count, d)."""
+    """Whitened points, (count, d), of which the first half are draws of a tempered surrogate.
+
+    Those are a standard deviation further out than its draws. The others are as far or farther, in random directions:
+    where a surrogate is too high, none of its draws tells.
+    """
     dim = state.posterior.dim
     hot = temperature(dim)
 
@@ -216,7 +229,10 @@ def _shoulders(state: _State, count: int, rng: np.random.Generator) -> Array:
         values, gradients = state.posterior.values_and_gradients(z)
         return values / hot, gradients / hot
 
-    positions = state.positions[rng.choice(CHAINS, count, replace=False)]
+    outer = rng.standard_normal((count // 2, dim))
+    outer *= ((np.sqrt(dim) + rng.uniform(*BEYOND, count // 2)) / np.linalg.norm(outer, axis=1))[:, None]
+    positions = state.positions[rng.choice(CHAINS, count - count // 2, replace=False)]
     start = (positions, *tempered(positions))
     step = float(np.sqrt(hot)) * dim**-0.25
-    return run_chains(tempered, start, transitions=TRANSITIONS, step_size=step, rng=rng).draws[:, -1]
+    drawn = run_chains(tempered, start, transitions=TRANSITIONS, step_size=step, rng=rng).draws[:, -1]
+    return np.concatenate((drawn, outer))

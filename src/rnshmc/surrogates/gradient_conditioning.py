@@ -101,7 +101,7 @@ def solve(points: Array, values: Array, slopes: Array, length: float, nugget: fl
     mean = float(constant @ solved[:, 0] / (constant @ solved[:, 1]))
     weights = solved[:, 0] - mean * solved[:, 1]
     rows = len(targets)
-    variance = max(float((targets - mean * constant) @ weights) / rows, np.finfo(float).tiny)
+    variance = max(float((targets - mean * constant) @ weights) / rows, float(np.finfo(float).tiny))
     log_likelihood = -0.5 * rows * math.log(variance) - float(np.log(factor.diagonal()).sum())
     log_likelihood += (rows - n) * math.log(length)
     full = np.zeros(n * (dim + 1))
@@ -127,4 +127,5 @@ def _gram(x: Array, given: npt.NDArray[np.bool_]) -> Array:
     rows = n * (dim + 1)
     if given.all():
         return gram.reshape(rows, rows)
-    return gram.reshape(rows, rows)[np.ix_(given, given)]
+    chosen: Array = gram.reshape(rows, rows)[np.ix_(given, given)]
+    return chosen
