@@ -22,12 +22,15 @@ def said(outcome: Outcome) -> str:
     return str(judge(outcome, [f"x{i}" for i in range(len(outcome.mean.value))]))
 
 
-def within(outcome: Outcome, mean: float | Array, variance: float | Array, errors: float = 6.0) -> None:
-    """Means and variances within some standard errors, and these small."""
+def within(outcome: Outcome, mean: float | Array, variance: float | Array) -> None:
+    """Means and variances within six standard errors and a tenth of a standard deviation, the errors being small.
+
+    Standard errors with a surrogate are estimates, of longer tails than a normal law: hence the tenth.
+    """
     spread = np.sqrt(variance)
-    assert np.all(np.abs(outcome.mean.value - mean) < errors * outcome.mean.standard_error)
-    assert np.all(np.abs(outcome.variance.value - variance) < errors * outcome.variance.standard_error)
-    assert np.all(outcome.mean.standard_error < 0.2 * spread)
+    assert np.all(np.abs(outcome.mean.value - mean) < 6.0 * outcome.mean.standard_error + 0.1 * spread)
+    assert np.all(np.abs(outcome.variance.value - variance) < 6.0 * outcome.variance.standard_error + 0.1 * variance)
+    assert np.all(outcome.mean.standard_error < 0.3 * spread)
 
 
 def test_a_gaussian_costs_its_hessian_and_little_more() -> None:
@@ -124,12 +127,18 @@ def test_two_hundred_dimensions() -> None:
 
 
 def test_standard_errors_are_those_of_the_errors() -> None:
-    """Over seeds and coordinates, squared errors in units of their standard errors average to about one."""
-    z = []
-    for seed in range(6):
+    """Over seeds and coordinates, squared errors in units of their standard errors average to about one.
+
+    With eight seeds and three coordinates, a mean of 4 has a probability of 1e-10 for normal errors. Standard errors are
+    not far too large either: a mean below 0.05 has one of 1e-14.
+    """
+    means, variances = [], []
+    for seed in range(8):
         outcome = sampled(LogGamma(), np.zeros(3), seed=seed, draws=400)
-        z.append((outcome.mean.value - LogGamma.mean) / outcome.mean.standard_error)
-    assert np.mean(np.square(z)) < 4.0
+        means.append((outcome.mean.value - LogGamma.mean) / outcome.mean.standard_error)
+        variances.append((outcome.variance.value - LogGamma.variance) / outcome.variance.standard_error)
+    for z in (means, variances):
+        assert 0.05 < np.mean(np.square(z)) < 4.0
 
 
 def test_starts_that_cannot_be_used_are_refused() -> None:

@@ -8,10 +8,13 @@ import pytest
 from rnshmc.inference.archive import Training
 from rnshmc.inference.chains import run_chains
 from rnshmc.inference.correction import Checked, metropolis
+from rnshmc.inference.paths import Paths, open_points
 from rnshmc.inference.posterior import fit_posterior
 from rnshmc.inference.weights import smoothed
 from rnshmc.inference.whitening import Secants, Whitening
 from rnshmc.random import stream
+from rnshmc.surrogates.gradient_conditioning import conditional_covariance
+from rnshmc.surrogates.gradient_kernel import GradientKernel
 from rnshmc.types import Array
 from tests.conftest import z_bound
 from tests.inference.problems import LogGamma
@@ -109,3 +112,59 @@ def test_a_failed_proposal_is_never_a_draw() -> None:
     values = np.array([1.0, np.inf] * 20)
     checked = Checked(np.arange(40.0)[:, None], values, values, np.isinf(values))
     assert np.isfinite(metropolis(checked, stream(1, "failed")).potentials).all()
+
+
+def test_the_variance_of_the_process_is_none_at_its_points_and_whole_far_away() -> None:
+    rng = stream(1, "covariance")
+    points = rng.standard_normal((9, 2))
+    kernel = GradientKernel.fit(
+        points, np.cos(points).sum(1), grad=-np.sin(points), rng=rng, lengths=(1.0,), nuggets=(1e-9,)
+    )
+    variances = kernel.covariance(np.concatenate((points, [[100.0, 0.0]]))).diagonal()
+    # The nugget bounds the variance of what is given.
+    assert (variances[:9] < 1.01e-9 * kernel.amplitude**2).all()
+    assert variances[9] == pytest.approx(kernel.amplitude**2)
+
+
+def test_the_covariance_given_values_and_gradients_is_that_of_regression() -> None:
+    """Given value and slope at 0, in one dimension: k(x - z) - k(x) k(z) (1 + x z / l^2), k = exp(-x^2 / 2 l^2)."""
+    length = 1.7
+    at = np.array([[-0.5], [0.8], [2.0]])
+    found = conditional_covariance(np.zeros((1, 1)), np.ones(1, dtype=bool), length, 0.0, at)
+    x = at[:, 0] / length
+    kernel = np.exp(-0.5 * (x[:, None] - x) ** 2)
+    alone = np.exp(-0.5 * x**2)
+    np.testing.assert_allclose(found, kernel - np.outer(alone, alone) * (1 + np.outer(x, x)), rtol=0, atol=1e-14)
+
+
+def two_points(errors: Array) -> Paths:
+    """Weights of a surrogate at 0 and 1, and of posteriors with these potentials more at 1, shape (paths,)."""
+    by_path = np.column_stack((np.ones(len(errors)), np.exp(-errors)))
+    return Paths(np.array([[0.0], [1.0]]), np.array([0.5, 0.5]), by_path / by_path.sum(1, keepdims=True))
+
+
+def test_paths_that_agree_with_the_surrogate_leave_nothing_open() -> None:
+    paths = two_points(np.zeros(50))
+    np.testing.assert_array_equal(np.concatenate(paths.shift(np.array([[-1.0], [1.0]]))), 0.0)
+    assert paths.open_share == 0.0
+
+
+def test_paths_shift_expectations_by_their_median() -> None:
+    """With log 3 less at 1, it has 3/4 of the mass: the mean of -1 and 1 is 1/2, and 1/4 of the mass moves."""
+    paths = two_points(np.full(50, -np.log(3.0)))
+    shift, variance, excess = paths.shift(np.array([-1.0, 1.0]))
+    np.testing.assert_allclose((shift, variance, excess), (0.5, 0.0, 0.25), rtol=0, atol=1e-15)
+    assert paths.open_share == pytest.approx(0.25)
+
+
+def test_points_are_asked_for_where_paths_disagree() -> None:
+    rng = stream(1, "open")
+    points = np.linspace(-3.0, 3.0, 61)[:, None]
+    weights = np.exp(-0.5 * points[:, 0] ** 2)
+    open_there = points[:, 0] > 2.0
+    by_path = weights * np.exp(3.0 * rng.standard_normal((100, 1)) * open_there)
+    paths = Paths(points, weights / weights.sum(), by_path / by_path.sum(1, keepdims=True))
+    whitening = Whitening(np.zeros(1), np.eye(1))
+    found = open_points(paths, whitening, checks=25, aim=500.0, rng=rng)
+    assert (found > 2.0).mean() > 0.5
+    assert not len(open_points(paths, whitening, checks=25, aim=1e-3, rng=rng))

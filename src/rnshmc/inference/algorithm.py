@@ -20,6 +20,7 @@ from rnshmc.inference.descent import Mode, descend
 from rnshmc.inference.ensemble import stretch_moves
 from rnshmc.inference.evaluations import Evaluations
 from rnshmc.inference.findings import Findings
+from rnshmc.inference.noise import NOISY, noise_of
 from rnshmc.inference.outcome import Outcome
 from rnshmc.inference.posterior import MOST_ROWS
 from rnshmc.inference.probing import probe
@@ -118,7 +119,9 @@ def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np
         trained = train(archive, findings.whitening, aim=aim, rng=rng)
     except FitError as error:
         return f"no surrogate could be fitted: {error}"
-    findings.kernel = trained.posterior.kernel
+    noise = noise_of(archive, trained.posterior, rng)
+    if noise > 0.5 * NOISY:
+        findings.warnings.append(f"The potential is noisy: its values differ by {noise:.2g} between neighbours")
     if not trained.good:
         spread = np.sqrt(trained.variance)
         return f"the surrogate is too far from the posterior (relative error of its weights {spread:.2f})"
@@ -127,7 +130,7 @@ def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np
     surrogate_draws = draw_surrogate(trained.posterior, trained.positions, rng)
     findings.surrogate_draws = surrogate_draws
     checked = check(archive, trained.posterior, surrogate_draws, aim=aim, variance=trained.variance, rng=rng)
-    findings.surrogate = surrogate_of(surrogate_draws, checked, aim)
+    findings.surrogate = surrogate_of(trained.posterior, surrogate_draws, checked, rng)
     findings.exact = metropolis(checked, rng)
     weights = findings.surrogate.weights
     uneven = weights.efficiency < EVEN and weights.pareto_k > MOST_PARETO_K

@@ -133,6 +133,7 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
             outcome.surrogate,
             draws=transform.parameters(outcome.surrogate.draws),
             checked=transform.parameters(outcome.surrogate.checked),
+            paths=replace(outcome.surrogate.paths, points=transform.parameters(outcome.surrogate.paths.points)),
         )
         approximate, mean, variance = moved.draws, moved.mean(), moved.variance()
     return Result(

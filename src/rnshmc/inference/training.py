@@ -6,14 +6,16 @@ import numpy as np
 
 from rnshmc.errors import FitError
 from rnshmc.inference.archive import Archive
-from rnshmc.inference.chains import run_chains
+from rnshmc.inference.paths import draw_paths, open_points
 from rnshmc.inference.posterior import (
     MOST_ROWS,
     PLAUSIBLE,
     SurrogatePosterior,
     draw_chains,
+    draw_tempered,
     fit_posterior,
     plausible,
+    temperature,
     within_reach,
 )
 from rnshmc.inference.whitening import Whitening, improved
@@ -37,8 +39,10 @@ SHOULDERS = 5
 """Points from the shoulders are as many as draws in this many dimensions, and fewer in more, where less is missed."""
 FEWEST = 20
 """Training points that every surrogate has, and one more for each dimension, or two for each term of a quadratic."""
+FEWEST_CHECKS = 25
+"""Exact values at draws of a finished surrogate."""
 SHRUNK = 0.5
-"""Share of the values that corrections need when they are shrunk (`rnshmc.inference.outcome.Surrogate.mean`)."""
+"""Share of the values that corrections need, for they are combined with what the process expects of them."""
 BENT = 4.0
 """Variance in some direction, over that of a normal density with the mean Hessian, above which a density is bent."""
 BEYOND = (0.0, 3.0)
@@ -93,7 +97,13 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
         used = len(state.posterior.kernel.centres)
         enough = SHRUNK * aim * variance <= WORTH * used and used >= fewest
         if enough and state.at_wall < AT_WALL and missing < MISSING:
-            return Trained(state.posterior, state.positions, variance, good=True)
+            left = _left_open(state, aim, variance, rng)
+            if not len(left) or used >= MOST_POINTS:
+                return Trained(state.posterior, state.positions, variance, good=True)
+            archive.evaluate(left, STAGE)
+            tried += len(left)
+            state = _next(archive, state, rng, search=False, sound=True)
+            continue
         if max(used, tried) >= MOST_POINTS or used * (archive.dim + 1) + MOST_ROWS // 20 > MOST_ROWS:
             return Trained(state.posterior, state.positions, variance, good=variance < 1.0)
         if tried >= HOPELESS * (archive.dim + 20) and variance > SOUND:
@@ -125,6 +135,17 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
         searched = len(state.posterior.kernel.centres) if again else searched
 
 
+def _left_open(state: "_State", aim: float, variance: float, rng: np.random.Generator) -> Array:
+    paths = draw_paths(state.posterior, state.positions, np.zeros((0, state.posterior.dim)), np.zeros(0), rng)
+    checks = checks_for(aim, variance)
+    return open_points(paths, state.posterior.whitening, checks=checks, aim=aim, rng=rng)
+
+
+def checks_for(aim: float, variance: float) -> int:
+    """Exact values that corrections to a precision of ``aim`` draws need, for weights of some variance."""
+    return max(FEWEST_CHECKS, int(np.ceil(SHRUNK * aim * min(variance, 1.0))))
+
+
 def _on_shoulders(batch: int, dim: int) -> int:
     return int(np.ceil(batch * min(1.0, SHOULDERS / dim)))
 
@@ -145,11 +166,6 @@ def missing_mass(differences: Array, surrogate: Array, dim: int) -> float:
     exponents = (1.0 / temperature(dim) - 1.0) * (surrogate - surrogate.min())
     weights = np.exp(exponents)
     return float(weights @ np.expm1(np.clip(-differences, -50.0, 10.0)) / weights.sum())
-
-
-def temperature(dim: int) -> float:
-    """At which a standard normal density is one standard deviation further out."""
-    return float((1.0 + dim**-0.5) ** 2)
 
 
 def weight_variance(differences: Array) -> float:
@@ -223,16 +239,8 @@ def _shoulders(state: _State, count: int, rng: np.random.Generator) -> Array:
     where a surrogate is too high, none of its draws tells.
     """
     dim = state.posterior.dim
-    hot = temperature(dim)
-
-    def tempered(z: Array) -> tuple[Array, Array]:
-        values, gradients = state.posterior.values_and_gradients(z)
-        return values / hot, gradients / hot
-
     outer = rng.standard_normal((count // 2, dim))
     outer *= ((np.sqrt(dim) + rng.uniform(*BEYOND, count // 2)) / np.linalg.norm(outer, axis=1))[:, None]
     positions = state.positions[rng.choice(CHAINS, count - count // 2, replace=False)]
-    start = (positions, *tempered(positions))
-    step = float(np.sqrt(hot)) * dim**-0.25
-    drawn = run_chains(tempered, start, transitions=TRANSITIONS, step_size=step, rng=rng).draws[:, -1]
-    return np.concatenate((drawn, outer))
+    drawn, _ = draw_tempered(state.posterior, positions, transitions=TRANSITIONS, rng=rng)
+    return np.concatenate((drawn[:, -1], outer))
