@@ -10,6 +10,7 @@ from rnshmc.inference.chains import run_chains
 from rnshmc.inference.correction import Checked, metropolis
 from rnshmc.inference.paths import Paths, open_points
 from rnshmc.inference.posterior import fit_posterior
+from rnshmc.inference.resampling import tilted
 from rnshmc.inference.weights import smoothed
 from rnshmc.inference.whitening import Secants, Whitening
 from rnshmc.random import stream
@@ -168,3 +169,18 @@ def test_points_are_asked_for_where_paths_disagree() -> None:
     found = open_points(paths, whitening, checks=25, aim=500.0, rng=rng)
     assert (found > 2.0).mean() > 0.5
     assert not len(open_points(paths, whitening, checks=25, aim=1e-3, rng=rng))
+
+
+def test_tilted_weights_give_features_their_targets() -> None:
+    """N(0, 1) tilted to mean 0.3 and variance 0.8: the normal density of these."""
+    z = stream(1, "tilted").standard_normal(20000)
+    weights = tilted(np.column_stack((z, z**2)), np.array([0.3, 0.8 + 0.09]))
+    assert weights is not None
+    assert weights @ z / len(z) == pytest.approx(0.3, abs=1e-7)
+    assert weights @ z**2 / len(z) == pytest.approx(0.89, abs=1e-7)
+    logs = np.log(weights) - 0.5 * z**2 + 0.5 * (z - 0.3) ** 2 / 0.8
+    assert logs.std() < 0.1
+
+
+def test_there_are_no_weights_for_what_no_draw_has() -> None:
+    assert tilted(np.linspace(-1.0, 1.0, 50)[:, None], np.array([2.0])) is None

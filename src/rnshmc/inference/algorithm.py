@@ -24,6 +24,7 @@ from rnshmc.inference.noise import NOISY, noise_of
 from rnshmc.inference.outcome import Outcome
 from rnshmc.inference.posterior import MOST_ROWS
 from rnshmc.inference.probing import probe
+from rnshmc.inference.resampling import resampled
 from rnshmc.inference.training import FIRST_BATCH, train
 from rnshmc.inference.trouble import Stopped
 from rnshmc.types import Array
@@ -55,8 +56,8 @@ def run(
     starts
         Starting points, shape (k, d), or (d,) for one.
     draws
-        Sets the precision: corrected expectations aim at the errors of ``draws`` / 2 independent draws, and adapted HMC
-        makes so many draws. Exact draws made with a surrogate are as many as exact values were spent on corrections.
+        Number of draws in the outcome. It sets the precision, too: corrected expectations aim at the errors of
+        ``draws`` / 2 independent draws.
     rng
         Draws everything.
     progress
@@ -73,7 +74,7 @@ def run(
     if draws < 1:
         raise ParameterError(f"draws: expected at least 1, got {draws}")
     archive = Archive(evaluations, progress)
-    findings = Findings(archive)
+    findings = Findings(archive, draws)
     try:
         _run(archive, findings, starts, draws=draws, rng=rng)
         findings.finished = True
@@ -139,4 +140,5 @@ def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np
             f"the importance weights of the surrogate's draws are too uneven (efficiency {weights.efficiency:.2f}, "
             f"Pareto k {weights.pareto_k:.2f})"
         )
+    findings.rows = resampled(findings.surrogate, findings.whitening, draws, rng)
     return None

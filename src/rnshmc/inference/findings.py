@@ -27,16 +27,19 @@ class Findings:
     ----------
     archive
         All evaluations of the run.
+    draws
+        As many as were asked for.
     """
 
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
+    def __init__(self, archive: Archive, draws: int) -> None:
+        self._archive, self._draws = archive, draws
         self._blocks: list[tuple[Array, Array, float]] = []
         self.modes: list[Mode] = []
         self.whitening: Whitening = Whitening(np.zeros(archive.dim), np.eye(archive.dim))
         self.surrogate_draws: Array | None = None
         self.surrogate: Surrogate | None = None
         self.exact: Exact | None = None
+        self.rows: tuple[Array, bool] | None = None
         self.method: Method = "none"
         self.reason = "the run ended before there were draws"
         self.finished = False
@@ -63,7 +66,10 @@ class Findings:
             exact.draws if surrogate is None or self.surrogate_draws is None else self.surrogate_draws[:CHAINS]
         )
         error = _normal_error(self.surrogate)
+        rows, corrected = self._rows(exact)
         outcome = Outcome(
+            rows=rows,
+            corrected=corrected,
             draws=exact.draws,
             potentials=exact.potentials,
             surrogate=surrogate,
@@ -94,6 +100,13 @@ class Findings:
         if self.exact is not None and self.method == "surrogate":
             return self.exact
         return Exact(np.empty((0, 0, self._archive.dim)), np.empty((0, 0)), np.nan)
+
+    def _rows(self, exact: Exact) -> tuple[Array, bool]:
+        """The draws that were asked for, or fewer where it stopped before, and whether they are the surrogate's."""
+        if self.rows is not None and self.method == "surrogate":
+            return self.rows
+        states = exact.draws.transpose(1, 0, 2).reshape(-1, self._archive.dim)
+        return states[: self._draws], False
 
 
 def _moments(draws: Array, surrogate: Surrogate | None) -> tuple[Estimate, Estimate]:

@@ -123,6 +123,10 @@ class Outcome:
 
     Attributes
     ----------
+    rows, corrected
+        As many draws as were asked for, (draws, d), or fewer if the run stopped before. With ``corrected`` they are
+        nearly independent draws of the surrogate, weighted for the corrected means and variances
+        (`rnshmc.inference.resampling`); else exact ones, and repeated if they come of a surrogate.
     draws, potentials
         Exact MCMC draws, (chains, n, d), and their exact potentials, (chains, n). With the surrogate, each took one
         exact value, and there are as many as were spent on corrections; without it, as many as were asked for.
@@ -154,6 +158,8 @@ class Outcome:
         Plain sentences on what went wrong.
     """
 
+    rows: Array
+    corrected: bool
     draws: Array
     potentials: Array
     surrogate: Surrogate | None
