@@ -8,7 +8,8 @@ from rnshmc.inference.algorithm import run
 from rnshmc.inference.outcome import Outcome
 from rnshmc.inference.verdict import judge
 from rnshmc.random import stream
-from rnshmc.types import Potential
+from rnshmc.types import Array, Potential
+from tests.conftest import z_bound
 from tests.inference.conftest import evaluations_of_potential
 from tests.inference.problems import Cliff, Correlated, Flat, LogGamma, Modes, Noisy, Raising, Wide
 
@@ -22,12 +23,15 @@ def said(outcome: Outcome) -> str:
     return str(judge(outcome, [f"x{i}" for i in range(len(outcome.mean.value))]))
 
 
-def within(outcome: Outcome, mean: object, variance: object, errors: float = 6.0) -> None:
-    """Means and variances within some standard errors, and these small."""
-    spread = np.sqrt(variance)  # type: ignore[call-overload]
-    assert np.all(np.abs(outcome.mean.value - mean) < errors * outcome.mean.standard_error)
-    assert np.all(np.abs(outcome.variance.value - variance) < errors * outcome.variance.standard_error)
-    assert np.all(outcome.mean.standard_error < 0.2 * spread)
+def within(outcome: Outcome, mean: float | Array, variance: float | Array) -> None:
+    """Means and variances within six standard errors and a tenth of a standard deviation, the errors being small.
+
+    Standard errors with a surrogate are estimates, of longer tails than a normal law: hence the tenth.
+    """
+    spread = np.sqrt(variance)
+    assert np.all(np.abs(outcome.mean.value - mean) < 6.0 * outcome.mean.standard_error + 0.1 * spread)
+    assert np.all(np.abs(outcome.variance.value - variance) < 6.0 * outcome.variance.standard_error + 0.1 * variance)
+    assert np.all(outcome.mean.standard_error < 0.3 * spread)
 
 
 def test_a_gaussian_costs_its_hessian_and_little_more() -> None:
@@ -54,6 +58,15 @@ def test_exact_draws_have_exact_potentials() -> None:
     assert outcome.draws.shape[0] == 4
     potentials = [[problem.value(q) for q in chain] for chain in outcome.draws]
     np.testing.assert_array_equal(outcome.potentials, potentials)
+
+
+def test_the_draws_asked_for_have_the_corrected_moments() -> None:
+    """Up to Monte Carlo errors of 4000 draws; systematic resampling makes no more of them."""
+    outcome = sampled(LogGamma(), np.full(3, 4.0), draws=4000)
+    assert outcome.corrected
+    assert outcome.rows.shape == (4000, 3)
+    error = z_bound(3) * np.sqrt(outcome.variance.value / 4000)
+    assert np.all(np.abs(outcome.rows.mean(axis=0) - outcome.mean.value) < error)
 
 
 def test_the_same_seed_is_the_same_run() -> None:
@@ -100,6 +113,9 @@ def test_a_cliff() -> None:
     mean = np.array([np.sqrt(2 / np.pi), 0.0, 0.0])
     within(outcome, mean, np.array([1 - 2 / np.pi, 1.0, 1.0]))
     assert np.all(outcome.draws[..., 0] > 0)
+    assert not outcome.corrected
+    assert len(outcome.rows) == 1000
+    assert np.all(outcome.rows[:, 0] > 0)
 
 
 def test_a_noisy_potential_is_told() -> None:
@@ -108,7 +124,7 @@ def test_a_noisy_potential_is_told() -> None:
 
 
 def test_one_that_raises_now_and_then_is_told_and_right() -> None:
-    outcome = sampled(Raising(), np.full(4, 1.00013))
+    outcome = sampled(Raising(), np.array([1.0, 1.1, 0.9, 1.000007]))
     assert outcome.failures
     assert "evaluations failed" in said(outcome)
     within(outcome, 0.0, np.ones(4))
@@ -119,17 +135,24 @@ def test_two_hundred_dimensions() -> None:
     outcome = sampled(problem, np.ones(200), draws=200)
     assert outcome.method == "adapted HMC"
     assert "200 dimensions" in outcome.reason
+    assert outcome.rows.shape == (200, 200)
     scaled = outcome.draws / np.sqrt(problem.variances)
     assert abs(float((scaled**2).mean()) - 1.0) < 0.05
 
 
 def test_standard_errors_are_those_of_the_errors() -> None:
-    """Over seeds and coordinates, squared errors in units of their standard errors average to about one."""
-    z = []
-    for seed in range(6):
+    """Over seeds and coordinates, squared errors in units of their standard errors average to about one.
+
+    With eight seeds and three coordinates, a mean above 4 has a probability of 2e-10 for normal errors. Standard errors
+    are not far too large either: a mean below 0.05 has one of 3e-12.
+    """
+    means, variances = [], []
+    for seed in range(8):
         outcome = sampled(LogGamma(), np.zeros(3), seed=seed, draws=400)
-        z.append((outcome.mean.value - LogGamma.mean) / outcome.mean.standard_error)
-    assert np.mean(np.square(z)) < 4.0
+        means.append((outcome.mean.value - LogGamma.mean) / outcome.mean.standard_error)
+        variances.append((outcome.variance.value - LogGamma.variance) / outcome.variance.standard_error)
+    for z in (means, variances):
+        assert 0.05 < np.mean(np.square(z)) < 4.0
 
 
 def test_starts_that_cannot_be_used_are_refused() -> None:

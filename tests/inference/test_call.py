@@ -53,10 +53,17 @@ def test_names_and_units_go_through_to_arviz_and_its_files(result: rnshmc.Result
     assert list(data.posterior.data_vars) == ["a", "b", "c"]
     assert data.posterior["c"].attrs["units"] == "m"
     assert data.posterior.attrs["values"] == result.spent.values
-    assert np.array_equal(data.posterior["b"].to_numpy(), result.chains[:, :, 1])
-    expected = [posterior(x)[0] for x in result.draws]
+    assert np.array_equal(data.posterior["b"].to_numpy()[0], result.draws[:, 1])
+    assert np.array_equal(data.exact["b"].to_numpy(), result.chains[:, :, 1])
+    expected = [[posterior(x)[0] for x in chain] for chain in result.chains]
     # U is exact at the draws; the mode's value was added and taken away.
-    np.testing.assert_allclose(data.sample_stats["lp"].to_numpy().ravel(), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(data.exact["lp"].to_numpy(), expected, rtol=0, atol=1e-12)
+
+
+def test_there_are_as_many_draws_as_were_asked_for(result: rnshmc.Result) -> None:
+    assert result.draws.shape == (200, 3)
+    assert "200 draws: of the surrogate, corrected" in repr(result)
+    assert "exact draws in 4 chains" in repr(result)
 
 
 def test_the_text_has_parameters_costs_and_verdict(result: rnshmc.Result) -> None:

@@ -16,6 +16,8 @@ KNOWN = Estimate(np.zeros(2), np.full(2, 0.1))
 
 def outcome(**changes: Any) -> Outcome:
     good = Outcome(
+        rows=np.zeros((400, 2)),
+        corrected=True,
         draws=np.random.default_rng(1).normal(size=(4, 100, 2)),
         potentials=np.zeros((4, 100)),
         surrogate=None,

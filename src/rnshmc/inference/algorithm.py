@@ -20,9 +20,11 @@ from rnshmc.inference.descent import Mode, descend
 from rnshmc.inference.ensemble import stretch_moves
 from rnshmc.inference.evaluations import Evaluations
 from rnshmc.inference.findings import Findings
+from rnshmc.inference.noise import NOISY, noise_of
 from rnshmc.inference.outcome import Outcome
 from rnshmc.inference.posterior import MOST_ROWS
 from rnshmc.inference.probing import probe
+from rnshmc.inference.resampling import resampled
 from rnshmc.inference.training import FIRST_BATCH, train
 from rnshmc.inference.trouble import Stopped
 from rnshmc.types import Array
@@ -54,8 +56,8 @@ def run(
     starts
         Starting points, shape (k, d), or (d,) for one.
     draws
-        Sets the precision: corrected expectations aim at the errors of ``draws`` / 2 independent draws, and adapted HMC
-        makes so many draws. Exact draws made with a surrogate are as many as exact values were spent on corrections.
+        Number of draws in the outcome. It sets the precision, too: corrected expectations aim at the errors of
+        ``draws`` / 2 independent draws.
     rng
         Draws everything.
     progress
@@ -72,7 +74,7 @@ def run(
     if draws < 1:
         raise ParameterError(f"draws: expected at least 1, got {draws}")
     archive = Archive(evaluations, progress)
-    findings = Findings(archive)
+    findings = Findings(archive, draws)
     try:
         _run(archive, findings, starts, draws=draws, rng=rng)
         findings.finished = True
@@ -118,7 +120,9 @@ def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np
         trained = train(archive, findings.whitening, aim=aim, rng=rng)
     except FitError as error:
         return f"no surrogate could be fitted: {error}"
-    findings.kernel = trained.posterior.kernel
+    noise = noise_of(archive, trained.posterior, rng)
+    if noise > 0.5 * NOISY:
+        findings.warnings.append(f"The potential is noisy: its values differ by {noise:.2g} between neighbours")
     if not trained.good:
         spread = np.sqrt(trained.variance)
         return f"the surrogate is too far from the posterior (relative error of its weights {spread:.2f})"
@@ -127,7 +131,7 @@ def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np
     surrogate_draws = draw_surrogate(trained.posterior, trained.positions, rng)
     findings.surrogate_draws = surrogate_draws
     checked = check(archive, trained.posterior, surrogate_draws, aim=aim, variance=trained.variance, rng=rng)
-    findings.surrogate = surrogate_of(surrogate_draws, checked)
+    findings.surrogate = surrogate_of(trained.posterior, surrogate_draws, checked, rng)
     findings.exact = metropolis(checked, rng)
     weights = findings.surrogate.weights
     uneven = weights.efficiency < EVEN and weights.pareto_k > MOST_PARETO_K
@@ -136,4 +140,5 @@ def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np
             f"the importance weights of the surrogate's draws are too uneven (efficiency {weights.efficiency:.2f}, "
             f"Pareto k {weights.pareto_k:.2f})"
         )
+    findings.rows = resampled(findings.surrogate, findings.whitening, draws, rng)
     return None

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from rnshmc.inference.evaluations import Evaluation, Evaluations, Spent
 from rnshmc.types import Array
@@ -17,8 +18,8 @@ class Training:
     values: Array
     gradients: Array
 
-    def where(self, chosen: Array) -> "Training":
-        """The points that a mask or an array of indices names."""
+    def where(self, chosen: npt.NDArray[np.intp]) -> "Training":
+        """The points with these indices."""
         return Training(self.points[chosen], self.values[chosen], self.gradients[chosen])
 
 

@@ -43,7 +43,8 @@ def sample(
 ) -> Result:
     """Sample a posterior whose density is expensive to evaluate, for few evaluations.
 
-    A surrogate is fitted to exact values and gradients and drives Hamiltonian Monte Carlo; the exact density decides.
+    A surrogate is fitted to exact values and gradients and drives Hamiltonian Monte Carlo. Exact values at some of its
+    draws correct expectations, and decide in chains of their own; `Result` tells the kinds of draws apart.
 
     Parameters
     ----------
@@ -57,8 +58,8 @@ def sample(
     gradient
         Gradient of the log density as a function of its own; False: do without one.
     draws
-        Precision: expectations aim at the errors of half as many independent draws. Where no surrogate can be used, it
-        is the number of draws.
+        Number of draws in the result. It sets the precision, too: expectations aim at the errors of half as many
+        independent draws.
     seed
         Seed of all that is random. One process evaluates to the same result at each call; several finish in any order.
     bounds

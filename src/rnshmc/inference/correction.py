@@ -6,13 +6,14 @@ import numpy as np
 
 from rnshmc.inference.archive import Archive
 from rnshmc.inference.outcome import Surrogate
+from rnshmc.inference.paths import draw_paths
 from rnshmc.inference.posterior import SurrogatePosterior, draw_chains
-from rnshmc.inference.training import SHRUNK, weight_variance
+from rnshmc.inference.training import checks_for, weight_variance
 from rnshmc.inference.weights import smoothed
 from rnshmc.types import Array
 
 STAGE = "correction"
-FEWEST, ROUNDS = 25, 4
+FIRST, FACTOR, ROUNDS = 100, 2, 5
 SETTLE, TRANSITIONS = 20, 200
 EXACT_CHAINS = 4
 
@@ -63,7 +64,9 @@ def check(
     order = _scattered(draws, rng)
     checked = Checked(np.zeros((0, archive.dim)), np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
     for _ in range(ROUNDS):
-        wanted = int(np.clip(np.ceil(SHRUNK * aim * min(variance, 1.0)), FEWEST, len(order))) - len(checked.values)
+        # A single large weight among few must not decide at once how many there are to be.
+        most = FACTOR * len(checked.values) if len(checked.values) else FIRST
+        wanted = min(checks_for(aim, variance), most, len(order)) - len(checked.values)
         if wanted <= 0:
             break
         points = order[len(checked.values) : len(checked.values) + wanted]
@@ -82,11 +85,19 @@ def check(
     return checked
 
 
-def surrogate_of(draws: Array, checked: Checked) -> Surrogate:
-    """Ingredients of corrected expectations. Failed evaluations are left out, those of zero density weigh nothing."""
+def surrogate_of(posterior: SurrogatePosterior, draws: Array, checked: Checked, rng: np.random.Generator) -> Surrogate:
+    """Ingredients of corrected expectations. Failed evaluations are left out, those of zero density weigh nothing.
+
+    Raises
+    ------
+    FitError
+        If the covariance of the surrogate's process cannot be factored.
+    """
     kept = ~checked.failed
-    differences = checked.differences[kept]
-    return Surrogate(draws.reshape(-1, draws.shape[2]), checked.points[kept], differences, smoothed(-differences))
+    points, differences = checked.points[kept], checked.differences[kept]
+    paths = draw_paths(posterior, posterior.whitening.whiten(draws[:, -1]), points, differences, rng)
+    chains, _, dim = draws.shape
+    return Surrogate(draws.reshape(-1, dim), points, differences, smoothed(-differences), paths, chains)
 
 
 def metropolis(checked: Checked, rng: np.random.Generator) -> Exact:
@@ -120,4 +131,5 @@ def _scattered(draws: Array, rng: np.random.Generator) -> Array:
     """Draws in an order in which neighbours come from different chains, and those of one chain from far apart."""
     chains, n, dim = draws.shape
     times = rng.permutation(np.arange(n - 1, -1, -max(1, n // 10)))
-    return draws[rng.permutation(chains)][:, times].transpose(1, 0, 2).reshape(-1, dim)
+    scattered: Array = draws[rng.permutation(chains)][:, times].transpose(1, 0, 2).reshape(-1, dim)
+    return scattered

@@ -44,7 +44,8 @@ def stretch_moves(
     positions, potentials = _starts(archive, whitening, centres, walkers, rng)
     warm_up = 20 * dim // BLOCK
     for block in range(warm_up + max(1, -(-draws // (walkers * BLOCK)))):
-        states, energies, accepted = np.empty((walkers, BLOCK, dim)), np.empty((walkers, BLOCK)), []
+        states, energies = np.empty((walkers, BLOCK, dim)), np.empty((walkers, BLOCK))
+        accepted: list[float] = []
         for k in range(BLOCK):
             halves = (slice(0, walkers // 2), slice(walkers // 2, walkers))
             accepted += [_move(archive, positions, potentials, half, rng) for half in halves]

@@ -12,11 +12,8 @@ from rnshmc.inference.correction import Exact
 from rnshmc.inference.descent import Mode
 from rnshmc.inference.outcome import Estimate, Method, ModeFound, Outcome, Surrogate
 from rnshmc.inference.whitening import Whitening
-from rnshmc.surrogates.gradient_kernel import NUGGETS, GradientKernel
 from rnshmc.types import Array
 
-NOISY = 0.1
-"""Standard deviation of the noise of a potential that is worth a warning."""
 CHAINS = 8
 """Chains of the surrogate whose R-hat is computed."""
 FLAT = 1e-7
@@ -30,17 +27,19 @@ class Findings:
     ----------
     archive
         All evaluations of the run.
+    draws
+        As many as were asked for.
     """
 
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
+    def __init__(self, archive: Archive, draws: int) -> None:
+        self._archive, self._draws = archive, draws
         self._blocks: list[tuple[Array, Array, float]] = []
         self.modes: list[Mode] = []
         self.whitening: Whitening = Whitening(np.zeros(archive.dim), np.eye(archive.dim))
-        self.kernel: GradientKernel | None = None
         self.surrogate_draws: Array | None = None
         self.surrogate: Surrogate | None = None
         self.exact: Exact | None = None
+        self.rows: tuple[Array, bool] | None = None
         self.method: Method = "none"
         self.reason = "the run ended before there were draws"
         self.finished = False
@@ -67,7 +66,10 @@ class Findings:
             exact.draws if surrogate is None or self.surrogate_draws is None else self.surrogate_draws[:CHAINS]
         )
         error = _normal_error(self.surrogate)
+        rows, corrected = self._rows(exact)
         outcome = Outcome(
+            rows=rows,
+            corrected=corrected,
             draws=exact.draws,
             potentials=exact.potentials,
             surrogate=surrogate,
@@ -89,7 +91,7 @@ class Findings:
             finished=self.finished,
             warnings=(),
         )
-        return _warned(outcome, self.warnings, self.kernel)
+        return _warned(outcome, self.warnings)
 
     def _exact(self) -> Exact:
         if self._blocks:
@@ -98,6 +100,13 @@ class Findings:
         if self.exact is not None and self.method == "surrogate":
             return self.exact
         return Exact(np.empty((0, 0, self._archive.dim)), np.empty((0, 0)), np.nan)
+
+    def _rows(self, exact: Exact) -> tuple[Array, bool]:
+        """The draws that were asked for, or fewer where it stopped before, and whether they are the surrogate's."""
+        if self.rows is not None and self.method == "surrogate":
+            return self.rows
+        states = exact.draws.transpose(1, 0, 2).reshape(-1, self._archive.dim)
+        return states[: self._draws], False
 
 
 def _moments(draws: Array, surrogate: Surrogate | None) -> tuple[Estimate, Estimate]:
@@ -132,12 +141,9 @@ def _flat(whitening: Whitening) -> Array:
     return np.asarray(directions[:, curvatures < FLAT * np.median(curvatures)].T)
 
 
-def _warned(outcome: Outcome, so_far: list[str], kernel: GradientKernel | None) -> Outcome:
+def _warned(outcome: Outcome, so_far: list[str]) -> Outcome:
     """The outcome with a plain sentence for what its numbers do not say; `rnshmc.inference.verdict` speaks of these."""
     said = list(so_far)
     if any(not mode.converged for mode in outcome.modes):
         said.append("A descent did not come to a mode: the potential may be noisy, flat, or without a minimum")
-    noise = kernel.amplitude * np.sqrt(kernel.nugget) if kernel is not None else 0.0
-    if kernel is not None and kernel.nugget == NUGGETS[-1] and noise > NOISY:
-        said.append(f"The potential looks noisy: its values scatter by {noise:.2g} around anything smooth")
     return replace(outcome, warnings=tuple(said))

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from rnshmc.inference.evaluations import Spent
+from rnshmc.inference.paths import Paths
 from rnshmc.inference.weights import Weights
 from rnshmc.types import Array
 
@@ -35,17 +36,32 @@ class Surrogate:
         U - V there, shape (m,), up to a constant; inf where the density is zero.
     weights
         Importance weights of these.
+    paths
+        Posteriors that the training points leave open.
+    chains
+        Number of chains behind ``draws``, one after the other.
     """
 
     draws: Array
     checked: Array
     differences: Array
     weights: Weights
+    paths: Paths
+    chains: int
 
     def expectation(self, function: Callable[[Array], Array]) -> Estimate:
         """Corrected expectation of a function, with its standard error.
 
-            mean of f over draws of the surrogate + mean of (w - 1) (f - that mean) over the checked ones
+            mean of f over draws of the surrogate + c
+
+        c = E_U f - E_V f has a prior by the process of U - V, and is measured by the mean of (w - 1) (f - that mean)
+        over the checked draws; the two are combined by their variances. The variance of the measurement is no less than
+        what the process expects of it: draws that came upon no tail show none. The standard error is that of c and of
+        the mean over draws of the surrogate, by the spread of the means of its chains.
+
+        Where squares of measured less expected c are more than both variances, on average over the functions, the
+        variance of the process is raised by the difference (empirical Bayes): several functions belong in one call if
+        they are of one scale, and else in calls of their own.
 
         Parameters
         ----------
@@ -53,41 +69,43 @@ class Surrogate:
             From positions (n, d) to values (n, k) or (n,).
         """
         plain = np.asarray(function(self.draws))
-        mean = plain.mean(axis=0)
-        correction, variance = self._correction(np.asarray(function(self.checked)) - mean)
-        return Estimate(mean + correction, np.sqrt(variance + plain.var(axis=0) / len(plain)))
+        by_chain = plain.reshape(self.chains, -1, *plain.shape[1:]).mean(axis=1)
+        mean = by_chain.mean(axis=0)
+        measured, noise = self._measured(np.asarray(function(self.checked)) - mean)
+        expected, spread, excess = self.paths.shift(np.asarray(function(self.paths.points)) - mean)
+        noise = np.maximum(noise, excess / len(self.checked))
+        # What the process does not account for, by all functions together, as where a cliff is unknown to it.
+        spread = spread + max(float(((measured - expected) ** 2 - spread - noise).mean()), 0.0)
+        total = spread + noise
+        # Both are 0 where the surrogate is exact.
+        share = np.where(total > 0, spread / np.where(total > 0, total, 1.0), 0.0)
+        error = share * noise + by_chain.var(axis=0, ddof=1) / self.chains
+        return Estimate(mean + expected + share * (measured - expected), np.sqrt(error))
 
     def mean(self) -> Estimate:
         """Corrected means of the coordinates."""
-        return self._shrunk(self.draws, self.checked)
+        scale = self._scale()
+        return _scaled(self.expectation(lambda x: x / scale), scale)
 
     def variance(self) -> Estimate:
         """Corrected variances of the coordinates."""
-        centre = self.mean().value
-        return self._shrunk((self.draws - centre) ** 2, (self.checked - centre) ** 2)
+        centre, scale = self.mean().value, self._scale()
+        return _scaled(self.expectation(lambda x: ((x - centre) / scale) ** 2), scale**2)
 
-    def _correction(self, centred: Array) -> tuple[Array, Array]:
-        """Mean of (w - 1) f over the checked draws, and the variance of that mean."""
+    def _scale(self) -> Array:
+        """Standard deviations of the coordinates over draws of the surrogate."""
+        return np.asarray(np.maximum(self.draws.std(axis=0), np.finfo(float).tiny))
+
+    def _measured(self, centred: Array) -> tuple[Array, Array]:
+        """Mean of (w - 1) f over the checked draws, and its variance, to first order: the mean of w is a draw, too."""
         weights = self.weights.weights.reshape((-1,) + (1,) * (centred.ndim - 1))
-        terms = (weights - 1.0) * centred
-        return terms.mean(axis=0), terms.var(axis=0, ddof=1) / len(terms)
+        mean = (weights * centred).mean(axis=0)
+        terms = weights * (centred - mean) - centred
+        return mean - centred.mean(axis=0), terms.var(axis=0, ddof=1) / len(terms)
 
-    def _shrunk(self, plain: Array, checked: Array) -> Estimate:
-        """As `expectation` for d functions of one kind, each correction shrunk by what all of them say together.
 
-        Empirical Bayes: in units of the spread of each function, corrections are drawn from N(0, t^2) and seen with
-        their standard errors; t^2 is estimated from their squares, and half a squared standard error added: a mean
-        over few functions must not take a large correction of one of them for chance.
-        """
-        mean, spread = plain.mean(axis=0), np.maximum(plain.std(axis=0), np.finfo(float).tiny)
-        correction, variance = self._correction((checked - mean) / spread)
-        noise = float(variance.mean())
-        between = max(float((correction**2).mean()) - noise, 0.0) + noise * max(0.5, np.sqrt(2.0 / len(mean)))
-        # Without noise or corrections, as where the surrogate is exact, there is nothing to shrink.
-        total = between + variance
-        factor = np.where(total > 0, between / np.where(total > 0, total, 1.0), 1.0)
-        error = factor * variance + 1.0 / len(plain)
-        return Estimate(mean + spread * factor * correction, spread * np.sqrt(error))
+def _scaled(estimate: Estimate, scale: Array) -> Estimate:
+    return Estimate(scale * estimate.value, scale * estimate.standard_error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +123,10 @@ class Outcome:
 
     Attributes
     ----------
+    rows, corrected
+        As many draws as were asked for, (draws, d), or fewer if the run stopped before. With ``corrected`` they are
+        nearly independent draws of the surrogate, weighted for the corrected means and variances
+        (`rnshmc.inference.resampling`); else exact ones, and repeated if they come of a surrogate.
     draws, potentials
         Exact MCMC draws, (chains, n, d), and their exact potentials, (chains, n). With the surrogate, each took one
         exact value, and there are as many as were spent on corrections; without it, as many as were asked for.
@@ -136,6 +158,8 @@ class Outcome:
         Plain sentences on what went wrong.
     """
 
+    rows: Array
+    corrected: bool
     draws: Array
     potentials: Array
     surrogate: Surrogate | None

@@ -16,6 +16,9 @@ WALL = 4.0
 """The wall stands this far beyond sqrt(d), or one beyond training points that are plausible draws if that is more."""
 PLAUSIBLE = 8.0
 """Potentials up to this, and d, above the lowest are those of plausible draws."""
+PRIOR = 0.5
+"""Curvature of the surrogate where no point is near: wider than the posterior, for what a surrogate never draws no
+weight corrects."""
 HIGH = 8.0
 """Potentials higher than this many times PLAUSIBLE + d are compressed to a logarithm."""
 MOST_AMPLITUDE = 100.0
@@ -64,6 +67,11 @@ class SurrogatePosterior:
         rises = np.where(beyond > 0, norms + beyond, along)
         across = (gradients - outward * along[:, None]) * shares[:, None]
         return values + beyond * (self.radius + beyond), across + outward * rises[:, None]
+
+    def covariance(self, z: Array) -> Array:
+        """Covariance of U - V at the rows of z, by the process that V is the mean of."""
+        norms = np.maximum(np.sqrt((z**2).sum(axis=1)), np.finfo(float).tiny)
+        return self.kernel.covariance(z * np.minimum(1.0, self.radius / norms)[:, None])
 
     def values(self, x: Array) -> Array:
         """V at the rows of x, on the scale of the exact potential."""
@@ -126,7 +134,7 @@ def fit_posterior(
         np.where(shrink < 1.0, ceiling * (1.0 - np.log(shrink)), heights),
         rng=rng,
         grad=slopes,
-        prior=1.0,
+        prior=PRIOR,
         most_amplitude=MOST_AMPLITUDE,
         **search,
     )
@@ -155,3 +163,24 @@ def draw_chains(
         rng=rng,
         shorten=True,
     ).draws
+
+
+def temperature(dim: int) -> float:
+    """At which a standard normal density is one standard deviation further out."""
+    return float((1.0 + dim**-0.5) ** 2)
+
+
+def draw_tempered(
+    posterior: SurrogatePosterior, positions: Array, *, transitions: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Whitened draws of the surrogate at `temperature`, (chains, transitions, d), and V / temperature there."""
+    hot = temperature(posterior.dim)
+
+    def tempered(z: Array) -> tuple[Array, Array]:
+        values, gradients = posterior.values_and_gradients(z)
+        return values / hot, gradients / hot
+
+    start = (positions, *tempered(positions))
+    step = float(np.sqrt(hot)) * posterior.dim**-0.25
+    chains = run_chains(tempered, start, transitions=transitions, step_size=step, rng=rng)
+    return chains.draws, chains.potentials

@@ -30,13 +30,16 @@ class Result:
     ----------
     names, units
         Of the parameters.
+    draws
+        As many draws as were asked for, shape (draws, d), or fewer if the run stopped before. With a surrogate they are
+        its draws, nearly independent, weighted for the corrected means and variances and resampled: no exact density
+        decided on each. Where the surrogate is too rough for that, they are exact ones, repeated; where none was
+        used, the states of the chains. ``repr`` says which.
     chains
-        Draws of Markov chains in which the exact density decides, shape (chains, n, d).
+        Draws of Markov chains in which the exact density decides, shape (chains, n, d). With a surrogate, there are as
+        many as exact values were spent on corrections.
     log_densities
         The log density that the user gave at each of them, (chains, n).
-    approximate_draws
-        Draws of the surrogate's posterior, nearly independent and not corrected, (s, d), for pictures: there are many,
-        for they take no exact values. The draws of the chains where no surrogate was used.
     mean, sd
         Posterior means and standard deviations, (d,), with standard errors. With a surrogate they are corrected by
         exact values at some of its draws, and hold as well as weights of these behave, which is in the verdict.
@@ -50,20 +53,15 @@ class Result:
 
     names: tuple[str, ...]
     units: tuple[str, ...]
+    draws: Array
     chains: Array
     log_densities: Array
-    approximate_draws: Array
     mean: Estimate
     sd: Estimate
     spent: Spent
     verdict: Verdict
     outcome: Outcome
     _transform: Transform
-
-    @property
-    def draws(self) -> Array:
-        """The draws of all chains, shape (n, d)."""
-        return self.chains.reshape(-1, len(self.names))
 
     def expectation(self, function: Callable[[Array], Any]) -> Estimate:
         """Posterior expectation of a function of the parameters, with its standard error.
@@ -125,7 +123,6 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
     chains = transform.parameters(outcome.draws)
     jacobian = np.array([[transform.log_jacobian(x) for x in chain] for chain in outcome.draws])
     if outcome.surrogate is None:
-        approximate = chains.reshape(-1, transform.dim)
         mean = average(chains)
         variance = average((chains - mean.value) ** 2)
     else:
@@ -133,14 +130,15 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
             outcome.surrogate,
             draws=transform.parameters(outcome.surrogate.draws),
             checked=transform.parameters(outcome.surrogate.checked),
+            paths=replace(outcome.surrogate.paths, points=transform.parameters(outcome.surrogate.paths.points)),
         )
-        approximate, mean, variance = moved.draws, moved.mean(), moved.variance()
+        mean, variance = moved.mean(), moved.variance()
     return Result(
         names=names,
         units=units,
+        draws=transform.parameters(outcome.rows),
         chains=chains,
         log_densities=-outcome.potentials - jacobian.reshape(outcome.potentials.shape),
-        approximate_draws=approximate,
         mean=mean,
         sd=_root(variance),
         spent=outcome.spent,
@@ -197,8 +195,15 @@ def _account(result: Result) -> list[str]:
     chains, n, _ = result.chains.shape
     spent = result.spent
     failed = f", {spent.failed} points failed" if spent.failed else ""
-    more = f"; {len(result.approximate_draws)} of the surrogate" if result.outcome.surrogate else ""
     return [
-        f"{chains * n} exact draws in {chains} chains, by {result.outcome.method}{more}",
+        f"{len(result.draws)} draws: {_made(result.outcome)}",
+        f"{chains * n} exact draws in {chains} chains, by {result.outcome.method}",
         f"{spent.units} exact evaluations: {spent.values} values, {spent.gradients} gradients{failed}",
     ]
+
+
+def _made(outcome: Outcome) -> str:
+    """What the draws are, in words."""
+    if outcome.surrogate is None:
+        return "states of the chains"
+    return "of the surrogate, corrected" if outcome.corrected else "exact ones, repeated"

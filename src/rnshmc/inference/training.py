@@ -6,13 +6,16 @@ import numpy as np
 
 from rnshmc.errors import FitError
 from rnshmc.inference.archive import Archive
-from rnshmc.inference.chains import run_chains
+from rnshmc.inference.paths import draw_paths, open_points
 from rnshmc.inference.posterior import (
     MOST_ROWS,
+    PLAUSIBLE,
     SurrogatePosterior,
     draw_chains,
+    draw_tempered,
     fit_posterior,
     plausible,
+    temperature,
     within_reach,
 )
 from rnshmc.inference.whitening import Whitening, improved
@@ -35,11 +38,17 @@ Where sd(U - V) falls as n^-0.75, the sum of both is least at 4/3.
 SHOULDERS = 5
 """Points from the shoulders are as many as draws in this many dimensions, and fewer in more, where less is missed."""
 FEWEST = 20
-"""Training points that every surrogate has, and two more for each dimension, or two for each term of a quadratic."""
+"""Training points that every surrogate has, and one more for each dimension, or two for each term of a quadratic."""
+FEWEST_CHECKS = 25
+"""Exact values at draws of a finished surrogate."""
 SHRUNK = 0.5
-"""Share of the values that corrections need when they are shrunk (`rnshmc.inference.outcome.Surrogate.mean`)."""
+"""Share of the values that corrections need, for they are combined with what the process expects of them."""
 BENT = 4.0
 """Variance in some direction, over that of a normal density with the mean Hessian, above which a density is bent."""
+BEYOND = (0.0, 3.0)
+"""How far beyond sqrt(d) points in random directions are."""
+TOO_HIGH = 1.0
+"""V - U at a plausible point above which the surrogate misses some of the posterior."""
 MISSING = 1.0
 """Mass on the shoulders that the surrogate may miss, by the few points there, in units of its own."""
 AT_WALL = 2e-3
@@ -82,13 +91,19 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
     """
     state = _first(archive, whitening, rng)
     searched = len(state.posterior.kernel.centres)
-    fewest = FEWEST + (2 * archive.dim if archive.has_gradient else (archive.dim + 1) * (archive.dim + 2))
+    fewest = FEWEST + (archive.dim if archive.has_gradient else (archive.dim + 1) * (archive.dim + 2))
     variance, before, missing, tried = np.inf, np.inf, 0.0, 0
     while True:
         used = len(state.posterior.kernel.centres)
         enough = SHRUNK * aim * variance <= WORTH * used and used >= fewest
         if enough and state.at_wall < AT_WALL and missing < MISSING:
-            return Trained(state.posterior, state.positions, variance, good=True)
+            left = _left_open(state, aim, variance, rng)
+            if not len(left) or used >= MOST_POINTS:
+                return Trained(state.posterior, state.positions, variance, good=True)
+            archive.evaluate(left, STAGE)
+            tried += len(left)
+            state = _next(archive, state, rng, search=False, sound=True)
+            continue
         if max(used, tried) >= MOST_POINTS or used * (archive.dim + 1) + MOST_ROWS // 20 > MOST_ROWS:
             return Trained(state.posterior, state.positions, variance, good=variance < 1.0)
         if tried >= HOPELESS * (archive.dim + 20) and variance > SOUND:
@@ -105,7 +120,11 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
         away = np.array([one.value for one in everything]) - surrogate
         differences = away[: len(z)]
         typical = np.median(differences[np.isfinite(differences)]) if np.isfinite(differences).any() else 0.0
-        missing = missing_mass(away[len(z) :] - typical, surrogate[len(z) :], archive.dim)
+        tempered = slice(len(z), len(z) + len(away[len(z) :]) - len(away[len(z) :]) // 2)
+        missing = missing_mass(away[tempered] - typical, surrogate[tempered], archive.dim)
+        heights = away + surrogate - archive.training().values.min()
+        if (heights[(away - typical < -TOO_HIGH)] < PLAUSIBLE + 0.5 * archive.dim).any():
+            missing = np.inf
         latest = weight_variance(differences[[one.failure is None for one in found]])
         # A few draws say little: two batches together, unless the first is far below what would be good enough.
         known = min(before, CAP) if 4.0 * SHRUNK * aim * latest > WORTH * used else latest
@@ -114,6 +133,17 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
         again = len(within_reach(archive.training(), state.posterior.whitening).values) > STALE * searched
         state = _next(archive, state, rng, search=again, sound=latest < SOUND)
         searched = len(state.posterior.kernel.centres) if again else searched
+
+
+def _left_open(state: "_State", aim: float, variance: float, rng: np.random.Generator) -> Array:
+    paths = draw_paths(state.posterior, state.positions, np.zeros((0, state.posterior.dim)), np.zeros(0), rng)
+    checks = checks_for(aim, variance)
+    return open_points(paths, state.posterior.whitening, checks=checks, aim=aim, rng=rng)
+
+
+def checks_for(aim: float, variance: float) -> int:
+    """Exact values that corrections to a precision of ``aim`` draws need, for weights of some variance."""
+    return max(FEWEST_CHECKS, int(np.ceil(SHRUNK * aim * min(variance, 1.0))))
 
 
 def _on_shoulders(batch: int, dim: int) -> int:
@@ -136,11 +166,6 @@ def missing_mass(differences: Array, surrogate: Array, dim: int) -> float:
     exponents = (1.0 / temperature(dim) - 1.0) * (surrogate - surrogate.min())
     weights = np.exp(exponents)
     return float(weights @ np.expm1(np.clip(-differences, -50.0, 10.0)) / weights.sum())
-
-
-def temperature(dim: int) -> float:
-    """At which a standard normal density is one standard deviation further out."""
-    return float((1.0 + dim**-0.5) ** 2)
 
 
 def weight_variance(differences: Array) -> float:
@@ -208,15 +233,14 @@ def _rewhitened(archive: Archive, posterior: SurrogatePosterior, positions: Arra
 
 
 def _shoulders(state: _State, count: int, rng: np.random.Generator) -> Array:
-    """Draws of a tempered surrogate, a standard deviation further out than the others, whitened: (count, d)."""
+    """Whitened points, (count, d), of which the first half are draws of a tempered surrogate.
+
+    Those are a standard deviation further out than its draws. The others are as far or farther, in random directions:
+    where a surrogate is too high, none of its draws tells.
+    """
     dim = state.posterior.dim
-    hot = temperature(dim)
-
-    def tempered(z: Array) -> tuple[Array, Array]:
-        values, gradients = state.posterior.values_and_gradients(z)
-        return values / hot, gradients / hot
-
-    positions = state.positions[rng.choice(CHAINS, count, replace=False)]
-    start = (positions, *tempered(positions))
-    step = float(np.sqrt(hot)) * dim**-0.25
-    return run_chains(tempered, start, transitions=TRANSITIONS, step_size=step, rng=rng).draws[:, -1]
+    outer = rng.standard_normal((count // 2, dim))
+    outer *= ((np.sqrt(dim) + rng.uniform(*BEYOND, count // 2)) / np.linalg.norm(outer, axis=1))[:, None]
+    positions = state.positions[rng.choice(CHAINS, count - count // 2, replace=False)]
+    drawn, _ = draw_tempered(state.posterior, positions, transitions=TRANSITIONS, rng=rng)
+    return np.concatenate((drawn[:, -1], outer))

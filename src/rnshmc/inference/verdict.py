@@ -22,6 +22,8 @@ FEW = 100.0
 """Effective draws from which on averages over chains are worth printing."""
 MIXED = 1.05
 """R-hat up to which chains agree, for the short chains here."""
+OPEN, WIDE_OPEN = 0.05, 0.2
+"""Share of the posterior's mass that exact values may leave open, and the share from which on they say too little."""
 EVEN = 0.995
 """Efficiency from which on weights are even."""
 SURPRISE = 4.0
@@ -97,6 +99,13 @@ def _surrogate(outcome: Outcome) -> Iterator[Finding]:
             level,
             f"sd(U - V) = {sd:.2g}: exact minus surrogate potential at draws that the surrogate was not fitted to; "
             f"weights of its draws have efficiency {outcome.efficiency:.2f}.",
+        )
+    if outcome.surrogate is not None:
+        share = outcome.surrogate.paths.open_share
+        yield Finding(
+            "good" if share <= OPEN else "doubtful" if share <= WIDE_OPEN else "bad",
+            f"Exact values leave {share:.1%} of the posterior's mass open, by the surrogate's own covariance: "
+            "mostly in its tails, where few points are.",
         )
     # Where all weights are nearly 1, their tail has a shape that says nothing.
     if math.isfinite(k) and outcome.efficiency < EVEN:

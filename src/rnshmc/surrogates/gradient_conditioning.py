@@ -91,23 +91,55 @@ def solve(points: Array, values: Array, slopes: Array, length: float, nugget: fl
     given = np.column_stack((np.ones(n, dtype=bool), np.isfinite(slopes))).ravel()
     targets = np.column_stack((values, slopes * length)).ravel()[given]
     constant = np.column_stack((np.ones(n), np.zeros((n, dim)))).ravel()[given]
-    matrix = _gram(points / length, given)
-    matrix[np.diag_indices_from(matrix)] += nugget
-    # The transpose is the same matrix in the column order of LAPACK, so that nothing is copied.
-    factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
-    if info != 0:
-        raise FitError(f"the covariance of {n} training points is not positive definite")
+    factor = _factor(points / length, given, nugget)
     solved = linalg.cho_solve((factor, True), np.column_stack((targets, constant)), check_finite=False)
     mean = float(constant @ solved[:, 0] / (constant @ solved[:, 1]))
     weights = solved[:, 0] - mean * solved[:, 1]
     rows = len(targets)
-    variance = max(float((targets - mean * constant) @ weights) / rows, np.finfo(float).tiny)
+    variance = max(float((targets - mean * constant) @ weights) / rows, float(np.finfo(float).tiny))
     log_likelihood = -0.5 * rows * math.log(variance) - float(np.log(factor.diagonal()).sum())
     log_likelihood += (rows - n) * math.log(length)
     full = np.zeros(n * (dim + 1))
     full[given] = weights
     full = full.reshape(n, dim + 1)
     return Solution(full[:, 0].copy(), full[:, 1:].copy(), mean, variance, log_likelihood)
+
+
+def conditional_covariance(
+    points: Array, with_slopes: npt.NDArray[np.bool_], length: float, nugget: float, at: Array
+) -> Array:
+    """Covariance (m, m) of the process of unit variance at the rows of ``at``, given values and gradients at points.
+
+    Parameters
+    ----------
+    with_slopes
+        Points whose gradient is given, too, shape (n,).
+
+    Raises
+    ------
+    FitError
+        As `solve`.
+    """
+    n, dim = points.shape
+    given = np.column_stack((np.ones(n, dtype=bool), np.repeat(with_slopes[:, None], dim, axis=1))).ravel()
+    x, z = points / length, at / length
+    factor = _factor(x, given, nugget)
+    cross = np.empty((len(z), n, dim + 1))
+    cross[:, :, 0] = squared_exponential(z, x)
+    cross[:, :, 1:] = cross[:, :, :1] * (z[:, None] - x)
+    explained = linalg.solve_triangular(factor, cross.reshape(len(z), -1)[:, given].T, lower=True, check_finite=False)
+    return np.asarray(squared_exponential(z, z) - explained.T @ explained)
+
+
+def _factor(x: Array, given: npt.NDArray[np.bool_], nugget: float) -> Array:
+    """Cholesky factor of the covariance of what is given at scaled positions; only its lower triangle is set."""
+    matrix = _gram(x, given)
+    matrix[np.diag_indices_from(matrix)] += nugget
+    # The transpose is the same matrix in the column order of LAPACK, so that nothing is copied.
+    factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
+    if info != 0:
+        raise FitError(f"the covariance of {len(x)} training points is not positive definite")
+    return np.asarray(factor)
 
 
 def _gram(x: Array, given: npt.NDArray[np.bool_]) -> Array:
@@ -127,4 +159,5 @@ def _gram(x: Array, given: npt.NDArray[np.bool_]) -> Array:
     rows = n * (dim + 1)
     if given.all():
         return gram.reshape(rows, rows)
-    return gram.reshape(rows, rows)[np.ix_(given, given)]
+    chosen: Array = gram.reshape(rows, rows)[np.ix_(given, given)]
+    return chosen

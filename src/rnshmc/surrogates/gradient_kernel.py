@@ -9,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import FitError, NumericalError, ParameterError
-from rnshmc.surrogates.gradient_conditioning import expand, search, solve, spread, squared_exponential
+from rnshmc.surrogates.gradient_conditioning import (
+    conditional_covariance,
+    expand,
+    search,
+    solve,
+    spread,
+    squared_exponential,
+)
 from rnshmc.surrogates.storage import Stored
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
@@ -134,6 +141,11 @@ class GradientKernel(Stored):
         return self.centres.shape[1]
 
     @property
+    def noise(self) -> float:
+        """Standard deviation of the noise of values."""
+        return self.amplitude * math.sqrt(self.nugget)
+
+    @property
     def relative_length(self) -> float:
         """The length scale in the unit of the candidates of `fit`."""
         return self.length_scale / spread(self.centres)
@@ -172,6 +184,12 @@ class GradientKernel(Stored):
         values = self.mean + 0.5 * self.prior * (q**2).sum(axis=1) + totals
         slopes = kernel @ self.beta - x * totals[:, None] + weighted @ self._scaled
         return values, slopes / self.length_scale + self.prior * q
+
+    def covariance(self, q: Array) -> Array:
+        """Covariance of the process at the rows of q, given the training set: of U - V there, shape (m, m)."""
+        with_slopes = (self.beta != 0).any(axis=1)
+        given = conditional_covariance(self.centres, with_slopes, self.length_scale, self.nugget, q)
+        return self.amplitude**2 * given
 
     def mean_hessian(self, q: Array) -> Array:
         """Average of the Hessian of V over the rows of q, shape (dim, dim)."""

@@ -1,0 +1,83 @@
+"""Evaluation units of `rnshmc.inference` on paper A's regressions and on a twisted Gaussian, by seed.
+
+Run in the project's folder after data/processed/{bank,a9a,lr_simulated}.npz were made; takes about five minutes:
+
+    scripts/in-env.sh python benchmarks/inference.py [problem ...]
+"""
+
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from rnshmc.inference.algorithm import run
+from rnshmc.inference.evaluations import Evaluations
+from rnshmc.inference.pools import make_workers
+from rnshmc.inference.target import make_model
+from rnshmc.inference.transforms import make_transform
+from rnshmc.random import stream
+from rnshmc.targets.logistic import from_file
+from rnshmc.types import Array, Potential
+
+SEEDS = 3
+DRAWS = 2000
+
+
+class Twisted:
+    """N(0, diag(100, 1, ..., 1)) in ten dimensions, bent along a parabola (Haario et al. 1999)."""
+
+    dim = 10
+
+    def value(self, q: Array) -> float:
+        return self.value_and_grad(q)[0]
+
+    def gradient(self, q: Array) -> Array:
+        return self.value_and_grad(q)[1]
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        across = q[1] + 0.1 * (q[0] ** 2 - 100.0)
+        gradient = q.copy()
+        gradient[:2] = q[0] / 100.0 + 0.2 * q[0] * across, across
+        return 0.5 * float(q[0] ** 2 / 100.0 + across**2 + q[2:] @ q[2:]), gradient
+
+
+def _regression(name: str) -> Potential:
+    return from_file(f"data/processed/{name}.npz", prior_sd=10.0)
+
+
+PROBLEMS: dict[str, Callable[[], Potential]] = {
+    "bank": lambda: _regression("bank"),
+    "lr_simulated": lambda: _regression("lr_simulated"),
+    "a9a": lambda: _regression("a9a"),
+    "twisted": Twisted,
+}
+
+
+def _evaluations(potential: Potential) -> Evaluations:
+    names = [f"x{i}" for i in range(potential.dim)]
+    workers = make_workers(None, make_model(potential, None, potential.dim), time_limit=None)
+    return Evaluations(workers, make_transform(None, names))
+
+
+def main() -> None:
+    for name in sys.argv[1:] or PROBLEMS:
+        potential = PROBLEMS[name]()
+        for seed in range(SEEDS):
+            begun = time.perf_counter()
+            evaluations = _evaluations(potential)
+            start = np.zeros(potential.dim)
+            outcome = run(evaluations, start, draws=DRAWS, rng=stream(seed, "benchmark", name))
+            stages = ", ".join(f"{stage} {spent.units}" for stage, spent in outcome.by_stage.items())
+            print(
+                f"{name} {seed}: {outcome.method}, {outcome.spent.units} units ({stages}), "
+                f"sd(U - V) {outcome.surrogate_error:.2f}, Pareto k {outcome.pareto_k:.2f}, "
+                f"{time.perf_counter() - begun:.0f} s",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    with threadpool_limits(limits=1, user_api="blas"):
+        main()
