@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
-from rnshmc.report.scorecard_text import of_items, verdict_sentence, verdict_table
+from rnshmc.report.scorecard_text import verdict_sentence, verdict_table
 from rnshmc.report.table_text import to_markdown
 from rnshmc.scorecard.published import read_papers, read_published
 from rnshmc.scorecard.reasons import read_reasons
@@ -41,7 +41,7 @@ def verdicts(card: pd.DataFrame, papers: Path) -> str:
     numbers = read_published(papers / f"{paper}.csv" for paper in titles)
     reasons = read_reasons(papers / "reasons.csv")
     return "\n".join(
-        f"### {title}\n\n{verdict_sentence(of_items(card, numbers, paper))}\n\n"
+        f"### {title}\n\n{verdict_sentence(card[card['paper'] == paper])}\n\n"
         f"{to_markdown(verdict_table(card, numbers, paper, reasons))}"
         for paper, title in titles.items()
     )

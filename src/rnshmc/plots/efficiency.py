@@ -41,7 +41,7 @@ def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Fig
 
 
 def _with_room(values: "pd.Series[float]", errors: "pd.Series[float]") -> tuple[float, float]:
-    """Limits of a logarithmic axis that hold all marks and, to the right of the last, its number.
+    """Limits of a logarithmic axis that contain all marks and the number to the right of each.
 
     An error bar that reaches zero has no end on such an axis, and does not count.
     """
