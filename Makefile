@@ -30,7 +30,7 @@ test-rounding: env ## Run the suite in several roundings (the parts that compute
 	@scripts/test-rounding.sh $(PART)
 
 calibrate: env ## Check every sampler by simulation-based calibration: minutes
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 2 -m calibration tests/test_calibration.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 2 -m calibration tests/test_calibration.py tests/inference
 
 test-dolfinx: ## Run the PDE tests with dolfinx 0.5.2, 0.9 and 0.11, each in a Debian tree: root, debootstrap
 	@scripts/test-dolfinx.sh

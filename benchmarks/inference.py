@@ -1,8 +1,11 @@
-"""Evaluation units of `rnshmc.inference` on paper A's regressions and on a twisted Gaussian, by seed.
+"""Evaluation units of `rnshmc.inference` on paper A's regressions, a skewed density and a twisted Gaussian, by seed.
 
-Run in the project's folder after data/processed/{bank,a9a,lr_simulated}.npz were made; takes about five minutes:
+Run in the project's folder after data/processed/{bank,a9a,lr_simulated}.npz were made; takes about ten minutes:
 
     scripts/in-env.sh python benchmarks/inference.py [problem ...]
+
+The last line of a problem says of how many independent draws the spread of means and of variances over the seeds is.
+An error that all seeds share is not in it; another line compares with closed forms where there are some.
 """
 
 import sys
@@ -14,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from rnshmc.inference.algorithm import run
 from rnshmc.inference.evaluations import Evaluations
+from rnshmc.inference.outcome import Outcome
 from rnshmc.inference.pools import make_workers
 from rnshmc.inference.target import make_model
 from rnshmc.inference.transforms import make_transform
@@ -21,7 +25,7 @@ from rnshmc.random import stream
 from rnshmc.targets.logistic import from_file
 from rnshmc.types import Array, Potential
 
-SEEDS = 3
+SEEDS = 5
 DRAWS = 2000
 
 
@@ -47,10 +51,62 @@ def _regression(name: str) -> Potential:
     return from_file(f"data/processed/{name}.npz", prior_sd=10.0)
 
 
+class LogGamma:
+    """Logarithms of three independent Gamma(3) variables."""
+
+    dim, mean, variance = 3, 0.9227843350984671, 0.39493406684822646
+
+    def value(self, q: Array) -> float:
+        return self.value_and_grad(q)[0]
+
+    def gradient(self, q: Array) -> Array:
+        return self.value_and_grad(q)[1]
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        x = np.exp(q)
+        return float((x - 3.0 * q).sum()), x - 3.0
+
+
+class Banana:
+    """A parabola: x_1 of N(0, 1), x_2 of N(x_1^2, 1)."""
+
+    dim = 2
+    mean, variance = np.array([0.0, 1.0]), np.array([1.0, 3.0])
+
+    def value(self, q: Array) -> float:
+        return self.value_and_grad(q)[0]
+
+    def gradient(self, q: Array) -> Array:
+        return self.value_and_grad(q)[1]
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        bend = q[1] - q[0] ** 2
+        return 0.5 * float(q[0] ** 2 + bend**2), np.array([q[0] - 2.0 * q[0] * bend, bend])
+
+
+class Student:
+    """Three independent variables of Student's t, of five degrees of freedom."""
+
+    dim, mean, variance = 3, 0.0, 5.0 / 3.0
+
+    def value(self, q: Array) -> float:
+        return self.value_and_grad(q)[0]
+
+    def gradient(self, q: Array) -> Array:
+        return self.value_and_grad(q)[1]
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        rest = 1.0 + q**2 / 5.0
+        return 3.0 * float(np.log(rest).sum()), 6.0 / 5.0 * q / rest
+
+
 PROBLEMS: dict[str, Callable[[], Potential]] = {
     "bank": lambda: _regression("bank"),
     "lr_simulated": lambda: _regression("lr_simulated"),
     "a9a": lambda: _regression("a9a"),
+    "log_gamma": LogGamma,
+    "banana": Banana,
+    "student": Student,
     "twisted": Twisted,
 }
 
@@ -61,21 +117,47 @@ def _evaluations(potential: Potential) -> Evaluations:
     return Evaluations(workers, make_transform(None, names))
 
 
+def _measured(name: str, potential: Potential, seed: int) -> Outcome:
+    begun = time.perf_counter()
+    start = np.zeros(potential.dim)
+    outcome = run(_evaluations(potential), start, draws=DRAWS, rng=stream(seed, "benchmark", name))
+    stages = ", ".join(f"{stage} {spent.units}" for stage, spent in outcome.by_stage.items())
+    print(
+        f"{name} {seed}: {outcome.method}, {outcome.spent.units} units ({stages}), "
+        f"sd(U - V) {outcome.surrogate_error:.2f}, Pareto k {outcome.pareto_k:.2f}, "
+        f"{time.perf_counter() - begun:.0f} s",
+        flush=True,
+    )
+    return outcome
+
+
+def _spread(outcomes: list[Outcome]) -> str:
+    variances = np.array([outcome.variance.value for outcome in outcomes])
+    means = np.array([outcome.mean.value for outcome in outcomes]) / np.sqrt(variances.mean(axis=0))
+    by_means = 1.0 / means.var(axis=0, ddof=1).mean()
+    # The relative variance of a sample variance of n normal draws is 2 / n.
+    by_variances = 2.0 / (variances / variances.mean(axis=0)).var(axis=0, ddof=1).mean()
+    return f"spread of means {by_means:.0f} draws, of variances {by_variances:.0f}"
+
+
+def _errors(outcomes: list[Outcome], exact: LogGamma | Banana | Student) -> str:
+    """Against closed forms: mean squared errors in units of standard errors, and the mean error of variances."""
+    of_means = [(one.mean.value - exact.mean) / one.mean.standard_error for one in outcomes]
+    of_variances = [(one.variance.value - exact.variance) / one.variance.standard_error for one in outcomes]
+    bias = np.mean([one.variance.value / exact.variance - 1.0 for one in outcomes], axis=0)
+    return (
+        f"mean squared z of means {np.square(of_means).mean():.2f}, of variances {np.square(of_variances).mean():.2f}; "
+        f"variances off by {bias.min():+.1%} to {bias.max():+.1%}"
+    )
+
+
 def main() -> None:
     for name in sys.argv[1:] or PROBLEMS:
         potential = PROBLEMS[name]()
-        for seed in range(SEEDS):
-            begun = time.perf_counter()
-            evaluations = _evaluations(potential)
-            start = np.zeros(potential.dim)
-            outcome = run(evaluations, start, draws=DRAWS, rng=stream(seed, "benchmark", name))
-            stages = ", ".join(f"{stage} {spent.units}" for stage, spent in outcome.by_stage.items())
-            print(
-                f"{name} {seed}: {outcome.method}, {outcome.spent.units} units ({stages}), "
-                f"sd(U - V) {outcome.surrogate_error:.2f}, Pareto k {outcome.pareto_k:.2f}, "
-                f"{time.perf_counter() - begun:.0f} s",
-                flush=True,
-            )
+        outcomes = [_measured(name, potential, seed) for seed in range(SEEDS)]
+        print(f"{name}: {_spread(outcomes)}", flush=True)
+        if isinstance(potential, LogGamma | Banana | Student):
+            print(f"{name}: {_errors(outcomes, potential)}", flush=True)
 
 
 if __name__ == "__main__":
