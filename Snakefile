@@ -4,10 +4,15 @@ from snakemake.utils import min_version, validate
 
 min_version("9.17")
 
+
 configfile: "config/config.yaml"
+
+
 validate(config, "workflow/schemas/config.schema.yaml")
 
+
 report: "workflow/report/workflow.rst"
+
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"

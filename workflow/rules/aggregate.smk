@@ -17,7 +17,9 @@ TABLE_VIEWS = {"table1": PAGED, "nng_tables": NETWORK_PROBLEMS}
 
 
 # What the run has of the experiments, and of the tables that are compared with the papers.
-EXPERIMENT_OUTPUTS = [path for name, tables in EXPERIMENT_TABLES.items() if is_selected(config, name) for path in tables]
+EXPERIMENT_OUTPUTS = [
+    path for name, tables in EXPERIMENT_TABLES.items() if is_selected(config, name) for path in tables
+]
 OF_PAPERS = bool(PAPERS) or any(is_selected(config, name) for name in EXPERIMENT_TABLES)
 
 
@@ -28,13 +30,13 @@ rule metrics:
         reference=lambda wc: [rules.reference.output.reference] if wc.problem in REFERRED else [],
     output:
         metrics=f"{RESULTS}/metrics/{{problem}}.json",
-    params:
-        code=code("scripts/metrics.py"),
-        spec={"discard": config["iterations"]["discard"]},
     log:
         f"{LOGS}/metrics/{{problem}}.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
+    params:
+        code=code("scripts/metrics.py"),
+        spec={"discard": config["iterations"]["discard"]},
     script:
         "../scripts/metrics.py"
 
@@ -50,18 +52,24 @@ rule tables:
         reference=expand(rules.reference.output.reference, problem=REFERRED),
         matching=of_every_fit(rules.matching.output.matching),
     output:
-        results=report(
-            f"{RESULTS}/tables/results.csv", caption="../report/results.rst", category="Tables", labels={"table": "results"}
-        ),
-        results_se=f"{RESULTS}/tables/results_se.csv",
         **{
             name: report(
-                f"{RESULTS}/tables/{name}.csv", caption=f"../report/{name}.rst", category="Tables", labels={"table": name}
+                f"{RESULTS}/tables/{name}.csv",
+                caption=f"../report/{name}.rst",
+                category="Tables",
+                labels={"table": name},
             )
             for name in TABLE_VIEWS
         },
         **{f"{name}_se": f"{RESULTS}/tables/{name}_se.csv" for name in TABLE_VIEWS},
         **{f"{name}_{suffix}": f"{RESULTS}/tables/{name}.{suffix}" for name in TABLE_VIEWS for suffix in ("md", "tex")},
+        results=report(
+            f"{RESULTS}/tables/results.csv",
+            caption="../report/results.rst",
+            category="Tables",
+            labels={"table": "results"},
+        ),
+        results_se=f"{RESULTS}/tables/results_se.csv",
         diagnostics=report(
             f"{RESULTS}/tables/diagnostics.csv",
             caption="../report/diagnostics.rst",
@@ -80,13 +88,13 @@ rule tables:
             category="Tables",
             labels={"table": "potential matching"},
         ),
-    params:
-        code=code("scripts/tables.py"),
-        spec={"titles": TITLES, "papers": PAPERS, "views": TABLE_VIEWS},
     log:
         f"{LOGS}/tables.log",
     resources:
         **demand(mem_mb=2000, runtime=10),
+    params:
+        code=code("scripts/tables.py"),
+        spec={"titles": TITLES, "papers": PAPERS, "views": TABLE_VIEWS},
     script:
         "../scripts/tables.py"
 
@@ -94,22 +102,18 @@ rule tables:
 rule adaptive:
     """Make the tables of the adaptive experiment, Figs. 7 and 8."""
     input:
-        chains=[
-            path
-            for name in ADAPTED
-            for path in of_chains(rules.sample.output.chain, name, "arns_hmc")
-        ],
+        chains=[path for name in ADAPTED for path in of_chains(rules.sample.output.chain, name, "arns_hmc")],
         metrics=expand(rules.metrics.output.metrics, problem=ADAPTED),
         timing=of_every_sampler(rules.timing.output.timing, ADAPTED),
     output:
         fig7=f"{RESULTS}/tables/fig7.csv",
         fig8=f"{RESULTS}/tables/fig8.csv",
-    params:
-        code=code("scripts/adaptive.py"),
     log:
         f"{LOGS}/adaptive.log",
     resources:
         **demand(mem_mb=2000, runtime=10),
+    params:
+        code=code("scripts/adaptive.py"),
     script:
         "../scripts/adaptive.py"
 
@@ -120,12 +124,12 @@ rule fig6_table:
         chains=[path for sampler in FIG6_SAMPLERS for path in of_chains(rules.sample.output.chain, FIG6, sampler)],
     output:
         fig6=f"{RESULTS}/tables/fig6.csv",
-    params:
-        code=code("scripts/fig6_table.py"),
     log:
         f"{LOGS}/fig6_table.log",
     resources:
         **demand(mem_mb=2000, runtime=10),
+    params:
+        code=code("scripts/fig6_table.py"),
     script:
         "../scripts/fig6_table.py"
 
@@ -154,12 +158,12 @@ rule scorecard:
             category="Tables",
             labels={"table": "scorecard"},
         ),
-    params:
-        code=code("scripts/scorecard.py"),
     log:
         f"{LOGS}/scorecard.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
+    params:
+        code=code("scripts/scorecard.py"),
     script:
         "../scripts/scorecard.py"
 
@@ -172,6 +176,10 @@ rule provenance:
         receipts=list(dict.fromkeys(path for name in PROBLEMS for path in receipts(data_file(name)))),
     output:
         provenance=f"{RESULTS}/provenance.json",
+    log:
+        f"{LOGS}/provenance.log",
+    resources:
+        **demand(mem_mb=1000, runtime=10),
     params:
         code=code("scripts/provenance.py"),
         # Without what changes no result: where data were read from, and how chains were kept.
@@ -179,9 +187,5 @@ rule provenance:
             **{key: value for key, value in config.items() if key != "checkpoint"},
             "data": {key: value for key, value in config["data"].items() if key != "mirror"},
         },
-    log:
-        f"{LOGS}/provenance.log",
-    resources:
-        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/provenance.py"

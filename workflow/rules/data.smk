@@ -8,7 +8,9 @@ FETCHED, SIMULATED, PROJECTED = (config["data"][kind] for kind in ("fetched", "s
 # Raw data that are no regression: what paper A's authors published beside their code.
 PUBLISHED = ["pde-observations", "fig1-observations"]
 # Receipts of the raw files behind each processed one.
-RECEIPTS = {f"{PROCESSED}/{name}.npz": expand(f"{RAW}/{{raw}}.json", raw=entry["raw"]) for name, entry in FETCHED.items()}
+RECEIPTS = {
+    f"{PROCESSED}/{name}.npz": expand(f"{RAW}/{{raw}}.json", raw=entry["raw"]) for name, entry in FETCHED.items()
+}
 RECEIPTS |= {
     f"{PROCESSED}/{name}.npz": RECEIPTS.get(f"{PROCESSED}/{entry['of']}.npz", []) for name, entry in PROJECTED.items()
 }
@@ -24,16 +26,16 @@ rule download:
         sources="data/sources.yaml",
     output:
         receipt=f"{RAW}/{{dataset}}.json",
-    params:
-        code=code("scripts/download.py"),
-        spec={"policy": config["data"]["policy"]},
-    wildcard_constraints:
-        dataset=one_of([*PUBLISHED, *{raw: None for entry in FETCHED.values() for raw in entry["raw"]}]),
     log:
         "logs/data/download_{dataset}.log",
+    wildcard_constraints:
+        dataset=one_of([*PUBLISHED, *{raw: None for entry in FETCHED.values() for raw in entry["raw"]}]),
     localrule: True
     resources:
         **demand(mem_mb=1000, runtime=30),
+    params:
+        code=code("scripts/download.py"),
+        spec={"policy": config["data"]["policy"]},
     script:
         "../scripts/download.py"
 
@@ -45,6 +47,12 @@ rule prepare:
         summary=lambda wc: FETCHED[wc.dataset]["stand_in"].get("path", []),
     output:
         data=f"{PROCESSED}/{{dataset}}.npz",
+    log:
+        "logs/data/prepare_{dataset}.log",
+    wildcard_constraints:
+        dataset=one_of(FETCHED),
+    resources:
+        **demand(mem_mb=4000, runtime=20),
     params:
         code=lambda wc: code(
             "scripts/data.py",
@@ -57,12 +65,6 @@ rule prepare:
             ["stand-in", wc.dataset],
             {key: value for key, value in FETCHED[wc.dataset].items() if key != "raw"},
         ),
-    wildcard_constraints:
-        dataset=one_of(FETCHED),
-    log:
-        "logs/data/prepare_{dataset}.log",
-    resources:
-        **demand(mem_mb=4000, runtime=20),
     script:
         "../scripts/data.py"
 
@@ -71,6 +73,12 @@ rule simulate:
     """Simulate a set."""
     output:
         data=f"{PROCESSED}/{{dataset}}.npz",
+    log:
+        "logs/data/simulate_{dataset}.log",
+    wildcard_constraints:
+        dataset=one_of(SIMULATED),
+    resources:
+        **demand(mem_mb=1000, runtime=20),
     params:
         code=lambda wc: code("scripts/data.py", SIMULATIONS[SIMULATED[wc.dataset]["simulation"]]),
         spec=lambda wc: data_spec(
@@ -78,12 +86,6 @@ rule simulate:
             [wc.dataset, "data"],
             {key: value for key, value in SIMULATED[wc.dataset].items() if key != "simulation"},
         ),
-    wildcard_constraints:
-        dataset=one_of(SIMULATED),
-    log:
-        "logs/data/simulate_{dataset}.log",
-    resources:
-        **demand(mem_mb=1000, runtime=20),
     script:
         "../scripts/data.py"
 
@@ -94,17 +96,17 @@ rule project:
         files=lambda wc: [f"{PROCESSED}/{PROJECTED[wc.dataset]['of']}.npz"],
     output:
         data=f"{PROCESSED}/{{dataset}}.npz",
+    log:
+        "logs/data/project_{dataset}.log",
+    wildcard_constraints:
+        dataset=one_of(PROJECTED),
+    resources:
+        **demand(mem_mb=1000, runtime=10),
     params:
         code=code("scripts/data.py", STAGES["projected"]),
         spec=lambda wc: data_spec(
             STAGES["projected"], [wc.dataset, "projection"], {"dim": PROJECTED[wc.dataset]["dimension"]}
         ),
-    wildcard_constraints:
-        dataset=one_of(PROJECTED),
-    log:
-        "logs/data/project_{dataset}.log",
-    resources:
-        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/data.py"
 
@@ -115,15 +117,15 @@ rule subset:
         files=[f"{PROCESSED}/{{dataset}}.npz"],
     output:
         data=f"{PROCESSED}/{{dataset}}_{{rows}}_rows.npz",
-    params:
-        code=code("scripts/data.py", STAGES["subset"]),
-        spec=lambda wc: data_spec(STAGES["subset"], [wc.dataset, "subset", wc.rows], {"rows": int(wc.rows)}),
+    log:
+        "logs/data/subset_{dataset}_{rows}.log",
     wildcard_constraints:
         dataset="[a-z0-9_]+",
         rows=r"[1-9]\d*",
-    log:
-        "logs/data/subset_{dataset}_{rows}.log",
     resources:
         **demand(mem_mb=2000, runtime=10),
+    params:
+        code=code("scripts/data.py", STAGES["subset"]),
+        spec=lambda wc: data_spec(STAGES["subset"], [wc.dataset, "subset", wc.rows], {"rows": int(wc.rows)}),
     script:
         "../scripts/data.py"

@@ -32,6 +32,10 @@ rule fig1_table:
         points=f"{RESULTS}/tables/fig1_points.csv",
         curves=f"{RESULTS}/tables/fig1.csv",
         errors=f"{RESULTS}/tables/fig1_errors.csv",
+    log:
+        f"{LOGS}/experiments/fig1_table.log",
+    resources:
+        **demand(mem_mb=1000, runtime=20),
     params:
         code=code("scripts/fig1_table.py", *FIG1_ENTRIES),
         spec={
@@ -39,10 +43,6 @@ rule fig1_table:
             "entries": FIG1_ENTRIES,
             "settings": {key: value for key, value in EXPERIMENTS["fig1"].items() if key != "published"},
         },
-    log:
-        f"{LOGS}/experiments/fig1_table.log",
-    resources:
-        **demand(mem_mb=1000, runtime=20),
     script:
         "../scripts/fig1_table.py"
 
@@ -53,6 +53,10 @@ rule fig2_table:
         field=f"{RESULTS}/tables/fig2_field.csv",
         trajectories=f"{RESULTS}/tables/fig2_trajectories.csv",
         acceptance=f"{RESULTS}/tables/fig2_acceptance.csv",
+    log:
+        f"{LOGS}/experiments/fig2_table.log",
+    resources:
+        **demand(mem_mb=1000, runtime=20),
     params:
         code=code("scripts/experiment.py", *FIG2_ENTRIES, *FIG2_CODE.values()),
         spec={
@@ -62,10 +66,6 @@ rule fig2_table:
             "arguments": {"settings": EXPERIMENTS["fig2"]["surrogates"]["rns_hmc"]},
             **FIG2_CODE,
         },
-    log:
-        f"{LOGS}/experiments/fig2_table.log",
-    resources:
-        **demand(mem_mb=1000, runtime=20),
     script:
         "../scripts/experiment.py"
 
@@ -74,6 +74,13 @@ rule fig3_point:
     """Train and run one sampler with training sets of one size, all repeats."""
     output:
         table=f"{RESULTS}/experiments/fig3/{{method}}/n{{size}}.csv",
+    log:
+        f"{LOGS}/experiments/fig3/{{method}}/n{{size}}.log",
+    wildcard_constraints:
+        method="|".join(["hmc", *FIG3_SURROGATES]),
+        size=r"\d+",
+    resources:
+        **demand(mem_mb=2000, runtime=60),
     params:
         code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *FIG3_CODE.values()),
         spec=lambda wc: {
@@ -88,13 +95,6 @@ rule fig3_point:
             },
             **FIG3_CODE,
         },
-    wildcard_constraints:
-        method="|".join(["hmc", *FIG3_SURROGATES]),
-        size=r"\d+",
-    log:
-        f"{LOGS}/experiments/fig3/{{method}}/n{{size}}.log",
-    resources:
-        **demand(mem_mb=2000, runtime=60),
     script:
         "../scripts/experiment.py"
 
@@ -105,13 +105,13 @@ rule fig3_table:
         points=[rules.fig3_point.output.table.format(method=method, size=size) for method, size in FIG3_POINTS],
     output:
         table=f"{RESULTS}/tables/fig3.csv",
-    params:
-        code=code("scripts/gather.py"),
-        spec={"columns": {}},
     log:
         f"{LOGS}/experiments/fig3_table.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
+    params:
+        code=code("scripts/gather.py"),
+        spec={"columns": {}},
     script:
         "../scripts/gather.py"
 
@@ -127,6 +127,12 @@ rule sweep_model:
     output:
         data=f"{RESULTS}/sweeps/d{{d}}/data.npz",
         step_size=f"{RESULTS}/sweeps/d{{d}}/step_size.json",
+    log:
+        f"{LOGS}/sweeps/d{{d}}/model.log",
+    wildcard_constraints:
+        d=r"\d+",
+    resources:
+        **demand(mem_mb=1000, runtime=20),
     params:
         code=code("scripts/sweep_model.py"),
         spec=lambda wc: {
@@ -134,12 +140,6 @@ rule sweep_model:
             "d": int(wc.d),
             **{key: SWEEP[key] for key in ("observations", "prior_sd", "n_steps", "acceptance", "tuning")},
         },
-    wildcard_constraints:
-        d=r"\d+",
-    log:
-        f"{LOGS}/sweeps/d{{d}}/model.log",
-    resources:
-        **demand(mem_mb=1000, runtime=20),
     script:
         "../scripts/sweep_model.py"
 
@@ -151,6 +151,13 @@ rule sweep_explore:
         step_size=rules.sweep_model.output.step_size,
     output:
         chain=f"{RESULTS}/sweeps/d{{d}}/run{{run}}.nc",
+    log:
+        f"{LOGS}/sweeps/d{{d}}/run{{run}}.log",
+    wildcard_constraints:
+        d=r"\d+",
+        run=r"\d+",
+    resources:
+        **demand(mem_mb=1000, runtime=20),
     params:
         code=code("scripts/sweep_explore.py", TARGETS["logistic"], KERNELS["hmc"]),
         spec=lambda wc: {
@@ -160,20 +167,8 @@ rule sweep_explore:
             "target": SWEEP_TARGET,
             "n_steps": SWEEP["n_steps"],
             "iterations": config["iterations"]["discard"]
-            + max(
-                point.training_points
-                for name in SWEEPS
-                for point in SWEEP_POINTS[name]
-                if point.d == int(wc.d)
-            ),
+            + max(point.training_points for name in SWEEPS for point in SWEEP_POINTS[name] if point.d == int(wc.d)),
         },
-    wildcard_constraints:
-        d=r"\d+",
-        run=r"\d+",
-    log:
-        f"{LOGS}/sweeps/d{{d}}/run{{run}}.log",
-    resources:
-        **demand(mem_mb=1000, runtime=20),
     script:
         "../scripts/sweep_explore.py"
 
@@ -185,6 +180,14 @@ rule sweep_point:
         explorations=expand(rules.sweep_explore.output.chain, run=range(1, SWEEP["runs"] + 1), allow_missing=True),
     output:
         point=f"{RESULTS}/sweeps/d{{d}}/s{{hidden_units}}_n{{training_points}}.csv",
+    log:
+        f"{LOGS}/sweeps/d{{d}}/s{{hidden_units}}_n{{training_points}}.log",
+    wildcard_constraints:
+        d=r"\d+",
+        hidden_units=r"\d+",
+        training_points=r"\d+",
+    resources:
+        **demand(mem_mb=2000, runtime=60),
     params:
         code=code("scripts/sweep_point.py", TARGETS["logistic"], KERNELS["hmc"], SURROGATES["random_network"]),
         spec=lambda wc: {
@@ -197,14 +200,6 @@ rule sweep_point:
                 "ridge": SWEEP["ridge"],
             },
         },
-    wildcard_constraints:
-        d=r"\d+",
-        hidden_units=r"\d+",
-        training_points=r"\d+",
-    log:
-        f"{LOGS}/sweeps/d{{d}}/s{{hidden_units}}_n{{training_points}}.log",
-    resources:
-        **demand(mem_mb=2000, runtime=60),
     script:
         "../scripts/sweep_point.py"
 
@@ -212,20 +207,18 @@ rule sweep_point:
 rule sweep_table:
     """Gather the points of a figure."""
     input:
-        points=lambda wc: [
-            rules.sweep_point.output.point.format(**point._asdict()) for point in SWEEP_POINTS[wc.sweep]
-        ],
+        points=lambda wc: [rules.sweep_point.output.point.format(**point._asdict()) for point in SWEEP_POINTS[wc.sweep]],
     output:
         table=f"{RESULTS}/tables/{{sweep}}.csv",
+    log:
+        f"{LOGS}/sweeps/{{sweep}}.log",
+    wildcard_constraints:
+        sweep="|".join(SWEEPS),
+    resources:
+        **demand(mem_mb=1000, runtime=10),
     params:
         code=code("scripts/gather.py"),
         spec=lambda wc: {"columns": {"figure": wc.sweep}},
-    wildcard_constraints:
-        sweep="|".join(SWEEPS),
-    log:
-        f"{LOGS}/sweeps/{{sweep}}.log",
-    resources:
-        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/gather.py"
 
@@ -236,6 +229,10 @@ rule a9a_dimension:
         encoded=f"{PROCESSED}/a9a_encoded.npz",
     output:
         table=f"{RESULTS}/tables/a9a_dimension.csv",
+    log:
+        f"{LOGS}/a9a_dimension.log",
+    resources:
+        **demand(mem_mb=2000, runtime=60),
     params:
         code=code("scripts/a9a_dimension.py", KERNELS["hmc"], SURROGATES["random_network"]),
         spec=lambda wc: {
@@ -256,10 +253,6 @@ rule a9a_dimension:
                 },
             },
         },
-    log:
-        f"{LOGS}/a9a_dimension.log",
-    resources:
-        **demand(mem_mb=2000, runtime=60),
     script:
         "../scripts/a9a_dimension.py"
 

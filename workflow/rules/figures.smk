@@ -18,11 +18,11 @@ DRAWN_OF_PROBLEMS = {
     **{name: name in NETWORK_FIGURES for name in OF_NETWORK_PROBLEMS},
 }
 RUN_FIGURES = [
-    name
-    for name in FIGURES
-    if DRAWN_OF_PROBLEMS.get(name, name in EXPERIMENT_TABLES and is_selected(config, name))
+    name for name in FIGURES if DRAWN_OF_PROBLEMS.get(name, name in EXPERIMENT_TABLES and is_selected(config, name))
 ]
-FIGURES_OF = {problem: [name for name in PROBLEM_FIGURES if name != "field" or problem in ELLIPTIC] for problem in PAGED}
+FIGURES_OF = {
+    problem: [name for name in PROBLEM_FIGURES if name != "field" or problem in ELLIPTIC] for problem in PAGED
+}
 
 
 class Drawn(NamedTuple):
@@ -53,7 +53,12 @@ OF_PROBLEM = {
     for name, title in TITLES.items()
 }
 FIGURE_SETTINGS = {
-    figure: {"config": config, "titles": TITLES, **SHOWN_SETTINGS.get(drawn.name, {}), **OF_PROBLEM.get(drawn.problem, {})}
+    figure: {
+        "config": config,
+        "titles": TITLES,
+        **SHOWN_SETTINGS.get(drawn.name, {}),
+        **OF_PROBLEM.get(drawn.problem, {}),
+    }
     for figure, drawn in DRAWN.items()
 }
 
@@ -63,9 +68,11 @@ rule figure:
     input:
         unpack(
             lambda wc: {
-                table: BESIDE_TABLES[table](DRAWN[wc.figure].problem)
-                if table in BESIDE_TABLES
-                else f"{RESULTS}/tables/{table}.csv"
+                table: (
+                    BESIDE_TABLES[table](DRAWN[wc.figure].problem)
+                    if table in BESIDE_TABLES
+                    else f"{RESULTS}/tables/{table}.csv"
+                )
                 for table in DRAWN[wc.figure].entry.tables
             }
         ),
@@ -78,6 +85,12 @@ rule figure:
             labels=lambda wc: {"figure": DRAWN[wc.figure].name.replace("_", " ")},
         ),
         pdf=f"{RESULTS}/figures/{{figure}}.pdf",
+    log:
+        f"{LOGS}/figures/{{figure}}.log",
+    wildcard_constraints:
+        figure=one_of(DRAWN),
+    resources:
+        **demand(mem_mb=2000, runtime=10),
     params:
         code=lambda wc: code(
             "scripts/figure.py",
@@ -86,18 +99,14 @@ rule figure:
         ),
         spec=lambda wc: {
             "draw": DRAWN[wc.figure].entry.draw,
-            "readers": {table: FIGURE_READERS.get(table, "pandas:read_csv") for table in DRAWN[wc.figure].entry.tables},
+            "readers": {
+                table: FIGURE_READERS.get(table, "pandas:read_csv") for table in DRAWN[wc.figure].entry.tables
+            },
             "settings": {name: FIGURE_SETTINGS[wc.figure][name] for name in DRAWN[wc.figure].entry.settings},
             "caption": Template(DRAWN[wc.figure].entry.caption, undefined=StrictUndefined).render(
                 FIGURE_SETTINGS[wc.figure]
             ),
         },
-    wildcard_constraints:
-        figure=one_of(DRAWN),
-    log:
-        f"{LOGS}/figures/{{figure}}.log",
-    resources:
-        **demand(mem_mb=2000, runtime=10),
     script:
         "../scripts/figure.py"
 

@@ -12,12 +12,12 @@ rule warm_forms:
     """Compile dolfinx's forms once: parallel jobs would wait for each other behind the compiler's lock."""
     output:
         stamp=f"{RESULTS}/forward/forms.json",
-    params:
-        code=code("scripts/warm_forms.py"),
     log:
         f"{LOGS}/forward/warm_forms.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
+    params:
+        code=code("scripts/warm_forms.py"),
     shell:
         # Twice: with ffcx 0.5 a process that compiles elements gives forms other names than one that finds them compiled.
         "python workflow/scripts/warm_forms.py --output {output.stamp} --log {log} &&"
@@ -32,6 +32,13 @@ rule forward_model:
         published=PUBLISHED_OBSERVATIONS,
     output:
         data=f"{RESULTS}/forward/{{problem}}.npz",
+    log:
+        f"{LOGS}/forward/{{problem}}.log",
+    threads: config["mpi"]["ranks"]
+    resources:
+        **demand(mem_mb=2000, runtime=30),
+        mpi=config["mpi"]["launcher"],
+        tasks=config["mpi"]["ranks"],
     params:
         code=code("scripts/forward_model.py"),
         spec=lambda wc: json.dumps(
@@ -44,13 +51,6 @@ rule forward_model:
                 "model": target_settings(problem(wc)["target"]),
             }
         ),
-    log:
-        f"{LOGS}/forward/{{problem}}.log",
-    threads: config["mpi"]["ranks"]
-    resources:
-        mpi=config["mpi"]["launcher"],
-        tasks=config["mpi"]["ranks"],
-        **demand(mem_mb=2000, runtime=30),
     shell:
         # One BLAS thread per rank: the ranks share the cores that the rule was given.
         "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 {resources.mpi} -n {resources.tasks}"
@@ -69,6 +69,18 @@ rule scaling_ensemble:
     output:
         evaluations=f"{RESULTS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.npz",
         seconds=f"{RESULTS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.csv",
+    log:
+        f"{LOGS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.log",
+    wildcard_constraints:
+        problem=one_of(ELLIPTIC),
+        ranks=r"\d+",
+    # Not its ranks alone: what is measured has the machine to itself.
+    threads: workflow.cores
+    resources:
+        **demand(mem_mb=2000, runtime=30),
+        mpi=launcher,
+        tasks=ranks,
+        timing=1,
     params:
         code=code("scripts/scaling_ensemble.py", TARGETS["elliptic"]),
         spec=lambda wc: json.dumps(
@@ -80,18 +92,6 @@ rule scaling_ensemble:
                 **SCALING["ensemble"],
             }
         ),
-    wildcard_constraints:
-        problem=one_of(ELLIPTIC),
-        ranks=r"\d+",
-    log:
-        f"{LOGS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.log",
-    # Not its ranks alone: what is measured has the machine to itself.
-    threads: workflow.cores
-    resources:
-        mpi=launcher,
-        tasks=ranks,
-        timing=1,
-        **demand(mem_mb=2000, runtime=30),
     shell:
         on_ranks(
             "scaling_ensemble.py --spec {params.spec:q} --data {input.data}"
@@ -104,26 +104,24 @@ rule scaling_logistic:
     output:
         results=f"{RESULTS}/scaling/logistic/ranks{{ranks}}.npz",
         seconds=f"{RESULTS}/scaling/logistic/ranks{{ranks}}.csv",
-    params:
-        code=code("scripts/scaling_logistic.py", KERNELS["hmc"]),
-        spec=json.dumps({"seed": config["seed"], **SCALING["logistic"]}),
-    wildcard_constraints:
-        ranks=r"\d+",
     log:
         f"{LOGS}/scaling/logistic/ranks{{ranks}}.log",
+    wildcard_constraints:
+        ranks=r"\d+",
     threads: workflow.cores
     resources:
+        **demand(
+            mem_mb=1000 + 20 * SCALING["logistic"]["rows"] * SCALING["logistic"]["dimension"] // 1_000_000, runtime=30
+        ),
         mpi=launcher,
         tasks=ranks,
         timing=1,
         # Twice what the rows take: they are copied into blocks.
-        **demand(
-            mem_mb=1000 + 20 * SCALING["logistic"]["rows"] * SCALING["logistic"]["dimension"] // 1_000_000, runtime=30
-        ),
+    params:
+        code=code("scripts/scaling_logistic.py", KERNELS["hmc"]),
+        spec=json.dumps({"seed": config["seed"], **SCALING["logistic"]}),
     shell:
-        on_ranks(
-            "scaling_logistic.py --spec {params.spec:q} --output {output.results} --seconds {output.seconds}"
-        )
+        on_ranks("scaling_logistic.py --spec {params.spec:q} --output {output.results} --seconds {output.seconds}")
 
 
 rule scaling_table:
@@ -139,6 +137,10 @@ rule scaling_table:
         table=f"{RESULTS}/tables/scaling.csv",
         agreement=f"{RESULTS}/tables/scaling_agreement.csv",
         gradients=f"{RESULTS}/tables/gradient_check.csv",
+    log:
+        f"{LOGS}/scaling/table.log",
+    resources:
+        **demand(mem_mb=1000, runtime=10),
     params:
         code=code("scripts/scaling_table.py"),
         spec={
@@ -147,10 +149,6 @@ rule scaling_table:
             "ranks": SCALING_RANKS,
             "checked": SCALING["ensemble"]["checked"],
         },
-    log:
-        f"{LOGS}/scaling/table.log",
-    resources:
-        **demand(mem_mb=1000, runtime=10),
     script:
         "../scripts/scaling_table.py"
 
@@ -183,6 +181,21 @@ rule mesh_study_point:
     output:
         solutions=f"{RESULTS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.npz",
         seconds=f"{RESULTS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.csv",
+    log:
+        f"{LOGS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.log",
+    wildcard_constraints:
+        solver="direct|multigrid",
+        cells=r"\d+",
+        ranks=r"\d+",
+    # Not its ranks alone: what is measured has the machine to itself.
+    threads: workflow.cores
+    resources:
+        mpi=launcher,
+        tasks=ranks,
+        timing=1,
+        runtime=lambda wildcards, attempt: 30 * attempt,
+        # Two kB for each cell.
+        mem_mb=lambda wildcards, attempt: attempt * (1000 + int(wildcards.cells) ** 2 // 500),
     params:
         code=code("scripts/mesh_study_point.py", TARGETS["elliptic"], KERNELS["hmc"], SURROGATES["random_network"]),
         spec=lambda wc: json.dumps(
@@ -200,21 +213,6 @@ rule mesh_study_point:
                 },
             }
         ),
-    wildcard_constraints:
-        solver="direct|multigrid",
-        cells=r"\d+",
-        ranks=r"\d+",
-    log:
-        f"{LOGS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.log",
-    # Not its ranks alone: what is measured has the machine to itself.
-    threads: workflow.cores
-    resources:
-        mpi=launcher,
-        tasks=ranks,
-        timing=1,
-        runtime=lambda wildcards, attempt: 30 * attempt,
-        # Two kB for each cell.
-        mem_mb=lambda wildcards, attempt: attempt * (1000 + int(wildcards.cells) ** 2 // 500),
     shell:
         on_ranks(
             "mesh_study_point.py --spec {params.spec:q} --data {input.data} --chain {input.chain}"
@@ -236,13 +234,13 @@ rule mesh_study_table:
         metrics=[f"{RESULTS}/metrics/{STUDIED}.json"],
     output:
         table=f"{RESULTS}/tables/mesh_study.csv",
-    params:
-        code=code("scripts/mesh_study_table.py"),
-        spec={"points": MESH_POINTS},
     log:
         f"{LOGS}/mesh_study/table.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
+    params:
+        code=code("scripts/mesh_study_table.py"),
+        spec={"points": MESH_POINTS},
     script:
         "../scripts/mesh_study_table.py"
 

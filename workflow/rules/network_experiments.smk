@@ -37,13 +37,13 @@ rule nng_fig2_table:
         draws=f"{RESULTS}/tables/nng_fig2_draws.csv",
         trajectories=f"{RESULTS}/tables/nng_fig2_trajectories.csv",
         acceptance=f"{RESULTS}/tables/nng_fig2_acceptance.csv",
-    params:
-        code=code("scripts/experiment.py", *NNG_ENTRIES, *NNG_CODE["nng_fig2"].values()),
-        spec=NNG_SPECS["nng_fig2"],
     log:
         f"{LOGS}/experiments/nng_fig2_table.log",
     resources:
         **demand(mem_mb=1000, runtime=20),
+    params:
+        code=code("scripts/experiment.py", *NNG_ENTRIES, *NNG_CODE["nng_fig2"].values()),
+        spec=NNG_SPECS["nng_fig2"],
     script:
         "../scripts/experiment.py"
 
@@ -53,13 +53,13 @@ rule nng_fig3_table:
     output:
         draws=f"{RESULTS}/tables/nng_fig3_draws.csv",
         acceptance=f"{RESULTS}/tables/nng_fig3_acceptance.csv",
-    params:
-        code=code("scripts/experiment.py", *NNG_ENTRIES, *NNG_CODE["nng_fig3"].values()),
-        spec=NNG_SPECS["nng_fig3"],
     log:
         f"{LOGS}/experiments/nng_fig3_table.log",
     resources:
         **demand(mem_mb=1000, runtime=20),
+    params:
+        code=code("scripts/experiment.py", *NNG_ENTRIES, *NNG_CODE["nng_fig3"].values()),
+        spec=NNG_SPECS["nng_fig3"],
     script:
         "../scripts/experiment.py"
 
@@ -68,6 +68,13 @@ rule nng_table4_point:
     """Train and run one sampler in one dimension, with training sets of every size."""
     output:
         table=f"{RESULTS}/experiments/nng_table4/{{method}}/d{{d}}.csv",
+    log:
+        f"{LOGS}/experiments/nng_table4/{{method}}/d{{d}}.log",
+    wildcard_constraints:
+        method="|".join(NNG_METHODS),
+        d=r"\d+",
+    resources:
+        **demand(mem_mb=2000, runtime=60),
     params:
         code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *NNG_CODE["nng_table4"].values()),
         spec=lambda wc: {
@@ -83,13 +90,6 @@ rule nng_table4_point:
             },
             **NNG_CODE["nng_table4"],
         },
-    wildcard_constraints:
-        method="|".join(NNG_METHODS),
-        d=r"\d+",
-    log:
-        f"{LOGS}/experiments/nng_table4/{{method}}/d{{d}}.log",
-    resources:
-        **demand(mem_mb=2000, runtime=60),
     script:
         "../scripts/experiment.py"
 
@@ -105,13 +105,13 @@ rule nng_table4:
             category="Tables",
             labels={"table": "B 4"},
         ),
-    params:
-        code=code("scripts/gather.py"),
-        spec={"columns": {}, "caption": NNG_TABLE4},
     log:
         f"{LOGS}/experiments/nng_table4.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
+    params:
+        code=code("scripts/gather.py"),
+        spec={"columns": {}, "caption": NNG_TABLE4},
     script:
         "../scripts/gather.py"
 
@@ -152,14 +152,16 @@ if "nng_fig4" in NETWORK_FIGURES:
         input:
             data=data_file(SWAPPED),
             exploration=rules.explore.output.chain.format(problem=SWAPPED, chain=CHAINS[0]),
-            network=rules.fit.output.surrogate.format(
-                problem=SWAPPED, surrogate=network_of(SWAPPED), chain=CHAINS[0]
-            ),
+            network=rules.fit.output.surrogate.format(problem=SWAPPED, surrogate=network_of(SWAPPED), chain=CHAINS[0]),
             hmc=of_chains(rules.sample.output.chain, SWAPPED, "hmc"),
             nng_hmc=of_chains(rules.sample.output.chain, SWAPPED, "nng_hmc"),
         output:
             draws=f"{NNG_TABLES}/nng_fig4_draws.csv",
             acceptance=f"{NNG_TABLES}/nng_fig4_acceptance.csv",
+        log:
+            f"{LOGS}/network_figures/nng_fig4_table.log",
+        resources:
+            **demand(mem_mb=2000, runtime=60),
         params:
             code=code(
                 "scripts/nng_fig4_table.py",
@@ -181,10 +183,6 @@ if "nng_fig4" in NETWORK_FIGURES:
                     for sampler in ("hmc", "nng_hmc")
                 },
             },
-        log:
-            f"{LOGS}/network_figures/nng_fig4_table.log",
-        resources:
-            **demand(mem_mb=2000, runtime=60),
         script:
             "../scripts/nng_fig4_table.py"
 
@@ -202,6 +200,10 @@ if "nng_fig5" in NETWORK_FIGURES:
             },
         output:
             table=f"{NNG_TABLES}/nng_fig5.csv",
+        log:
+            f"{LOGS}/network_figures/nng_fig5_table.log",
+        resources:
+            **demand(mem_mb=2000, runtime=60),
         params:
             code=code("scripts/nng_fig5_table.py"),
             spec={
@@ -209,10 +211,6 @@ if "nng_fig5" in NETWORK_FIGURES:
                 "iterations": [iterations(DESIGNED, "discard"), training_end(DESIGNED, network_of(DESIGNED))],
                 "experiment": {key: config["experiments"]["nng_fig5"][key] for key in ("designs", "epochs")},
             },
-        log:
-            f"{LOGS}/network_figures/nng_fig5_table.log",
-        resources:
-            **demand(mem_mb=2000, runtime=60),
         script:
             "../scripts/nng_fig5_table.py"
 
@@ -225,12 +223,12 @@ if "nng_fig6" in NETWORK_FIGURES:
             data=data_file("garch"),
         output:
             table=f"{NNG_TABLES}/nng_fig6.csv",
-        params:
-            code=code("scripts/nng_fig6_table.py"),
         log:
             f"{LOGS}/network_figures/nng_fig6_table.log",
         resources:
             **demand(mem_mb=1000, runtime=10),
+        params:
+            code=code("scripts/nng_fig6_table.py"),
         script:
             "../scripts/nng_fig6_table.py"
 
@@ -245,13 +243,13 @@ if "nng_fig7" in NETWORK_FIGURES:
         output:
             fig7=f"{NNG_TABLES}/nng_fig7.csv",
             fig8=f"{NNG_TABLES}/nng_fig8.csv",
-        params:
-            code=code("scripts/nng_gp_tables.py"),
-            spec={"target": PROBLEMS["gp_regression"]["target"]},
         log:
             f"{LOGS}/network_figures/nng_gp_tables.log",
         resources:
             **demand(mem_mb=1000, runtime=20),
+        params:
+            code=code("scripts/nng_gp_tables.py"),
+            spec={"target": PROBLEMS["gp_regression"]["target"]},
         script:
             "../scripts/nng_gp_tables.py"
 
@@ -266,11 +264,11 @@ if "nng_fig9" in NETWORK_FIGURES:
         output:
             fig9=f"{NNG_TABLES}/nng_fig9.csv",
             fig10=f"{NNG_TABLES}/nng_fig10.csv",
-        params:
-            code=code("scripts/nng_sghmc_tables.py"),
         log:
             f"{LOGS}/network_figures/nng_sghmc_tables.log",
         resources:
             **demand(mem_mb=2000, runtime=10),
+        params:
+            code=code("scripts/nng_sghmc_tables.py"),
         script:
             "../scripts/nng_sghmc_tables.py"

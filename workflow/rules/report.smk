@@ -9,7 +9,11 @@ STYLE = "workflow/report/style.css"
 GRADIENT_PAGES = {
     page: (title, chosen)
     for page, title, names in (
-        ("gradient_models", "Models with expensive gradients: GARCH and Gaussian processes", ["garch", "gp_regression"]),
+        (
+            "gradient_models",
+            "Models with expensive gradients: GARCH and Gaussian processes",
+            ["garch", "gp_regression"],
+        ),
         (
             "gradient_logistic",
             "Logistic regression in 200 dimensions and on real data",
@@ -140,6 +144,12 @@ rule notebook:
             category="Notebooks",
             labels={"notebook": "{page}"},
         ),
+    log:
+        f"{LOGS}/report/{{page}}.log",
+    wildcard_constraints:
+        page=one_of(NOTEBOOKS),
+    resources:
+        **demand(mem_mb=2000, runtime=20),
     params:
         code=lambda wc: code("scripts/notebook.py", *script_imports(ROOT / "workflow" / notebook_source(wc))),
         spec=lambda wc: {
@@ -151,12 +161,6 @@ rule notebook:
                 **NOTEBOOKS[wc.page].get("parameters", {}),
             },
         },
-    wildcard_constraints:
-        page=one_of(NOTEBOOKS),
-    log:
-        f"{LOGS}/report/{{page}}.log",
-    resources:
-        **demand(mem_mb=2000, runtime=20),
     script:
         "../scripts/notebook.py"
 
@@ -187,13 +191,13 @@ rule report:
         provenance=rules.provenance.output.provenance,
     output:
         page=f"{RESULTS}/report/index.html",
-    params:
-        code=code("scripts/report.py"),
-        spec={"run": config["run"], "titles": TITLES},
     log:
         f"{LOGS}/report/index.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
+    params:
+        code=code("scripts/report.py"),
+        spec={"run": config["run"], "titles": TITLES},
     script:
         "../scripts/report.py"
 
@@ -214,13 +218,13 @@ rule scorecard_page:
             category="Tables",
             labels={"table": "scorecard, with its rules"},
         ),
-    params:
-        code=code("scripts/scorecard_page.py"),
-        spec={"run": config["run"], "titles": TITLES},
     log:
         f"{LOGS}/report/scorecard.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
+    params:
+        code=code("scripts/scorecard_page.py"),
+        spec={"run": config["run"], "titles": TITLES},
     script:
         "../scripts/scorecard_page.py"
 

@@ -11,16 +11,16 @@ rule explore:
         forms=target_inputs,
     output:
         chain=f"{RESULTS}/explore/{{problem}}/{{chain}}.nc",
-    params:
-        code=lambda wc: code("scripts/explore.py", target_code(wc), KERNELS["hmc"]),
-        spec=explore_spec,
-    wildcard_constraints:
-        problem=one_of(name for name in PROBLEMS if name not in RECORDED),
     log:
         f"{LOGS}/explore/{{problem}}/{{chain}}.log",
+    wildcard_constraints:
+        problem=one_of(name for name in PROBLEMS if name not in RECORDED),
     priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=120),
+    params:
+        code=lambda wc: code("scripts/explore.py", target_code(wc), KERNELS["hmc"]),
+        spec=explore_spec,
     script:
         "../scripts/explore.py"
 
@@ -45,6 +45,11 @@ rule fit:
     output:
         surrogate=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.npz",
         report=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.json",
+    log:
+        f"{LOGS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.log",
+    priority: CHAINS_FIRST
+    resources:
+        **demand(mem_mb=2000, runtime=60),
     params:
         code=lambda wc: code("scripts/fit.py", SURROGATES[surrogate_type(wc.problem, wc.surrogate)]),
         spec=lambda wc: {
@@ -57,11 +62,6 @@ rule fit:
             "surrogate": problem(wc)["surrogates"][wc.surrogate],
             "entry": SURROGATES[surrogate_type(wc.problem, wc.surrogate)],
         },
-    log:
-        f"{LOGS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.log",
-    priority: CHAINS_FIRST
-    resources:
-        **demand(mem_mb=2000, runtime=60),
     script:
         "../scripts/fit.py"
 
@@ -73,6 +73,14 @@ rule explore_whitened:
         forms=target_inputs,
     output:
         chain=f"{RESULTS}/explore/{{problem}}/{{surrogate}}/{{chain}}.nc",
+    log:
+        f"{LOGS}/explore/{{problem}}/{{surrogate}}/{{chain}}.log",
+    priority: CHAINS_FIRST
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        **demand(mem_mb=2000, runtime=120),
     params:
         code=lambda wc: code("scripts/explore_whitened.py", target_code(wc)),
         spec=lambda wc: {
@@ -85,14 +93,6 @@ rule explore_whitened:
             "entry": target_code(wc),
             "iterations": iterations(wc.problem, "explore"),
         },
-    log:
-        f"{LOGS}/explore/{{problem}}/{{surrogate}}/{{chain}}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
-    priority: CHAINS_FIRST
-    resources:
-        **demand(mem_mb=2000, runtime=120),
     script:
         "../scripts/explore_whitened.py"
 
@@ -107,6 +107,11 @@ rule sample:
         fit_report=lambda wc: fitted_surrogate(wc, wc.chain, "json"),
     output:
         chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
+    log:
+        f"{LOGS}/chains/{{problem}}/{{sampler}}/{{chain}}.log",
+    priority: CHAINS_FIRST
+    resources:
+        **demand(mem_mb=2000, runtime=240),
     params:
         code=lambda wc: code("scripts/sample.py", *sampler_code(wc)),
         spec=lambda wc: sampler_spec(
@@ -114,11 +119,6 @@ rule sample:
             chain=chain_number(wc),
             iterations=sampler_setting(wc.problem, wc.sampler, "keep", iterations(wc.problem, "keep")),
         ),
-    log:
-        f"{LOGS}/chains/{{problem}}/{{sampler}}/{{chain}}.log",
-    priority: CHAINS_FIRST
-    resources:
-        **demand(mem_mb=2000, runtime=240),
     script:
         "../scripts/sample.py"
 
@@ -131,6 +131,10 @@ rule matching:
         chain=f"{RESULTS}/chains/{{problem}}/hmc/{{chain}}.nc",
     output:
         matching=f"{RESULTS}/matching/{{problem}}/{{surrogate}}/{{chain}}.json",
+    log:
+        f"{LOGS}/matching/{{problem}}/{{surrogate}}/{{chain}}.log",
+    resources:
+        **demand(mem_mb=2000, runtime=20),
     params:
         code=lambda wc: code("scripts/matching.py", SURROGATES[surrogate_type(wc.problem, wc.surrogate)]),
         spec=lambda wc: {
@@ -139,10 +143,6 @@ rule matching:
             "chain": chain_number(wc),
             "surrogate": problem(wc)["surrogates"][wc.surrogate],
         },
-    log:
-        f"{LOGS}/matching/{{problem}}/{{surrogate}}/{{chain}}.log",
-    resources:
-        **demand(mem_mb=2000, runtime=20),
     script:
         "../scripts/matching.py"
 
@@ -154,6 +154,10 @@ rule reference:
         forms=target_inputs,
     output:
         reference=f"{RESULTS}/reference/{{problem}}.npz",
+    log:
+        f"{LOGS}/reference/{{problem}}.log",
+    resources:
+        **demand(mem_mb=2000, runtime=120),
     params:
         code=lambda wc: code("scripts/reference.py", target_code(wc)),
         spec=lambda wc: {
@@ -163,10 +167,6 @@ rule reference:
             "reference": config["reference"],
             "entry": target_code(wc),
         },
-    log:
-        f"{LOGS}/reference/{{problem}}.log",
-    resources:
-        **demand(mem_mb=2000, runtime=120),
     script:
         "../scripts/reference.py"
 
@@ -180,15 +180,15 @@ rule timing:
         surrogate=lambda wc: fitted_surrogate(wc, CHAINS[0]),
     output:
         timing=f"{RESULTS}/timing/{{problem}}/{{sampler}}.json",
-    params:
-        code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
-        spec=lambda wc: sampler_spec(wc, **timing_settings(wc.problem, wc.sampler)),
     log:
         f"{LOGS}/timing/{{problem}}/{{sampler}}.log",
     threads: workflow.cores
     resources:
         **demand(mem_mb=2000, runtime=60),
         timing=1,
+    params:
+        code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
+        spec=lambda wc: sampler_spec(wc, **timing_settings(wc.problem, wc.sampler)),
     script:
         "../scripts/timing.py"
 
@@ -196,8 +196,8 @@ rule timing:
 use rule timing as timing_published with:
     output:
         timing=f"{RESULTS}/timing/{{problem}}/{as_published('{sampler}')}.json",
+    log:
+        f"{LOGS}/timing/{{problem}}/{as_published('{sampler}')}.log",
     params:
         code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
         spec=lambda wc: published_spec(wc),
-    log:
-        f"{LOGS}/timing/{{problem}}/{as_published('{sampler}')}.log",
