@@ -3,6 +3,7 @@
 import contextlib
 import multiprocessing
 import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -97,6 +99,8 @@ def test_failures_and_hangs_are_answers_and_the_rest_goes_on(pool: Any, points: 
 def test_the_model_is_sent_to_a_worker_once(pool: Any, points: Array, tmp_path: Path) -> None:
     log = tmp_path / "arrivals"
     log.touch()
+    # The workers of an executor need not find the tests where this process does.
+    cloudpickle.register_pickle_by_value(sys.modules[Sent.__module__])
     with workers_of(pool, Sent(log)) as workers:
         for batch in (points, points[::-1]):
             answers(workers, np.tile(batch, (4, 1)), gradient=False)
