@@ -45,6 +45,7 @@ POOLS: dict[str, Callable[[], Any]] = {
     "processes": lambda: contextlib.nullcontext(2),
     "threads": lambda: ThreadPoolExecutor(2),
     "executor": lambda: ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("forkserver")),
+    "multiprocessing": lambda: multiprocessing.get_context("forkserver").Pool(2),
     "dask": dask_client,
 }
 

@@ -69,8 +69,8 @@ def sample(
         Names and units of the parameters, for the output.
     pool
         Who evaluates: None for this process, a number of processes, or an object with ``submit`` or ``map``, such as
-        an executor of `concurrent.futures` or `mpi4py.futures`, or a client of Dask. The target is sent to
-        each worker once. A `multiprocessing.Pool` is not one of them: it waits for ever for a worker that died.
+        an executor of `concurrent.futures` or `mpi4py.futures`, a client of Dask, or a `multiprocessing.Pool`. The
+        target is sent to each worker once.
     time_limit
         Seconds after which an evaluation has failed. A process of ours is then killed; a worker of the user's pool goes
         on to the next evaluation, and leaves the other to itself.

@@ -194,13 +194,13 @@ class Submitted:
 class Mapped:
     """An object with `map` alone: all waiting tasks go at once, and come back when the last of them is done.
 
-    One that never answers for a worker that died, as `multiprocessing.Pool`, waits for ever: an executor does not.
+    With `imap_unordered`, as `multiprocessing.Pool` has it, they come back one by one.
     """
 
     slots: int | None = None
 
     def __init__(self, pool: Any, model: Model, *, time_limit: float | None) -> None:
-        self._map = pool.map
+        self._map = getattr(pool, "imap_unordered", pool.map)
         self._parcel = Parcel.of(model)
         self._limit = time_limit
         self._to_ship = worker_count(pool) or os.cpu_count() or 1
