@@ -1,6 +1,5 @@
 """Error of the posterior mean by running time."""
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,22 +10,20 @@ from rnshmc.plots.style import PAPER, WIDTH, log_axis, sampler_legend, sampler_s
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import in_order
 
-POINTS = 200
-"""Places on a line."""
 BAND_ALPHA = 0.2
 
 
 def error_by_time(table: pd.DataFrame, titles: Titles) -> Figure:
     """Relative error of the mean against running time (paper A, Fig. 8), one panel per problem.
 
-    Lines are medians over chains at equal seconds, bands extend from the lowest to the highest chain. A surrogate's
-    line begins with a mark where it takes over; until then every sampler is HMC. HMC's line ends with the last chain of
-    a surrogate.
+    Lines are medians over chains, bands extend from the lowest to the highest chain. A surrogate's line begins with a
+    mark where it has taken over in all chains; until then every sampler is HMC. A sampler whose surrogate takes over
+    after the last second of the table has no line.
 
     Parameters
     ----------
     table
-        From `rnshmc.results.adaptation.error_by_time`.
+        From `rnshmc.results.adaptation.error_by_time`: all chains of a problem at the same seconds.
     titles
         Title of each problem.
     """
@@ -37,10 +34,9 @@ def error_by_time(table: pd.DataFrame, titles: Titles) -> Figure:
             errors = {
                 str(sampler): _errors(rows) for sampler, rows in table[table["problem"] == problem].groupby("sampler")
             }
-            ends = [curve.index[-1] for sampler, curve in errors.items() if sampler != BASELINE]
             ax.set(xscale="log", yscale="log")
             for sampler in in_order(errors):
-                _draw(ax, errors[sampler].loc[: max(ends, default=np.inf)], sampler)
+                _draw(ax, errors[sampler], sampler)
             log_axis(ax.xaxis)
             log_axis(ax.yaxis)
         figure.supylabel("relative error of the posterior mean", size="medium")
@@ -50,21 +46,17 @@ def error_by_time(table: pd.DataFrame, titles: Titles) -> Figure:
 
 
 def _errors(rows: pd.DataFrame) -> pd.DataFrame:
-    """Error of each chain (a column each) at equal seconds; for surrogates, from where they take over."""
-    chains = [chain.sort_values("seconds") for _, chain in rows.groupby("chain")]
-    start = max(_start(chain) for chain in chains)
-    seconds = np.geomspace(start, max(start, min(chain["seconds"].max() for chain in chains)), POINTS)
-    curves = [np.exp(np.interp(seconds, chain["seconds"], np.log(chain["rem"]))) for chain in chains]
-    return pd.DataFrame(np.transpose(curves), index=seconds)
-
-
-def _start(chain: pd.DataFrame) -> float:
-    """Seconds at which a chain's line begins."""
-    driven = chain.loc[chain["phase"] == "sample", "seconds"]
-    return float(chain["seconds"].min() if chain["sampler"].iloc[0] == BASELINE or driven.empty else driven.min())
+    """Error of each chain (a column each) by seconds; for surrogates, from where they have taken over in all chains."""
+    errors = rows.pivot(index="seconds", columns="chain", values="rem")
+    if rows["sampler"].iloc[0] == BASELINE:
+        return errors
+    driven = rows[rows["phase"] == "sample"].groupby("chain")["seconds"].min().reindex(errors.columns)
+    return errors.iloc[:0] if driven.hasnans else errors.truncate(before=driven.max())
 
 
 def _draw(ax: Axes, errors: pd.DataFrame, sampler: str) -> None:
+    if errors.empty:
+        return
     style = sampler_style(sampler)
     median = errors.median(axis=1)
     low, high = errors.min(axis=1), errors.max(axis=1)
