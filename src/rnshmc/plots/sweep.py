@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from rnshmc.plots.style import ALARM, INK, WIDTH, sampler_style, theme
+from rnshmc.plots.style import ALARM, WIDTH, sampler_style, theme
 from rnshmc.results.estimates import BASELINE
 
 SURROGATE = "rns_hmc"
@@ -22,8 +22,6 @@ _NAMES = {"d": "parameters $d$", "hidden_units": "hidden units $s$", "training_p
 _SYMBOLS = {"d": "d", "hidden_units": "s", "training_points": "N"}
 # Its lightness grows evenly, so that the map is readable in grey and for colour-blind readers.
 _MAP = "cividis"
-_DARK = 0.5
-"""Acceptance below which a cell is dark and its number white."""
 
 
 def acceptance_sweep(table: pd.DataFrame, cuts: Mapping[str, int]) -> Figure:
@@ -52,26 +50,19 @@ def acceptance_sweep(table: pd.DataFrame, cuts: Mapping[str, int]) -> Figure:
 
 
 def _heat_map(ax: Axes, means: pd.DataFrame, cuts: Mapping[str, int]) -> None:
-    ax.imshow(means, cmap=_MAP, vmin=0, vmax=1, origin="lower", aspect="auto")
-    for place, value in enumerate(means.to_numpy().ravel()):
-        up, along = divmod(place, means.shape[1])
-        ax.text(along, up, f"{value:.2f}", ha="center", va="center", size=6.5, color="white" if value < _DARK else INK)
+    sns.heatmap(means, ax=ax, cmap=_MAP, vmin=0, annot=True, fmt=".2f", annot_kws={"size": 6.5}, cbar=False)
+    ax.invert_yaxis()
     ax.set(title="Mean acceptance", xlabel=_NAMES[str(means.columns.name)], ylabel=_NAMES[str(means.index.name)])
-    ax.set_xticks(range(means.shape[1]), means.columns.astype(str))
-    ax.set_yticks(range(means.shape[0]), means.index.astype(str))
-    ax.tick_params(length=0)
-    ax.grid(visible=False)
-    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0, labelrotation=0)
     _outline_cuts(ax, means, cuts)
 
 
 def _outline_cuts(ax: Axes, means: pd.DataFrame, cuts: Mapping[str, int]) -> None:
     rows, columns = means.shape
     for column, value in cuts.items():
-        if column == means.index.name:
-            corner, width, height = (-0.5, np.flatnonzero(means.index == value)[0] - 0.5), columns, 1
-        else:
-            corner, width, height = (np.flatnonzero(means.columns == value)[0] - 0.5, -0.5), 1, rows
+        along_row = column == means.index.name
+        place = list(means.index if along_row else means.columns).index(value)
+        corner, width, height = ((0, place), columns, 1) if along_row else ((place, 0), 1, rows)
         ax.add_patch(Rectangle(corner, width, height, fill=False, edgecolor=ALARM, linewidth=1.2, clip_on=False))
 
 
