@@ -1,11 +1,15 @@
 """A copy of the project in a temporary folder, and the run "test" made there."""
 
 import fcntl
+import importlib
+import multiprocessing
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +31,10 @@ PARTS = (
 LEFT_OUT = shutil.ignore_patterns("raw", "processed", "__pycache__", "*.egg-info")
 
 
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["snakemake.cli"])
+
+
 @dataclass(frozen=True)
 class Project:
     """A folder with the project's workflow in it."""
@@ -34,17 +42,18 @@ class Project:
     folder: Path
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run snakemake there and hand back what it said, standard output and error together."""
-        command = [sys.executable, "-m", "snakemake", *arguments]
-        return subprocess.run(
-            command,
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
-        )
+        """Run snakemake there and hand back what it said, standard output and error together.
+
+        Its process is forked from one that has imported snakemake, which takes as long as planning a run.
+        """
+        with tempfile.NamedTemporaryFile("r", encoding="utf-8", errors="replace") as said:
+            path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+            environment = {**os.environ, "PATH": path}
+            process = FORKS.Process(target=_run, args=(self.folder, arguments, environment, said.name))
+            process.start()
+            process.join()
+            assert process.exitcode is not None
+            return subprocess.CompletedProcess(["snakemake", *arguments], process.exitcode, said.read())
 
     def jobs(self, *arguments: str) -> dict[str, int]:
         """How many jobs of each rule a dry run would run; nothing if there is nothing to do."""
@@ -55,6 +64,17 @@ class Project:
         counts = {rule: int(count) for rule, count in (line.split() for line in lines)}
         counts.pop("total", None)
         return counts
+
+
+def _run(folder: Path, arguments: Sequence[str], environment: Mapping[str, str], said: str) -> None:
+    """What `Project.snakemake` has done in a process of its own, which ends with snakemake's status."""
+    os.environ.clear()
+    os.environ.update(environment)
+    output = os.open(said, os.O_WRONLY)
+    os.dup2(output, sys.stdout.fileno())
+    os.dup2(output, sys.stderr.fileno())
+    os.chdir(folder)
+    importlib.import_module("snakemake.cli").main(list(arguments))
 
 
 def copy_project(folder: Path) -> Project:

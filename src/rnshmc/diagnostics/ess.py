@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.stats import binom
+from scipy.special import comb
 
 from rnshmc.errors import ParameterError
 from rnshmc.types import Array
@@ -115,8 +115,11 @@ def _slowed(rho: Array, empty: float) -> Array:
     """Autocorrelations at lags 0, 1, ... of a chain that stays where it is in a share of its iterations."""
     if empty == 0.0:
         return rho
-    lags = np.arange(len(rho))
-    return np.asarray(binom.pmf(lags, lags[:, np.newaxis], 1.0 - empty) @ rho)
+    moves = np.arange(len(rho))
+    lags = moves[:, np.newaxis]
+    # The binomial law of the moves among as many iterations as a lag has; scipy.stats would take a second to import.
+    law = comb(lags, moves) * (1.0 - empty) ** moves * empty ** np.maximum(lags - moves, 0)
+    return np.asarray(law @ rho)
 
 
 def _check(draws: Array) -> None:

@@ -80,8 +80,7 @@ def script_imports(script: Path) -> tuple[str, ...]:
     if script.suffix == ".ipynb":
         text = _code_cells(json.loads(text))
     statements = _import_statements(ast.parse(text, filename=str(script)).body)
-    entries = {entry for statement in statements for entry in _entries(statement, package="")}
-    return tuple(sorted(entry for entry in entries if entry.replace(":", ".").split(".")[0] == _PACKAGE))
+    return tuple(sorted({entry for statement in statements for entry in _entries(statement, package="")}))
 
 
 def _code_cells(notebook: Mapping[str, Any]) -> str:
@@ -92,7 +91,7 @@ def _code_cells(notebook: Mapping[str, Any]) -> str:
 
 def _file_of(module: str, sources: Path) -> Path | None:
     """The file of a module or package, None for a module that is not under the sources."""
-    # Text instead of Path, for speed: called twenty thousand times per graph, mostly for other packages.
+    # Text instead of Path, for speed: called thousands of times per graph.
     path = os.path.join(sources, *module.split("."))
     for candidate in (f"{path}.py", f"{path}{os.sep}__init__.py"):
         if os.path.isfile(candidate):
@@ -108,24 +107,28 @@ def parsed(text: str) -> ast.Module:
 
 @cache
 def _imported_names(text: str, package: str) -> tuple[str, ...]:
-    """Dotted names that a module's text may import; including names taken from a module, which may be modules too."""
-    names: list[str] = []
+    """Dotted names of ours that a module's text may import; what is taken from a module may be a module, too."""
+    names: dict[str, None] = {}
     for statement in _import_statements(parsed(text).body):
         for entry in _entries(statement, package):
-            names += [entry.partition(":")[0], entry.replace(":", ".")]
+            names |= dict.fromkeys((entry.partition(":")[0], entry.replace(":", ".")))
     return tuple(names)
 
 
 def _entries(statement: ast.Import | ast.ImportFrom, package: str) -> list[str]:
-    """``module`` for each module of an import statement, ``module:name`` for each name taken from one."""
+    """``module`` for each module of ours in an import statement, ``module:name`` for each name taken from one."""
     if isinstance(statement, ast.Import):
-        return [alias.name for alias in statement.names]
+        return [alias.name for alias in statement.names if _is_ours(alias.name)]
     module = statement.module or ""
     if statement.level:
         parents = package.split(".")
         anchor = ".".join(parents[: len(parents) - statement.level + 1])
         module = f"{anchor}.{module}" if module else anchor
-    return [f"{module}:{alias.name}" for alias in statement.names]
+    return [f"{module}:{alias.name}" for alias in statement.names] if _is_ours(module) else []
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == _PACKAGE
 
 
 def _import_statements(body: Iterable[ast.AST]) -> Iterator[ast.Import | ast.ImportFrom]:

@@ -25,15 +25,20 @@ def check_config(config: Mapping[str, Any]) -> None:
 
 
 def selected_problems(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of the problems that a run has, those named by the key ``only`` or all, with the samplers it has."""
+    """The entries of a run's problems, those named by the key ``only`` or all, each with the samplers that it has."""
     return {name: _with_its_samplers(entry) for name, entry in config["problems"].items() if is_selected(config, name)}
 
 
 def _with_its_samplers(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """A problem without the samplers that its key ``without`` names."""
+    """A problem without the samplers that its key ``without`` names, and without the surrogates of these alone."""
     left_out = entry.get("without", ())
     samplers = {name: settings for name, settings in entry["samplers"].items() if name not in left_out}
-    return {**entry, "samplers": samplers}
+    used, unused = (
+        {entry["samplers"][name].get("surrogate") for name in names if name in entry["samplers"]}
+        for names in (samplers, left_out)
+    )
+    surrogates = {name: it for name, it in entry["surrogates"].items() if name in used or name not in unused}
+    return {**entry, "samplers": samplers, "surrogates": surrogates}
 
 
 def is_selected(config: Mapping[str, Any], name: str) -> bool:
