@@ -23,6 +23,11 @@ steps: a test must not depend on the draws that one seed happens to give.
 """
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of the workflow go first: they take longest, and the others fill the gaps."""
+    items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
+
+
 def z_bound(comparisons: int = 1) -> float:
     """Bound that all of ``comparisons`` z-scores of a right program respect, but with probability `FAILURE`.
 
