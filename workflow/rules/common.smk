@@ -28,6 +28,7 @@ from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, TARGET
 from rnshmc.results.estimates import as_published
 from rnshmc.rerun.closure import script_imports
 from rnshmc.rerun.code_digest import code_digest
+from rnshmc.rerun.memory import Memory
 
 check_config(config)
 # What the user's environment says of MPI goes first.
@@ -38,6 +39,7 @@ REGISTRIES = {
     Path("src/rnshmc/run/recipes.py"),
     Path("src/rnshmc/run/registry.py"),
 }
+CODE_MEMORY = Memory(Path(".snakemake/rnshmc-code.jsonl"))
 RESULTS = f"results/{config['run']}"
 LOGS = f"logs/{config['run']}"
 PROBLEMS = selected_problems(config)
@@ -170,7 +172,7 @@ def code(script, *entries):
     As a parameter of every rule it makes an edit rerun exactly the jobs that use the edited code; a file's time, its
     comments and docstrings do not count (docs/workflow.md).
     """
-    return code_digest(Path("workflow", script), entries, ROOT, registries=REGISTRIES)
+    return code_digest(Path("workflow", script), entries, ROOT, registries=REGISTRIES, memory=CODE_MEMORY)
 
 
 def target_code(wildcards):

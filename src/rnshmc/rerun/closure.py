@@ -10,17 +10,18 @@ import ast
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from rnshmc.errors import ParameterError
+from rnshmc.rerun.memory import Memory
 
 _PACKAGE = "rnshmc"
 _SOURCES = "src"
 
 
-def import_closure(modules: Iterable[str], root: Path) -> tuple[Path, ...]:
+def import_closure(modules: Iterable[str], root: Path, *, memory: Memory | None = None) -> tuple[Path, ...]:
     """The files that are read when modules are imported, directly or indirectly.
 
     Parameters
@@ -29,6 +30,8 @@ def import_closure(modules: Iterable[str], root: Path) -> tuple[Path, ...]:
         Entry modules, ``"rnshmc.targets.logistic"``, or a name in one, such as ``"rnshmc.targets.logistic:from_file"``.
     root
         The project's folder, the one with ``src`` in it.
+    memory
+        What is known of the files' texts, to which new answers are added.
 
     Returns
     -------
@@ -41,6 +44,7 @@ def import_closure(modules: Iterable[str], root: Path) -> tuple[Path, ...]:
     ParameterError
         An entry module does not exist.
     """
+    memory = memory or Memory()
     sources = root / _SOURCES
     pending: list[str] = []
     for entry in modules:
@@ -59,7 +63,8 @@ def import_closure(modules: Iterable[str], root: Path) -> tuple[Path, ...]:
             pending.append(parent)
         if file is not None:
             package = module if file.name == "__init__.py" else parent
-            pending += _imported_names(file.read_text(encoding="utf-8"), package)
+            text = file.read_text(encoding="utf-8")
+            pending += memory.recall(f"imports in {package}", text, partial(_imported_names, text, package)).split()
     return tuple(sorted(file.relative_to(root) for file in files.values() if file is not None))
 
 
@@ -105,14 +110,13 @@ def parsed(text: str) -> ast.Module:
     return ast.parse(text)
 
 
-@cache
-def _imported_names(text: str, package: str) -> tuple[str, ...]:
+def _imported_names(text: str, package: str) -> str:
     """Dotted names of ours that a module's text may import; what is taken from a module may be a module, too."""
     names: dict[str, None] = {}
     for statement in _import_statements(parsed(text).body):
         for entry in _entries(statement, package):
             names |= dict.fromkeys((entry.partition(":")[0], entry.replace(":", ".")))
-    return tuple(names)
+    return " ".join(names)
 
 
 def _entries(statement: ast.Import | ast.ImportFrom, package: str) -> list[str]:

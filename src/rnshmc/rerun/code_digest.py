@@ -7,16 +7,24 @@ changed. It is taken from the syntax tree: comments, docstrings, line breaks and
 import ast
 import hashlib
 from collections.abc import Collection, Iterable
-from functools import cache
+from functools import partial
 from pathlib import Path
 
 from rnshmc.rerun.closure import import_closure, parsed, script_imports
+from rnshmc.rerun.memory import Memory
 
 _PACKAGE = Path("src/rnshmc/__init__.py")
 """Offers names, each imported when it is asked for. No job asks (tests/test_architecture.py), so it never counts."""
 
 
-def code_digest(script: Path, entries: Iterable[str], root: Path, *, registries: Collection[Path] = ()) -> str:
+def code_digest(
+    script: Path,
+    entries: Iterable[str],
+    root: Path,
+    *,
+    registries: Collection[Path] = (),
+    memory: Memory | None = None,
+) -> str:
     """Digest of all code that a script runs: itself, its imports, and registry entries that it loads by name.
 
     Parameters
@@ -31,6 +39,8 @@ def code_digest(script: Path, entries: Iterable[str], root: Path, *, registries:
     registries
         Files, relative to ``root``, whose tables of entries (upper-case names) do not count: the entries that a job
         uses are in ``entries``, and a new line in a table does not affect other jobs.
+    memory
+        What is known of the files' texts, to which new answers are added.
 
     Returns
     -------
@@ -42,17 +52,20 @@ def code_digest(script: Path, entries: Iterable[str], root: Path, *, registries:
     ParameterError
         An entry module does not exist.
     """
+    memory = memory or Memory()
     named = sorted(entries)
-    files = import_closure((*script_imports(root / script), *named), root)
+    files = import_closure((*script_imports(root / script), *named), root, memory=memory)
     digest = hashlib.sha256("\n".join(named).encode())
     for file in (script, *files):
-        text = (root / file).read_text(encoding="utf-8")
-        said = meaning("" if file == _PACKAGE else text, tables=file not in registries)
+        text = "" if file == _PACKAGE else (root / file).read_text(encoding="utf-8")
+        tables = file not in registries
+        said = memory.recall(
+            "meaning" if tables else "meaning without tables", text, partial(meaning, text, tables=tables)
+        )
         digest.update(f"\n{file.as_posix()} {said}".encode())
     return digest.hexdigest()
 
 
-@cache
 def meaning(text: str, *, tables: bool = True) -> str:
     """Digest of the syntax tree of Python source without docstrings and, optionally, without its upper-case names.
 
