@@ -49,8 +49,8 @@ def banana_figure() -> Figure:
     field = field.assign(hmc_1=3 * theta1, hmc_2=0.0, rns_hmc_1=0.0, rns_hmc_2=2.0)
     trajectories = pd.DataFrame(
         [
-            {"sampler": sampler, "trajectory": k, "step": step, "theta1": 0.1 * k * step, "theta2": 4.0 * step}
-            for sampler in ("hmc", "rns_hmc")
+            {"sampler": sampler, "trajectory": k, "step": step, "theta1": 0.1 * k * step, "theta2": end * step}
+            for sampler, end in (("hmc", 4.0), ("rns_hmc", 40.0))
             for k in (1, 2)
             for step in (0, 1)
         ]
@@ -72,7 +72,8 @@ def test_banana_draws_every_trajectory_from_the_start_to_its_proposal(banana_fig
         assert_allclose(xy(ax, 1), paths[0][-1:])
         assert_allclose(xy(ax, 3), paths[1][-1:])
         assert_allclose(xy(ax, 4), [[0.0, 0.0]])
-        assert ax.get_ylim()[1] > 4.0
+        # A surrogate's trajectory that runs off does not shrink the rest.
+        assert 4.0 < ax.get_ylim()[1] < 5.0
 
 
 def test_banana_arrows_point_along_the_force(banana_figure: Figure) -> None:

@@ -7,18 +7,20 @@ from matplotlib.lines import Line2D
 
 from rnshmc.plots.plane import arrows, contours, rate_label
 from rnshmc.plots.style import ALARM, WIDTH, sampler_legend, sampler_style, theme
+from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import in_order
 
 PROPOSAL = "#0072b2"
 NAMES = ("theta1", "theta2")
 MARGIN = 0.25
-"""Free space around the grid of the banana and the trajectories."""
+"""Free space around the grid of the banana and the exact trajectories."""
 
 
 def banana(field: pd.DataFrame, trajectories: pd.DataFrame, acceptance: pd.DataFrame) -> Figure:
     """Forces of the exact and the surrogate potential, and trajectories of HMC and RNS-HMC (Fig. 2).
 
-    Arrows show minus the gradient: its direction, and a length that grows with the logarithm of its norm.
+    Arrows show minus the gradient: its direction, and a length that grows with the logarithm of its norm. Trajectories
+    of the surrogate that leave the plane of the exact ones are cut at the frame.
 
     Parameters
     ----------
@@ -26,7 +28,7 @@ def banana(field: pd.DataFrame, trajectories: pd.DataFrame, acceptance: pd.DataF
         `rnshmc.experiments.banana.BananaTables`.
     """
     samplers = in_order(acceptance["sampler"])
-    places = pd.concat([field, trajectories])
+    places = pd.concat([field, trajectories[trajectories["sampler"] == BASELINE]])
     limits = [(places[name].min() - MARGIN, places[name].max() + MARGIN) for name in NAMES]
     with theme():
         figure = Figure(figsize=(WIDTH, 3.3), layout="constrained")

@@ -43,10 +43,10 @@ FIGURES: Mapping[str, Drawing] = {
         "HMC and RNS-HMC on a banana-shaped posterior (paper A, Fig. 2). Left: forces of the exact potential and of "
         "the random network; arrows grow with the logarithm of the force. Middle and right: trajectories from the red "
         "square with the same initial momenta, each in {{ drawn_steps }} leapfrog steps, and the proposals at their "
-        "ends. The network was trained on the states of iterations {{ discard + 1 }} to {{ explore }} of an "
-        "exploration by HMC. Acceptance in {{ steps }} leapfrog steps: mean and standard error over {{ repeats }} "
-        "chains of {{ iterations }} iterations. The paper's acceptance has the sign of the energy error reversed: "
-        "column reversed_acceptance of ``fig2_acceptance.csv``.",
+        "ends; those of the network that leave the panel are cut. The network was trained on the states of iterations "
+        "{{ discard + 1 }} to {{ explore }} of an exploration by HMC. Acceptance in {{ steps }} leapfrog steps: mean "
+        "and standard error over {{ repeats }} chains of {{ iterations }} iterations. The paper's acceptance has the "
+        "sign of the energy error reversed: column reversed_acceptance of ``fig2_acceptance.csv``.",
     ),
     "fig3": Drawing(
         "rnshmc.plots.gaussian_sweep:gaussian_sweep",
