@@ -103,8 +103,10 @@ def sample(
         If the budget does not suffice for any result.
     EvaluationError
         If nothing can be evaluated any more.
-    DataError, StoreError
-        If a file cannot be read or written, or belongs to other parameters.
+    DataError
+        If a file cannot be read, or belongs to other parameters.
+    StoreError
+        If a file cannot be written.
     """
     starts = make_starts(x0)
     dim = starts.shape[1]
