@@ -1,0 +1,80 @@
+"""docs/tutorial.md runs as it is written, and samples what it says."""
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnshmc.types import Array
+from tests.conftest import z_bound
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/tutorial.md"
+
+
+@pytest.fixture(scope="module")
+def run_page() -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "scripts")
+        patch.delitem(sys.modules, "run_page", raising=False)
+        yield importlib.import_module("run_page")
+
+
+@pytest.fixture(scope="module")
+def names(run_page: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the page defines, after all its blocks have run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("tutorial"))
+        made: dict[str, Any] = run_page.run_page(PAGE)
+        lines = Path("evaluations.jsonl").read_text(encoding="utf-8").splitlines()
+        return made | {"left": set(os.listdir()), "evaluated": [json.loads(line)["x"] for line in lines[1:]]}
+
+
+@pytest.fixture(scope="module")
+def exact(names: dict[str, Any]) -> tuple[Array, Array]:
+    """Means and standard deviations of the tutorial's posterior, by quadrature in the logarithms of its parameters."""
+    axes = [np.linspace(low, high, 81) for low, high in ((2.00, 2.16), (-1.3, -0.8), (-2.6, -0.6))]
+    rise, rate, noise = np.meshgrid(*(np.exp(axis) for axis in axes), indexing="ij")
+    curves = rise[..., :1] * (1 - np.exp(-rate[..., :1] * names["minutes"]))
+    misfit = ((names["warmed"] - curves) ** 2).sum(axis=-1, keepdims=True)
+    x = np.stack((rise, rate, noise), axis=-1)
+    log_density = -24 * np.log(noise) - 0.5 * misfit / noise**2 - 0.5 * ((x / names["scales"]) ** 2).sum(axis=-1)
+    log_density += np.log(x).sum(axis=-1)
+    weights = np.exp(log_density - log_density.max())
+    weights /= weights.sum()
+    mean = np.tensordot(weights, x, axes=3)
+    return mean, np.sqrt(np.tensordot(weights, (x - mean) ** 2, axes=3))
+
+
+@pytest.mark.parametrize("name", ["result", "without", "first", "more"])
+def test_means_are_those_of_quadrature(name: str, names: dict[str, Any], exact: tuple[Array, Array]) -> None:
+    mean = names[name].mean
+    assert (np.abs(mean.value - exact[0]) < z_bound(12) * mean.standard_error).all()
+    assert (mean.standard_error < 0.1 * exact[1]).all()
+
+
+def test_what_the_page_says_of_its_runs_is_so(names: dict[str, Any]) -> None:
+    assert names["result"].units == ("K", "1/min", "K")
+    assert names["without"].spent.gradients == 0
+    assert names["left"] >= {"draws.nc", "evaluations.jsonl", "file_draws.nc"}
+    assert "gradient" in str(names["told"])
+
+
+def test_no_evaluation_is_repeated(names: dict[str, Any]) -> None:
+    points = names["evaluated"]
+    assert len(set(map(tuple, points))) == len(points)
+    assert len(points) == names["first"].spent.values + names["more"].spent.values
+
+
+def test_a_block_that_nothing_runs_is_an_error(run_page: ModuleType, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("text\n\n```text\n1 + 1\n```\n")
+    with pytest.raises(ValueError, match=r"page.md, line 3: nothing here runs text"):
+        run_page.run_page(page)
