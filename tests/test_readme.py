@@ -1,4 +1,4 @@
-"""The examples of README.md and docs/samplers.md run as they stand."""
+"""The examples of README.md, docs/index.md and docs/samplers.md run as they stand."""
 
 import re
 from pathlib import Path
@@ -17,8 +17,9 @@ def names_of_example(page: str) -> dict[str, Any]:
     return names
 
 
-def test_a_posterior_of_one_s_own_is_sampled(capsys: pytest.CaptureFixture[str]) -> None:
-    result = names_of_example("README.md")["result"]
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_a_posterior_of_one_s_own_is_sampled(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    result = names_of_example(page)["result"]
     assert tuple(result.names) == ("a", "b")
     printed = capsys.readouterr().out
     assert all(word in printed for word in ("a", "b", "mean"))

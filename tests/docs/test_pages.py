@@ -1,0 +1,38 @@
+"""What pages of docs/ say of the code."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import rnshmc
+from rnshmc.inference import verdict
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_python_on_a_page_is_python(page: Path) -> None:
+    for block in re.findall(r"^```python.*?\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        ast.parse(block)
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    pages = (DOCS / "reference").glob("*.md")
+    shown = [name for page in pages for name in re.findall(r"^::: rnshmc\.(\w+)$", page.read_text(), re.MULTILINE)]
+    assert sorted(shown) == sorted(rnshmc.EXPORTS)
+
+
+def test_limits_of_the_verdict_are_those_of_the_code() -> None:
+    lines = (DOCS / "verdict.md").read_text(encoding="utf-8").splitlines()
+    rows = {cells[1].strip(): cells[2:4] for cells in (line.split("|") for line in lines) if len(cells) == 6}
+    for name, limits in {
+        "`sd(U - V)`": (f"up to {verdict.CLOSE:g}", f"above {verdict.FAR:g}"),
+        "mass left open": (f"up to {verdict.OPEN:.0%}", f"above {verdict.WIDE_OPEN:.0%}"),
+        "`Pareto k`": (f"up to {verdict.RELIABLE_K:g}", f"from {verdict.USELESS_K:g} on"),
+        "`R-hat`": (f"up to {verdict.MIXED:g}", ""),
+        "independent draws": (f"from {verdict.FEW:g} on", ""),
+    }.items():
+        assert tuple(cell.strip() for cell in rows[name]) == limits
