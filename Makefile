@@ -4,7 +4,7 @@
 ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
 
-.PHONY: help env run test suite test-rounding test-dolfinx test-wheel calibrate test-slurm paper lint lock clean
+.PHONY: help env run test suite test-rounding test-dolfinx test-wheel site calibrate test-slurm paper lint lock clean
 
 help: ## Print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -35,8 +35,11 @@ calibrate: env ## Check every sampler by simulation-based calibration: minutes
 test-dolfinx: ## Run the PDE tests with dolfinx 0.5.2, 0.9 and 0.11, each in a Debian tree: root, debootstrap
 	@scripts/test-dolfinx.sh
 
-test-wheel: ## Install the wheel into an empty environment and sample a small posterior there
+test-wheel: ## Install the wheel into an empty environment and run the tutorial there
 	@scripts/test-wheel.sh
+
+site: ## Build the documentation site in build/site
+	@scripts/site.sh
 
 test-slurm: env ## Run the run "test" and a requeued job on a Slurm of its own, as root
 	@scripts/test-slurm.sh
@@ -51,5 +54,5 @@ lock: env ## Pin the newest versions that pyproject.toml allows in requirements.
 	$(IN_ENV) python scripts/lock.py
 
 clean: ## Remove the environment and the caches; data and results stay
-	rm -rf .venv .venv-newest .mypy_cache .pytest_cache .ruff_cache src/rnshmc.egg-info
+	rm -rf .venv .venv-newest .venv-site build/site .mypy_cache .pytest_cache .ruff_cache src/rnshmc.egg-info
 	find src tests workflow scripts benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
