@@ -1,6 +1,7 @@
 """What a posterior may be given as."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,21 @@ def test_the_gradient_of_least_squares_does_not_solve_again() -> None:
 
     make_model(LeastSquares(counted, DATA, 1.0, vjp=vjp), None, 2).evaluate(X, gradient=True)
     assert len(solved) == 1
+
+
+def test_a_thread_does_not_lose_its_solve_to_another() -> None:
+    solved: list[bytes] = []
+
+    def counted(x: Array) -> Array:
+        solved.append(x.tobytes())
+        return forward(x)
+
+    target = LeastSquares(counted, DATA, 1.0, jacobian=jacobian)
+    target.log_density(X)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(target.log_density, X + 1.0).result()
+    target.gradient(X)
+    assert solved == [X.tobytes(), (X + 1.0).tobytes()]
 
 
 def test_least_squares_without_jacobian_has_no_gradient() -> None:

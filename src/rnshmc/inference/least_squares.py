@@ -1,5 +1,6 @@
 """Posteriors of a forward model that is observed with Gaussian noise."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -63,7 +64,8 @@ class LeastSquares:
             raise ParameterError("jacobian, vjp: give one of them")
         self._forward, self._jacobian, self._vjp = forward, jacobian, vjp
         self._prior = _Normal(*prior) if isinstance(prior, tuple) else prior
-        self._last: tuple[bytes, Array] | None = None
+        # The last solve of each thread: another must not replace it between a value and its gradient.
+        self._last: dict[int, tuple[bytes, Array]] = {}
 
     @property
     def has_gradient(self) -> bool:
@@ -88,13 +90,13 @@ class LeastSquares:
 
     def _solved(self, x: Array) -> Array:
         """F(x)."""
-        last = self._last
+        last = self._last.get(threading.get_ident())
         if last is not None and last[0] == x.tobytes():
             return last[1]
         output = np.atleast_1d(np.asarray(self._forward(x.copy()), dtype=np.float64))
         if output.shape != self._data.shape:
             raise ParameterError(f"the forward model returned shape {output.shape}, the data have {self._data.shape}")
-        self._last = (x.tobytes(), output)
+        self._last[threading.get_ident()] = (x.tobytes(), output)
         return output
 
     def _checked_jacobian(self, x: Array) -> Array:
