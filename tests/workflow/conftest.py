@@ -17,7 +17,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PARTS = (
-    "Snakefile",
     "config",
     "data",
     "environment.yml",

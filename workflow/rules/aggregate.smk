@@ -3,9 +3,9 @@
 import csv
 
 # What the papers print: their titles, and a table of each, in the order in which they are shown.
-TITLES_OF_PAPERS = "papers/papers.csv"
-with open(ROOT / TITLES_OF_PAPERS, encoding="utf-8", newline="") as file:
-    PUBLISHED = [f"papers/{row['paper']}.csv" for row in csv.DictReader(file)]
+TITLES_OF_PAPERS = ours("papers/papers.csv")
+with open(TITLES_OF_PAPERS, encoding="utf-8", newline="") as file:
+    PUBLISHED = [ours(f"papers/{row['paper']}.csv") for row in csv.DictReader(file)]
 
 # The problem of Fig. 6, where the run has it, and those of its samplers that the paper compares there.
 FIG6 = "lr_simulated"
@@ -150,7 +150,7 @@ rule scorecard:
             *(rules.nng_sghmc_tables.output if "nng_fig10" in NETWORK_FIGURES else []),
         ],
         published=PUBLISHED,
-        reasons="papers/reasons.csv",
+        reasons=ours("papers/reasons.csv"),
     output:
         scorecard=report(
             f"{RESULTS}/tables/scorecard.csv",

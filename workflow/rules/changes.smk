@@ -14,8 +14,8 @@ RECORDS = Path(RESULTS, "records.json")
 
 # The profile leaves out the trigger `code`, which goes by the times of scripts: digests among the parameters take its
 # place. Those of scripts come from `code`; that of a shell command is added here, so that no rule can forget it.
-# All rules run in one environment.
-for rule_ in workflow.rules:
+# All rules run in one environment; those of a workflow that has this one as a module are left alone.
+for rule_ in workflow.modifier.rules:
     if not rule_.norun and rule_.conda_env is None:
         rule_.conda_env = "../../environment.yml"
     if rule_.shellcmd is not None:

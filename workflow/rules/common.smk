@@ -6,7 +6,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(workflow.basedir)
+# Of the project. The workflow may run in another folder, with results of its own there.
+ROOT = Path(workflow.snakefile).resolve().parents[2]
 
 # The workflow and its jobs run the very files that `code` looks at, whichever copy of the package is installed.
 sys.path.insert(0, str(ROOT / "src"))
@@ -23,11 +24,11 @@ for name in [name for name in os.environ if name.startswith("PMIX_") or name in 
 
 from rnshmc.run.config import check_config, is_selected, selected_problems
 from rnshmc.run.mpi import MPI_SETTINGS
-from rnshmc.run.recipes import recipe, recipe_name
-from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, TARGETS, VIEWS, target_settings
+from rnshmc.run.recipes import AUTO, recipe, recipe_name
+from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, OWN_TARGETS, SURROGATES, TARGETS, VIEWS, target_settings
 from rnshmc.results.estimates import as_published
 from rnshmc.rerun.closure import script_imports
-from rnshmc.rerun.code_digest import code_digest
+from rnshmc.rerun.code_digest import code_digest, own_digest
 from rnshmc.rerun.memory import Memory
 
 check_config(config)
@@ -42,7 +43,22 @@ REGISTRIES = {
 CODE_MEMORY = Memory(Path(".snakemake/rnshmc-code.jsonl"))
 RESULTS = f"results/{config['run']}"
 LOGS = f"logs/{config['run']}"
-PROBLEMS = selected_problems(config)
+
+
+def with_digest(entry):
+    """The entry of a problem; a user's file stands in it with its digest, so that an edit reruns what uses it."""
+    target = entry["target"]
+    if target["kind"] != "python":
+        return entry
+    return {**entry, "target": {**target, "digest": own_digest(Path(target["path"]))}}
+
+
+def ours(path):
+    """A file of the project, from the folder that the workflow runs in."""
+    return os.path.relpath(ROOT / path)
+
+
+PROBLEMS = {name: with_digest(entry) for name, entry in selected_problems(config).items()}
 TITLES = {name: entry["title"] for name, entry in PROBLEMS.items()}
 PAPERS = {name: entry["paper"] for name, entry in PROBLEMS.items() if "paper" in entry}
 # Problems of paper B share pages; each of the others has one of its own, and its place in the figures over problems.
@@ -58,8 +74,11 @@ WASTED = [
     for name, entry in PROBLEMS.items()
     if entry.get("baseline")
     for sampler in entry["samplers"]
-    if recipe(sampler).kernel == "hmc"
+    if sampler != AUTO and recipe(sampler).kernel == "hmc"
 ]
+# Problems that are a user's model, and those that `rnshmc.sample` samples.
+OWN = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] in OWN_TARGETS]
+AUTOMATIC = [name for name, problem in PROBLEMS.items() if AUTO in problem["samplers"]]
 ELLIPTIC = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] == "elliptic"]
 # Those whose explorations keep the gradients along their trajectories, for the samplers whose surrogates are fitted to them.
 RECORDED = [
@@ -80,7 +99,7 @@ def one_of(names):
 
 wildcard_constraints:
     problem=one_of(PROBLEMS),
-    sampler=one_of(sorted({s for p in PROBLEMS.values() for s in p["samplers"]})),
+    sampler=one_of(sorted({s for p in PROBLEMS.values() for s in p["samplers"] if s != AUTO})),
     surrogate=one_of(sorted({s for p in PROBLEMS.values() for s in p["surrogates"]})),
     chain=r"chain\d+",
 
@@ -137,6 +156,8 @@ def of_every_fit(pattern):
 
 def data_file(name):
     """The file that a problem's target is built from."""
+    if name in OWN:
+        return f"{RESULTS}/models/{name}.npz"
     return PROBLEMS[name]["data"].format(run=config["run"])
 
 
@@ -216,10 +237,14 @@ def exploration_of(problem, surrogate):
     return pattern.format(problem=problem, surrogate=surrogate, chain="{chain}")
 
 
+def start_of(problem):
+    """Where explorations of a problem start, if not at the origin."""
+    return {"start": PROBLEMS[problem]["start"]} if "start" in PROBLEMS[problem] else {}
+
+
 def explore_spec(wildcards):
     """All that shapes an exploration."""
     name = wildcards.problem
-    start = {"start": problem(wildcards)["start"]} if "start" in problem(wildcards) else {}
     recorded = {"recorded_from": iterations(name, "discard")} if name in RECORDED else {}
     return {
         "problem": name,
@@ -229,9 +254,14 @@ def explore_spec(wildcards):
         "hmc": {key: problem(wildcards)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
         "entries": [target_code(wildcards), KERNELS["hmc"]],
         "iterations": iterations(name, "explore"),
-        **start,
+        **start_of(name),
         **recorded,
     }
+
+
+def kept(wildcards):
+    """Draws that a sampler's chain keeps."""
+    return sampler_setting(wildcards.problem, wildcards.sampler, "keep", iterations(wildcards.problem, "keep"))
 
 
 def sampler_spec(wildcards, **more):
@@ -280,7 +310,7 @@ def of_recipes(problem, *recipes):
     return [
         path
         for sampler in samplers(problem)
-        if recipe_name(sampler) in recipes
+        if sampler != AUTO and recipe_name(sampler) in recipes
         for path in of_chains(rules.sample.output.chain, problem, sampler)
     ]
 
@@ -319,14 +349,14 @@ def on_ranks(script):
     return (
         "launcher='{resources.mpi}'; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1"
         " ${{launcher:+$launcher -n {resources.tasks}}}"
-        f" python -m mpi4py workflow/scripts/{script} > {{log}} 2>&1"
+        f" python -m mpi4py {ours('workflow/scripts')}/{script} > {{log}} 2>&1"
     )
 
 
 def stories(problems):
     """What the report says of problems; nothing of one that has no text."""
-    paths = [f"workflow/report/problems/{name}.txt" for name in problems]
-    return [path for path in paths if (ROOT / path).exists()]
+    paths = [ours(f"workflow/report/problems/{name}.txt") for name in problems]
+    return [path for path in paths if Path(path).exists()]
 
 
 def run_tables(*names):

@@ -5,6 +5,17 @@ from rnshmc.datasets.registry import READERS, SIMULATIONS, STAGES, STAND_INS
 RAW = "data/raw"
 PROCESSED = "data/processed"
 FETCHED, SIMULATED, PROJECTED = (config["data"][kind] for kind in ("fetched", "simulated", "projected"))
+# A table of statistics is in the folder that the workflow runs in, or else in the project's.
+FETCHED = {
+    name: {
+        **entry,
+        "stand_in": {
+            key: ours(value) if key == "path" and not Path(value).exists() else value
+            for key, value in entry["stand_in"].items()
+        },
+    }
+    for name, entry in FETCHED.items()
+}
 # Raw data that are no regression: what paper A's authors published beside their code.
 PUBLISHED = ["pde-observations", "fig1-observations"]
 # Receipts of the raw files behind each processed one.
@@ -23,7 +34,7 @@ if config["data"]["mirror"] and not os.getenv("RNSHMC_DATA_MIRROR"):
 rule download:
     """Fetch a raw file from the first source that has it."""
     input:
-        sources="data/sources.yaml",
+        sources=ours("data/sources.yaml"),
     output:
         receipt=f"{RAW}/{{dataset}}.json",
     log:
@@ -129,3 +140,31 @@ rule subset:
         spec=lambda wc: data_spec(STAGES["subset"], [wc.dataset, "subset", wc.rows], {"rows": int(wc.rows)}),
     script:
         "../scripts/data.py"
+
+
+# Problems that are a user's model have no data set, but jobs depend on what is written down here as they do on one.
+if OWN:
+
+    rule model:
+        """Make a user's model, check it where explorations start, and write down which model it is."""
+        input:
+            reads=lambda wc: problem(wc).get("data", []),
+        output:
+            data=f"{RESULTS}/models/{{problem}}.npz",
+        log:
+            f"{LOGS}/models/{{problem}}.log",
+        wildcard_constraints:
+            problem=one_of(OWN),
+        resources:
+            **demand(mem_mb=2000, runtime=20),
+        params:
+            code=lambda wc: code("scripts/model.py", target_code(wc)),
+            spec=lambda wc: {
+                "problem": wc.problem,
+                "seed": config["seed"],
+                "target": problem(wc)["target"],
+                "entry": target_code(wc),
+                **start_of(wc.problem),
+            },
+        script:
+            "../scripts/model.py"

@@ -2,6 +2,7 @@
 
 import json
 
+SCRIPTS = ours("workflow/scripts")
 # Receipts of what paper A's authors published, where it is asked for.
 PUBLISHED_OBSERVATIONS = [f"{RAW}/pde-observations.json"] if config["forward"]["observations"] == "published" else []
 OBSERVATIONS = None if PUBLISHED_OBSERVATIONS else config["forward"]["observations"]
@@ -20,8 +21,8 @@ rule warm_forms:
         code=code("scripts/warm_forms.py"),
     shell:
         # Twice: with ffcx 0.5 a process that compiles elements gives forms other names than one that finds them compiled.
-        "python workflow/scripts/warm_forms.py --output {output.stamp} --log {log} &&"
-        " python workflow/scripts/warm_forms.py --output {output.stamp} --log {log}"
+        f"python {SCRIPTS}/warm_forms.py --output {{output.stamp}} --log {{log}} &&"
+        f" python {SCRIPTS}/warm_forms.py --output {{output.stamp}} --log {{log}}"
 
 
 rule forward_model:
@@ -54,7 +55,7 @@ rule forward_model:
     shell:
         # One BLAS thread per rank: the ranks share the cores that the rule was given.
         "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 {resources.mpi} -n {resources.tasks}"
-        " python workflow/scripts/forward_model.py --spec {params.spec:q} --output {output.data} > {log} 2>&1"
+        f" python {SCRIPTS}/forward_model.py --spec {{params.spec:q}} --output {{output.data}} > {{log}} 2>&1"
 
 
 SCALING = config["scaling"]

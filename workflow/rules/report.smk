@@ -2,7 +2,7 @@
 
 # Figures of paper B that only their own pages show.
 ON_OTHER_PAGES = {"nng_fig6", "nng_fig7", "nng_fig8", "nng_fig10"}
-STYLE = "workflow/report/style.css"
+STYLE = ours("workflow/report/style.css")
 
 
 # The problems of paper B that a page tells of, where the config has any of them.
@@ -132,9 +132,9 @@ rule notebook:
     input:
         unpack(lambda wc: NOTEBOOKS[wc.page]["files"]),
         figures=lambda wc: list(NOTEBOOKS[wc.page]["figures"].values()),
-        notebook=lambda wc: f"workflow/{notebook_source(wc)}",
-        template="workflow/report/notebook/index.html.j2",
-        template_settings="workflow/report/notebook/conf.json",
+        notebook=lambda wc: ours(f"workflow/{notebook_source(wc)}"),
+        template=ours("workflow/report/notebook/index.html.j2"),
+        template_settings=ours("workflow/report/notebook/conf.json"),
         style=STYLE,
     output:
         notebook=f"{RESULTS}/report/{{page}}.ipynb",
@@ -168,7 +168,7 @@ rule notebook:
 rule report:
     """Make the first page of the report: what was run, and what came out."""
     input:
-        template="workflow/report/index.html.j2",
+        template=ours("workflow/report/index.html.j2"),
         style=STYLE,
         table1=rules.tables.output.table1,
         table1_se=rules.tables.output.table1_se,
@@ -205,7 +205,7 @@ rule report:
 rule scorecard_page:
     """Make the page of the scorecard: every printed number beside ours, and the rules."""
     input:
-        template="workflow/report/scorecard.html.j2",
+        template=ours("workflow/report/scorecard.html.j2"),
         style=STYLE,
         scorecard=rules.scorecard.output.scorecard,
         papers=TITLES_OF_PAPERS,

@@ -12,9 +12,7 @@ other keys are arguments of `sample` by their names. Paths are relative to the f
 """
 
 import difflib
-import importlib.util
 import inspect
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from rnshmc.errors import DataError, ParameterError
 from rnshmc.inference.call import sample
 from rnshmc.inference.result import Result
 from rnshmc.inference.umbridge import UMBridge
+from rnshmc.targets.own import made
 
 _PATHS = ("filepath", "evaluations")
 _NOT_IN_A_FILE = ("gradient", "callback")
@@ -72,7 +71,7 @@ def make_target(entry: Any, folder: Path) -> Any:
     match entry.get("kind"):
         case "python":
             check_keys(keys, {"path", "make", "settings"}, required=("path", "make"), where="target")
-            return _made(folder / keys["path"], keys["make"], keys.get("settings") or {})
+            return made(folder / keys["path"], keys["make"], keys.get("settings") or {})
         case "umbridge":
             check_keys(keys, inspect.signature(UMBridge).parameters.keys(), required=("url",), where="target")
             if isinstance(prior := keys.get("prior"), Mapping):
@@ -109,18 +108,3 @@ def _read(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise DataError(f"{path}: expected keys and values, such as target and x0")
     return content
-
-
-def _made(path: Path, make: str, settings: Mapping[str, Any]) -> Any:
-    """What a function of the user's file makes."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise ParameterError(f"target: there is no Python file {path}")
-    module = importlib.util.module_from_spec(spec)
-    # Where worker processes find it, and what it imports from its own folder.
-    sys.path.insert(0, str(path.parent.resolve()))
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    if not callable(function := getattr(module, make, None)):
-        raise ParameterError(f"target: {path} has no function {make!r}")
-    return function(**settings)

@@ -68,6 +68,38 @@ def import_closure(modules: Iterable[str], root: Path, *, memory: Memory | None 
     return tuple(sorted(file.relative_to(root) for file in files.values() if file is not None))
 
 
+def files_beside(file: Path) -> tuple[Path, ...]:
+    """A user's Python file, and those of its folder that it imports, directly or indirectly.
+
+    Raises
+    ------
+    SyntaxError
+        If one of them is not Python.
+    """
+    folder = str(file.parent)
+    found: dict[Path, None] = {}
+    pending: list[Path] = [file]
+    while pending:
+        current = pending.pop()
+        if current not in found:
+            found[current] = None
+            text = current.read_text(encoding="utf-8")
+            names = _all_imported(parsed(text, str(current)))
+            pending += [beside for name in names if (beside := _file_of(name, folder)) is not None]
+    return tuple(sorted(found))
+
+
+def _all_imported(tree: ast.Module) -> list[str]:
+    """Dotted names of modules, and of what is taken from them, which may be modules, too."""
+    names: list[str] = []
+    for statement in _import_statements(tree.body):
+        if isinstance(statement, ast.Import):
+            names += [alias.name for alias in statement.names]
+        elif statement.module:
+            names += [statement.module, *(f"{statement.module}.{alias.name}" for alias in statement.names)]
+    return names
+
+
 def script_imports(script: Path) -> tuple[str, ...]:
     """Imports of this package in a script or notebook, as entries for `import_closure`.
 
@@ -94,7 +126,7 @@ def _code_cells(notebook: Mapping[str, Any]) -> str:
     return "\n".join(line for source in sources for line in source.splitlines() if not line.startswith("%"))
 
 
-def _file_of(module: str, sources: Path) -> Path | None:
+def _file_of(module: str, sources: Path | str) -> Path | None:
     """The file of a module or package, None for a module that is not under the sources."""
     # Text instead of Path, for speed: called thousands of times per graph.
     path = os.path.join(sources, *module.split("."))
@@ -105,9 +137,9 @@ def _file_of(module: str, sources: Path) -> Path | None:
 
 
 @cache
-def parsed(text: str) -> ast.Module:
-    """The syntax tree of Python source, cached; it must not be changed."""
-    return ast.parse(text)
+def parsed(text: str, file: str = "<unknown>") -> ast.Module:
+    """The syntax tree of Python source, cached; it must not be changed. Syntax errors name ``file``."""
+    return ast.parse(text, filename=file)
 
 
 def _imported_names(text: str, package: str) -> str:

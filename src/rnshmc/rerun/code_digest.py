@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable
 from functools import partial
 from pathlib import Path
 
-from rnshmc.rerun.closure import import_closure, parsed, script_imports
+from rnshmc.errors import ParameterError
+from rnshmc.rerun.closure import files_beside, import_closure, parsed, script_imports
 from rnshmc.rerun.memory import Memory
 
 _PACKAGE = Path("src/rnshmc/__init__.py")
@@ -64,6 +65,29 @@ def code_digest(
         )
         digest.update(f"\n{file.as_posix()} {said}".encode())
     return digest.hexdigest()
+
+
+def own_digest(file: Path) -> str:
+    """Digest of a user's Python file, and of those of its folder that it imports.
+
+    Returns
+    -------
+    str
+        SHA-256 in hexadecimal. Comments, docstrings, layout and the place of the folder do not count.
+
+    Raises
+    ------
+    ParameterError
+        There is no such file, or it is not Python; the message names the file.
+    """
+    if not file.is_file():
+        raise ParameterError(f"there is no file {file} in {Path.cwd()}; paths start where snakemake runs")
+    try:
+        files = files_beside(file)
+        said = {each.relative_to(file.parent).as_posix(): meaning(each.read_text(encoding="utf-8")) for each in files}
+    except (SyntaxError, UnicodeDecodeError) as error:
+        raise ParameterError(f"{file} is not Python: {error}") from error
+    return hashlib.sha256(repr(sorted(said.items())).encode()).hexdigest()
 
 
 def meaning(text: str, *, tables: bool = True) -> str:

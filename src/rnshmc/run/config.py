@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rnshmc.errors import ParameterError
-from rnshmc.run.recipes import recipe
+from rnshmc.run.recipes import AUTO, recipe
 from rnshmc.run.registry import TARGETS
 
 EXPERIMENTS_BESIDE = frozenset({"fig4", "fig5", "scaling", "mesh_study"})
@@ -75,7 +75,7 @@ def _data_complaints(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _problem_complaints(where: str, problem: Mapping[str, Any], shared: Mapping[str, int]) -> Iterator[str]:
-    if "hmc" not in problem["samplers"]:
+    if "hmc" not in problem["samplers"] and problem["samplers"].keys() != {AUTO}:
         yield f"{where}.without names hmc, whose settings are those of the exploration"
     iterations = {**shared, **problem.get("iterations", {})}
     if "iterations" in problem:
@@ -90,6 +90,8 @@ def _problem_complaints(where: str, problem: Mapping[str, Any], shared: Mapping[
         if "whitened" in settings:
             yield from _steps_complaint(f"{where}.surrogates.{surrogate}.whitened", settings["whitened"])
     for sampler, settings in problem["samplers"].items():
+        if sampler == AUTO:
+            continue
         entry = f"{where}.samplers.{sampler}"
         yield from _steps_complaint(entry, settings)
         yield from _surrogate_complaint(entry, sampler, settings, problem["surrogates"])

@@ -41,6 +41,8 @@ RECIPES = {
     "sghmc": Recipe(kernel="sghmc", surrogate=None, options=("batch_size", "friction"), minibatches=True, exact=False),
     "sghmc_mh": Recipe(kernel="sghmc_mh", surrogate=None, options=("batch_size",), minibatches=True),
 }
+AUTO = "auto"
+"""The sampler of a workflow that is no recipe: `rnshmc.sample`, which explores and fits by itself."""
 
 
 def recipe_name(sampler: str) -> str:

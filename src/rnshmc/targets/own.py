@@ -1,0 +1,115 @@
+"""A potential of one's own, from a Python file: ``target: {kind: python, path: my_model.py, make: posterior}``."""
+
+import importlib.util
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rnshmc.errors import ParameterError
+from rnshmc.types import Array, Potential
+
+
+def from_file(
+    record: Path,  # noqa: ARG001
+    *,
+    path: str,
+    make: str,
+    settings: Mapping[str, Any] | None = None,
+    digest: str,  # noqa: ARG001
+) -> Potential:
+    """The potential that a function in a Python file makes.
+
+    Parameters
+    ----------
+    record
+        What the workflow wrote down of the model. It is not read: jobs depend on it, as they do on a data set.
+    path
+        The file, relative to the working folder.
+    make
+        Name of the function. It returns an object with ``dim``, ``value``, and ``gradient``, ``value_and_grad`` or
+        both: U = -log density and its gradient.
+    settings
+        Keyword arguments of the function.
+    digest
+        Which version of the file it is, for the record.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such file or function, or the function returns something else.
+    """
+    return as_potential(made(Path(path), make, settings or {}), f"target: {make} in {path}")
+
+
+def made(path: Path, make: str, settings: Mapping[str, Any]) -> Any:
+    """What a function of a Python file returns.
+
+    The file may import others of its folder, and worker processes find it under its name.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such file, or no such function in it.
+    """
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise ParameterError(f"target: there is no Python file {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent.resolve()))
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    if not callable(function := getattr(module, make, None)):
+        raise ParameterError(f"target: {path} has no function {make!r}")
+    return function(**settings)
+
+
+def as_potential(model: Any, where: str) -> Potential:
+    """A model as a potential; a gradient alone, or a value with its gradient alone, stands for the other as well.
+
+    Parameters
+    ----------
+    model
+        Has ``dim``, ``value``, and ``gradient`` or ``value_and_grad``.
+    where
+        What made it, for messages.
+
+    Raises
+    ------
+    ParameterError
+        If it lacks one of these, or ``dim`` is not a positive whole number.
+    """
+    missing = [name for name in ("dim", "value") if not hasattr(model, name)]
+    if not (hasattr(model, "gradient") or hasattr(model, "value_and_grad")):
+        missing.append("gradient or value_and_grad")
+    if missing:
+        raise ParameterError(
+            f"{where} returned a {type(model).__name__} without {', without '.join(missing)}; "
+            "expected U = -log density as an object with dim, value, and gradient or value_and_grad"
+        )
+    if not isinstance(model.dim, int) or isinstance(model.dim, bool) or model.dim < 1:
+        raise ParameterError(f"{where} returned a model whose dim is {model.dim!r}, expected a positive whole number")
+    return model if isinstance(model, Potential) else _Completed(model)
+
+
+class _Completed:
+    """A model with one of ``gradient`` and ``value_and_grad``, and the other made of it."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self.dim: int = model.dim
+
+    def value(self, q: Array) -> float:
+        return float(self._model.value(q))
+
+    def gradient(self, q: Array) -> Array:
+        if hasattr(self._model, "gradient"):
+            gradient: Array = self._model.gradient(q)
+            return gradient
+        return self.value_and_grad(q)[1]
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        if hasattr(self._model, "value_and_grad"):
+            value, gradient = self._model.value_and_grad(q)
+            return float(value), gradient
+        return self.value(q), self.gradient(q)

@@ -1,0 +1,33 @@
+"""Make a user's model, check it at the start, and write down which model it is."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rnshmc.errors import ParameterError
+from rnshmc.files import atomic_path, sha256
+from rnshmc.random import stream
+from rnshmc.run.argument_checks import check_potential
+from rnshmc.run.job import job
+from rnshmc.run.registry import load_target
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+spec, output = snakemake.params.spec, Path(snakemake.output.data)
+
+with job(snakemake.log[0]):
+    try:
+        model = load_target(spec["target"], output)
+        start = np.array(spec.get("start", np.zeros(model.dim)))
+        if start.shape != (model.dim,):
+            raise ParameterError(f"start has {start.size} entries, but the model has dim {model.dim}")
+        check_potential(model, start, stream(spec["seed"], spec["problem"], "check"))
+    except ParameterError as error:
+        where = spec["target"].get("path") or spec["target"]["url"]
+        raise ParameterError(f"problems.{spec['problem']} ({where}): {error}") from error
+    read = {path: sha256(Path(path)) for path in snakemake.input}
+    with atomic_path(output) as temporary:
+        np.savez(temporary, origin="user", dim=model.dim, model=json.dumps({**spec["target"], "reads": read}))
