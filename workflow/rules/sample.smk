@@ -117,7 +117,7 @@ rule sample:
         spec=lambda wc: sampler_spec(
             wc,
             chain=chain_number(wc),
-            iterations=sampler_setting(wc.problem, wc.sampler, "keep", iterations(wc.problem, "keep")),
+            iterations=kept(wc),
         ),
     script:
         "../scripts/sample.py"
@@ -201,3 +201,55 @@ use rule timing as timing_published with:
     params:
         code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
         spec=lambda wc: published_spec(wc),
+
+
+# `rnshmc.sample` explores and fits by itself: its chains need nothing but the target, and were timed as they were made.
+if AUTOMATIC:
+
+    rule sample_auto:
+        """Sample with rnshmc.sample, and keep the draws."""
+        input:
+            data=data_of,
+            forms=target_inputs,
+        output:
+            chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
+        log:
+            f"{LOGS}/chains/{{problem}}/{{sampler}}/{{chain}}.log",
+        wildcard_constraints:
+            problem=one_of(AUTOMATIC),
+            sampler=AUTO,
+        priority: CHAINS_FIRST
+        resources:
+            **demand(mem_mb=3000, runtime=240),
+        params:
+            code=lambda wc: code("scripts/sample_auto.py", target_code(wc)),
+            spec=lambda wc: {
+                "problem": wc.problem,
+                "sampler": wc.sampler,
+                "chain": chain_number(wc),
+                "seed": config["seed"],
+                "target": problem(wc)["target"],
+                "entry": target_code(wc),
+                "iterations": kept(wc),
+                **start_of(wc.problem),
+            },
+        script:
+            "../scripts/sample_auto.py"
+
+    rule timing_auto:
+        """Gather the seconds that chains of rnshmc.sample took."""
+        input:
+            chains=lambda wc: of_chains(rules.sample_auto.output.chain, wc.problem, wc.sampler),
+        output:
+            timing=f"{RESULTS}/timing/{{problem}}/{{sampler}}.json",
+        log:
+            f"{LOGS}/timing/{{problem}}/{{sampler}}.log",
+        wildcard_constraints:
+            problem=one_of(AUTOMATIC),
+            sampler=AUTO,
+        resources:
+            **demand(mem_mb=1000, runtime=10),
+        params:
+            code=code("scripts/timing_auto.py"),
+        script:
+            "../scripts/timing_auto.py"

@@ -52,8 +52,10 @@ class Row:
     ess_per_evaluation: str
     z: str
     threshold: str
+    compared: bool
+    """Whether its means are compared with any."""
     agrees: bool | None
-    """Whether its means agree with the reference; None if there are too few draws to judge."""
+    """Whether they agree with the reference; None if there are too few draws to judge."""
     solver_failures: int
     softened_metrics: int
     fit: str
@@ -188,10 +190,10 @@ def _loaded(section: Section | NetworkSection) -> str:
 
 
 def _row(results: Results, problem: str, sampler: str) -> Row:
-    ours, errors, diagnostics, agreement = (
-        _only(table, problem, sampler)
-        for table in (results.table, results.errors, results.diagnostics, results.agreement)
+    ours, errors, diagnostics = (
+        _only(table, problem, sampler) for table in (results.table, results.errors, results.diagnostics)
     )
+    agreement = _agreement(results.agreement, problem, sampler)
     chains = [chain for chain in results.metrics if (chain.problem, chain.sampler) == (problem, sampler)]
     paper = _published(results.numbers, problem, sampler, chains[0].draws)
     timing = next(timing for timing in results.timings if (timing.problem, timing.sampler) == (problem, sampler))
@@ -210,9 +212,7 @@ def _row(results: Results, problem: str, sampler: str) -> Row:
             )
         ),
         ess_per_evaluation=significant(ours["min_ess_per_value"]),
-        z=fixed(2)(agreement["max_abs_z"]),
-        threshold=fixed(2)(agreement["threshold"]),
-        agrees=None if pd.isna(agreement["agrees"]) else bool(agreement["agrees"]),
+        **agreement,
         solver_failures=int(diagnostics["solver_failures"]),
         softened_metrics=int(diagnostics["softened_metrics"]),
         fit=_fit(chains),
@@ -223,6 +223,20 @@ def _row(results: Results, problem: str, sampler: str) -> Row:
 def _only(table: pd.DataFrame, problem: str, sampler: str) -> dict[str, Any]:
     row = table[(table["problem"] == problem) & (table["sampler"] == sampler)]
     return {str(column): value for column, value in row.iloc[0].items()}
+
+
+def _agreement(table: pd.DataFrame, problem: str, sampler: str) -> dict[str, Any]:
+    """The comparison of a sampler's means; dashes for one that is compared with nothing, as HMC is with itself."""
+    if table[(table["problem"] == problem) & (table["sampler"] == sampler)].empty:
+        return {"z": "–", "threshold": "–", "compared": False, "agrees": None}
+    row = _only(table, problem, sampler)
+    agrees = None if pd.isna(row["agrees"]) else bool(row["agrees"])
+    return {
+        "z": fixed(2)(row["max_abs_z"]),
+        "threshold": fixed(2)(row["threshold"]),
+        "compared": True,
+        "agrees": agrees,
+    }
 
 
 def _published(numbers: Sequence[Published], problem: str, sampler: str, draws: int) -> dict[str, float]:

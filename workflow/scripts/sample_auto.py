@@ -1,0 +1,58 @@
+"""Sample with `rnshmc.sample`, and keep its draws as a chain."""
+
+import hashlib
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rnshmc.files import sha256
+from rnshmc.inference.call import sample
+from rnshmc.inference.known import read_known
+from rnshmc.random import stream
+from rnshmc.run.checkpoint import Stopwatch
+from rnshmc.run.job import job
+from rnshmc.run.registry import load_target
+from rnshmc.run.timing import busy_s
+from rnshmc.store.automatic import automatic_chain
+from rnshmc.store.chains import write_chain
+from rnshmc.store.origin import read_origin
+from rnshmc.store.provenance import provenance
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log = logging.getLogger("rnshmc.sample_auto")
+spec = snakemake.params.spec
+data, output, chain = Path(snakemake.input.data), Path(snakemake.output.chain), f"chain{spec['chain']}"
+folder = output.parents[3] / "checkpoints" / spec["problem"] / spec["sampler"]
+
+with job(snakemake.log[0]):
+    # Evaluations are kept under a name of all that they depend on: those of another version of a model are not used.
+    shaped = json.dumps({**spec, "code": snakemake.params.code, "data": sha256(data)}, sort_keys=True)
+    evaluations = folder / f"{chain}-{hashlib.sha256(shaped.encode()).hexdigest()[:16]}.jsonl"
+    folder.mkdir(parents=True, exist_ok=True)
+    target, watch, busy = load_target(spec["target"], data), Stopwatch(), busy_s()
+    result = sample(
+        target,
+        np.array(spec.get("start", np.zeros(target.dim))),
+        draws=spec["iterations"],
+        seed=int(stream(spec["seed"], spec["problem"], spec["sampler"], chain).integers(2**31)),
+        filepath=evaluations,
+        progress_bar=False,
+    )
+    cost = watch.read()
+    log.info("%s, %s, %s:\n%s", spec["problem"], spec["sampler"], chain, result)
+    stored = automatic_chain(
+        result,
+        read_known(evaluations, result.names),
+        settings=spec,
+        cost={**cost, "other_cores": max(0.0, (busy_s() - busy - cost["cpu_s"]) / cost["wall_s"])},
+        origin=read_origin(data),
+        provenance=provenance(data_hashes={str(data): sha256(data)}),
+    )
+    write_chain(output, stored)
+    for file in folder.glob(f"{chain}-*.jsonl"):
+        file.unlink()
