@@ -1,7 +1,9 @@
 """What every registered target has to satisfy. A new one without a case here fails."""
 
 import math
+import threading
 from collections.abc import Callable
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from rnshmc.run.registry import (
     load_target,
 )
 from rnshmc.types import Array, Potential, RiemannianPotential
+from tests.inference.test_umbridge import Server
 
 
 def classes(folder: Path) -> Path:
@@ -65,14 +68,33 @@ def elliptic(folder: Path) -> Potential:
     return load_target({"kind": "elliptic", "cells": 6, "modes": 3}, folder / "elliptic.npz")
 
 
+def python(folder: Path) -> Potential:
+    model = "import numpy as np\nfrom rnshmc.targets.gaussian import Gaussian\n"
+    model += "def posterior():\n    return Gaussian(np.zeros(2), np.array([[1.0, 0.3], [0.3, 2.0]]))\n"
+    (folder / "conforming.py").write_text(model)
+    entry = {"kind": "python", "path": str(folder / "conforming.py"), "make": "posterior", "digest": ""}
+    return load_target(entry, folder)
+
+
+def umbridge(folder: Path) -> Potential:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_address[1]}"
+    prior = {"mean": 0.0, "sd": 2.0}
+    entry = {"kind": "umbridge", "url": url, "model": "forward", "data": [1.0, 0.5, -0.5], "noise_sd": 0.5}
+    return load_target({**entry, "prior": prior}, folder)
+
+
 TARGET_CASES: dict[str, Callable[[Path], Potential]] = {
     "logistic": logistic,
     "elliptic": elliptic,
     "garch": garch,
     "gp_regression": gp_regression,
     "logistic_laplace": logistic_laplace,
+    "python": python,
+    "umbridge": umbridge,
 }
-WITHOUT_METRIC = {"garch", "gp_regression", "logistic_laplace"}
+WITHOUT_METRIC = {"garch", "gp_regression", "logistic_laplace", "umbridge"}
 CENTRES = {"garch": np.array([0.3, 0.2, 0.2, 0.3])}
 SPREADS = {"garch": 0.02}
 """Where a target is evaluated, if not at standard normal positions: a GARCH model has no density at most of them."""

@@ -7,17 +7,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rnshmc.errors import ParameterError
+from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.inference import umbridge
 from rnshmc.inference.target import make_model
 from rnshmc.inference.trouble import EvaluationError
 from rnshmc.inference.umbridge import UMBridge
-from rnshmc.types import Array
+from rnshmc.inference.umbridge_potential import from_server
+from rnshmc.types import Array, Potential
 
 SIZES = {"forward": ([2], [3]), "density": ([2], [1]), "twofold": ([2, 1], [1])}
 MATRIX = np.array([[1.0, 2.0], [0.0, 1.0], [3.0, -1.0]])
@@ -163,6 +165,20 @@ def test_data_and_noise_go_together(url: str) -> None:
         UMBridge(url, DATA, model="forward")
     with pytest.raises(ParameterError, match="data: the model 'forward' has 3 outputs"):
         UMBridge(url, model="forward")
+
+
+def test_a_potential_has_the_sign_of_one_and_rejects_where_the_server_fails(url: str) -> None:
+    model, settings = posterior(url), {"url": url, "model": "forward", "data": DATA, "noise_sd": 0.5}
+    target = from_server(Path(), **settings, prior={"mean": 0.0, "sd": 1.0})
+    assert isinstance(target, Potential)
+    value, gradient = target.value_and_grad(X)
+    assert (target.dim, value) == (2, -model.log_density(X))
+    np.testing.assert_array_equal(gradient, -model.gradient(X))
+    for evaluate in (target.value, target.gradient, target.value_and_grad):
+        with pytest.raises(NumericalError, match="InvalidOutput: no convergence"):
+            evaluate(np.array([4.0, 0.0]))
+    with pytest.raises(ParameterError, match=f"target: the model at {url} has no gradient"):
+        from_server(Path(), url=url, model="density")
 
 
 def serve(port: int) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rnshmc.errors import ParameterError
-from rnshmc.rerun.code_digest import code_digest, meaning
+from rnshmc.rerun.code_digest import code_digest, meaning, own_digest
 
 SOURCE = '''"""What it is."""
 import math
@@ -120,3 +120,45 @@ class TestCodeDigest:
     def test_a_missing_entry_is_an_error_that_names_it(self, root: Path) -> None:
         with pytest.raises(ParameterError, match=r"'rnshmc\.absent'"):
             self.digest(root, "rnshmc.absent:C")
+
+
+OWN = {
+    "my_model.py": "import math\nimport helper\nfrom parts import one\n\ndef posterior():\n    return helper.make()\n",
+    "helper.py": "def make():\n    from parts.other import two\n    return two\n",
+    "parts/__init__.py": "",
+    "parts/one.py": "A = 1\n",
+    "parts/other.py": "two = 2\n",
+    "unused.py": "B = 1\n",
+}
+
+
+def own_folder(folder: Path) -> Path:
+    for name, text in OWN.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_a_users_file_counts_with_what_it_imports_from_its_folder(tmp_path: Path) -> None:
+    folder = own_folder(tmp_path / "here")
+    before = own_digest(folder / "my_model.py")
+    for name, text in OWN.items():
+        (folder / name).write_text(f"{text}# A comment.\n")
+        assert own_digest(folder / "my_model.py") == before
+        (folder / name).write_text(f"{text}edited = True\n")
+        assert (own_digest(folder / "my_model.py") == before) == (name == "unused.py")
+        (folder / name).write_text(text)
+
+
+def test_the_place_of_a_users_folder_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = own_digest(own_folder(tmp_path / "here") / "my_model.py")
+    monkeypatch.chdir(own_folder(tmp_path / "there"))
+    assert own_digest(Path("my_model.py")) == digest
+
+
+def test_a_users_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"there is no file .*absent\.py in .*; paths start where snakemake runs"):
+        own_digest(tmp_path / "absent.py")
+    (tmp_path / "broken.py").write_text("def posterior(:\n")
+    with pytest.raises(ParameterError, match=r"broken\.py is not Python: .*\(broken\.py, line 1\)"):
+        own_digest(tmp_path / "broken.py")

@@ -11,7 +11,7 @@ import yaml
 from rnshmc.datasets.registry import READERS, SIMULATIONS, STAND_INS
 from rnshmc.errors import ParameterError
 from rnshmc.run.config import check_config, selected_problems
-from rnshmc.run.recipes import RECIPES
+from rnshmc.run.recipes import AUTO, RECIPES
 from rnshmc.run.registry import SURROGATES, TARGETS
 
 ROOT = Path(__file__).parents[2]
@@ -90,12 +90,19 @@ def test_samplers_can_be_left_out_but_hmc() -> None:
     check_config(changed(["rmhmc"], "problems", "bank", "without"))
 
 
+def test_auto_needs_no_exploration_where_it_is_alone() -> None:
+    check_config(changed({AUTO: {}}, "problems", "bank", "samplers"))
+    with pytest.raises(ParameterError, match=r"problems.bank.without names hmc"):
+        rns_hmc = PAPER["problems"]["bank"]["samplers"]["rns_hmc"]
+        check_config(changed({AUTO: {}, "rns_hmc": rns_hmc}, "problems", "bank", "samplers"))
+
+
 SCHEMA: dict[str, Any] = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8"))
 
 
 def test_the_schema_knows_what_is_registered_and_no_more() -> None:
     definitions = SCHEMA["$defs"]
-    assert set(definitions["problem"]["properties"]["samplers"]["properties"]) == set(RECIPES)
+    assert set(definitions["problem"]["properties"]["samplers"]["properties"]) == {*RECIPES, AUTO}
     assert set(definitions["target"]["properties"]["kind"]["enum"]) == set(TARGETS)
     assert set(definitions["surrogate"]["properties"]["type"]["enum"]) == set(SURROGATES)
     fetched = definitions["fetched_sets"]["additionalProperties"]["properties"]

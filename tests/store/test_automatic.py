@@ -1,0 +1,82 @@
+"""Draws of `rnshmc.sample` as a chain: every exact evaluation is counted, and measured as those of other samplers are."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rnshmc.inference.call import sample
+from rnshmc.inference.known import read_known
+from rnshmc.inference.result import Result
+from rnshmc.results.metrics import ChainMetrics, chain_metrics
+from rnshmc.store.automatic import automatic_chain
+from rnshmc.store.chains import read_chain, write_chain
+from rnshmc.targets.gaussian import Gaussian
+from rnshmc.types import Array
+
+DRAWS = 100
+
+
+class Counting(Gaussian):
+    """A Gaussian that counts its evaluations."""
+
+    def __init__(self) -> None:
+        super().__init__(np.zeros(2), np.diag([1.0, 4.0]))
+        self.values = self.gradients = 0
+
+    def value(self, q: Array) -> float:
+        self.values += 1
+        return super().value_and_grad(q)[0]
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        self.values += 1
+        self.gradients += 1
+        return super().value_and_grad(q)
+
+
+Measured = tuple[ChainMetrics, Counting, Result]
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    """Metrics of a chain that was written and read, from a run that ended and went on."""
+    folder, target = tmp_path_factory.mktemp("auto"), Counting()
+    file = folder / "evaluations.jsonl"
+    sample(target, np.ones(2), draws=DRAWS // 2, filepath=file, progress_bar=False)
+    result = sample(target, np.ones(2), draws=DRAWS, filepath=file, progress_bar=False)
+    chain = automatic_chain(
+        result,
+        read_known(file, result.names),
+        settings={"problem": "mine", "sampler": "auto", "chain": 1},
+        cost={"wall_s": 1.0, "cpu_s": 1.0, "other_cores": 0.0},
+        origin="user",
+        provenance={},
+    )
+    write_chain(folder / "chain1.nc", chain)
+    return chain_metrics(read_chain(folder / "chain1.nc"), reference_mean=None, discard=0), target, result
+
+
+def test_every_evaluation_of_every_start_is_counted(measured: Measured) -> None:
+    metrics, target, _ = measured
+    # Two values checked the gradient of each call at its start, and are counted as well.
+    assert metrics.values_per_iter * DRAWS == pytest.approx(target.values, rel=1e-12)
+    assert metrics.gradients_per_iter * DRAWS == pytest.approx(target.gradients, rel=1e-12)
+    assert metrics.evaluations_per_iter == metrics.values_per_iter
+    assert 0 < target.gradients < target.values
+
+
+def test_it_has_the_acceptance_of_the_exact_steps(measured: Measured) -> None:
+    metrics, _, result = measured
+    assert 0.0 < metrics.ap <= 1.0
+    assert metrics.ap == pytest.approx(result.outcome.acceptance, rel=1e-12)
+    assert metrics.ap_with_empty == metrics.ap
+    assert (metrics.draws, metrics.explored, metrics.sampler, metrics.recipe) == (DRAWS, 0, "auto", "auto")
+
+
+def test_what_it_said_stays_with_the_draws(tmp_path: Path) -> None:
+    result = sample(Gaussian(np.zeros(2), np.eye(2)), np.ones(2), draws=20, progress_bar=False)
+    chain = automatic_chain(
+        result, (), settings={"sampler": "auto"}, cost={"wall_s": 1.0}, origin="user", provenance={}
+    )
+    write_chain(tmp_path / "chain1.nc", chain)
+    assert read_chain(tmp_path / "chain1.nc").settings["said"] == str(result)

@@ -1,0 +1,111 @@
+"""A user's file: what it makes is a potential, or the mistake is told by file and function."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnshmc.errors import ParameterError
+from rnshmc.targets.gaussian import Gaussian
+from rnshmc.targets.own import as_potential, from_file
+from rnshmc.types import Array, Potential, RiemannianPotential
+
+Q = np.array([0.3, -0.7])
+MODEL = """
+from companion import DIM
+
+
+class Model:
+    dim = DIM
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def value(self, q):
+        return 0.5 * self.scale * q @ q
+
+    def gradient(self, q):
+        return self.scale * q
+
+
+def posterior(scale=1.0):
+    return Model(scale)
+"""
+
+
+class Valued:
+    dim = 2
+
+    def value(self, q: Array) -> float:
+        return 0.5 * float(q @ q)
+
+
+class ByGradient(Valued):
+    def gradient(self, q: Array) -> Array:
+        return q.copy()
+
+
+class ByBoth(Valued):
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        return self.value(q), q.copy()
+
+
+def load(folder: Path, **entry: Any) -> Potential:
+    (folder / "my_model.py").write_text(MODEL)
+    (folder / "companion.py").write_text("DIM = 2\n")
+    return from_file(folder, **{"path": str(folder / "my_model.py"), "make": "posterior", "digest": "", **entry})
+
+
+def test_a_function_of_a_file_makes_the_potential(tmp_path: Path) -> None:
+    target = load(tmp_path, settings={"scale": 3.0})
+    assert isinstance(target, Potential)
+    value, gradient = target.value_and_grad(Q)
+    assert value == 1.5 * float(Q @ Q)
+    np.testing.assert_array_equal(gradient, 3.0 * Q)
+
+
+@pytest.mark.parametrize("model", [ByGradient(), ByBoth()])
+def test_one_way_to_the_gradient_stands_for_the_other(model: Any) -> None:
+    target = as_potential(model, "here")
+    assert (target.dim, target.value(Q)) == (2, 0.5 * float(Q @ Q))
+    value, gradient = target.value_and_grad(Q)
+    assert value == target.value(Q)
+    np.testing.assert_array_equal(gradient, Q)
+    np.testing.assert_array_equal(target.gradient(Q), Q)
+
+
+def test_a_whole_potential_is_left_as_it_is() -> None:
+    gaussian = Gaussian(np.zeros(2), np.eye(2))
+    assert as_potential(gaussian, "here") is gaussian
+    assert isinstance(gaussian, RiemannianPotential)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"path": "absent.py"}, r"target: there is no Python file absent\.py"),
+        ({"make": "likelihood"}, r"target: .*my_model\.py has no function 'likelihood'"),
+        ({"make": "DIM"}, r"target: .*my_model\.py has no function 'DIM'"),
+    ],
+)
+def test_what_is_not_there_is_told(tmp_path: Path, entry: dict[str, str], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        load(tmp_path, **entry)
+
+
+class Sizeless(ByGradient):
+    dim = 2.0  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (None, "here returned a NoneType without dim, without value, without gradient or value_and_grad; expected"),
+        (Valued(), "here returned a Valued without gradient or value_and_grad; expected"),
+        (Sizeless(), "here returned a model whose dim is 2.0, expected a positive whole number"),
+    ],
+)
+def test_what_is_no_potential_is_told(model: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        as_potential(model, "here")
