@@ -84,7 +84,7 @@ def reference_run(mean: Array, error: float) -> Reference:
 
 
 @pytest.fixture(scope="module")
-def problems(make_chain: Callable[..., StoredChain]) -> list[Section]:
+def results(make_chain: Callable[..., StoredChain]) -> Results:
     chains = {
         problem: ProblemChains.of(
             [make_chain(problem, sampler, k, origin=origin, dim=DIM) for sampler in ("hmc", "rns_hmc") for k in (1, 2)]
@@ -107,7 +107,7 @@ def problems(make_chain: Callable[..., StoredChain]) -> list[Section]:
     wrong = reference_run(mean + 1.0, 0.01)
     right = reference_run(mean, 0.1)
     diagnosed = [convergence(members) for found in chains.values() for members in found.chains.values()]
-    results = Results(
+    return Results(
         table=view(results_table(metrics, timings, {}), "table1", list(ORIGINS)),
         errors=view(results_standard_errors(metrics, timings, {}), "table1", list(ORIGINS)),
         diagnostics=diagnostics_table(metrics, diagnosed),
@@ -116,6 +116,10 @@ def problems(make_chain: Callable[..., StoredChain]) -> list[Section]:
         metrics=metrics,
         timings=timings,
     )
+
+
+@pytest.fixture(scope="module")
+def problems(results: Results) -> list[Section]:
     return sections(results, TITLES, {"bank": "A story of a bank."})
 
 
@@ -181,6 +185,16 @@ def page(problems: list[Section], image: Path) -> Page:
 def page_without(problems: list[Section], image: Path) -> Page:
     """Of a run without problems of paper B, and without MPI."""
     return written(problems, image, [], FIGURES, [*CHAPTERS, "marginals", *ORIGINS])
+
+
+def test_what_is_compared_with_nothing_is_not_said_to_agree(results: Results, image: Path) -> None:
+    alone = replace(results, agreement=results.agreement[results.agreement["problem"] == "bank"])
+    found = sections(alone, TITLES, {})
+    page = written(found, image, [], FIGURES, [*CHAPTERS, "marginals", *ORIGINS])
+    assert page.text.count("Means are compared with nothing.") == 2
+    for section in found:
+        assert {row.compared for row in section.rows} == {section.problem == "bank"}
+        assert ({row.z for row in section.rows} == {"–"}) == (section.problem != "bank")
 
 
 def test_the_page_needs_nothing_but_itself(page: Page) -> None:

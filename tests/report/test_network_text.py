@@ -114,6 +114,16 @@ def test_settings_say_what_drives() -> None:
     assert settings["kept draws"].tolist() == ["2 × 1000", "2 × 1000", "1 × 600", "1 × 2000"]
 
 
+def test_a_sampler_without_settings_has_dashes() -> None:
+    problems: dict[str, dict[str, Any]] = {
+        str(name): {"samplers": {key: {} for key in rows["sampler"]}, "surrogates": {}}
+        for name, rows in TABLE.groupby("problem")
+    }
+    settings = settings_table(TABLE, problems, TITLES)
+    assert set(settings["step size"]) == set(settings["leapfrog steps"]) == {"–"}
+    assert set(settings["driven by"]) == {"a kernel surrogate"}
+
+
 @pytest.mark.parametrize(("agrees", "word"), [(True, "agree"), (False, "differ"), (None, "too few draws")])
 def test_agreement_is_a_word(agrees: bool | None, word: str) -> None:
     row = dict(

@@ -92,8 +92,8 @@ def test_samplers_can_be_left_out_but_hmc() -> None:
 
 def test_auto_needs_no_exploration_where_it_is_alone() -> None:
     check_config(changed({AUTO: {}}, "problems", "bank", "samplers"))
+    rns_hmc = PAPER["problems"]["bank"]["samplers"]["rns_hmc"]
     with pytest.raises(ParameterError, match=r"problems.bank.without names hmc"):
-        rns_hmc = PAPER["problems"]["bank"]["samplers"]["rns_hmc"]
         check_config(changed({AUTO: {}, "rns_hmc": rns_hmc}, "problems", "bank", "samplers"))
 
 

@@ -1,4 +1,4 @@
-"""Draws of `rnshmc.sample` as a chain: every exact evaluation is counted, and measured as those of other samplers are."""
+"""Draws of `rnshmc.sample` as a chain: all exact evaluations are counted, as those of other samplers are."""
 
 from pathlib import Path
 

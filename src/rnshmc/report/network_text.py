@@ -102,19 +102,28 @@ def settings_table(
     for row in table[table["problem"].isin(list(problems))].to_dict("records"):
         entry = problems[row["problem"]]
         settings = entry["samplers"][row["sampler"]]
-        low, high = settings["n_steps"]
         rows.append(
             {
                 "problem": titles[row["problem"]],
                 "sampler": sampler_label(row["sampler"]),
-                "step size": f"{settings['step_size']:g}",
-                "leapfrog steps": f"{low} to {high}" if low < high else f"{low}",
-                "driven by": driver_text(settings, entry["surrogates"].get(settings.get("surrogate"))),
+                **_dynamics(settings, entry["surrogates"].get(settings.get("surrogate"))),
                 "training draws": fixed(0)(row["training_draws"]),
                 "kept draws": f"{row['chains']} × {row['draws']}",
             }
         )
     return pd.DataFrame(rows)
+
+
+def _dynamics(settings: Mapping[str, Any], surrogate: Mapping[str, Any] | None) -> dict[str, str]:
+    """How trajectories are made; `rnshmc.sample` has settings of its own."""
+    if "n_steps" not in settings:
+        return {"step size": "–", "leapfrog steps": "–", "driven by": "a kernel surrogate"}
+    low, high = settings["n_steps"]
+    return {
+        "step size": f"{settings['step_size']:g}",
+        "leapfrog steps": f"{low} to {high}" if low < high else f"{low}",
+        "driven by": driver_text(settings, surrogate),
+    }
 
 
 def readable_agreement(agreement: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
