@@ -70,6 +70,7 @@ def test_nothing_of_it_goes_to_the_project(ended: Project) -> None:
     project = ended.folder.parents[1]
     assert not (project / "results").exists()
     assert not (project / "data/processed").exists()
+    assert (ended.folder / "results/mine/records.json").exists()
 
 
 def test_an_edit_of_the_model_reruns_all_that_use_it_and_a_comment_nothing(ended: Project) -> None:
