@@ -65,6 +65,26 @@ def test_every_evaluation_of_every_start_is_counted(measured: Measured) -> None:
     assert 0 < target.gradients < target.values
 
 
+class Valued:
+    """A Gaussian without its gradient."""
+
+    dim = 2
+
+    def value(self, q: Array) -> float:
+        return 0.5 * float(q @ q)
+
+
+def test_a_model_without_gradient_took_none(tmp_path: Path) -> None:
+    file = tmp_path / "evaluations.jsonl"
+    result = sample(Valued(), np.ones(2), draws=20, filepath=file, progress_bar=False)
+    known = read_known(file, result.names)
+    chain = automatic_chain(
+        result, known, settings={"sampler": "auto"}, cost={"wall_s": 1.0}, origin="user", provenance={}
+    )
+    assert chain.stats["values"].sum() == len(known) == result.spent.values
+    assert chain.stats["gradients"].sum() == 0
+
+
 def test_it_has_the_acceptance_of_the_exact_steps(measured: Measured) -> None:
     metrics, _, result = measured
     assert 0.0 < metrics.ap <= 1.0

@@ -94,6 +94,12 @@ def test_what_is_not_there_is_told(tmp_path: Path, entry: dict[str, str], messag
         load(tmp_path, **entry)
 
 
+def test_a_model_without_gradient_gets_none() -> None:
+    model: Any = Valued()
+    assert as_potential(model, "here") is model
+    assert not isinstance(model, Potential)
+
+
 class Sizeless(ByGradient):
     dim = 2.0  # type: ignore[assignment]
 
@@ -101,8 +107,8 @@ class Sizeless(ByGradient):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (None, "here returned a NoneType without dim, without value, without gradient or value_and_grad; expected"),
-        (Valued(), "here returned a Valued without gradient or value_and_grad; expected"),
+        (None, "here returned a NoneType without dim, without value; expected U = -log density as an object with dim"),
+        (lambda q: -0.5 * q @ q, "here returned a function without dim, without value; expected"),
         (Sizeless(), "here returned a model whose dim is 2.0, expected a positive whole number"),
     ],
 )

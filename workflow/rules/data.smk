@@ -164,6 +164,7 @@ if OWN:
                 "seed": config["seed"],
                 "target": problem(wc)["target"],
                 "entry": target_code(wc),
+                "moved": wc.problem in REFERRED or samplers(wc.problem) != [AUTO],
                 **start_of(wc.problem),
             },
         script:

@@ -24,7 +24,9 @@ with job(snakemake.log[0]):
         start = np.array(spec.get("start", np.zeros(model.dim)))
         if start.shape != (model.dim,):
             raise ParameterError(f"start has {start.size} entries, but the model has dim {model.dim}")
-        check_potential(model, start, stream(spec["seed"], spec["problem"], "check"))
+        # `rnshmc.sample` alone does without a gradient.
+        if spec["moved"] or hasattr(model, "gradient"):
+            check_potential(model, start, stream(spec["seed"], spec["problem"], "check"))
     except ParameterError as error:
         where = spec["target"].get("path") or spec["target"]["url"]
         raise ParameterError(f"problems.{spec['problem']} ({where}): {error}") from error

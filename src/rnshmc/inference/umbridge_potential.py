@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.errors import NumericalError
 from rnshmc.inference.umbridge import ModelError, UMBridge
 from rnshmc.types import Array
 
@@ -16,8 +16,8 @@ def from_server(
     *,
     prior: Mapping[str, Any] | None = None,
     **settings: Any,
-) -> "UMBridgePotential":
-    """The potential behind a server.
+) -> "UMBridgeValue":
+    """The potential behind a server; one without a gradient where the model has none, for `rnshmc.sample` alone.
 
     Parameters
     ----------
@@ -31,30 +31,33 @@ def from_server(
     Raises
     ------
     ParameterError
-        If an argument cannot be used, or the model has no gradient.
+        If an argument cannot be used.
     EvaluationError
         If no server answers.
     """
     normal = None if prior is None else (prior["mean"], prior["sd"])
-    return UMBridgePotential(UMBridge(**settings, prior=normal), settings["url"])
+    model = UMBridge(**settings, prior=normal)
+    return UMBridgePotential(model) if model.has_gradient else UMBridgeValue(model)
 
 
-class UMBridgePotential:
-    """U = -log density of a `UMBridge`, which moves trajectories as well.
+class UMBridgeValue:
+    """U = -log density of a `UMBridge`.
 
     Where the server says that it cannot evaluate, `NumericalError` is raised: the proposal is rejected. A server that
     does not answer any more ends the job.
     """
 
-    def __init__(self, model: UMBridge, url: str) -> None:
-        if not model.has_gradient:
-            raise ParameterError(f"target: the model at {url} has no gradient, by which HMC moves")
+    def __init__(self, model: UMBridge) -> None:
         self._model = model
         self.dim: int = model.dim
 
     def value(self, q: Array) -> float:
         """U(q), for one request."""
         return -_evaluated(self._model.log_density, q)
+
+
+class UMBridgePotential(UMBridgeValue):
+    """The same with its gradient, which moves trajectories."""
 
     def gradient(self, q: Array) -> Array:
         """Gradient of U at ``q``, for two requests, or one where the value was asked for there before."""

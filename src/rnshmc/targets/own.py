@@ -28,7 +28,7 @@ def from_file(
         The file, relative to the working folder.
     make
         Name of the function. It returns an object with ``dim``, ``value``, and ``gradient``, ``value_and_grad`` or
-        both: U = -log density and its gradient.
+        both: U = -log density and its gradient. One without a gradient serves `rnshmc.sample` alone.
     settings
         Keyword arguments of the function.
     digest
@@ -70,18 +70,16 @@ def as_potential(model: Any, where: str) -> Potential:
     Parameters
     ----------
     model
-        Has ``dim``, ``value``, and ``gradient`` or ``value_and_grad``.
+        Has ``dim``, ``value``, and ``gradient`` or ``value_and_grad``. One with none of the two stays as it is.
     where
         What made it, for messages.
 
     Raises
     ------
     ParameterError
-        If it lacks one of these, or ``dim`` is not a positive whole number.
+        If it lacks ``dim`` or ``value``, or ``dim`` is not a positive whole number.
     """
     missing = [name for name in ("dim", "value") if not hasattr(model, name)]
-    if not (hasattr(model, "gradient") or hasattr(model, "value_and_grad")):
-        missing.append("gradient or value_and_grad")
     if missing:
         raise ParameterError(
             f"{where} returned a {type(model).__name__} without {', without '.join(missing)}; "
@@ -89,7 +87,10 @@ def as_potential(model: Any, where: str) -> Potential:
         )
     if not isinstance(model.dim, int) or isinstance(model.dim, bool) or model.dim < 1:
         raise ParameterError(f"{where} returned a model whose dim is {model.dim!r}, expected a positive whole number")
-    return model if isinstance(model, Potential) else _Completed(model)
+    if hasattr(model, "gradient") != hasattr(model, "value_and_grad"):
+        return _Completed(model)
+    potential: Potential = model
+    return potential
 
 
 class _Completed:
