@@ -18,6 +18,10 @@ NEARBY = 0.15
 """Relative distance of a sweep's nearest point from the published setting up to which it is used."""
 
 
+class NotRunError(Exception):
+    """The run lacks the data that a number is measured on."""
+
+
 @dataclass(frozen=True)
 class Measured:
     """A number of ours.
@@ -64,22 +68,29 @@ def counted(count: int, kind: str) -> str:
     return f"{count} {kind}{'s' * (count != 1)}"
 
 
-def rows_where(tables: Tables, name: str, where: Mapping[str, Any]) -> pd.DataFrame | None:
-    """The rows of a table with these values, or the nearest ones if numeric. None if there are none.
+def rows_where(tables: Tables, name: str, where: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows of a table with these values, or the nearest ones if numeric.
 
     A numeric setting that has no value within `NEARBY` of it has no rows.
+
+    Raises
+    ------
+    NotRunError
+        If there are none.
     """
-    rows = tables.get(name)
+    rows = tables.get(name, pd.DataFrame())
     for column, wanted in where.items():
-        if rows is None or rows.empty:
-            return None
+        if rows.empty:
+            break
         nearest = wanted
         if isinstance(wanted, int | float):
             nearest = min(rows[column], key=lambda value, wanted=wanted: abs(value - wanted))  # type: ignore[misc]
             if abs(nearest - wanted) > NEARBY * abs(wanted):
-                return None
+                raise NotRunError(name)
         rows = rows[rows[column] == nearest]
-    return None if rows is None or rows.empty else rows
+    if rows.empty:
+        raise NotRunError(name)
+    return rows
 
 
 def rests_on_other_data(rows: pd.DataFrame) -> bool:
