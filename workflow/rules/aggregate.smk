@@ -30,12 +30,9 @@ rule metrics:
         reference=lambda wc: [rules.reference.output.reference] if wc.problem in REFERRED else [],
     output:
         metrics=f"{RESULTS}/metrics/{{problem}}.json",
-    log:
-        f"{LOGS}/metrics/{{problem}}.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/metrics.py"),
         spec={"discard": config["iterations"]["discard"]},
     script:
         "../scripts/metrics.py"
@@ -88,12 +85,9 @@ rule tables:
             category="Tables",
             labels={"table": "potential matching"},
         ),
-    log:
-        f"{LOGS}/tables.log",
     resources:
         **demand(mem_mb=2000, runtime=10),
     params:
-        code=code("scripts/tables.py"),
         spec={"titles": TITLES, "papers": PAPERS, "views": TABLE_VIEWS},
     script:
         "../scripts/tables.py"
@@ -108,12 +102,8 @@ rule adaptive:
     output:
         fig7=f"{RESULTS}/tables/fig7.csv",
         fig8=f"{RESULTS}/tables/fig8.csv",
-    log:
-        f"{LOGS}/adaptive.log",
     resources:
         **demand(mem_mb=2000, runtime=10),
-    params:
-        code=code("scripts/adaptive.py"),
     script:
         "../scripts/adaptive.py"
 
@@ -124,12 +114,8 @@ rule fig6_table:
         chains=[path for sampler in FIG6_SAMPLERS for path in of_chains(rules.sample.output.chain, FIG6, sampler)],
     output:
         fig6=f"{RESULTS}/tables/fig6.csv",
-    log:
-        f"{LOGS}/fig6_table.log",
     resources:
         **demand(mem_mb=2000, runtime=10),
-    params:
-        code=code("scripts/fig6_table.py"),
     script:
         "../scripts/fig6_table.py"
 
@@ -158,12 +144,8 @@ rule scorecard:
             category="Tables",
             labels={"table": "scorecard"},
         ),
-    log:
-        f"{LOGS}/scorecard.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
-    params:
-        code=code("scripts/scorecard.py"),
     script:
         "../scripts/scorecard.py"
 
@@ -176,12 +158,9 @@ rule provenance:
         receipts=list(dict.fromkeys(path for name in PROBLEMS for path in receipts(data_file(name)))),
     output:
         provenance=f"{RESULTS}/provenance.json",
-    log:
-        f"{LOGS}/provenance.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/provenance.py"),
         # Without what changes no result: where data were read from, and how chains were kept.
         spec={
             **{key: value for key, value in config.items() if key != "checkpoint"},

@@ -32,8 +32,6 @@ rule fig1_table:
         points=f"{RESULTS}/tables/fig1_points.csv",
         curves=f"{RESULTS}/tables/fig1.csv",
         errors=f"{RESULTS}/tables/fig1_errors.csv",
-    log:
-        f"{LOGS}/experiments/fig1_table.log",
     resources:
         **demand(mem_mb=1000, runtime=20),
     params:
@@ -53,8 +51,6 @@ rule fig2_table:
         field=f"{RESULTS}/tables/fig2_field.csv",
         trajectories=f"{RESULTS}/tables/fig2_trajectories.csv",
         acceptance=f"{RESULTS}/tables/fig2_acceptance.csv",
-    log:
-        f"{LOGS}/experiments/fig2_table.log",
     resources:
         **demand(mem_mb=1000, runtime=20),
     params:
@@ -74,8 +70,6 @@ rule fig3_point:
     """Train and run one sampler with training sets of one size, all repeats."""
     output:
         table=f"{RESULTS}/experiments/fig3/{{method}}/n{{size}}.csv",
-    log:
-        f"{LOGS}/experiments/fig3/{{method}}/n{{size}}.log",
     wildcard_constraints:
         method="|".join(["hmc", *FIG3_SURROGATES]),
         size=r"\d+",
@@ -105,12 +99,9 @@ rule fig3_table:
         points=[rules.fig3_point.output.table.format(method=method, size=size) for method, size in FIG3_POINTS],
     output:
         table=f"{RESULTS}/tables/fig3.csv",
-    log:
-        f"{LOGS}/experiments/fig3_table.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/gather.py"),
         spec={"columns": {}},
     script:
         "../scripts/gather.py"
@@ -127,14 +118,11 @@ rule sweep_model:
     output:
         data=f"{RESULTS}/sweeps/d{{d}}/data.npz",
         step_size=f"{RESULTS}/sweeps/d{{d}}/step_size.json",
-    log:
-        f"{LOGS}/sweeps/d{{d}}/model.log",
     wildcard_constraints:
         d=r"\d+",
     resources:
         **demand(mem_mb=1000, runtime=20),
     params:
-        code=code("scripts/sweep_model.py"),
         spec=lambda wc: {
             "seed": config["seed"],
             "d": int(wc.d),
@@ -151,8 +139,6 @@ rule sweep_explore:
         step_size=rules.sweep_model.output.step_size,
     output:
         chain=f"{RESULTS}/sweeps/d{{d}}/run{{run}}.nc",
-    log:
-        f"{LOGS}/sweeps/d{{d}}/run{{run}}.log",
     wildcard_constraints:
         d=r"\d+",
         run=r"\d+",
@@ -180,8 +166,6 @@ rule sweep_point:
         explorations=expand(rules.sweep_explore.output.chain, run=range(1, SWEEP["runs"] + 1), allow_missing=True),
     output:
         point=f"{RESULTS}/sweeps/d{{d}}/s{{hidden_units}}_n{{training_points}}.csv",
-    log:
-        f"{LOGS}/sweeps/d{{d}}/s{{hidden_units}}_n{{training_points}}.log",
     wildcard_constraints:
         d=r"\d+",
         hidden_units=r"\d+",
@@ -210,14 +194,11 @@ rule sweep_table:
         points=lambda wc: [rules.sweep_point.output.point.format(**point._asdict()) for point in SWEEP_POINTS[wc.sweep]],
     output:
         table=f"{RESULTS}/tables/{{sweep}}.csv",
-    log:
-        f"{LOGS}/sweeps/{{sweep}}.log",
     wildcard_constraints:
         sweep="|".join(SWEEPS),
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/gather.py"),
         spec=lambda wc: {"columns": {"figure": wc.sweep}},
     script:
         "../scripts/gather.py"
@@ -229,8 +210,6 @@ rule a9a_dimension:
         encoded=f"{PROCESSED}/a9a_encoded.npz",
     output:
         table=f"{RESULTS}/tables/a9a_dimension.csv",
-    log:
-        f"{LOGS}/a9a_dimension.log",
     resources:
         **demand(mem_mb=2000, runtime=60),
     params:

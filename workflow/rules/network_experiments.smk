@@ -37,8 +37,6 @@ rule nng_fig2_table:
         draws=f"{RESULTS}/tables/nng_fig2_draws.csv",
         trajectories=f"{RESULTS}/tables/nng_fig2_trajectories.csv",
         acceptance=f"{RESULTS}/tables/nng_fig2_acceptance.csv",
-    log:
-        f"{LOGS}/experiments/nng_fig2_table.log",
     resources:
         **demand(mem_mb=1000, runtime=20),
     params:
@@ -53,8 +51,6 @@ rule nng_fig3_table:
     output:
         draws=f"{RESULTS}/tables/nng_fig3_draws.csv",
         acceptance=f"{RESULTS}/tables/nng_fig3_acceptance.csv",
-    log:
-        f"{LOGS}/experiments/nng_fig3_table.log",
     resources:
         **demand(mem_mb=1000, runtime=20),
     params:
@@ -68,8 +64,6 @@ rule nng_table4_point:
     """Train and run one sampler in one dimension, with training sets of every size."""
     output:
         table=f"{RESULTS}/experiments/nng_table4/{{method}}/d{{d}}.csv",
-    log:
-        f"{LOGS}/experiments/nng_table4/{{method}}/d{{d}}.log",
     wildcard_constraints:
         method="|".join(NNG_METHODS),
         d=r"\d+",
@@ -105,12 +99,9 @@ rule nng_table4:
             category="Tables",
             labels={"table": "B 4"},
         ),
-    log:
-        f"{LOGS}/experiments/nng_table4.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/gather.py"),
         spec={"columns": {}, "caption": NNG_TABLE4},
     script:
         "../scripts/gather.py"
@@ -158,8 +149,6 @@ if "nng_fig4" in NETWORK_FIGURES:
         output:
             draws=f"{NNG_TABLES}/nng_fig4_draws.csv",
             acceptance=f"{NNG_TABLES}/nng_fig4_acceptance.csv",
-        log:
-            f"{LOGS}/network_figures/nng_fig4_table.log",
         resources:
             **demand(mem_mb=2000, runtime=60),
         params:
@@ -200,12 +189,9 @@ if "nng_fig5" in NETWORK_FIGURES:
             },
         output:
             table=f"{NNG_TABLES}/nng_fig5.csv",
-        log:
-            f"{LOGS}/network_figures/nng_fig5_table.log",
         resources:
             **demand(mem_mb=2000, runtime=60),
         params:
-            code=code("scripts/nng_fig5_table.py"),
             spec={
                 "seed": config["seed"],
                 "iterations": [iterations(DESIGNED, "discard"), training_end(DESIGNED, network_of(DESIGNED))],
@@ -223,12 +209,8 @@ if "nng_fig6" in NETWORK_FIGURES:
             data=data_file("garch"),
         output:
             table=f"{NNG_TABLES}/nng_fig6.csv",
-        log:
-            f"{LOGS}/network_figures/nng_fig6_table.log",
         resources:
             **demand(mem_mb=1000, runtime=10),
-        params:
-            code=code("scripts/nng_fig6_table.py"),
         script:
             "../scripts/nng_fig6_table.py"
 
@@ -243,12 +225,9 @@ if "nng_fig7" in NETWORK_FIGURES:
         output:
             fig7=f"{NNG_TABLES}/nng_fig7.csv",
             fig8=f"{NNG_TABLES}/nng_fig8.csv",
-        log:
-            f"{LOGS}/network_figures/nng_gp_tables.log",
         resources:
             **demand(mem_mb=1000, runtime=20),
         params:
-            code=code("scripts/nng_gp_tables.py"),
             spec={"target": PROBLEMS["gp_regression"]["target"]},
         script:
             "../scripts/nng_gp_tables.py"
@@ -264,11 +243,7 @@ if "nng_fig9" in NETWORK_FIGURES:
         output:
             fig9=f"{NNG_TABLES}/nng_fig9.csv",
             fig10=f"{NNG_TABLES}/nng_fig10.csv",
-        log:
-            f"{LOGS}/network_figures/nng_sghmc_tables.log",
         resources:
             **demand(mem_mb=2000, runtime=10),
-        params:
-            code=code("scripts/nng_sghmc_tables.py"),
         script:
             "../scripts/nng_sghmc_tables.py"

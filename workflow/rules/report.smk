@@ -144,8 +144,6 @@ rule notebook:
             category="Notebooks",
             labels={"notebook": "{page}"},
         ),
-    log:
-        f"{LOGS}/report/{{page}}.log",
     wildcard_constraints:
         page=one_of(NOTEBOOKS),
     resources:
@@ -191,12 +189,9 @@ rule report:
         provenance=rules.provenance.output.provenance,
     output:
         page=f"{RESULTS}/report/index.html",
-    log:
-        f"{LOGS}/report/index.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/report.py"),
         spec={"run": config["run"], "titles": TITLES},
     script:
         "../scripts/report.py"
@@ -218,12 +213,9 @@ rule scorecard_page:
             category="Tables",
             labels={"table": "scorecard, with its rules"},
         ),
-    log:
-        f"{LOGS}/report/scorecard.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/scorecard_page.py"),
         spec={"run": config["run"], "titles": TITLES},
     script:
         "../scripts/scorecard_page.py"
