@@ -49,42 +49,14 @@ rule tables:
         reference=expand(rules.reference.output.reference, problem=REFERRED),
         matching=of_every_fit(rules.matching.output.matching),
     output:
-        **{
-            name: report(
-                f"{RESULTS}/tables/{name}.csv",
-                caption=f"../report/{name}.rst",
-                category="Tables",
-                labels={"table": name},
-            )
-            for name in TABLE_VIEWS
-        },
+        **{name: shown_table(name) for name in TABLE_VIEWS},
         **{f"{name}_se": f"{RESULTS}/tables/{name}_se.csv" for name in TABLE_VIEWS},
         **{f"{name}_{suffix}": f"{RESULTS}/tables/{name}.{suffix}" for name in TABLE_VIEWS for suffix in ("md", "tex")},
-        results=report(
-            f"{RESULTS}/tables/results.csv",
-            caption="../report/results.rst",
-            category="Tables",
-            labels={"table": "results"},
-        ),
+        results=shown_table("results"),
         results_se=f"{RESULTS}/tables/results_se.csv",
-        diagnostics=report(
-            f"{RESULTS}/tables/diagnostics.csv",
-            caption="../report/diagnostics.rst",
-            category="Tables",
-            labels={"table": "diagnostics"},
-        ),
-        agreement=report(
-            f"{RESULTS}/tables/agreement.csv",
-            caption="../report/agreement.rst",
-            category="Tables",
-            labels={"table": "agreement"},
-        ),
-        potential_matching=report(
-            f"{RESULTS}/tables/potential_matching.csv",
-            caption="../report/potential_matching.rst",
-            category="Tables",
-            labels={"table": "potential matching"},
-        ),
+        diagnostics=shown_table("diagnostics"),
+        agreement=shown_table("agreement"),
+        potential_matching=shown_table("potential_matching", label="potential matching"),
     resources:
         **demand(mem_mb=2000, runtime=10),
     params:
@@ -100,8 +72,7 @@ rule adaptive:
         metrics=expand(rules.metrics.output.metrics, problem=ADAPTED),
         timing=of_every_sampler(rules.timing.output.timing, ADAPTED),
     output:
-        fig7=f"{RESULTS}/tables/fig7.csv",
-        fig8=f"{RESULTS}/tables/fig8.csv",
+        **run_tables("fig7", "fig8"),
     resources:
         **demand(mem_mb=2000, runtime=10),
     script:
@@ -138,12 +109,7 @@ rule scorecard:
         published=PUBLISHED,
         reasons="papers/reasons.csv",
     output:
-        scorecard=report(
-            f"{RESULTS}/tables/scorecard.csv",
-            caption="../report/scorecard.rst",
-            category="Tables",
-            labels={"table": "scorecard"},
-        ),
+        scorecard=shown_table("scorecard"),
     resources:
         **demand(mem_mb=1000, runtime=10),
     script:

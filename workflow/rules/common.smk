@@ -79,10 +79,13 @@ def one_of(names):
 
 
 wildcard_constraints:
+    **dict.fromkeys(("cells", "d", "hidden_units", "ranks", "run", "size", "training_points"), r"\d+"),
     problem=one_of(PROBLEMS),
     sampler=one_of(sorted({s for p in PROBLEMS.values() for s in p["samplers"]})),
     surrogate=one_of(sorted({s for p in PROBLEMS.values() for s in p["surrogates"]})),
     chain=r"chain\d+",
+    # Numbers: dimensions, sizes, repeats, ranks.
+    rows=r"[1-9]\d*",
 
 
 def problem(wildcards):
@@ -332,6 +335,16 @@ def stories(problems):
 def run_tables(*names):
     """Tables of the run by their names: the parameters of notebooks that read them."""
     return {name: f"{RESULTS}/tables/{name}.csv" for name in names}
+
+
+def shown_table(name, label=None):
+    """A table of the run that Snakemake's own report shows."""
+    return report(
+        f"{RESULTS}/tables/{name}.csv",
+        caption=f"../report/{name}.rst",
+        category="Tables",
+        labels={"table": label or name},
+    )
 
 
 def drawn(*names):

@@ -110,7 +110,6 @@ rule subset:
         data=f"{PROCESSED}/{{dataset}}_{{rows}}_rows.npz",
     wildcard_constraints:
         dataset="[a-z0-9_]+",
-        rows=r"[1-9]\d*",
     resources:
         **demand(mem_mb=2000, runtime=10),
     params:

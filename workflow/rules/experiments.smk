@@ -15,9 +15,7 @@ ENTRIES = {"hmc": [KERNELS["hmc"]]} | {
     for sampler in sorted({name for figure in EXPERIMENTS.values() for name in figure.get("surrogates", {})})
 }
 FIG1_ENTRIES = [SURROGATES[recipe(sampler).surrogate] for sampler in EXPERIMENTS["fig1"]["surrogates"]]
-FIG2_ENTRIES = [*ENTRIES["hmc"], *ENTRIES["rns_hmc"]]
 # What script experiment.py imports: a function of an experiment's settings, or what makes an experiment and what runs it.
-FIG2_CODE = {"experiment": "rnshmc.experiments.banana:BananaExperiment", "run": "rnshmc.experiments.banana:run_banana"}
 FIG3_CODE = {
     "experiment": "rnshmc.experiments.gaussian_sweep:GaussianSweep",
     "run": "rnshmc.experiments.gaussian_sweep:sweep_point",
@@ -45,25 +43,54 @@ rule fig1_table:
         "../scripts/fig1_table.py"
 
 
-rule fig2_table:
-    """Run HMC and RNS-HMC on a banana-shaped posterior."""
-    output:
-        field=f"{RESULTS}/tables/fig2_field.csv",
-        trajectories=f"{RESULTS}/tables/fig2_trajectories.csv",
-        acceptance=f"{RESULTS}/tables/fig2_acceptance.csv",
-    resources:
-        **demand(mem_mb=1000, runtime=20),
-    params:
-        code=code("scripts/experiment.py", *FIG2_ENTRIES, *FIG2_CODE.values()),
-        spec={
-            "seed": config["seed"],
-            "entries": FIG2_ENTRIES,
-            "settings": {key: value for key, value in EXPERIMENTS["fig2"].items() if key != "surrogates"},
-            "arguments": {"settings": EXPERIMENTS["fig2"]["surrogates"]["rns_hmc"]},
-            **FIG2_CODE,
+# HMC and another sampler on a small distribution: the sampler, the tables, and the code as above.
+BESIDE_HMC = {
+    # A banana-shaped posterior.
+    "fig2": (
+        "rns_hmc",
+        ("field", "trajectories", "acceptance"),
+        {"experiment": "rnshmc.experiments.banana:BananaExperiment", "run": "rnshmc.experiments.banana:run_banana"},
+    ),
+    # A banana-shaped distribution.
+    "nng_fig2": (
+        "nng_hmc",
+        ("field", "draws", "trajectories", "acceptance"),
+        {
+            "experiment": "rnshmc.experiments.network_banana:NetworkBanana",
+            "run": "rnshmc.experiments.network_banana:run_network_banana",
         },
-    script:
-        "../scripts/experiment.py"
+    ),
+    # An ill-conditioned Gaussian.
+    "nng_fig3": (
+        "nng_hmc",
+        ("draws", "acceptance"),
+        {
+            "experiment": "rnshmc.experiments.network_gaussian:NetworkGaussian",
+            "run": "rnshmc.experiments.network_gaussian:run_network_gaussian",
+        },
+    ),
+}
+for figure, (sampler, tables, modules) in BESIDE_HMC.items():
+
+    rule:
+        """Run HMC and another sampler on a small distribution."""
+        name:
+            f"{figure}_table"
+        output:
+            **{table: f"{RESULTS}/tables/{figure}_{table}.csv" for table in tables},
+        resources:
+            **demand(mem_mb=1000, runtime=20),
+        params:
+            code=code("scripts/experiment.py", *ENTRIES["hmc"], *ENTRIES[sampler], *modules.values()),
+            spec={
+                "seed": config["seed"],
+                "entries": [*ENTRIES["hmc"], *ENTRIES[sampler]],
+                "settings": {key: value for key, value in EXPERIMENTS[figure].items() if key != "surrogates"},
+                "arguments": {"settings": EXPERIMENTS[figure]["surrogates"][sampler]},
+                **modules,
+            },
+        script:
+            "../scripts/experiment.py"
 
 
 rule fig3_point:
@@ -72,7 +99,6 @@ rule fig3_point:
         table=f"{RESULTS}/experiments/fig3/{{method}}/n{{size}}.csv",
     wildcard_constraints:
         method="|".join(["hmc", *FIG3_SURROGATES]),
-        size=r"\d+",
     resources:
         **demand(mem_mb=2000, runtime=60),
     params:
@@ -118,8 +144,6 @@ rule sweep_model:
     output:
         data=f"{RESULTS}/sweeps/d{{d}}/data.npz",
         step_size=f"{RESULTS}/sweeps/d{{d}}/step_size.json",
-    wildcard_constraints:
-        d=r"\d+",
     resources:
         **demand(mem_mb=1000, runtime=20),
     params:
@@ -139,9 +163,6 @@ rule sweep_explore:
         step_size=rules.sweep_model.output.step_size,
     output:
         chain=f"{RESULTS}/sweeps/d{{d}}/run{{run}}.nc",
-    wildcard_constraints:
-        d=r"\d+",
-        run=r"\d+",
     resources:
         **demand(mem_mb=1000, runtime=20),
     params:
@@ -166,10 +187,6 @@ rule sweep_point:
         explorations=expand(rules.sweep_explore.output.chain, run=range(1, SWEEP["runs"] + 1), allow_missing=True),
     output:
         point=f"{RESULTS}/sweeps/d{{d}}/s{{hidden_units}}_n{{training_points}}.csv",
-    wildcard_constraints:
-        d=r"\d+",
-        hidden_units=r"\d+",
-        training_points=r"\d+",
     resources:
         **demand(mem_mb=2000, runtime=60),
     params:

@@ -67,7 +67,6 @@ rule scaling_ensemble:
         seconds=f"{RESULTS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.csv",
     wildcard_constraints:
         problem=one_of(ELLIPTIC),
-        ranks=r"\d+",
     # Not its ranks alone: what is measured has the machine to itself.
     threads: workflow.cores
     resources:
@@ -98,8 +97,6 @@ rule scaling_logistic:
     output:
         results=f"{RESULTS}/scaling/logistic/ranks{{ranks}}.npz",
         seconds=f"{RESULTS}/scaling/logistic/ranks{{ranks}}.csv",
-    wildcard_constraints:
-        ranks=r"\d+",
     threads: workflow.cores
     resources:
         **demand(
@@ -172,8 +169,6 @@ rule mesh_study_point:
         seconds=f"{RESULTS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.csv",
     wildcard_constraints:
         solver="direct|multigrid",
-        cells=r"\d+",
-        ranks=r"\d+",
     # Not its ranks alone: what is measured has the machine to itself.
     threads: workflow.cores
     resources:
