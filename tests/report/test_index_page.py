@@ -114,7 +114,6 @@ def problems(make_chain: Callable[..., StoredChain]) -> list[Section]:
         agreement=agreement_table(metrics, {"bank": right, "a9a": right, "mine": wrong}),
         numbers=NUMBERS,
         metrics=metrics,
-        timings=timings,
     )
     return sections(results, TITLES, {"bank": "A story of a bank."})
 

@@ -360,9 +360,8 @@ def network_files(*figures):
     }
 
 
-def network_page(page, figures, parameters):
+def network_page(title, names, figures, parameters):
     """The page of some problems of paper B: files of its figures, and parameters of its own."""
-    title, names = GRADIENT_PAGES[page]
     settings = {
         name: {
             **{key: PROBLEMS[name][key] for key in ("target", "samplers", "surrogates")},
