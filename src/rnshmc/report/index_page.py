@@ -234,7 +234,9 @@ def _published(numbers: Sequence[Published], problem: str, sampler: str, draws: 
 
 def _number(column: str, ours: Mapping[str, Any], errors: Mapping[str, Any], paper: Mapping[str, float]) -> Number:
     text = _COLUMNS[column]
-    return Number(text(ours[column]), plus_minus(errors[column]), _as_printed(column, paper[column]) if column in paper else "")
+    return Number(
+        text(ours[column]), plus_minus(errors[column]), _as_printed(column, paper[column]) if column in paper else ""
+    )
 
 
 def _as_printed(column: str, value: float) -> str:

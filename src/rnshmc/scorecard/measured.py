@@ -30,8 +30,8 @@ class Measured:
     ----------
     estimate
         The number and its standard error, NaN where that is not known.
-    samples, over
-        Number of independent values averaged, and their description, such as "5 chains".
+    samples, kind
+        Number of independent values averaged, and what each of them is, such as "chain".
     other_data
         Whether it is based on other data than the paper's.
     effective
@@ -40,15 +40,20 @@ class Measured:
 
     estimate: Estimate
     samples: int
-    over: str
+    kind: str
     other_data: bool = False
     effective: float = math.nan
+
+    @property
+    def over(self) -> str:
+        """What is averaged: "1 chain", "5 chains"."""
+        return f"{self.samples} {self.kind}{'s' * (self.samples != 1)}"
 
     @classmethod
     def over_runs(cls, values: Iterable[float], kind: str = "run", *, other_data: bool = False) -> Self:
         """The mean of independent values."""
         sample = list(values)
-        return cls(Estimate.over(sample), len(sample), counted(len(sample), kind), other_data)
+        return cls(Estimate.over(sample), len(sample), kind, other_data)
 
     def per(self, other: "Measured") -> "Measured":
         """The ratio to another number, with the errors of both."""
@@ -60,12 +65,7 @@ class Measured:
         return self._with(Estimate(a - b, math.hypot(a_error, b_error)), other)
 
     def _with(self, estimate: Estimate, other: "Measured") -> "Measured":
-        return Measured(estimate, self.samples, self.over, self.other_data or other.other_data)
-
-
-def counted(count: int, kind: str) -> str:
-    """A number of things: "1 chain", "5 chains"."""
-    return f"{count} {kind}{'s' * (count != 1)}"
+        return Measured(estimate, self.samples, self.kind, self.other_data or other.other_data)
 
 
 def rows_where(tables: Tables, name: str, where: Mapping[str, Any]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.results.estimates import Estimate
-from rnshmc.scorecard.measured import Measured, NotRunError, Tables, counted, rests_on_other_data, rows_where
+from rnshmc.scorecard.measured import Measured, NotRunError, Tables, rests_on_other_data, rows_where
 from rnshmc.scorecard.published import Published
 
 ACCEPTANCE, ERROR = "fig7", "fig8"
@@ -37,7 +37,7 @@ def early_error(tables: Tables, *, number: Published, other: str, switch: str) -
     root = math.sqrt(ratio.value)
     chains = len(squares[0])
     estimate = Estimate(root, ratio.error / (2 * root))
-    return Measured(estimate, chains, counted(chains, "chain"), rests_on_other_data(mine))
+    return Measured(estimate, chains, "chain", rests_on_other_data(mine))
 
 
 def overall_error(tables: Tables, *, number: Published, other: str) -> Measured:
@@ -60,9 +60,7 @@ def overall_error(tables: Tables, *, number: Published, other: str) -> Measured:
     leave_one_out = [_mean_log(squares, [chain for chain in chains if chain != out]) for out in chains]
     error = math.sqrt((len(chains) - 1) * np.var(leave_one_out)) if len(chains) > 1 else math.nan
     ratio = math.exp(value)
-    return Measured(
-        Estimate(ratio, ratio * error), len(chains), counted(len(chains), "chain"), rests_on_other_data(mine)
-    )
+    return Measured(Estimate(ratio, ratio * error), len(chains), "chain", rests_on_other_data(mine))
 
 
 def _mean_log(squares: list[pd.DataFrame], chains: Sequence[Hashable]) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rnshmc.results.estimates import Estimate
-from rnshmc.scorecard.measured import Measured, NotRunError, Tables, counted, rests_on_other_data, rows_where
+from rnshmc.scorecard.measured import Measured, NotRunError, Tables, rests_on_other_data, rows_where
 from rnshmc.scorecard.published import Published
 
 RESULTS = "results"
@@ -112,7 +112,7 @@ def _cell(tables: Tables, problem: str, sampler: str, column: str, training_draw
         raise NotRunError(RESULTS)
     chains = int(values["chains"].iloc[0])
     estimate = Estimate(float(values[column].iloc[0]), float(errors[column].iloc[0]))
-    return Measured(estimate, chains, counted(chains, "chain"), rests_on_other_data(values))
+    return Measured(estimate, chains, "chain", rests_on_other_data(values))
 
 
 def _scaled_ess(

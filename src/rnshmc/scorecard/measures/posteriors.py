@@ -9,7 +9,7 @@ import pandas as pd
 from rnshmc.diagnostics.agreement import MIN_ESS, compare_means
 from rnshmc.diagnostics.ess import geyer_ess, truncated_ess
 from rnshmc.results.estimates import BASELINE, Estimate
-from rnshmc.scorecard.measured import Measured, NotRunError, Tables, counted, rests_on_other_data, rows_where
+from rnshmc.scorecard.measured import Measured, NotRunError, Tables, rests_on_other_data, rows_where
 from rnshmc.scorecard.measures.cells import RESULTS
 from rnshmc.scorecard.noise import ONE_CHAIN
 from rnshmc.scorecard.published import Published
@@ -26,7 +26,7 @@ def agreement(tables: Tables, *, number: Published, column: str, over: str = "")
     value = float(row[column])
     if over:
         value = math.nan if pd.isna(row["agrees"]) else value / float(row[over])
-    return Measured(Estimate(value, math.nan), chains, counted(chains, "chain"), rests_on_other_data(rows))
+    return Measured(Estimate(value, math.nan), chains, "chain", rests_on_other_data(rows))
 
 
 def marginals(
@@ -59,20 +59,15 @@ def marginals(
         raise NotRunError(table)
     distances = [_distance(part) for _, part in single.groupby("x_coordinate")]
     critical = math.sqrt(math.log(2 * len(distances) / level) * (1 / sizes[0] + 1 / sizes[1]) / 2)
-    return Measured(
-        Estimate(max(distances) / critical, math.nan),
-        len(distances),
-        counted(len(distances), "coordinate"),
-        rests_on_other_data(rows),
-    )
+    furthest = Estimate(max(distances) / critical, math.nan)
+    return Measured(furthest, len(distances), "coordinate", rests_on_other_data(rows))
 
 
 def bands(tables: Tables, *, table: str, sampler: str, other: str) -> Measured:
     """The largest difference of two samplers' mean predictions, in half widths of the other's band."""
     mine, theirs = (rows_where(tables, table, {"sampler": name}).set_index("x") for name in (sampler, other))
     distances = (mine["mean"] - theirs["mean"]).abs() / ((theirs["high"] - theirs["low"]) / 2)
-    over = counted(len(distances), "place")
-    return Measured(Estimate(float(distances.max()), math.nan), len(distances), over, rests_on_other_data(mine))
+    return Measured(Estimate(float(distances.max()), math.nan), len(distances), "place", rests_on_other_data(mine))
 
 
 def draws_agree(
@@ -96,8 +91,7 @@ def draws_agree(
     result = compare_means(mean, error, reference, reference_error, level=level)
     judged = min(least, least_reference) >= MIN_ESS
     value = result.max_abs_z / result.threshold if judged else math.nan
-    over = counted(len(columns), "coordinate")
-    return Measured(Estimate(value, math.nan), len(columns), over, rests_on_other_data(parts[0]))
+    return Measured(Estimate(value, math.nan), len(columns), "coordinate", rests_on_other_data(parts[0]))
 
 
 def variance(tables: Tables, *, table: str, column: str, sampler: str, per: str) -> Measured:
@@ -110,7 +104,7 @@ def variance(tables: Tables, *, table: str, column: str, sampler: str, per: str)
     chains = [part.to_numpy(dtype=float) for _, part in squares.groupby(rows[per])]
     effective = sum(float(geyer_ess(chain[:, None])[0]) for chain in chains)
     estimate = Estimate(float(squares.mean()), float(squares.std()) / math.sqrt(effective))
-    return Measured(estimate, len(chains), counted(len(chains), "chain"), rests_on_other_data(rows))
+    return Measured(estimate, len(chains), "chain", rests_on_other_data(rows))
 
 
 def trace_ratio(tables: Tables, *, number: Published, table: str, column: str, sampler: str, other: str) -> Measured:
@@ -121,7 +115,7 @@ def trace_ratio(tables: Tables, *, number: Published, table: str, column: str, s
     shares = [size / len(part) for size, part in zip(sizes, parts, strict=True)]
     ratio = shares[0] / shares[1]
     error = ratio * math.sqrt(ONE_CHAIN * sum(1 / size for size in sizes))
-    return Measured(Estimate(ratio, error), 1, "1 chain", rests_on_other_data(parts[0]))
+    return Measured(Estimate(ratio, error), 1, "chain", rests_on_other_data(parts[0]))
 
 
 def _distance(rows: pd.DataFrame) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.results.estimates import Estimate
-from rnshmc.scorecard.measured import Measured, NotRunError, Tables, counted, rests_on_other_data, rows_where
+from rnshmc.scorecard.measured import Measured, NotRunError, Tables, rests_on_other_data, rows_where
 
 Names = str | Sequence[str]
 
@@ -121,7 +121,7 @@ def geometric(ratios: "pd.Series[Any]", per: Names, rows: pd.DataFrame) -> Measu
     logarithms = Estimate.over(np.log(ratios))
     ratio = math.exp(logarithms.value)
     estimate = Estimate(ratio, ratio * logarithms.error)
-    return Measured(estimate, len(ratios), counted(len(ratios), _kind(per)), rests_on_other_data(rows))
+    return Measured(estimate, len(ratios), _kind(per), rests_on_other_data(rows))
 
 
 def _names(names: Names) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.results.estimates import Estimate
-from rnshmc.scorecard.measured import Measured, NotRunError, Tables, counted
+from rnshmc.scorecard.measured import Measured, NotRunError, Tables
 from rnshmc.scorecard.measures.runs import geometric, over, selected
 
 
@@ -80,7 +80,7 @@ def high_until(
     high = means[column] >= share * means[relative]
     last = means.index[high.cummin()].max() if high.iloc[0] else 0
     runs = rows[per].nunique()
-    return Measured(Estimate(float(last), math.nan), runs, counted(runs, per))
+    return Measured(Estimate(float(last), math.nan), runs, per)
 
 
 def _curves(rows: pd.DataFrame, column: str, along: str, per: str) -> pd.DataFrame:
