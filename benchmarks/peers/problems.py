@@ -9,13 +9,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from peers.membrane import Membrane
 from peers.remote import RemotePotential
 
 from rnshmc.errors import NumericalError
 from rnshmc.targets.forward_data import read_observations
 from rnshmc.targets.garch import Garch
 from rnshmc.targets.logistic import from_file as logistic_from_file
-from rnshmc.targets.membrane import Membrane
 from rnshmc.targets.stored import read_arrays
 from rnshmc.types import Array, Potential
 

@@ -114,7 +114,6 @@ def results(make_chain: Callable[..., StoredChain]) -> Results:
         agreement=agreement_table(metrics, {"bank": right, "a9a": right, "mine": wrong}),
         numbers=NUMBERS,
         metrics=metrics,
-        timings=timings,
     )
 
 

@@ -18,7 +18,7 @@ NEAR = Rule("near", 0.15, 0.35)
 
 
 def ess(value: float, error: float, chains: int = 5) -> Measured:
-    return Measured(Estimate(value, error), chains, "chains", effective=value)
+    return Measured(Estimate(value, error), chains, "chain", effective=value)
 
 
 @pytest.mark.parametrize("estimator", [geyer_ess, truncated_ess])
@@ -40,7 +40,7 @@ def test_the_relative_variance_of_an_effective_sample_size_falls_as_its_inverse(
 
 def test_a_mean_over_chains_spreads_as_ours() -> None:
     # Four chains of ours have the error 100, one has 200; so has one of the paper, and five have 89.
-    ours = Measured(Estimate(600.0, 100.0), 4, "4 chains")
+    ours = Measured(Estimate(600.0, 100.0), 4, "chain")
     assert errors(600.0, 1, ours) == (ours.estimate, 200.0)
     assert_allclose(errors(600.0, 5, ours)[1], 200.0 / math.sqrt(5))
     assert math.isnan(errors(600.0, math.nan, ours)[1])
@@ -58,7 +58,7 @@ def test_one_chain_of_ours_has_the_error_of_the_law() -> None:
 
 
 def test_scaling_to_more_draws_makes_a_size_no_better_known() -> None:
-    scaled = Measured(Estimate(500.0, math.nan), 1, "1 chain", effective=50.0)
+    scaled = Measured(Estimate(500.0, math.nan), 1, "chain", effective=50.0)
     assert_allclose(errors(500.0, 1, scaled)[0].error / 500.0, math.sqrt(ONE_CHAIN / 50))
 
 

@@ -30,12 +30,9 @@ rule metrics:
         reference=lambda wc: [rules.reference.output.reference] if wc.problem in REFERRED else [],
     output:
         metrics=f"{RESULTS}/metrics/{{problem}}.json",
-    log:
-        f"{LOGS}/metrics/{{problem}}.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/metrics.py"),
         spec={"discard": config["iterations"]["discard"]},
     script:
         "../scripts/metrics.py"
@@ -52,48 +49,17 @@ rule tables:
         reference=expand(rules.reference.output.reference, problem=REFERRED),
         matching=of_every_fit(rules.matching.output.matching),
     output:
-        **{
-            name: report(
-                f"{RESULTS}/tables/{name}.csv",
-                caption=f"../report/{name}.rst",
-                category="Tables",
-                labels={"table": name},
-            )
-            for name in TABLE_VIEWS
-        },
+        **{name: shown_table(name) for name in TABLE_VIEWS},
         **{f"{name}_se": f"{RESULTS}/tables/{name}_se.csv" for name in TABLE_VIEWS},
         **{f"{name}_{suffix}": f"{RESULTS}/tables/{name}.{suffix}" for name in TABLE_VIEWS for suffix in ("md", "tex")},
-        results=report(
-            f"{RESULTS}/tables/results.csv",
-            caption="../report/results.rst",
-            category="Tables",
-            labels={"table": "results"},
-        ),
+        results=shown_table("results"),
         results_se=f"{RESULTS}/tables/results_se.csv",
-        diagnostics=report(
-            f"{RESULTS}/tables/diagnostics.csv",
-            caption="../report/diagnostics.rst",
-            category="Tables",
-            labels={"table": "diagnostics"},
-        ),
-        agreement=report(
-            f"{RESULTS}/tables/agreement.csv",
-            caption="../report/agreement.rst",
-            category="Tables",
-            labels={"table": "agreement"},
-        ),
-        potential_matching=report(
-            f"{RESULTS}/tables/potential_matching.csv",
-            caption="../report/potential_matching.rst",
-            category="Tables",
-            labels={"table": "potential matching"},
-        ),
-    log:
-        f"{LOGS}/tables.log",
+        diagnostics=shown_table("diagnostics"),
+        agreement=shown_table("agreement"),
+        potential_matching=shown_table("potential_matching", label="potential matching"),
     resources:
         **demand(mem_mb=2000, runtime=10),
     params:
-        code=code("scripts/tables.py"),
         spec={"titles": TITLES, "papers": PAPERS, "views": TABLE_VIEWS},
     script:
         "../scripts/tables.py"
@@ -106,14 +72,9 @@ rule adaptive:
         metrics=expand(rules.metrics.output.metrics, problem=ADAPTED),
         timing=of_every_sampler(rules.timing.output.timing, ADAPTED),
     output:
-        fig7=f"{RESULTS}/tables/fig7.csv",
-        fig8=f"{RESULTS}/tables/fig8.csv",
-    log:
-        f"{LOGS}/adaptive.log",
+        **run_tables("fig7", "fig8"),
     resources:
         **demand(mem_mb=2000, runtime=10),
-    params:
-        code=code("scripts/adaptive.py"),
     script:
         "../scripts/adaptive.py"
 
@@ -124,12 +85,8 @@ rule fig6_table:
         chains=[path for sampler in FIG6_SAMPLERS for path in of_chains(rules.sample.output.chain, FIG6, sampler)],
     output:
         fig6=f"{RESULTS}/tables/fig6.csv",
-    log:
-        f"{LOGS}/fig6_table.log",
     resources:
         **demand(mem_mb=2000, runtime=10),
-    params:
-        code=code("scripts/fig6_table.py"),
     script:
         "../scripts/fig6_table.py"
 
@@ -152,18 +109,9 @@ rule scorecard:
         published=PUBLISHED,
         reasons=ours("papers/reasons.csv"),
     output:
-        scorecard=report(
-            f"{RESULTS}/tables/scorecard.csv",
-            caption="../report/scorecard.rst",
-            category="Tables",
-            labels={"table": "scorecard"},
-        ),
-    log:
-        f"{LOGS}/scorecard.log",
+        scorecard=shown_table("scorecard"),
     resources:
         **demand(mem_mb=1000, runtime=10),
-    params:
-        code=code("scripts/scorecard.py"),
     script:
         "../scripts/scorecard.py"
 
@@ -176,12 +124,9 @@ rule provenance:
         receipts=list(dict.fromkeys(path for name in PROBLEMS for path in receipts(data_file(name)))),
     output:
         provenance=f"{RESULTS}/provenance.json",
-    log:
-        f"{LOGS}/provenance.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/provenance.py"),
         # Without what changes no result: where data were read from, and how chains were kept.
         spec={
             **{key: value for key, value in config.items() if key != "checkpoint"},

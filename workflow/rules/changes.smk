@@ -12,14 +12,22 @@ from rnshmc.run.trouble import check_writable, explain
 
 RECORDS = Path(RESULTS, "records.json")
 
-# The profile leaves out the trigger `code`, which goes by the times of scripts: digests among the parameters take its
-# place. Those of scripts come from `code`; that of a shell command is added here, so that no rule can forget it.
-# All rules run in one environment; those of a workflow that has this one as a module are left alone.
+# What is the same for all rules that do not say otherwise. The profile leaves out the trigger `code`, which goes by the
+# times of scripts: digests among the parameters take its place, that of a script (with the registry entries that it loads,
+# where the rule names them) and that of a shell command. A log is called like the first output. All rules run in one
+# environment. The rules of a workflow that has this one as a module are left alone.
 for rule_ in workflow.modifier.rules:
-    if not rule_.norun and rule_.conda_env is None:
+    if rule_.norun:
+        continue
+    if rule_.conda_env is None:
         rule_.conda_env = "../../environment.yml"
+    if rule_.script is not None and "code" not in rule_.params.keys():
+        rule_.set_params(code=code(f"scripts/{Path(rule_.script).name}"))
     if rule_.shellcmd is not None:
         rule_.set_params(command=hashlib.sha256(rule_.shellcmd.encode()).hexdigest())
+    if not rule_.log:
+        rule_.log_modifier = rule_.output_modifier
+        rule_.set_log(Path("logs", str(rule_.output[0]).removeprefix("results/")).with_suffix(".log"))
 
 # Before Snakemake looks for changes, results that were copied here get back the records that came with them.
 if workflow.is_main_process:

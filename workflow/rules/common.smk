@@ -98,10 +98,13 @@ def one_of(names):
 
 
 wildcard_constraints:
+    **dict.fromkeys(("cells", "d", "hidden_units", "ranks", "run", "size", "training_points"), r"\d+"),
     problem=one_of(PROBLEMS),
     sampler=one_of(sorted({s for p in PROBLEMS.values() for s in p["samplers"] if s != AUTO})),
     surrogate=one_of(sorted({s for p in PROBLEMS.values() for s in p["surrogates"]})),
     chain=r"chain\d+",
+    # Numbers: dimensions, sizes, repeats, ranks.
+    rows=r"[1-9]\d*",
 
 
 def problem(wildcards):
@@ -364,6 +367,16 @@ def run_tables(*names):
     return {name: f"{RESULTS}/tables/{name}.csv" for name in names}
 
 
+def shown_table(name, label=None):
+    """A table of the run that Snakemake's own report shows."""
+    return report(
+        f"{RESULTS}/tables/{name}.csv",
+        caption=f"../report/{name}.rst",
+        category="Tables",
+        labels={"table": label or name},
+    )
+
+
 def drawn(*names):
     """Figures of the run by their names, for the pages that show them."""
     return {name: f"{RESULTS}/figures/{name}.png" for name in names}
@@ -377,9 +390,8 @@ def network_files(*figures):
     }
 
 
-def network_page(page, figures, parameters):
+def network_page(title, names, figures, parameters):
     """The page of some problems of paper B: files of its figures, and parameters of its own."""
-    title, names = GRADIENT_PAGES[page]
     settings = {
         name: {
             **{key: PROBLEMS[name][key] for key in ("target", "samplers", "surrogates")},

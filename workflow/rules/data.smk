@@ -37,15 +37,12 @@ rule download:
         sources=ours("data/sources.yaml"),
     output:
         receipt=f"{RAW}/{{dataset}}.json",
-    log:
-        "logs/data/download_{dataset}.log",
     wildcard_constraints:
         dataset=one_of([*PUBLISHED, *{raw: None for entry in FETCHED.values() for raw in entry["raw"]}]),
     localrule: True
     resources:
         **demand(mem_mb=1000, runtime=30),
     params:
-        code=code("scripts/download.py"),
         spec={"policy": config["data"]["policy"]},
     script:
         "../scripts/download.py"
@@ -58,8 +55,6 @@ rule prepare:
         summary=lambda wc: FETCHED[wc.dataset]["stand_in"].get("path", []),
     output:
         data=f"{PROCESSED}/{{dataset}}.npz",
-    log:
-        "logs/data/prepare_{dataset}.log",
     wildcard_constraints:
         dataset=one_of(FETCHED),
     resources:
@@ -84,8 +79,6 @@ rule simulate:
     """Simulate a set."""
     output:
         data=f"{PROCESSED}/{{dataset}}.npz",
-    log:
-        "logs/data/simulate_{dataset}.log",
     wildcard_constraints:
         dataset=one_of(SIMULATED),
     resources:
@@ -107,8 +100,6 @@ rule project:
         files=lambda wc: [f"{PROCESSED}/{PROJECTED[wc.dataset]['of']}.npz"],
     output:
         data=f"{PROCESSED}/{{dataset}}.npz",
-    log:
-        "logs/data/project_{dataset}.log",
     wildcard_constraints:
         dataset=one_of(PROJECTED),
     resources:
@@ -128,11 +119,8 @@ rule subset:
         files=[f"{PROCESSED}/{{dataset}}.npz"],
     output:
         data=f"{PROCESSED}/{{dataset}}_{{rows}}_rows.npz",
-    log:
-        "logs/data/subset_{dataset}_{rows}.log",
     wildcard_constraints:
         dataset="[a-z0-9_]+",
-        rows=r"[1-9]\d*",
     resources:
         **demand(mem_mb=2000, runtime=10),
     params:

@@ -15,9 +15,7 @@ ENTRIES = {"hmc": [KERNELS["hmc"]]} | {
     for sampler in sorted({name for figure in EXPERIMENTS.values() for name in figure.get("surrogates", {})})
 }
 FIG1_ENTRIES = [SURROGATES[recipe(sampler).surrogate] for sampler in EXPERIMENTS["fig1"]["surrogates"]]
-FIG2_ENTRIES = [*ENTRIES["hmc"], *ENTRIES["rns_hmc"]]
 # What script experiment.py imports: a function of an experiment's settings, or what makes an experiment and what runs it.
-FIG2_CODE = {"experiment": "rnshmc.experiments.banana:BananaExperiment", "run": "rnshmc.experiments.banana:run_banana"}
 FIG3_CODE = {
     "experiment": "rnshmc.experiments.gaussian_sweep:GaussianSweep",
     "run": "rnshmc.experiments.gaussian_sweep:sweep_point",
@@ -32,8 +30,6 @@ rule fig1_table:
         points=f"{RESULTS}/tables/fig1_points.csv",
         curves=f"{RESULTS}/tables/fig1.csv",
         errors=f"{RESULTS}/tables/fig1_errors.csv",
-    log:
-        f"{LOGS}/experiments/fig1_table.log",
     resources:
         **demand(mem_mb=1000, runtime=20),
     params:
@@ -47,38 +43,62 @@ rule fig1_table:
         "../scripts/fig1_table.py"
 
 
-rule fig2_table:
-    """Run HMC and RNS-HMC on a banana-shaped posterior."""
-    output:
-        field=f"{RESULTS}/tables/fig2_field.csv",
-        trajectories=f"{RESULTS}/tables/fig2_trajectories.csv",
-        acceptance=f"{RESULTS}/tables/fig2_acceptance.csv",
-    log:
-        f"{LOGS}/experiments/fig2_table.log",
-    resources:
-        **demand(mem_mb=1000, runtime=20),
-    params:
-        code=code("scripts/experiment.py", *FIG2_ENTRIES, *FIG2_CODE.values()),
-        spec={
-            "seed": config["seed"],
-            "entries": FIG2_ENTRIES,
-            "settings": {key: value for key, value in EXPERIMENTS["fig2"].items() if key != "surrogates"},
-            "arguments": {"settings": EXPERIMENTS["fig2"]["surrogates"]["rns_hmc"]},
-            **FIG2_CODE,
+# HMC and another sampler on a small distribution: the sampler, the tables, and the code as above.
+BESIDE_HMC = {
+    # A banana-shaped posterior.
+    "fig2": (
+        "rns_hmc",
+        ("field", "trajectories", "acceptance"),
+        {"experiment": "rnshmc.experiments.banana:BananaExperiment", "run": "rnshmc.experiments.banana:run_banana"},
+    ),
+    # A banana-shaped distribution.
+    "nng_fig2": (
+        "nng_hmc",
+        ("field", "draws", "trajectories", "acceptance"),
+        {
+            "experiment": "rnshmc.experiments.network_banana:NetworkBanana",
+            "run": "rnshmc.experiments.network_banana:run_network_banana",
         },
-    script:
-        "../scripts/experiment.py"
+    ),
+    # An ill-conditioned Gaussian.
+    "nng_fig3": (
+        "nng_hmc",
+        ("draws", "acceptance"),
+        {
+            "experiment": "rnshmc.experiments.network_gaussian:NetworkGaussian",
+            "run": "rnshmc.experiments.network_gaussian:run_network_gaussian",
+        },
+    ),
+}
+for figure, (sampler, tables, modules) in BESIDE_HMC.items():
+
+    rule:
+        """Run HMC and another sampler on a small distribution."""
+        name:
+            f"{figure}_table"
+        output:
+            **{table: f"{RESULTS}/tables/{figure}_{table}.csv" for table in tables},
+        resources:
+            **demand(mem_mb=1000, runtime=20),
+        params:
+            code=code("scripts/experiment.py", *ENTRIES["hmc"], *ENTRIES[sampler], *modules.values()),
+            spec={
+                "seed": config["seed"],
+                "entries": [*ENTRIES["hmc"], *ENTRIES[sampler]],
+                "settings": {key: value for key, value in EXPERIMENTS[figure].items() if key != "surrogates"},
+                "arguments": {"settings": EXPERIMENTS[figure]["surrogates"][sampler]},
+                **modules,
+            },
+        script:
+            "../scripts/experiment.py"
 
 
 rule fig3_point:
     """Train and run one sampler with training sets of one size, all repeats."""
     output:
         table=f"{RESULTS}/experiments/fig3/{{method}}/n{{size}}.csv",
-    log:
-        f"{LOGS}/experiments/fig3/{{method}}/n{{size}}.log",
     wildcard_constraints:
         method="|".join(["hmc", *FIG3_SURROGATES]),
-        size=r"\d+",
     resources:
         **demand(mem_mb=2000, runtime=60),
     params:
@@ -105,12 +125,9 @@ rule fig3_table:
         points=[rules.fig3_point.output.table.format(method=method, size=size) for method, size in FIG3_POINTS],
     output:
         table=f"{RESULTS}/tables/fig3.csv",
-    log:
-        f"{LOGS}/experiments/fig3_table.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/gather.py"),
         spec={"columns": {}},
     script:
         "../scripts/gather.py"
@@ -127,14 +144,9 @@ rule sweep_model:
     output:
         data=f"{RESULTS}/sweeps/d{{d}}/data.npz",
         step_size=f"{RESULTS}/sweeps/d{{d}}/step_size.json",
-    log:
-        f"{LOGS}/sweeps/d{{d}}/model.log",
-    wildcard_constraints:
-        d=r"\d+",
     resources:
         **demand(mem_mb=1000, runtime=20),
     params:
-        code=code("scripts/sweep_model.py"),
         spec=lambda wc: {
             "seed": config["seed"],
             "d": int(wc.d),
@@ -151,11 +163,6 @@ rule sweep_explore:
         step_size=rules.sweep_model.output.step_size,
     output:
         chain=f"{RESULTS}/sweeps/d{{d}}/run{{run}}.nc",
-    log:
-        f"{LOGS}/sweeps/d{{d}}/run{{run}}.log",
-    wildcard_constraints:
-        d=r"\d+",
-        run=r"\d+",
     resources:
         **demand(mem_mb=1000, runtime=20),
     params:
@@ -180,12 +187,6 @@ rule sweep_point:
         explorations=expand(rules.sweep_explore.output.chain, run=range(1, SWEEP["runs"] + 1), allow_missing=True),
     output:
         point=f"{RESULTS}/sweeps/d{{d}}/s{{hidden_units}}_n{{training_points}}.csv",
-    log:
-        f"{LOGS}/sweeps/d{{d}}/s{{hidden_units}}_n{{training_points}}.log",
-    wildcard_constraints:
-        d=r"\d+",
-        hidden_units=r"\d+",
-        training_points=r"\d+",
     resources:
         **demand(mem_mb=2000, runtime=60),
     params:
@@ -210,14 +211,11 @@ rule sweep_table:
         points=lambda wc: [rules.sweep_point.output.point.format(**point._asdict()) for point in SWEEP_POINTS[wc.sweep]],
     output:
         table=f"{RESULTS}/tables/{{sweep}}.csv",
-    log:
-        f"{LOGS}/sweeps/{{sweep}}.log",
     wildcard_constraints:
         sweep="|".join(SWEEPS),
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/gather.py"),
         spec=lambda wc: {"columns": {"figure": wc.sweep}},
     script:
         "../scripts/gather.py"
@@ -229,8 +227,6 @@ rule a9a_dimension:
         encoded=f"{PROCESSED}/a9a_encoded.npz",
     output:
         table=f"{RESULTS}/tables/a9a_dimension.csv",
-    log:
-        f"{LOGS}/a9a_dimension.log",
     resources:
         **demand(mem_mb=2000, runtime=60),
     params:

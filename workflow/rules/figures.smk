@@ -85,8 +85,6 @@ rule figure:
             labels=lambda wc: {"figure": DRAWN[wc.figure].name.replace("_", " ")},
         ),
         pdf=f"{RESULTS}/figures/{{figure}}.pdf",
-    log:
-        f"{LOGS}/figures/{{figure}}.log",
     wildcard_constraints:
         figure=one_of(DRAWN),
     resources:

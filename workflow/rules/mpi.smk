@@ -13,8 +13,6 @@ rule warm_forms:
     """Compile dolfinx's forms once: parallel jobs would wait for each other behind the compiler's lock."""
     output:
         stamp=f"{RESULTS}/forward/forms.json",
-    log:
-        f"{LOGS}/forward/warm_forms.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
@@ -33,8 +31,6 @@ rule forward_model:
         published=PUBLISHED_OBSERVATIONS,
     output:
         data=f"{RESULTS}/forward/{{problem}}.npz",
-    log:
-        f"{LOGS}/forward/{{problem}}.log",
     threads: config["mpi"]["ranks"]
     resources:
         **demand(mem_mb=2000, runtime=30),
@@ -70,11 +66,8 @@ rule scaling_ensemble:
     output:
         evaluations=f"{RESULTS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.npz",
         seconds=f"{RESULTS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.csv",
-    log:
-        f"{LOGS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.log",
     wildcard_constraints:
         problem=one_of(ELLIPTIC),
-        ranks=r"\d+",
     # Not its ranks alone: what is measured has the machine to itself.
     threads: workflow.cores
     resources:
@@ -105,10 +98,6 @@ rule scaling_logistic:
     output:
         results=f"{RESULTS}/scaling/logistic/ranks{{ranks}}.npz",
         seconds=f"{RESULTS}/scaling/logistic/ranks{{ranks}}.csv",
-    log:
-        f"{LOGS}/scaling/logistic/ranks{{ranks}}.log",
-    wildcard_constraints:
-        ranks=r"\d+",
     threads: workflow.cores
     resources:
         **demand(
@@ -138,12 +127,9 @@ rule scaling_table:
         table=f"{RESULTS}/tables/scaling.csv",
         agreement=f"{RESULTS}/tables/scaling_agreement.csv",
         gradients=f"{RESULTS}/tables/gradient_check.csv",
-    log:
-        f"{LOGS}/scaling/table.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/scaling_table.py"),
         spec={
             "seed": config["seed"],
             "problems": ELLIPTIC,
@@ -182,12 +168,8 @@ rule mesh_study_point:
     output:
         solutions=f"{RESULTS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.npz",
         seconds=f"{RESULTS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.csv",
-    log:
-        f"{LOGS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.log",
     wildcard_constraints:
         solver="direct|multigrid",
-        cells=r"\d+",
-        ranks=r"\d+",
     # Not its ranks alone: what is measured has the machine to itself.
     threads: workflow.cores
     resources:
@@ -235,12 +217,9 @@ rule mesh_study_table:
         metrics=[f"{RESULTS}/metrics/{STUDIED}.json"],
     output:
         table=f"{RESULTS}/tables/mesh_study.csv",
-    log:
-        f"{LOGS}/mesh_study/table.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/mesh_study_table.py"),
         spec={"points": MESH_POINTS},
     script:
         "../scripts/mesh_study_table.py"

@@ -2,81 +2,22 @@
 
 NNG_TABLE4 = EXPERIMENTS["nng_table4"]
 NNG_METHODS = ["hmc", *NNG_TABLE4["surrogates"]]
-NNG_ENTRIES = [*ENTRIES["hmc"], *ENTRIES["nng_hmc"]]
-NNG_CODE = {
-    "nng_fig2": {
-        "experiment": "rnshmc.experiments.network_banana:NetworkBanana",
-        "run": "rnshmc.experiments.network_banana:run_network_banana",
-    },
-    "nng_fig3": {
-        "experiment": "rnshmc.experiments.network_gaussian:NetworkGaussian",
-        "run": "rnshmc.experiments.network_gaussian:run_network_gaussian",
-    },
-    "nng_table4": {
-        "experiment": "rnshmc.experiments.network_gp:NetworkComparison",
-        "run": "rnshmc.experiments.network_gp:comparison_rows",
-    },
+NNG_TABLE4_CODE = {
+    "experiment": "rnshmc.experiments.network_gp:NetworkComparison",
+    "run": "rnshmc.experiments.network_gp:comparison_rows",
 }
-# What the experiments on HMC and NNg-HMC by themselves are made of.
-NNG_SPECS = {
-    figure: {
-        "seed": config["seed"],
-        "entries": NNG_ENTRIES,
-        "settings": {key: value for key, value in EXPERIMENTS[figure].items() if key != "surrogates"},
-        "arguments": {"settings": EXPERIMENTS[figure]["surrogates"]["nng_hmc"]},
-        **NNG_CODE[figure],
-    }
-    for figure in ("nng_fig2", "nng_fig3")
-}
-
-
-rule nng_fig2_table:
-    """Run HMC and NNg-HMC on a banana-shaped distribution."""
-    output:
-        field=f"{RESULTS}/tables/nng_fig2_field.csv",
-        draws=f"{RESULTS}/tables/nng_fig2_draws.csv",
-        trajectories=f"{RESULTS}/tables/nng_fig2_trajectories.csv",
-        acceptance=f"{RESULTS}/tables/nng_fig2_acceptance.csv",
-    log:
-        f"{LOGS}/experiments/nng_fig2_table.log",
-    resources:
-        **demand(mem_mb=1000, runtime=20),
-    params:
-        code=code("scripts/experiment.py", *NNG_ENTRIES, *NNG_CODE["nng_fig2"].values()),
-        spec=NNG_SPECS["nng_fig2"],
-    script:
-        "../scripts/experiment.py"
-
-
-rule nng_fig3_table:
-    """Run HMC and NNg-HMC on an ill-conditioned Gaussian."""
-    output:
-        draws=f"{RESULTS}/tables/nng_fig3_draws.csv",
-        acceptance=f"{RESULTS}/tables/nng_fig3_acceptance.csv",
-    log:
-        f"{LOGS}/experiments/nng_fig3_table.log",
-    resources:
-        **demand(mem_mb=1000, runtime=20),
-    params:
-        code=code("scripts/experiment.py", *NNG_ENTRIES, *NNG_CODE["nng_fig3"].values()),
-        spec=NNG_SPECS["nng_fig3"],
-    script:
-        "../scripts/experiment.py"
 
 
 rule nng_table4_point:
     """Train and run one sampler in one dimension, with training sets of every size."""
     output:
         table=f"{RESULTS}/experiments/nng_table4/{{method}}/d{{d}}.csv",
-    log:
-        f"{LOGS}/experiments/nng_table4/{{method}}/d{{d}}.log",
     wildcard_constraints:
         method="|".join(NNG_METHODS),
-        d=r"\d+",
     resources:
         **demand(mem_mb=2000, runtime=60),
     params:
-        code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *NNG_CODE["nng_table4"].values()),
+        code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *NNG_TABLE4_CODE.values()),
         spec=lambda wc: {
             "seed": config["seed"],
             "entries": ENTRIES[wc.method],
@@ -88,7 +29,7 @@ rule nng_table4_point:
                 "sizes": NNG_TABLE4["sizes"] if wc.method in NNG_TABLE4["surrogates"] else [0],
                 "settings": NNG_TABLE4["surrogates"].get(wc.method),
             },
-            **NNG_CODE["nng_table4"],
+            **NNG_TABLE4_CODE,
         },
     script:
         "../scripts/experiment.py"
@@ -99,18 +40,10 @@ rule nng_table4:
     input:
         points=expand(rules.nng_table4_point.output.table, method=NNG_METHODS, d=NNG_TABLE4["dimensions"]),
     output:
-        table=report(
-            f"{RESULTS}/tables/nng_table4.csv",
-            caption="../report/nng_table4.rst",
-            category="Tables",
-            labels={"table": "B 4"},
-        ),
-    log:
-        f"{LOGS}/experiments/nng_table4.log",
+        table=shown_table("nng_table4", label="B 4"),
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/gather.py"),
         spec={"columns": {}, "caption": NNG_TABLE4},
     script:
         "../scripts/gather.py"
@@ -158,8 +91,6 @@ if "nng_fig4" in NETWORK_FIGURES:
         output:
             draws=f"{NNG_TABLES}/nng_fig4_draws.csv",
             acceptance=f"{NNG_TABLES}/nng_fig4_acceptance.csv",
-        log:
-            f"{LOGS}/network_figures/nng_fig4_table.log",
         resources:
             **demand(mem_mb=2000, runtime=60),
         params:
@@ -200,12 +131,9 @@ if "nng_fig5" in NETWORK_FIGURES:
             },
         output:
             table=f"{NNG_TABLES}/nng_fig5.csv",
-        log:
-            f"{LOGS}/network_figures/nng_fig5_table.log",
         resources:
             **demand(mem_mb=2000, runtime=60),
         params:
-            code=code("scripts/nng_fig5_table.py"),
             spec={
                 "seed": config["seed"],
                 "iterations": [iterations(DESIGNED, "discard"), training_end(DESIGNED, network_of(DESIGNED))],
@@ -223,12 +151,8 @@ if "nng_fig6" in NETWORK_FIGURES:
             data=data_file("garch"),
         output:
             table=f"{NNG_TABLES}/nng_fig6.csv",
-        log:
-            f"{LOGS}/network_figures/nng_fig6_table.log",
         resources:
             **demand(mem_mb=1000, runtime=10),
-        params:
-            code=code("scripts/nng_fig6_table.py"),
         script:
             "../scripts/nng_fig6_table.py"
 
@@ -243,12 +167,9 @@ if "nng_fig7" in NETWORK_FIGURES:
         output:
             fig7=f"{NNG_TABLES}/nng_fig7.csv",
             fig8=f"{NNG_TABLES}/nng_fig8.csv",
-        log:
-            f"{LOGS}/network_figures/nng_gp_tables.log",
         resources:
             **demand(mem_mb=1000, runtime=20),
         params:
-            code=code("scripts/nng_gp_tables.py"),
             spec={"target": PROBLEMS["gp_regression"]["target"]},
         script:
             "../scripts/nng_gp_tables.py"
@@ -264,11 +185,7 @@ if "nng_fig9" in NETWORK_FIGURES:
         output:
             fig9=f"{NNG_TABLES}/nng_fig9.csv",
             fig10=f"{NNG_TABLES}/nng_fig10.csv",
-        log:
-            f"{LOGS}/network_figures/nng_sghmc_tables.log",
         resources:
             **demand(mem_mb=2000, runtime=10),
-        params:
-            code=code("scripts/nng_sghmc_tables.py"),
         script:
             "../scripts/nng_sghmc_tables.py"

@@ -5,37 +5,34 @@ ON_OTHER_PAGES = {"nng_fig6", "nng_fig7", "nng_fig8", "nng_fig10"}
 STYLE = ours("workflow/report/style.css")
 
 
-# The problems of paper B that a page tells of, where the config has any of them.
-GRADIENT_PAGES = {
-    page: (title, chosen)
-    for page, title, names in (
+NETWORK_TABLES = ("nng_tables", "nng_tables_se", "agreement", "diagnostics")
+# Pages on problems of paper B: title, problems, figures, other parameters; where the config has any of the problems.
+NETWORK_PAGES = {
+    page: (title, chosen, figures, parameters)
+    for page, title, names, figures, parameters in (
         (
             "gradient_models",
             "Models with expensive gradients: GARCH and Gaussian processes",
             ["garch", "gp_regression"],
+            ("nng_fig6", "nng_fig7", "nng_fig8"),
+            {"series": SIMULATED["garch"], "regression": SIMULATED["gp_regression"]},
         ),
         (
             "gradient_logistic",
             "Logistic regression in 200 dimensions and on real data",
             [*dict.fromkeys((SWAPPED, DESIGNED)), "news", "census", "dota2"],
+            ("nng_fig4", "nng_fig5"),
+            {"new_sd": config["experiments"]["nng_fig4"]["prior_sd"]},
         ),
-        ("gradient_stochastic", "Stochastic gradient HMC on Cover Type", ["cover_type"]),
+        (
+            "gradient_stochastic",
+            "Stochastic gradient HMC on Cover Type",
+            ["cover_type"],
+            ("nng_fig9", "nng_fig10"),
+            {},
+        ),
     )
     if (chosen := [name for name in names if name in NETWORK_PROBLEMS])
-}
-
-
-NETWORK_TABLES = ("nng_tables", "nng_tables_se", "agreement", "diagnostics")
-NETWORK_PAGES = {
-    "gradient_models": (
-        ("nng_fig6", "nng_fig7", "nng_fig8"),
-        {"series": SIMULATED["garch"], "regression": SIMULATED["gp_regression"]},
-    ),
-    "gradient_logistic": (
-        ("nng_fig4", "nng_fig5"),
-        {"new_sd": config["experiments"]["nng_fig4"]["prior_sd"]},
-    ),
-    "gradient_stochastic": (("nng_fig9", "nng_fig10"), {}),
 }
 
 # The pages of the report that are notebooks: the source, what it is called, the files that it reads, the figures that it
@@ -92,13 +89,13 @@ ALL_NOTEBOOKS = {
         "figures": drawn("nng_fig2", "nng_fig3"),
         "parameters": {
             "titles": TITLES,
-            "pages": {page: found for page, (found, _) in GRADIENT_PAGES.items()},
+            "pages": {page: title for page, (title, *_) in NETWORK_PAGES.items()},
             "banana": EXPERIMENTS["nng_fig2"],
             "gaussian": EXPERIMENTS["nng_fig3"],
             "comparison": EXPERIMENTS["nng_table4"],
         },
     },
-    **{page: network_page(page, *NETWORK_PAGES[page]) for page in GRADIENT_PAGES},
+    **{page: network_page(*entry) for page, entry in NETWORK_PAGES.items()},
     **{
         name: {
             "source": "problem",
@@ -144,8 +141,6 @@ rule notebook:
             category="Notebooks",
             labels={"notebook": "{page}"},
         ),
-    log:
-        f"{LOGS}/report/{{page}}.log",
     wildcard_constraints:
         page=one_of(NOTEBOOKS),
     resources:
@@ -180,7 +175,6 @@ rule report:
         scorecard=rules.scorecard.output if OF_PAPERS else [],
         published=PUBLISHED,
         metrics=expand(rules.metrics.output.metrics, problem=PAGED),
-        timing=of_every_sampler(rules.timing.output.timing, PAGED),
         stories=stories(PAGED),
         figures=[
             rules.figure.output.figure.format(figure=name)
@@ -191,12 +185,9 @@ rule report:
         provenance=rules.provenance.output.provenance,
     output:
         page=f"{RESULTS}/report/index.html",
-    log:
-        f"{LOGS}/report/index.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/report.py"),
         spec={"run": config["run"], "titles": TITLES},
     script:
         "../scripts/report.py"
@@ -218,12 +209,9 @@ rule scorecard_page:
             category="Tables",
             labels={"table": "scorecard, with its rules"},
         ),
-    log:
-        f"{LOGS}/report/scorecard.log",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        code=code("scripts/scorecard_page.py"),
         spec={"run": config["run"], "titles": TITLES},
     script:
         "../scripts/scorecard_page.py"

@@ -11,8 +11,6 @@ rule explore:
         forms=target_inputs,
     output:
         chain=f"{RESULTS}/explore/{{problem}}/{{chain}}.nc",
-    log:
-        f"{LOGS}/explore/{{problem}}/{{chain}}.log",
     wildcard_constraints:
         problem=one_of(name for name in PROBLEMS if name not in RECORDED),
     priority: CHAINS_FIRST
@@ -45,8 +43,6 @@ rule fit:
     output:
         surrogate=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.npz",
         report=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.json",
-    log:
-        f"{LOGS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.log",
     priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=60),
@@ -73,12 +69,7 @@ rule explore_whitened:
         forms=target_inputs,
     output:
         chain=f"{RESULTS}/explore/{{problem}}/{{surrogate}}/{{chain}}.nc",
-    log:
-        f"{LOGS}/explore/{{problem}}/{{surrogate}}/{{chain}}.log",
     priority: CHAINS_FIRST
-    conda:
-        "../../environment.yml"
-    threads: 1
     resources:
         **demand(mem_mb=2000, runtime=120),
     params:
@@ -107,8 +98,6 @@ rule sample:
         fit_report=lambda wc: fitted_surrogate(wc, wc.chain, "json"),
     output:
         chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
-    log:
-        f"{LOGS}/chains/{{problem}}/{{sampler}}/{{chain}}.log",
     priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=240),
@@ -131,8 +120,6 @@ rule matching:
         chain=f"{RESULTS}/chains/{{problem}}/hmc/{{chain}}.nc",
     output:
         matching=f"{RESULTS}/matching/{{problem}}/{{surrogate}}/{{chain}}.json",
-    log:
-        f"{LOGS}/matching/{{problem}}/{{surrogate}}/{{chain}}.log",
     resources:
         **demand(mem_mb=2000, runtime=20),
     params:
@@ -154,8 +141,6 @@ rule reference:
         forms=target_inputs,
     output:
         reference=f"{RESULTS}/reference/{{problem}}.npz",
-    log:
-        f"{LOGS}/reference/{{problem}}.log",
     resources:
         **demand(mem_mb=2000, runtime=120),
     params:
@@ -180,8 +165,6 @@ rule timing:
         surrogate=lambda wc: fitted_surrogate(wc, CHAINS[0]),
     output:
         timing=f"{RESULTS}/timing/{{problem}}/{{sampler}}.json",
-    log:
-        f"{LOGS}/timing/{{problem}}/{{sampler}}.log",
     threads: workflow.cores
     resources:
         **demand(mem_mb=2000, runtime=60),
@@ -196,8 +179,6 @@ rule timing:
 use rule timing as timing_published with:
     output:
         timing=f"{RESULTS}/timing/{{problem}}/{as_published('{sampler}')}.json",
-    log:
-        f"{LOGS}/timing/{{problem}}/{as_published('{sampler}')}.log",
     params:
         code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
         spec=lambda wc: published_spec(wc),

@@ -14,7 +14,6 @@ from rnshmc.results.tables import read_results
 from rnshmc.run.job import job
 from rnshmc.scorecard.card import SCORECARD_COLUMNS
 from rnshmc.scorecard.published import most_draws, read_published
-from rnshmc.store.timing import Timing
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
@@ -30,7 +29,6 @@ with job(snakemake.log[0]):
         agreement=pd.read_csv(snakemake.input.agreement),
         numbers=numbers,
         metrics=read_metrics(snakemake.input.metrics),
-        timings=[Timing.read(Path(path)) for path in snakemake.input.timing],
     )
     stories = {Path(path).stem: Path(path).read_text(encoding="utf-8").strip() for path in snakemake.input.stories}
     network, network_se = (pd.read_csv(snakemake.input[name]) for name in ("nng_tables", "nng_tables_se"))

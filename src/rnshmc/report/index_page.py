@@ -11,12 +11,11 @@ from rnshmc.plots.style import STAND_IN
 from rnshmc.report.network_text import NetworkSection
 from rnshmc.report.pages import render
 from rnshmc.report.scorecard_text import of_items, verdict_sentence
-from rnshmc.report.table_text import Number, fixed, significant
+from rnshmc.report.table_text import Number, fixed, plus_minus, significant
 from rnshmc.results.metrics import ChainMetrics
 from rnshmc.results.names import sampler_label
 from rnshmc.scorecard.card import verdict_counts
 from rnshmc.scorecard.published import Published, printed_cells
-from rnshmc.store.timing import Timing
 
 CHAPTERS = {
     "surrogates": ("zhang2017", "fig1", "fig2"),
@@ -88,8 +87,8 @@ class Results:
         From `rnshmc.results.tables`.
     numbers
         The published numbers (`rnshmc.scorecard.published.read_published`).
-    metrics, timings
-        Of every chain, and of every sampler.
+    metrics
+        Of every chain.
     """
 
     table: pd.DataFrame
@@ -98,7 +97,6 @@ class Results:
     agreement: pd.DataFrame
     numbers: Sequence[Published]
     metrics: Sequence[ChainMetrics]
-    timings: Sequence[Timing]
 
 
 def sections(results: Results, titles: Mapping[str, str], stories: Mapping[str, str]) -> list[Section]:
@@ -196,7 +194,6 @@ def _row(results: Results, problem: str, sampler: str) -> Row:
     agreement = _agreement(results.agreement, problem, sampler)
     chains = [chain for chain in results.metrics if (chain.problem, chain.sampler) == (problem, sampler)]
     paper = _published(results.numbers, problem, sampler, chains[0].draws)
-    timing = next(timing for timing in results.timings if (timing.problem, timing.sampler) == (problem, sampler))
     return Row(
         sampler=sampler_label(sampler),
         length=f"{len(chains)} × ({chains[0].explored} + {chains[0].draws})",
@@ -216,7 +213,7 @@ def _row(results: Results, problem: str, sampler: str) -> Row:
         solver_failures=int(diagnostics["solver_failures"]),
         softened_metrics=int(diagnostics["softened_metrics"]),
         fit=_fit(chains),
-        loaded=timing.loaded,
+        loaded=bool(ours["loaded"]),
     )
 
 
@@ -251,8 +248,9 @@ def _published(numbers: Sequence[Published], problem: str, sampler: str, draws: 
 
 def _number(column: str, ours: Mapping[str, Any], errors: Mapping[str, Any], paper: Mapping[str, float]) -> Number:
     text = _COLUMNS[column]
-    error = "" if pd.isna(errors[column]) or errors[column] == 0 else f"± {significant(errors[column], 2)}"
-    return Number(text(ours[column]), error, _as_printed(column, paper[column]) if column in paper else "")
+    return Number(
+        text(ours[column]), plus_minus(errors[column]), _as_printed(column, paper[column]) if column in paper else ""
+    )
 
 
 def _as_printed(column: str, value: float) -> str:

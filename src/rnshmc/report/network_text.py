@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from rnshmc.report.driver_text import driver_text
-from rnshmc.report.table_text import Number, fixed, significant
+from rnshmc.report.table_text import Number, fixed, plus_minus, significant
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import sampler_label
 from rnshmc.scorecard.published import Published, printed_cells
@@ -201,9 +201,7 @@ def _row(ours: "pd.Series[Any]", errors: "pd.Series[Any]", printed: Mapping[str,
     name = str(ours["sampler"])
 
     def number(column: str, text: str) -> Number:
-        error = errors[column]
-        shown = "" if pd.isna(error) or error == 0 else f"± {significant(error, 2)}"
-        return Number(text, shown, printed.get(column, ""))
+        return Number(text, plus_minus(errors[column]), printed.get(column, ""))
 
     return NetworkRow(
         sampler=sampler_label(name),

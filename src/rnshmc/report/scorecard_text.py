@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from rnshmc.report.table_text import significant
+from rnshmc.report.table_text import plus_minus, significant
 from rnshmc.results.names import sampler_label
 from rnshmc.scorecard.card import UNEXPLAINED, verdict_counts
 from rnshmc.scorecard.published import Key, Published, by_key
@@ -127,7 +127,7 @@ def _line(row: Mapping[Hashable, object], number: Published) -> Line:
         what=number.statement or _what(number),
         printed="" if pd.isna(printed) else f"{printed:.4g}",
         ours=significant(ours),
-        error="" if pd.isna(error) or error == 0 else f"± {significant(error, 2)}",
+        error=plus_minus(error),
         ratio="" if pd.isna(ratio) else significant(ratio),
         verdict=str(row["verdict"]),
         note=str(row["note"]),

@@ -36,6 +36,11 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:.{max(digits - 1 - exponent, 0)}f}"
 
 
+def plus_minus(error: float) -> str:
+    """A standard error behind its number; empty if it is unknown, or 0 by definition."""
+    return "" if pd.isna(error) or error == 0 else f"± {significant(error, 2)}"
+
+
 def fixed(decimals: int) -> Callable[[float], str]:
     """A format with so many decimals; a dash where the value is missing."""
     return lambda value: "–" if pd.isna(value) else f"{value:.{decimals}f}"

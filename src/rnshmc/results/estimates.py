@@ -14,7 +14,7 @@ from rnshmc.store.timing import Timing
 BASELINE = "hmc"
 ITERATIONS = 10_000
 """Iterations to which seconds of whole runs refer: the length of each chain in both papers, including exploration."""
-_MEANS = (
+MEANS = (
     "ap",
     "ap_with_empty",
     *(
@@ -27,7 +27,8 @@ _MEANS = (
     "metrics_per_iter",
     "surrogate_gradients_per_iter",
 )
-_SPEEDUPS = {
+"""Means over chains of fields of `ChainMetrics`."""
+SPEEDUPS = {
     "speedup_min_ess": "min_ess_per_s",
     "speedup_median_ess": "median_ess_per_s",
     "speedup_median_ess_with_training": "median_ess_per_s_with_training",
@@ -130,7 +131,7 @@ def _cell_estimates(chains: Sequence[ChainMetrics], own: Estimate, exact: Estima
     training = Estimate.over(math.nan if chain.fit_s is None else chain.fit_s for chain in chains)
     total = _total(chains[0].training_draws, own, exact, training)
     return {
-        **{name: Estimate.over(getattr(chain, name) for chain in chains) for name in _MEANS},
+        **{name: Estimate.over(getattr(chain, name) for chain in chains) for name in MEANS},
         "s_per_iter": own,
         "fit_s": training,
         "sample_s": own.times(ITERATIONS),
@@ -161,11 +162,11 @@ def _speedups(cell: Cell, table: Mapping[Cell, Mapping[str, Estimate]]) -> dict[
     """Efficiencies relative to HMC on the same problem: HMC's own are 1 by definition, without error."""
     problem, sampler = cell
     if sampler == BASELINE:
-        return dict.fromkeys(_SPEEDUPS, Estimate(1.0, 0.0))
+        return dict.fromkeys(SPEEDUPS, Estimate(1.0, 0.0))
     baseline = table.get((problem, BASELINE))
     if baseline is None:
-        return dict.fromkeys(_SPEEDUPS, UNDEFINED)
-    return {name: table[cell][column].per(baseline[column]) for name, column in _SPEEDUPS.items()}
+        return dict.fromkeys(SPEEDUPS, UNDEFINED)
+    return {name: table[cell][column].per(baseline[column]) for name, column in SPEEDUPS.items()}
 
 
 def as_published(sampler: str) -> str:
@@ -181,7 +182,7 @@ def _published(
     Draws are those of the lean samplers, and HMC as published drew what a surrogate was trained on. A sampler that was
     timed in one way only has those seconds.
     """
-    names = {f"published_{name}": column for name, column in _SPEEDUPS.items()}
+    names = {f"published_{name}": column for name, column in SPEEDUPS.items()}
     problem, sampler = cell
     exact, wasteful = chains.get((problem, BASELINE)), seconds.get((problem, as_published(BASELINE)))
     if exact is None or wasteful is None:

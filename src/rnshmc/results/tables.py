@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from rnshmc.results.estimates import Cell, cells, estimates
+from rnshmc.results.estimates import MEANS, SPEEDUPS, Cell, cells, estimates
 from rnshmc.results.metrics import ChainMetrics, Convergence
 from rnshmc.store.timing import Timing
 
@@ -24,21 +24,7 @@ RESULTS_COLUMNS = (
     "training_draws",
     "chains",
     "draws",
-    "ap",
-    "ap_with_empty",
-    "ess_min",
-    "ess_median",
-    "ess_max",
-    "truncated_ess_min",
-    "truncated_ess_median",
-    "truncated_ess_max",
-    "truncated_ess_with_empty_min",
-    "truncated_ess_with_empty_median",
-    "truncated_ess_with_empty_max",
-    "values_per_iter",
-    "gradients_per_iter",
-    "metrics_per_iter",
-    "surrogate_gradients_per_iter",
+    *MEANS,
     "s_per_iter",
     "fit_s",
     "sample_s",
@@ -47,14 +33,10 @@ RESULTS_COLUMNS = (
     "median_ess_per_s",
     "median_ess_per_s_with_training",
     "min_ess_per_value",
-    "speedup_min_ess",
-    "speedup_median_ess",
-    "speedup_median_ess_with_training",
+    *SPEEDUPS,
     "published_s_per_iter",
     "published_total_s",
-    "published_speedup_min_ess",
-    "published_speedup_median_ess",
-    "published_speedup_median_ess_with_training",
+    *(f"published_{name}" for name in SPEEDUPS),
     "loaded",
     "data",
 )

@@ -18,6 +18,10 @@ NEARBY = 0.15
 """Relative distance of a sweep's nearest point from the published setting up to which it is used."""
 
 
+class NotRunError(Exception):
+    """The run lacks the data that a number is measured on."""
+
+
 @dataclass(frozen=True)
 class Measured:
     """A number of ours.
@@ -26,8 +30,8 @@ class Measured:
     ----------
     estimate
         The number and its standard error, NaN where that is not known.
-    samples, over
-        Number of independent values averaged, and their description, such as "5 chains".
+    samples, kind
+        Number of independent values averaged, and what each of them is, such as "chain".
     other_data
         Whether it is based on other data than the paper's.
     effective
@@ -36,15 +40,20 @@ class Measured:
 
     estimate: Estimate
     samples: int
-    over: str
+    kind: str
     other_data: bool = False
     effective: float = math.nan
+
+    @property
+    def over(self) -> str:
+        """What is averaged: "1 chain", "5 chains"."""
+        return f"{self.samples} {self.kind}{'s' * (self.samples != 1)}"
 
     @classmethod
     def over_runs(cls, values: Iterable[float], kind: str = "run", *, other_data: bool = False) -> Self:
         """The mean of independent values."""
         sample = list(values)
-        return cls(Estimate.over(sample), len(sample), counted(len(sample), kind), other_data)
+        return cls(Estimate.over(sample), len(sample), kind, other_data)
 
     def per(self, other: "Measured") -> "Measured":
         """The ratio to another number, with the errors of both."""
@@ -56,30 +65,32 @@ class Measured:
         return self._with(Estimate(a - b, math.hypot(a_error, b_error)), other)
 
     def _with(self, estimate: Estimate, other: "Measured") -> "Measured":
-        return Measured(estimate, self.samples, self.over, self.other_data or other.other_data)
+        return Measured(estimate, self.samples, self.kind, self.other_data or other.other_data)
 
 
-def counted(count: int, kind: str) -> str:
-    """A number of things: "1 chain", "5 chains"."""
-    return f"{count} {kind}{'s' * (count != 1)}"
-
-
-def rows_where(tables: Tables, name: str, where: Mapping[str, Any]) -> pd.DataFrame | None:
-    """The rows of a table with these values, or the nearest ones if numeric. None if there are none.
+def rows_where(tables: Tables, name: str, where: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows of a table with these values, or the nearest ones if numeric.
 
     A numeric setting that has no value within `NEARBY` of it has no rows.
+
+    Raises
+    ------
+    NotRunError
+        If there are none.
     """
-    rows = tables.get(name)
+    rows = tables.get(name, pd.DataFrame())
     for column, wanted in where.items():
-        if rows is None or rows.empty:
-            return None
+        if rows.empty:
+            break
         nearest = wanted
         if isinstance(wanted, int | float):
             nearest = min(rows[column], key=lambda value, wanted=wanted: abs(value - wanted))  # type: ignore[misc]
             if abs(nearest - wanted) > NEARBY * abs(wanted):
-                return None
+                raise NotRunError(name)
         rows = rows[rows[column] == nearest]
-    return None if rows is None or rows.empty else rows
+    if rows.empty:
+        raise NotRunError(name)
+    return rows
 
 
 def rests_on_other_data(rows: pd.DataFrame) -> bool:

@@ -9,31 +9,29 @@ import pandas as pd
 from rnshmc.diagnostics.agreement import MIN_ESS, compare_means
 from rnshmc.diagnostics.ess import geyer_ess, truncated_ess
 from rnshmc.results.estimates import BASELINE, Estimate
-from rnshmc.scorecard.measured import Measured, Tables, counted, rests_on_other_data, rows_where
+from rnshmc.scorecard.measured import Measured, NotRunError, Tables, rests_on_other_data, rows_where
 from rnshmc.scorecard.measures.cells import RESULTS
 from rnshmc.scorecard.noise import ONE_CHAIN
 from rnshmc.scorecard.published import Published
 from rnshmc.types import Array
 
 
-def agreement(tables: Tables, *, number: Published, column: str, over: str = "") -> Measured | None:
+def agreement(tables: Tables, *, number: Published, column: str, over: str = "") -> Measured:
     """A cell of the table of agreement with HMC, or its ratio to another, such as the largest z over its threshold.
 
     A ratio is NaN if there are too few draws to judge the agreement.
     """
     rows = rows_where(tables, "agreement", {"problem": number.problem, "sampler": number.sampler, "against": BASELINE})
-    if rows is None:
-        return None
     row, chains = rows.iloc[0], int(rows["chains"].iloc[0])
     value = float(row[column])
     if over:
         value = math.nan if pd.isna(row["agrees"]) else value / float(row[over])
-    return Measured(Estimate(value, math.nan), chains, counted(chains, "chain"), rests_on_other_data(rows))
+    return Measured(Estimate(value, math.nan), chains, "chain", rests_on_other_data(rows))
 
 
 def marginals(
     tables: Tables, *, number: Published, table: str, sampler: str, other: str, level: float, ess: str
-) -> Measured | None:
+) -> Measured:
     """The largest Kolmogorov-Smirnov distance between marginals of two samplers, over its critical value.
 
     Two empirical distribution functions of n and m independent draws of one law are further apart than sqrt(log(2 / a)
@@ -56,30 +54,20 @@ def marginals(
     """
     rows = rows_where(tables, table, {"problem": number.problem})
     sizes = [_effective_draws(tables, number.problem, name, ess) for name in (sampler, other)]
-    if rows is None or sizes[0] is None or sizes[1] is None:
-        return None
     single = rows[rows["y_coordinate"].isna() & rows["sampler"].isin([sampler, other])]
     if single["sampler"].nunique() < 2:
-        return None
+        raise NotRunError(table)
     distances = [_distance(part) for _, part in single.groupby("x_coordinate")]
     critical = math.sqrt(math.log(2 * len(distances) / level) * (1 / sizes[0] + 1 / sizes[1]) / 2)
-    return Measured(
-        Estimate(max(distances) / critical, math.nan),
-        len(distances),
-        counted(len(distances), "coordinate"),
-        rests_on_other_data(rows),
-    )
+    furthest = Estimate(max(distances) / critical, math.nan)
+    return Measured(furthest, len(distances), "coordinate", rests_on_other_data(rows))
 
 
-def bands(tables: Tables, *, table: str, sampler: str, other: str) -> Measured | None:
+def bands(tables: Tables, *, table: str, sampler: str, other: str) -> Measured:
     """The largest difference of two samplers' mean predictions, in half widths of the other's band."""
-    parts = [rows_where(tables, table, {"sampler": name}) for name in (sampler, other)]
-    if parts[0] is None or parts[1] is None:
-        return None
-    mine, theirs = (part.set_index("x") for part in parts if part is not None)
+    mine, theirs = (rows_where(tables, table, {"sampler": name}).set_index("x") for name in (sampler, other))
     distances = (mine["mean"] - theirs["mean"]).abs() / ((theirs["high"] - theirs["low"]) / 2)
-    over = counted(len(distances), "place")
-    return Measured(Estimate(float(distances.max()), math.nan), len(distances), over, rests_on_other_data(mine))
+    return Measured(Estimate(float(distances.max()), math.nan), len(distances), "place", rests_on_other_data(mine))
 
 
 def draws_agree(
@@ -91,52 +79,43 @@ def draws_agree(
     other: str,
     level: float,
     **where: Any,
-) -> Measured | None:
+) -> Measured:
     """The largest difference of two samplers' means, relative to its Monte Carlo threshold at this level.
 
     NaN if the ESS of a sampler is below `rnshmc.diagnostics.agreement.MIN_ESS`.
     """
     parts = [rows_where(tables, table, {**where, "sampler": name}) for name in (sampler, other)]
-    if parts[0] is None or parts[1] is None:
-        return None
     (mean, error, least), (reference, reference_error, least_reference) = (
-        _means(part[list(columns)].to_numpy(dtype=float)) for part in parts if part is not None
+        _means(part[list(columns)].to_numpy(dtype=float)) for part in parts
     )
     result = compare_means(mean, error, reference, reference_error, level=level)
     judged = min(least, least_reference) >= MIN_ESS
     value = result.max_abs_z / result.threshold if judged else math.nan
-    over = counted(len(columns), "coordinate")
-    return Measured(Estimate(value, math.nan), len(columns), over, rests_on_other_data(parts[0]))
+    return Measured(Estimate(value, math.nan), len(columns), "coordinate", rests_on_other_data(parts[0]))
 
 
-def variance(tables: Tables, *, table: str, column: str, sampler: str, per: str) -> Measured | None:
+def variance(tables: Tables, *, table: str, column: str, sampler: str, per: str) -> Measured:
     """The variance of a sampler's draws over all its chains, with the error of the mean of their squared deviations.
 
     `per` is the column that tells the chains apart.
     """
     rows = rows_where(tables, table, {"sampler": sampler})
-    if rows is None:
-        return None
     squares = (rows[column] - rows[column].mean()) ** 2
     chains = [part.to_numpy(dtype=float) for _, part in squares.groupby(rows[per])]
     effective = sum(float(geyer_ess(chain[:, None])[0]) for chain in chains)
     estimate = Estimate(float(squares.mean()), float(squares.std()) / math.sqrt(effective))
-    return Measured(estimate, len(chains), counted(len(chains), "chain"), rests_on_other_data(rows))
+    return Measured(estimate, len(chains), "chain", rests_on_other_data(rows))
 
 
-def trace_ratio(
-    tables: Tables, *, number: Published, table: str, column: str, sampler: str, other: str
-) -> Measured | None:
+def trace_ratio(tables: Tables, *, number: Published, table: str, column: str, sampler: str, other: str) -> Measured:
     """ESS of a plotted trace, by truncated sums, over that of another sampler for equal numbers of iterations."""
     where = {"problem": number.problem}
     parts = [rows_where(tables, table, {**where, "sampler": name}) for name in (sampler, other)]
-    if parts[0] is None or parts[1] is None:
-        return None
-    sizes = [_trace_ess(part[column]) for part in parts if part is not None]
-    shares = [size / len(part) for size, part in zip(sizes, parts, strict=True) if part is not None]
+    sizes = [_trace_ess(part[column]) for part in parts]
+    shares = [size / len(part) for size, part in zip(sizes, parts, strict=True)]
     ratio = shares[0] / shares[1]
     error = ratio * math.sqrt(ONE_CHAIN * sum(1 / size for size in sizes))
-    return Measured(Estimate(ratio, error), 1, "1 chain", rests_on_other_data(parts[0]))
+    return Measured(Estimate(ratio, error), 1, "chain", rests_on_other_data(parts[0]))
 
 
 def _distance(rows: pd.DataFrame) -> float:
@@ -155,9 +134,9 @@ def _trace_ess(trace: pd.Series) -> float:
     return float(truncated_ess(trace.to_numpy(dtype=float)[:, None])[0])
 
 
-def _effective_draws(tables: Tables, problem: str, sampler: str, ess: str) -> float | None:
+def _effective_draws(tables: Tables, problem: str, sampler: str, ess: str) -> float:
     rows = rows_where(tables, RESULTS, {"problem": problem, "sampler": sampler})
-    return None if rows is None else float(rows[ess].iloc[0] * rows["chains"].iloc[0])
+    return float(rows[ess].iloc[0] * rows["chains"].iloc[0])
 
 
 def _means(draws: Array) -> tuple[Array, Array, float]:

@@ -4,13 +4,13 @@ import inspect
 from collections.abc import Callable, Mapping
 
 from rnshmc.errors import DataError, StoreError
-from rnshmc.scorecard.measured import Measured, Tables
+from rnshmc.scorecard.measured import Measured, NotRunError, Tables
 from rnshmc.scorecard.measures import adaptation, cells, posteriors, runs, sweeps
 from rnshmc.scorecard.published import Published
 
-Measure = Callable[..., Measured | None]
+Measure = Callable[..., Measured]
 """A function of a run's tables, of the arguments that the row of a published number gives and, where it has a parameter
-`number`, of that number. It returns None if the run lacks the data."""
+`number`, of that number. It raises `NotRunError` if the run lacks the data."""
 
 MEASURES: Mapping[str, Measure] = {
     measure.__name__: measure
@@ -77,6 +77,8 @@ def measured(tables: Tables, number: Published) -> Measured | None:
     """
     try:
         return MEASURES[number.measure](tables, **_arguments(number))
+    except NotRunError:
+        return None
     except KeyError as error:
         raise StoreError(
             f"{number.source}, {number.label}, {number.quantity}: a table of the run lacks the column {error}"

@@ -11,39 +11,37 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.results.estimates import Estimate
-from rnshmc.scorecard.measured import Measured, Tables, counted
+from rnshmc.scorecard.measured import Measured, NotRunError, Tables
 from rnshmc.scorecard.measures.runs import geometric, over, selected
 
 
-def change(tables: Tables, *, table: str, column: str, along: str, per: str, **where: Any) -> Measured | None:
+def change(tables: Tables, *, table: str, column: str, along: str, per: str, **where: Any) -> Measured:
     """The number at the largest setting minus that at the smallest, run by run."""
     curves = _curves(selected(tables, table, where), column, along, per)
-    return None if curves is None else over(curves.iloc[:, -1].sub(curves.iloc[:, 0]), per, tables[table])
+    return over(curves.iloc[:, -1].sub(curves.iloc[:, 0]), per, tables[table])
 
 
-def exponent(tables: Tables, *, table: str, column: str, along: str, per: str, **where: Any) -> Measured | None:
+def exponent(tables: Tables, *, table: str, column: str, along: str, per: str, **where: Any) -> Measured:
     """The exponent p of number ~ setting^p: one least-squares line through the logarithms per run."""
     curves = _curves(selected(tables, table, where), column, along, per)
-    if curves is None:
-        return None
     settings = np.log(curves.columns.to_numpy(dtype=float))
     slopes = [float(np.polyfit(settings, np.log(curve), 1)[0]) for curve in curves.to_numpy(dtype=float)]
     return over(pd.Series(slopes), per, tables[table])
 
 
-def end_over_start(tables: Tables, *, table: str, column: str, along: str, per: str, **where: Any) -> Measured | None:
+def end_over_start(tables: Tables, *, table: str, column: str, along: str, per: str, **where: Any) -> Measured:
     """The number at the largest setting over that at the smallest, run by run."""
     curves = _curves(selected(tables, table, where), column, along, per)
-    return None if curves is None else geometric(curves.iloc[:, -1] / curves.iloc[:, 0], per, tables[table])
+    return geometric(curves.iloc[:, -1] / curves.iloc[:, 0], per, tables[table])
 
 
-def end_over_best(tables: Tables, *, table: str, column: str, along: str, per: str, **where: Any) -> Measured | None:
+def end_over_best(tables: Tables, *, table: str, column: str, along: str, per: str, **where: Any) -> Measured:
     """The number at the largest setting over that at the best, below 1 once it drops: run by run.
 
     The best setting is that of the largest median over runs.
     """
     curves = _curves(selected(tables, table, where), column, along, per)
-    return None if curves is None else geometric(curves.iloc[:, -1] / _at_best(curves), per, tables[table])
+    return geometric(curves.iloc[:, -1] / _at_best(curves), per, tables[table])
 
 
 def best_over_others(
@@ -56,17 +54,13 @@ def best_over_others(
     key: str,
     name: str,
     others: Sequence[str],
-) -> Measured | None:
-    """The number of a method at its best setting over that of the best of others, run by run; None if a method is
-    missing."""
-    best = []
-    for method in (name, *others):
-        curves = _curves(selected(tables, table, {key: method}), column, along, per)
-        if curves is None:
-            return None
-        best.append(_at_best(curves))
-    rival = max(best[1:], key=lambda values: float(values.median()))
-    return geometric((best[0] / rival).dropna(), per, tables[table])
+) -> Measured:
+    """The number of a method at its best setting over that of the best of others, run by run."""
+    best, *others_best = (
+        _at_best(_curves(selected(tables, table, {key: method}), column, along, per)) for method in (name, *others)
+    )
+    rival = max(others_best, key=lambda values: float(values.median()))
+    return geometric((best / rival).dropna(), per, tables[table])
 
 
 def high_until(
@@ -79,22 +73,20 @@ def high_until(
     along: str,
     per: str,
     **where: Any,
-) -> Measured | None:
+) -> Measured:
     """The largest setting up to which the mean is at least some share of that of another column; 0 if at none."""
     rows = selected(tables, table, where)
-    if rows is None:
-        return None
     means = rows.groupby(along)[[column, relative]].mean().sort_index()
     high = means[column] >= share * means[relative]
     last = means.index[high.cummin()].max() if high.iloc[0] else 0
     runs = rows[per].nunique()
-    return Measured(Estimate(float(last), math.nan), runs, counted(runs, per))
+    return Measured(Estimate(float(last), math.nan), runs, per)
 
 
-def _curves(rows: pd.DataFrame | None, column: str, along: str, per: str) -> pd.DataFrame | None:
-    """A row for each run and a column for each setting, increasing; None if there are fewer than two settings."""
-    if rows is None or rows[along].nunique() < 2:
-        return None
+def _curves(rows: pd.DataFrame, column: str, along: str, per: str) -> pd.DataFrame:
+    """A row for each run and a column for each setting, increasing, of which there have to be two."""
+    if rows[along].nunique() < 2:
+        raise NotRunError(along)
     return rows.pivot_table(index=per, columns=along, values=column).dropna()
 
 

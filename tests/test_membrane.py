@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from peers.membrane import Membrane, MembraneModel
 
 from rnshmc.errors import DataError, NumericalError, ParameterError
-from rnshmc.targets.membrane import Membrane, MembraneModel
 from rnshmc.types import Array
 
 EPS = float(np.finfo(np.float64).eps)
