@@ -91,11 +91,11 @@ def test_readable_table_has_titles_and_rounded_numbers() -> None:
 
 def test_seconds_measured_on_a_busy_machine_are_marked_and_the_mark_is_explained() -> None:
     table = readable_table1(sample(), TITLES)
-    assert table["s/iter"].tolist() == ["0.0610", "0.00710 †"]
+    assert table["s/iter"].tolist() == ["0.0610", "0.00710\N{NO-BREAK SPACE}†"]
     assert "†" in busy_note(table)
     assert busy_note(table.iloc[:1]) == ""
     assert "---:" in to_markdown(table[["s/iter"]])
-    assert r"0.00710 \textsuperscript{\dag}" in to_latex(table)
+    assert r"0.00710~\textsuperscript{\dag}" in to_latex(table)
 
 
 def test_markdown_aligns_numbers_to_the_right() -> None:

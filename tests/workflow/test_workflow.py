@@ -140,7 +140,7 @@ class TestFinishedRun:
         ]
         assert table["loaded"].tolist() == [timing["other_cores"] > LOADED_CORES for timing in timings]
         rows = (results / "tables/table1.md").read_text(encoding="utf-8").splitlines()[2 : 2 + len(table)]
-        assert [" † |" in row for row in rows] == table["loaded"].tolist()
+        assert ["\N{NO-BREAK SPACE}† |" in row for row in rows] == table["loaded"].tolist()
         networks = pd.read_csv(results / "tables/nng_tables.csv").query("recipe != 'sghmc'")
         report = (results / "report/index.html").read_text(encoding="utf-8")
         loaded = [*table["loaded"], *networks["loaded"]]

@@ -11,9 +11,18 @@ from rnshmc.results.names import sampler_label
 
 BUSY = "†"
 """Mark of seconds measured while other processes kept the machine busy."""
+_AFTER_NUMBER = f"\N{NO-BREAK SPACE}{BUSY}"
 
 _ESCAPES = str.maketrans(
-    {"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "\N{EN DASH}": "--", BUSY: r"\textsuperscript{\dag}"}
+    {
+        "_": r"\_",
+        "%": r"\%",
+        "&": r"\&",
+        "#": r"\#",
+        "\N{EN DASH}": "--",
+        "\N{NO-BREAK SPACE}": "~",
+        BUSY: r"\textsuperscript{\dag}",
+    }
 )
 
 
@@ -58,7 +67,7 @@ def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFr
     """
     count = fixed(0)
     ess = [", ".join(map(count, row)) for row in table[["ess_min", "ess_median", "ess_max"]].to_numpy()]
-    marks = table["loaded"].map({True: f" {BUSY}", False: ""})
+    marks = table["loaded"].map({True: _AFTER_NUMBER, False: ""})
     return pd.DataFrame(
         {
             "problem": table["problem"].map(titles),
@@ -90,7 +99,6 @@ def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd
     titles
         Title of each problem.
     """
-    mark = f"\N{NO-BREAK SPACE}{BUSY}"
     return pd.DataFrame(
         {
             "problem": table["problem"].map(titles),
@@ -106,7 +114,7 @@ def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd
             "ESS as published": _triples(table, "truncated_ess_with_empty"),
             "values/iter": table["values_per_iter"].map(significant),
             "gradients/iter": table["gradients_per_iter"].map(significant),
-            "s/iter": table["s_per_iter"].map(significant) + table["loaded"].map({True: mark, False: ""}),
+            "s/iter": table["s_per_iter"].map(significant) + table["loaded"].map({True: _AFTER_NUMBER, False: ""}),
             "training s": table["fit_s"].map(significant),
             "total s": table["total_s"].map(significant),
             "med ESS/s": table["median_ess_per_s"].map(significant),

@@ -25,9 +25,9 @@ def ess(tables: Tables, *, number: Published, column: str, training_draws: Draws
     return _scaled_ess(tables, number.problem, number.sampler, column, number.draws, training_draws)
 
 
-def seconds(tables: Tables, *, number: Published, iterations: int) -> Measured:
-    """Seconds of some iterations."""
-    return _scaled(_cell(tables, number.problem, number.sampler, "s_per_iter"), iterations)
+def seconds(tables: Tables, *, number: Published, column: str, iterations: int) -> Measured:
+    """Seconds of some iterations, from a column of seconds per iteration."""
+    return _scaled(_cell(tables, number.problem, number.sampler, column), iterations)
 
 
 def ratio(tables: Tables, *, number: Published, column: str, other: str) -> Measured:
