@@ -47,7 +47,7 @@ test-slurm: env ## Run the run "test" and a requeued job on a Slurm of its own, 
 lint: env ## Run the linters and the type checker
 	$(IN_ENV) ruff check
 	$(IN_ENV) ruff format --check
-	$(IN_ENV) snakefmt --check workflow docs/example-own-problem
+	$(IN_ENV) snakefmt --check Snakefile workflow docs/example-own-problem
 	$(IN_ENV) mypy
 
 lock: env ## Pin the newest versions that pyproject.toml allows in requirements.lock

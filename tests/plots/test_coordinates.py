@@ -11,11 +11,13 @@ NAMES = {
     "elliptic": ({}, r"$\theta_{2}$"),
     "garch": ({"orders": [2, 1]}, r"$\alpha_{1}$"),
     "gp_regression": ({}, r"$\log\,\sigma^2$"),
+    "python": ({}, "$q_{2}$"),
+    "umbridge": ({}, "$q_{2}$"),
 }
 
 
 @pytest.mark.parametrize("kind", TARGETS)
-def test_coordinates_go_by_the_symbols_of_the_papers(kind: str) -> None:
+def test_coordinates_go_by_the_symbols_of_the_papers_if_they_have_any(kind: str) -> None:
     settings, name = NAMES[kind]
     assert coordinate_name({"kind": kind, **settings}, 2) == name
 
@@ -23,7 +25,3 @@ def test_coordinates_go_by_the_symbols_of_the_papers(kind: str) -> None:
 def test_garch_has_terms_in_squares_before_those_in_variances() -> None:
     names = [coordinate_name({"kind": "garch", "orders": [2, 1]}, number) for number in range(1, 5)]
     assert names == [r"$\alpha_{0}$", r"$\alpha_{1}$", r"$\alpha_{2}$", r"$\beta_{1}$"]
-
-
-def test_a_target_of_ones_own_has_plain_coordinates() -> None:
-    assert coordinate_name({"kind": "own"}, 3) == "$q_{3}$"

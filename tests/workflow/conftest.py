@@ -17,6 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PARTS = (
+    "Snakefile",
     "config",
     "data",
     "environment.yml",
