@@ -4,17 +4,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
 from rnshmc.inference.archive import Archive
 from rnshmc.inference.outcome import Surrogate
 from rnshmc.inference.paths import draw_paths
 from rnshmc.inference.posterior import SurrogatePosterior, draw_chains
 from rnshmc.inference.training import checks_for, weight_variance
+from rnshmc.inference.verdict import MIXED
 from rnshmc.inference.weights import smoothed
 from rnshmc.types import Array
 
 STAGE = "correction"
 FIRST, FACTOR, ROUNDS = 100, 2, 5
 SETTLE, TRANSITIONS = 20, 200
+RHAT_CHAINS, DOUBLINGS = 8, 4
+"""Chains of the surrogate whose R-hat is computed, and how often they are made twice as long until it is `MIXED`."""
 EXACT_CHAINS = 4
 
 
@@ -38,9 +42,23 @@ class Checked:
 
 
 def draw_surrogate(posterior: SurrogatePosterior, positions: Array, rng: np.random.Generator) -> Array:
-    """Draws of the surrogate posterior in x, shape (chains, n, d), from chains that are near it."""
+    """Draws of the surrogate posterior in x, shape (chains, n, d), from chains as long as it takes them to agree.
+
+    They cost no exact evaluation. Chains that disagree go on for twice as long, of which every second draw is kept,
+    and so on; what went before is warm-up.
+    """
     kept = draw_chains(posterior, positions, transitions=SETTLE + TRANSITIONS, rng=rng)[:, SETTLE:]
+    for doubled in range(1, DOUBLINGS + 1):
+        if largest_rhat(kept[:RHAT_CHAINS]) <= MIXED:
+            break
+        every = 2**doubled
+        kept = draw_chains(posterior, kept[:, -1], transitions=every * TRANSITIONS, rng=rng)[:, every - 1 :: every]
     return posterior.whitening.unwhiten(kept.reshape(-1, posterior.dim)).reshape(kept.shape)
+
+
+def largest_rhat(draws: Array) -> float:
+    """Largest rank-normalised split R-hat of a coordinate of chains (chains, n, d); NaN for fewer than eight draws."""
+    return float(np.max(summarise(draws).rhat)) if draws.shape[1] >= 2 * MIN_DRAWS else np.nan
 
 
 def check(

@@ -8,14 +8,12 @@ from scipy.special import ndtr
 
 from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
 from rnshmc.inference.archive import Archive
-from rnshmc.inference.correction import Exact
+from rnshmc.inference.correction import RHAT_CHAINS, Exact, largest_rhat
 from rnshmc.inference.descent import Mode
 from rnshmc.inference.outcome import Estimate, Method, ModeFound, Outcome, Surrogate
 from rnshmc.inference.whitening import Whitening
 from rnshmc.types import Array
 
-CHAINS = 8
-"""Chains of the surrogate whose R-hat is computed."""
 FLAT = 1e-7
 """Curvature, relative to the median one, below which a direction counts as not informed."""
 
@@ -62,8 +60,8 @@ class Findings:
         exact = self._exact()
         surrogate = self.surrogate if self.method == "surrogate" else None
         mean, variance = _moments(exact.draws, surrogate)
-        rhat = _rhat(
-            exact.draws if surrogate is None or self.surrogate_draws is None else self.surrogate_draws[:CHAINS]
+        rhat = largest_rhat(
+            exact.draws if surrogate is None or self.surrogate_draws is None else self.surrogate_draws[:RHAT_CHAINS]
         )
         error = _normal_error(self.surrogate)
         rows, corrected = self._rows(exact)
@@ -122,10 +120,6 @@ def _moments(draws: Array, surrogate: Surrogate | None) -> tuple[Estimate, Estim
 
 def _averaged(values: Array) -> Estimate:
     return Estimate(values.mean(axis=(0, 1)), summarise(values).mcse_mean)
-
-
-def _rhat(draws: Array) -> float:
-    return float(np.max(summarise(draws).rhat)) if draws.shape[1] >= 2 * MIN_DRAWS else np.nan
 
 
 def _normal_error(surrogate: Surrogate | None) -> float:

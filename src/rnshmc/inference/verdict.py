@@ -21,7 +21,7 @@ RELIABLE_K, USELESS_K = 0.7, 1.0
 FEW = 100.0
 """Effective draws from which on averages over chains are worth printing."""
 MIXED = 1.01
-"""R-hat up to which chains agree, for the short chains here."""
+"""R-hat up to which chains agree."""
 OPEN, WIDE_OPEN = 0.05, 0.2
 """Share of the posterior's mass that exact values may leave open, and the share from which on they say too little."""
 EVEN = 0.995

@@ -1,0 +1,41 @@
+"""Chains of a surrogate, which cost no exact evaluation, go on until they agree."""
+
+import numpy as np
+import pytest
+
+from rnshmc.inference import correction
+from rnshmc.inference.correction import DOUBLINGS, SETTLE, TRANSITIONS, draw_surrogate
+from rnshmc.types import Array
+
+
+class Identity:
+    """A whitening, and a posterior, of nothing: the chains are made up."""
+
+    dim = 1
+    whitening: "Identity"
+
+    def __init__(self) -> None:
+        self.whitening = self
+
+    def unwhiten(self, z: Array) -> Array:
+        return z
+
+
+@pytest.mark.parametrize("slow", [0, 2, 100])
+def test_chains_are_made_longer_until_they_agree(slow: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chains that agree after some doublings have as many draws in the end, of the last stretch alone."""
+    lengths: list[int] = []
+
+    def draw(posterior: Identity, positions: Array, *, transitions: int, rng: np.random.Generator) -> Array:
+        apart = 0.0 if len(lengths) >= slow else 10.0
+        lengths.append(transitions)
+        return rng.standard_normal((8, transitions, 1)) + apart * np.arange(8)[:, None, None]
+
+    monkeypatch.setattr(correction, "draw_chains", draw)
+    # R-hat of independent draws is above the bound in some sequences of draws.
+    monkeypatch.setattr(correction, "MIXED", 1.1)
+    drawn = draw_surrogate(Identity(), np.zeros((8, 1)), np.random.default_rng(1))  # type: ignore[arg-type]
+    doublings = min(slow, DOUBLINGS)
+    assert lengths == [SETTLE + TRANSITIONS, *(2**k * TRANSITIONS for k in range(1, doublings + 1))]
+    assert drawn.shape == (8, TRANSITIONS, 1)
+    assert (np.ptp(drawn.mean(axis=1)) < 1.0) == (slow <= DOUBLINGS)
