@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,8 +15,6 @@ from rnshmc.diagnostics.reference import Reference
 from rnshmc.plots.style import save
 from rnshmc.report.index_page import CHAPTERS, Results, Section, report_page, sections
 from rnshmc.report.network_text import NetworkRow, NetworkSection
-from rnshmc.report.notebook_page import notebook_page
-from rnshmc.report.scorecard_page import scorecard_page
 from rnshmc.report.table_text import Number, readable_diagnostics
 from rnshmc.results.agreement import agreement_table
 from rnshmc.results.metrics import chain_metrics, convergence
@@ -25,29 +22,12 @@ from rnshmc.results.posterior import ProblemChains
 from rnshmc.results.tables import diagnostics_table, results_standard_errors, results_table
 from rnshmc.results.views import view
 from rnshmc.scorecard.card import SCORECARD_COLUMNS
-from rnshmc.scorecard.published import read_papers, read_published
 from rnshmc.store.chains import StoredChain
 from rnshmc.store.timing import Timing
 from rnshmc.types import Array
+from tests.report.pages import CARD, NUMBERS, TEMPLATES, TITLES, Page
 
-TEMPLATES = Path(__file__).parents[2] / "workflow/report"
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "workflow/notebooks").glob("*.ipynb"))
-NOTEBOOK = next(path for path in NOTEBOOKS if path.stem == "problem")
 ORIGINS = {"bank": "real", "a9a": "stand-in", "mine": "user"}
-TITLES = {"bank": "Bank Marketing", "a9a": "Adult", "mine": "My <own>"}
-PAPERS = Path(__file__).parents[2] / "papers"
-PAPER_TITLES = read_papers(PAPERS / "papers.csv")
-NUMBERS = read_published(PAPERS / f"{paper}.csv" for paper in PAPER_TITLES)
-NAN = float("nan")
-CARD = pd.DataFrame(
-    [
-        ("zhang2017", "table1/bank/rns_hmc", "ap", 0.7, 0.69, 0.004, 0.986, "reproduced", "within 0.03"),
-        ("zhang2017", "table1/bank/hmc", "ap", 0.7, 0.69, 0.004, 0.986, "reproduced", "within 0.03"),
-        ("zhang2017", "fig5/rns_hmc", "acceptance_at_500", 0.1, 0.5, 0.01, 5.0, "differs", "unexplained; factor 2"),
-        ("zhang2017", "fig7/bank/arns_hmc", "final_over_hmc", NAN, NAN, NAN, NAN, "not comparable", "not run"),
-    ],
-    columns=list(SCORECARD_COLUMNS),
-)
 OF_B = pd.DataFrame(
     [("li2019", "fig2/hmc", "acceptance", 0.58, 0.7, 0.01, 1.2, "differs", "a reason")], columns=list(SCORECARD_COLUMNS)
 )
@@ -120,15 +100,6 @@ def results(make_chain: Callable[..., StoredChain]) -> Results:
 @pytest.fixture(scope="module")
 def problems(results: Results) -> list[Section]:
     return sections(results, TITLES, {"bank": "A story of a bank."})
-
-
-@dataclass(frozen=True)
-class Page:
-    html: str
-
-    @property
-    def text(self) -> str:
-        return " ".join(re.sub(r"<[^>]+>", " ", self.html).split())
 
 
 @pytest.fixture(scope="module")
@@ -295,54 +266,6 @@ def test_several_processes_have_a_chapter_only_where_they_were_used(page: Page, 
     assert 'id="processes"' not in page_without.html
 
 
-def scores(card: pd.DataFrame, draws: int = 5000) -> str:
-    return scorecard_page(
-        TEMPLATES / "scorecard.html.j2",
-        run="tiny",
-        card=card,
-        numbers=NUMBERS,
-        papers=PAPER_TITLES,
-        titles=TITLES,
-        draws=draws,
-        paper_draws=5000,
-    )
-
-
-def test_the_scorecard_shows_what_differs_first() -> None:
-    html = scores(CARD)
-    text = Page(html).text
-    assert "Short chains" not in text
-    assert "This run keeps 200 draws per chain, the paper 5000." in Page(scores(CARD, draws=200)).text
-    differing, everything = text.index("Differences and their reasons"), text.index("All numbers")
-    assert differing < text.index("Figure 5 Only 500 training points") < everything
-    assert "Paper B: Li" not in text
-    assert text.count("≠ differs") == 2
-    assert text.count("✓ reproduced") == 2
-    assert everything < text.index("Table 1: Bank Marketing") < text.index("RNS-HMC, acceptance 0.7 0.690 ± 0.0040")
-    assert "comparable acceptance rate to that of HMC. – – not comparable not run" in text
-    assert re.findall(r'(?:src|href)="([^"]*)"', html) == ["index.html"]
-    assert "<script" not in html
-
-
-def test_the_scorecard_of_a_run_without_a_paper_has_no_part() -> None:
-    assert "Paper A" not in Page(scores(CARD[:0])).text
-
-
-def test_the_scorecard_keeps_the_papers_apart() -> None:
-    rows = [
-        ("li2019", "table5/news/nng_hmc_10", "cpu_s", 0.139, 0.3, 0.01, 2.2, "differs", "another clock"),
-        ("li2019", "table4/gp_hmc_published", "ap_d10_n500", 0.65, 0.66, 0.01, 1.02, "reproduced", "within 0.05"),
-    ]
-    card = pd.concat([CARD, pd.DataFrame(rows, columns=list(SCORECARD_COLUMNS))], ignore_index=True)
-    differing, everything = Page(scores(card)).text.split("All numbers")
-    assert differing.index("Paper A: Zhang") < differing.index("Only 500 training") < differing.index("Paper B: Li")
-    assert differing.index("Paper B: Li") < differing.index("seconds of 10000 draws relative to HMC 0.139 0.300")
-    paper_a, paper_b = everything.split("Paper B: Li")
-    assert "Table 1: Bank Marketing" in paper_a
-    assert "compared with the paper: 2; reproduced: 1; different: 1" in paper_b
-    assert paper_b.index("Table 5: news") < paper_b.index("Table 4 Acceptance with the Gaussian process")
-
-
 def test_our_numbers_stand_above_the_paper_s(problems: list[Section]) -> None:
     hmc, rns = problems[0].rows
     assert (hmc.numbers["ap"].paper, hmc.numbers["s_per_iter"].paper) == ("0.70", "0.061")
@@ -367,26 +290,3 @@ def test_provenance_and_story_are_told(page: Page) -> None:
     assert "0123456789ab , with uncommitted changes" in page.text
     assert "A processor, 2 of 4 cores; Python 3.11, numpy 1.26.4" in page.text
     assert "A story of a bank." in page.text
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebooks_are_stored_without_output(path: Path) -> None:
-    notebook = nbformat.read(path, as_version=4)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert not any(cell.outputs or cell.execution_count for cell in code)
-    assert code[0].metadata.tags == ["parameters"]
-
-
-def test_a_notebook_page_needs_nothing_but_itself(tmp_path: Path) -> None:
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-    first = next(cell for cell in notebook.cells if 'figures["traces"]' in cell.source)
-    first.outputs = [nbformat.v4.new_output("display_data", {"image/png": pixel})]
-    path = tmp_path / "bank.ipynb"
-    nbformat.write(notebook, path)
-    html = notebook_page(path, TEMPLATES, title="Bank & co", index_title="Report", index_href="index.html")
-    assert "<script" not in html
-    assert "<link" not in html
-    assert re.findall(r'(?:src|href)="(?!#)([^"]{0,20})', html) == ["index.html", "data:image/png;base6"]
-    assert "results/quick" not in html  # the parameters are not for readers
-    assert "<title>Bank &amp; co</title>" in html

@@ -103,7 +103,6 @@ wildcard_constraints:
     sampler=one_of(sorted({s for p in PROBLEMS.values() for s in p["samplers"] if s != AUTO})),
     surrogate=one_of(sorted({s for p in PROBLEMS.values() for s in p["surrogates"]})),
     chain=r"chain\d+",
-    # Numbers: dimensions, sizes, repeats, ranks.
     rows=r"[1-9]\d*",
 
 

@@ -139,8 +139,6 @@ if OWN:
             reads=lambda wc: problem(wc).get("data", []),
         output:
             data=f"{RESULTS}/models/{{problem}}.npz",
-        log:
-            f"{LOGS}/models/{{problem}}.log",
         wildcard_constraints:
             problem=one_of(OWN),
         resources:

@@ -194,8 +194,6 @@ if AUTOMATIC:
             forms=target_inputs,
         output:
             chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
-        log:
-            f"{LOGS}/chains/{{problem}}/{{sampler}}/{{chain}}.log",
         wildcard_constraints:
             problem=one_of(AUTOMATIC),
             sampler=AUTO,
@@ -223,14 +221,10 @@ if AUTOMATIC:
             chains=lambda wc: of_chains(rules.sample_auto.output.chain, wc.problem, wc.sampler),
         output:
             timing=f"{RESULTS}/timing/{{problem}}/{{sampler}}.json",
-        log:
-            f"{LOGS}/timing/{{problem}}/{{sampler}}.log",
         wildcard_constraints:
             problem=one_of(AUTOMATIC),
             sampler=AUTO,
         resources:
             **demand(mem_mb=1000, runtime=10),
-        params:
-            code=code("scripts/timing_auto.py"),
         script:
             "../scripts/timing_auto.py"

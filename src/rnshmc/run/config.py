@@ -37,7 +37,7 @@ def _with_its_samplers(entry: Mapping[str, Any]) -> dict[str, Any]:
         {entry["samplers"][name].get("surrogate") for name in names if name in entry["samplers"]}
         for names in (samplers, left_out)
     )
-    surrogates = {name: it for name, it in entry["surrogates"].items() if name in used or name not in unused}
+    surrogates = {name: entry["surrogates"][name] for name in entry["surrogates"] if name in used or name not in unused}
     return {**entry, "samplers": samplers, "surrogates": surrogates}
 
 
