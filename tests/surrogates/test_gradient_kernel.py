@@ -102,3 +102,9 @@ def test_what_cannot_be_used_is_refused() -> None:
         GradientKernel.fit(q, u, rng=stream(4, "fit"), prior=-1.0)
     with pytest.raises(NumericalError, match="squared norm"):
         GradientKernel.fit(q, u, rng=stream(4, "fit"), grad=g).value(np.array([np.inf, 0.0]))
+
+
+def test_points_that_coincide_cannot_be_fitted() -> None:
+    """They have no scale that a length could be a multiple of."""
+    with pytest.raises(FitError, match="3 training points coincide"):
+        GradientKernel.fit(np.ones((3, 2)), np.zeros(3), rng=stream(1, "coincide"), grad=np.zeros((3, 2)))

@@ -114,6 +114,8 @@ class GradientKernel(Stored):
         residuals = values - 0.5 * prior * (points**2).sum(axis=1)
         slopes = slopes - prior * points
         scale = spread(points)
+        if not scale > 0:
+            raise FitError(f"the {len(points)} training points coincide")
         length, nugget = search(points, residuals, slopes, [f * scale for f in lengths], nuggets, most_amplitude, rng)
         solved = solve(points, residuals, slopes, length, nugget)
         fitted = cls(
