@@ -52,6 +52,28 @@ class LogGamma(Base):
         return float((x - self.shape * q).sum()), x - self.shape
 
 
+class Banana(Base):
+    """x_1 of N(0, 1), x_2 of N(x_1^2, 1)."""
+
+    dim = 2
+    mean, variance = np.array([0.0, 1.0]), np.array([1.0, 3.0])
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        bend = q[1] - q[0] ** 2
+        return 0.5 * float(q[0] ** 2 + bend**2), np.array([q[0] - 2.0 * q[0] * bend, bend])
+
+
+class Student(Base):
+    """Three independent variables of Student's t, of five degrees of freedom."""
+
+    dim = 3
+    mean, variance = np.zeros(3), np.full(3, 5.0 / 3.0)
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        rest = 1.0 + q**2 / 5.0
+        return 3.0 * float(np.log(rest).sum()), 6.0 / 5.0 * q / rest
+
+
 class Modes(Base):
     """Two normal densities of unit variance, 12 apart."""
 

@@ -23,7 +23,7 @@ from rnshmc.inference.findings import Findings
 from rnshmc.inference.noise import NOISY, noise_of
 from rnshmc.inference.outcome import Outcome
 from rnshmc.inference.posterior import MOST_ROWS
-from rnshmc.inference.probing import probe
+from rnshmc.inference.probing import settle
 from rnshmc.inference.resampling import resampled
 from rnshmc.inference.training import FIRST_BATCH, train
 from rnshmc.inference.trouble import Stopped
@@ -89,8 +89,9 @@ def _run(archive: Archive, findings: Findings, starts: Array, *, draws: int, rng
     for start in starts:
         findings.add_mode(descend(archive, start))
     best = min(findings.modes, key=lambda mode: mode.value)
-    whitening = probe(archive, best, rng)
-    findings.whitening = whitening
+    settled = settle(archive, best, rng)
+    findings.replace_mode(best, settled)
+    findings.whitening = settled.whitening
     reason = _no_surrogate(archive, findings.modes)
     if reason is None:
         reason = _with_surrogate(archive, findings, draws=draws, rng=rng)

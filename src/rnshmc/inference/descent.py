@@ -42,8 +42,8 @@ class Mode:
 
     @property
     def converged(self) -> bool:
-        """Whether the descent came close to a mode."""
-        return self.distance < CLOSE
+        """Whether it is nearer to a mode than draws are."""
+        return bool(self.distance < np.sqrt(len(self.whitening.centre)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +79,12 @@ def descend(archive: Archive, start: Array) -> Mode:
     curvature = abs(float(step @ change)) / float(step @ step)
     scale = np.sqrt(curvature if curvature > 0 else 1.0)
     whitening = Whitening(start, scale * np.eye(archive.dim))
-    return _iterate(archive, path, whitening)
+    return descend_on(archive, path, whitening)
 
 
-def _iterate(archive: Archive, path: list[Evaluation], whitening: Whitening) -> Mode:
+def descend_on(archive: Archive, path: list[Evaluation], whitening: Whitening) -> Mode:
+    """The same from the lowest of some evaluations with gradients, in given whitened coordinates."""
+    path = list(path)
     best, trust = min(path, key=lambda found: found.value), None
     for _ in range(40 + 2 * archive.dim):
         whitening = improved(whitening.moved(best.point), secants(whitening, best, path).hessian())

@@ -51,6 +51,11 @@ class Findings:
                 return
         self.modes.append(mode)
 
+    def replace_mode(self, mode: Mode, better: Mode) -> None:
+        """Keep another one in the place of a mode that turned out to be none."""
+        self.modes = [known for known in self.modes if known is not mode]
+        self.add_mode(better)
+
     def add_block(self, draws: Array, potentials: Array, acceptance: float) -> None:
         """Keep a block of exact draws."""
         self._blocks.append((draws, potentials, acceptance))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnshmc.inference.archive import Archive
-from rnshmc.inference.descent import Mode, gradient_of, secants
+from rnshmc.inference.descent import Mode, descend_on, gradient_of, secants
 from rnshmc.inference.evaluations import Evaluation
 from rnshmc.inference.gradients import evaluate_with_gradients
 from rnshmc.inference.whitening import NEAR, THIRD_ORDER, Secants, Whitening, improved
@@ -12,13 +12,20 @@ from rnshmc.types import Array
 STAGE = "directions"
 NEAR_ONE = 3.0
 MIN_CHECKED = 3
+DESCENTS = 10
+"""Descents at most, after each of which directions are probed."""
+LOWER = 2.0
+"""How far below a mode a potential shows that it was none; the Hessian there predicts half of `CLOSE`, at most."""
 MOST_BATCHES = 24
 BATCHES = 6
 """Directions are probed in about this many batches: each sets the scale of the next."""
 
 
-def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Whitening:
-    """The whitening with a curvature measured in every direction; its centre is where gradients say the mode is.
+def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Mode:
+    """The mode with a curvature measured in every direction; its centre is where gradients say it is.
+
+    Its distance says whether it is one: in a narrow curved valley a descent may end anywhere, for want of the curvature
+    along the valley. As soon as a potential is far below the mode's, the distance is infinite.
 
     Each batch takes some of the whitened directions that no secant has explored, orthogonal to one another, at distance
     sqrt(d) of the mode: a secant each, and a training point where training points should be. Directions still unseen
@@ -28,7 +35,8 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Whitening:
     whitening, d = mode.whitening, archive.dim
     third_order = THIRD_ORDER
     for _ in range(MOST_BATCHES):
-        whitening, known = _refined(archive, whitening, third_order)
+        refined, known = _refined(archive, whitening, third_order)
+        whitening = refined.whitening
         left = known.unexplored()
         seen = left.shape[1] == 0
         span = np.eye(d) if seen else left
@@ -36,6 +44,8 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Whitening:
         mixed = np.linalg.qr(rng.standard_normal((span.shape[1], count)))[0]
         probes = np.sqrt(d) * (span @ mixed).T
         found = evaluate_with_gradients(archive, whitening.unwhiten(probes), whitening, STAGE)
+        if min(one.value for one in found) < mode.value - LOWER:
+            return Mode(whitening, min(one.value for one in found), np.inf)
         curvatures = _curvatures(whitening, probes, found)
         if not seen:
             whitening = _rescaled(whitening, left, curvatures)
@@ -46,10 +56,24 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Whitening:
     return _refined(archive, whitening, third_order)[0]
 
 
-def _refined(archive: Archive, whitening: Whitening, third_order: float) -> tuple[Whitening, Secants]:
-    """The whitening improved by all secants in reach of the best point, and those secants in it."""
+def settle(archive: Archive, found: Mode, rng: np.random.Generator) -> Mode:
+    """`probe`, and further descents from the lowest point in reach with the curvatures found, to a true mode."""
+    for _ in range(DESCENTS):
+        found = probe(archive, found, rng)
+        if found.converged:
+            break
+        found = descend_on(archive, _in_reach(found.whitening, _known(archive)), found.whitening)
+    return found
+
+
+def _known(archive: Archive) -> list[Evaluation]:
     known = archive.slopes()
-    found = [Evaluation(*row, None) for row in zip(known.points, known.values, known.gradients, strict=True)]
+    return [Evaluation(*row, None) for row in zip(known.points, known.values, known.gradients, strict=True)]
+
+
+def _refined(archive: Archive, whitening: Whitening, third_order: float) -> tuple[Mode, Secants]:
+    """The whitening improved by all secants in reach of the best point, and those secants in it."""
+    found = _known(archive)
     near = _in_reach(whitening, found)
     best = min(near, key=lambda one: one.value)
     whitening = whitening.moved(best.point)
@@ -57,8 +81,9 @@ def _refined(archive: Archive, whitening: Whitening, third_order: float) -> tupl
     whitening = improved(whitening, secants(whitening, best, near, third_order).hessian())
     reached = secants(whitening, best, near, third_order)
     slope = whitening.slopes(gradient_of(best)[None])
-    shift = -slope * min(1.0, 1.0 / float(np.linalg.norm(slope)) if slope.any() else 1.0)
-    return whitening.moved(whitening.unwhiten(shift)[0]), reached
+    distance = float(np.linalg.norm(slope))
+    shift = -slope / max(1.0, distance)
+    return Mode(whitening.moved(whitening.unwhiten(shift)[0]), best.value, distance), reached
 
 
 def _in_reach(whitening: Whitening, found: list[Evaluation]) -> list[Evaluation]:
