@@ -35,12 +35,12 @@ def within(outcome: Outcome, mean: float | Array, variance: float | Array) -> No
 
 
 def test_a_gaussian_costs_its_hessian_and_little_more() -> None:
-    """d + 1 gradients tell all of it; 25 values check it."""
+    """d + 1 gradients tell all of it; 25 values check it, and seven look further out."""
     problem = Correlated()
     outcome = sampled(problem, np.zeros(5))
     assert outcome.method == "surrogate"
     assert outcome.finished
-    assert outcome.spent.units <= 100
+    assert outcome.spent.units <= 110
     assert outcome.surrogate_error < 1e-2
     within(outcome, problem.mean, np.diag(problem.covariance))
 

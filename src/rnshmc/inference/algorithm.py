@@ -3,6 +3,7 @@
     descend    to a mode, each gradient a secant of the Hessian
     probe      the directions not seen yet: coordinates whitened, d + 1 training points
     train      surrogate, its draws, exact values and gradients there, again
+    look out   exact values further out than its draws, and training where it misses something
     check      exact values at draws of the finished surrogate: corrections, exact draws
 
 and adapted HMC, or an ensemble without gradients, where the surrogate is no good.
@@ -27,12 +28,11 @@ from rnshmc.inference.probing import settle
 from rnshmc.inference.resampling import resampled
 from rnshmc.inference.training import FIRST_BATCH, train
 from rnshmc.inference.trouble import Stopped
+from rnshmc.inference.verdict import MUCH_LACKING
 from rnshmc.types import Array
 
-LEAST_EFFICIENCY, MOST_PARETO_K = 0.2, 0.7
-"""Of the importance weights of a surrogate that is used (Vehtari et al. 2024 for k)."""
-EVEN = 0.995
-"""Efficiency above which the tail of the weights is of no account, and may be that of rounding errors."""
+LEAST_EFFICIENCY = 0.2
+"""Of the importance weights of a surrogate that is used."""
 PRECISION = 0.5
 """Expectations are corrected to the precision of this many independent draws for each draw that was asked for."""
 
@@ -132,14 +132,15 @@ def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np
     surrogate_draws = draw_surrogate(trained.posterior, trained.positions, rng)
     findings.surrogate_draws = surrogate_draws
     checked = check(archive, trained.posterior, surrogate_draws, aim=aim, variance=trained.variance, rng=rng)
-    findings.surrogate = surrogate_of(trained.posterior, surrogate_draws, checked, rng)
+    findings.surrogate = surrogate_of(trained.posterior, surrogate_draws, checked, trained.tails, rng)
     findings.exact = metropolis(checked, rng)
     weights = findings.surrogate.weights
-    uneven = weights.efficiency < EVEN and weights.pareto_k > MOST_PARETO_K
-    if uneven or weights.efficiency < LEAST_EFFICIENCY:
+    if weights.heavy or weights.efficiency < LEAST_EFFICIENCY:
         return (
             f"the importance weights of the surrogate's draws are too uneven (efficiency {weights.efficiency:.2f}, "
             f"Pareto k {weights.pareto_k:.2f})"
         )
+    if findings.surrogate.lacking > MUCH_LACKING:
+        return f"its tails may lack {findings.surrogate.lacking:.0%} of the standard deviation of a mean or variance"
     findings.rows = resampled(findings.surrogate, findings.whitening, draws, rng)
     return None

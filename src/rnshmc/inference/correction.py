@@ -9,13 +9,16 @@ from rnshmc.inference.archive import Archive
 from rnshmc.inference.outcome import Surrogate
 from rnshmc.inference.paths import draw_paths
 from rnshmc.inference.posterior import SurrogatePosterior, draw_chains
-from rnshmc.inference.training import checks_for, weight_variance
+from rnshmc.inference.tails import Tails
+from rnshmc.inference.training import checks_for
 from rnshmc.inference.verdict import MIXED
-from rnshmc.inference.weights import smoothed
+from rnshmc.inference.weights import smoothed, weight_variance
 from rnshmc.types import Array
 
 STAGE = "correction"
 FIRST, FACTOR, ROUNDS = 100, 2, 5
+TELLING = 200
+"""Weights of which a heavy tail is believed; fewer have one by chance."""
 SETTLE, TRANSITIONS = 20, 200
 RHAT_CHAINS, DOUBLINGS = 8, 4
 """Chains of the surrogate whose R-hat is computed, and how often they are made twice as long until it is `MIXED`."""
@@ -84,7 +87,10 @@ def check(
     for _ in range(ROUNDS):
         # A single large weight among few must not decide at once how many there are to be.
         most = FACTOR * len(checked.values) if len(checked.values) else FIRST
-        wanted = min(checks_for(aim, variance), most, len(order)) - len(checked.values)
+        needed = checks_for(aim, variance)
+        if len(checked.values) and smoothed(-checked.differences[~checked.failed]).heavy:
+            needed = max(needed, min(most, TELLING))
+        wanted = min(needed, most, len(order)) - len(checked.values)
         if wanted <= 0:
             break
         points = order[len(checked.values) : len(checked.values) + wanted]
@@ -103,7 +109,9 @@ def check(
     return checked
 
 
-def surrogate_of(posterior: SurrogatePosterior, draws: Array, checked: Checked, rng: np.random.Generator) -> Surrogate:
+def surrogate_of(
+    posterior: SurrogatePosterior, draws: Array, checked: Checked, tails: Tails, rng: np.random.Generator
+) -> Surrogate:
     """Ingredients of corrected expectations. Failed evaluations are left out, those of zero density weigh nothing.
 
     Raises
@@ -115,7 +123,7 @@ def surrogate_of(posterior: SurrogatePosterior, draws: Array, checked: Checked, 
     points, differences = checked.points[kept], checked.differences[kept]
     paths = draw_paths(posterior, posterior.whitening.whiten(draws[:, -1]), points, differences, rng)
     chains, _, dim = draws.shape
-    return Surrogate(draws.reshape(-1, dim), points, differences, smoothed(-differences), paths, chains)
+    return Surrogate(draws.reshape(-1, dim), points, differences, smoothed(-differences), paths, chains, tails)
 
 
 def metropolis(checked: Checked, rng: np.random.Generator) -> Exact:

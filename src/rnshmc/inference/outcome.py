@@ -8,6 +8,7 @@ import numpy as np
 
 from rnshmc.inference.evaluations import Spent
 from rnshmc.inference.paths import Paths
+from rnshmc.inference.tails import Tails
 from rnshmc.inference.weights import Weights
 from rnshmc.types import Array
 
@@ -40,6 +41,8 @@ class Surrogate:
         Posteriors that the training points leave open.
     chains
         Number of chains behind ``draws``, one after the other.
+    tails
+        Exact values further out.
     """
 
     draws: Array
@@ -48,6 +51,7 @@ class Surrogate:
     weights: Weights
     paths: Paths
     chains: int
+    tails: Tails
 
     def expectation(self, function: Callable[[Array], Array]) -> Estimate:
         """Corrected expectation of a function, with its standard error.
@@ -57,7 +61,8 @@ class Surrogate:
         c = E_U f - E_V f has a prior by the process of U - V, and is measured by the mean of (w - 1) (f - that mean)
         over the checked draws; the two are combined by their variances. The variance of the measurement is no less than
         what the process expects of it: draws that came upon no tail show none. The standard error is that of c and of
-        the mean over draws of the surrogate, by the spread of the means of its chains.
+        the mean over draws of the surrogate, by the spread of the means of its chains, and what a few exact values
+        further out say that the surrogate misses there (`Tails.shift`).
 
         Where squares of measured less expected c are more than both variances, on average over the functions, the
         variance of the process is raised by the difference (empirical Bayes): several functions belong in one call if
@@ -80,7 +85,16 @@ class Surrogate:
         # Both are 0 where the surrogate is exact.
         share = np.where(total > 0, spread / np.where(total > 0, total, 1.0), 0.0)
         error = share * noise + by_chain.var(axis=0, ddof=1) / self.chains
+        error = error + self.tails.shift(np.asarray(function(self.tails.points)) - mean) ** 2
         return Estimate(mean + expected + share * (measured - expected), np.sqrt(error))
+
+    @property
+    def lacking(self) -> float:
+        """The largest part of a mean or variance that tails lack, in standard deviations of a normal variable."""
+        centre, scale = self.draws.mean(axis=0), self._scale()
+        z = (self.tails.points - centre) / scale
+        moments = np.column_stack((z, (z**2 - 1.0) / np.sqrt(2.0)))
+        return float((np.abs(self.tails.missing) @ np.abs(moments)).max())
 
     def mean(self) -> Estimate:
         """Corrected means of the coordinates."""

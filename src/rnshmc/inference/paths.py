@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from rnshmc.inference.posterior import SurrogatePosterior, draw_tempered, temperature
+from rnshmc.inference.posterior import SurrogatePosterior, draw_tempered, reach, temperature
 from rnshmc.inference.whitening import Whitening
 from rnshmc.types import Array
 
@@ -94,7 +94,7 @@ def draw_paths(
 
 
 def open_points(paths: Paths, whitening: Whitening, *, checks: int, aim: float, rng: np.random.Generator) -> Array:
-    """Points, (k, d), at which exact values would tell most; none where means and variances are known well enough.
+    """Points within reach, (k, d), at which exact values would tell most; none where moments are known well enough.
 
     That is where, with so many checks, standard errors would be those of ``aim`` independent normal draws in every
     whitened coordinate.
@@ -108,8 +108,12 @@ def open_points(paths: Paths, whitening: Whitening, *, checks: int, aim: float, 
     if errors.max() * aim <= 1.0:
         return np.zeros((0, z.shape[1]))
     influence = paths.by_path.std(axis=0) * np.abs(functions[:, errors * aim > 1.0]).max(axis=1)
+    influence *= np.linalg.norm(z, axis=1) < reach(z.shape[1])
+    if not influence.any():
+        return np.zeros((0, z.shape[1]))
     # At random, for the largest few are neighbours of one another.
-    chosen = rng.choice(len(z), MOST_OPEN, replace=False, p=influence / influence.sum())
+    count = min(MOST_OPEN, np.count_nonzero(influence))
+    chosen = rng.choice(len(z), count, replace=False, p=influence / influence.sum())
     return np.asarray(paths.points[chosen])
 
 

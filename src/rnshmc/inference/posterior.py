@@ -31,8 +31,8 @@ MOST_ROWS = 9000
 class SurrogatePosterior:
     """V in whitened coordinates z, and how they relate to x.
 
-    V is a `GradientKernel` on the residual of |z|^2 / 2. Beyond a sphere the residual is what it is on the sphere,
-    towards the centre, and half the squared distance from the sphere is added: no process is to extrapolate.
+    V is a `GradientKernel` on the residual of |z|^2 / 2. Beyond a sphere V rises along rays as steeply as it does on
+    the sphere, and steeply enough for a density: tails longer than normal ones, and no process that extrapolates.
 
     Attributes
     ----------
@@ -57,16 +57,19 @@ class SurrogatePosterior:
         return self.kernel.dim
 
     def values_and_gradients(self, z: Array) -> tuple[Array, Array]:
-        """V at the rows of z and its gradients by z."""
+        """V at the rows of z and its gradients by z.
+
+        Beyond the wall a gradient leaves out how the slope of the rise depends on the direction: it only drives.
+        """
         norms = np.maximum(np.sqrt((z**2).sum(axis=1)), np.finfo(float).tiny)
         outward = z / norms[:, None]
         shares = np.minimum(1.0, self.radius / norms)
         values, gradients = self.kernel.values_and_gradients(z * shares[:, None])
         beyond = np.maximum(norms - self.radius, 0.0)
         along = (gradients * outward).sum(axis=1)
-        rises = np.where(beyond > 0, norms + beyond, along)
         across = (gradients - outward * along[:, None]) * shares[:, None]
-        return values + beyond * (self.radius + beyond), across + outward * rises[:, None]
+        rises = np.where(beyond > 0, np.maximum(along, (self.dim + 1.0) / self.radius), along)
+        return values + rises * beyond, across + outward * rises[:, None]
 
     def covariance(self, z: Array) -> Array:
         """Covariance of U - V at the rows of z, by the process that V is the mean of."""
@@ -78,10 +81,20 @@ class SurrogatePosterior:
         return self.values_and_gradients(self.whitening.whiten(x))[0] + self.offset
 
 
+def plausible_height(dim: int) -> float:
+    """How far above the lowest the potentials of plausible draws are."""
+    return PLAUSIBLE + dim
+
+
 def plausible(training: Training) -> Training:
     """The training points that might be draws: their potential is not far above the lowest."""
     heights = training.values - training.values.min()
-    return training.where(np.flatnonzero(heights < PLAUSIBLE + training.points.shape[1]))
+    return training.where(np.flatnonzero(heights < plausible_height(training.points.shape[1])))
+
+
+def reach(dim: int) -> float:
+    """Whitened distance from the centre up to which points are trained on."""
+    return float(REACH * (np.sqrt(dim) + 1.0))
 
 
 def within_reach(training: Training, whitening: Whitening) -> Training:
@@ -89,7 +102,7 @@ def within_reach(training: Training, whitening: Whitening) -> Training:
     dim = training.points.shape[1]
     norms = np.linalg.norm(whitening.whiten(training.points), axis=1)
     order = np.argsort(norms, kind="stable")
-    order = order[norms[order] < REACH * (np.sqrt(dim) + 1.0)]
+    order = order[norms[order] < reach(dim)]
     rows = 1 + dim * np.isfinite(training.gradients[order]).all(axis=1)
     return training.where(order[np.cumsum(rows) <= MOST_ROWS])
 
@@ -125,7 +138,7 @@ def fit_posterior(
     search = {} if like is None else {"lengths": (like.relative_length,), "nuggets": (like.nugget,)}
     dim = z.shape[1]
     heights, slopes = near.values - offset, whitening.slopes(near.gradients)
-    ceiling = HIGH * (PLAUSIBLE + dim)
+    ceiling = HIGH * plausible_height(dim)
     # Above the ceiling C, C (1 + log(U / C)): smooth, so that a cliff bends no process where the posterior is.
     shrink = ceiling / np.maximum(heights, ceiling)
     slopes *= shrink[:, None]

@@ -131,6 +131,7 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
             draws=transform.parameters(outcome.surrogate.draws),
             checked=transform.parameters(outcome.surrogate.checked),
             paths=replace(outcome.surrogate.paths, points=transform.parameters(outcome.surrogate.paths.points)),
+            tails=replace(outcome.surrogate.tails, points=transform.parameters(outcome.surrogate.tails.points)),
         )
         mean, variance = moved.mean(), moved.variance()
     return Result(

@@ -6,7 +6,7 @@ import numpy as np
 
 from rnshmc.errors import FitError
 from rnshmc.inference.archive import Archive
-from rnshmc.inference.paths import draw_paths, open_points
+from rnshmc.inference.paths import Paths, draw_paths, open_points
 from rnshmc.inference.posterior import (
     MOST_ROWS,
     PLAUSIBLE,
@@ -18,6 +18,8 @@ from rnshmc.inference.posterior import (
     temperature,
     within_reach,
 )
+from rnshmc.inference.tails import Tails, doubt, expected_tails, look_out, missed, surprises
+from rnshmc.inference.weights import weight_variance
 from rnshmc.inference.whitening import Whitening, improved
 from rnshmc.types import Array
 
@@ -43,7 +45,7 @@ FEWEST_CHECKS = 25
 """Exact values at draws of a finished surrogate."""
 SHRUNK = 0.5
 """Share of the values that corrections need, for they are combined with what the process expects of them."""
-BENT = 4.0
+BENT = 3.0
 """Variance in some direction, over that of a normal density with the mean Hessian, above which a density is bent."""
 BEYOND = (0.0, 3.0)
 """How far beyond sqrt(d) points in random directions are."""
@@ -55,6 +57,10 @@ AT_WALL = 2e-3
 """Share of a surrogate's draws that may be at its wall."""
 SOUND = 4.0
 """Coordinates are whitened by draws of a surrogate only if its weights vary by less."""
+LOOKS = 4
+"""Looks further out, at most, of which each but the last may lead to more training."""
+RECENT = 3
+"""Batches whose surprises tell how far the process is to be believed."""
 CAP = 4.0
 """The most that a variance of weights counts in an average of two."""
 
@@ -71,6 +77,8 @@ class Trained:
         Where its chains are now, whitened, (chains, d).
     variance
         Of the importance weights at the last batch of draws, before they became training points; inf before any.
+    tails
+        What it may miss in its tails.
     good
         Whether it is accurate enough to draw with.
     """
@@ -78,11 +86,15 @@ class Trained:
     posterior: SurrogatePosterior
     positions: Array
     variance: float
+    tails: Tails
     good: bool
 
 
 def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.Generator) -> Trained:
     """Fit, draw, evaluate at draws, and again, until corrections to a precision of ``aim`` draws cost less than that.
+
+    Then points are added where the surrogate leaves too much open, most of all in its tails, and at last exact values
+    are looked at further out (`rnshmc.inference.tails`).
 
     Raises
     ------
@@ -92,40 +104,31 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
     state = _first(archive, whitening, rng)
     searched = len(state.posterior.kernel.centres)
     fewest = FEWEST + (archive.dim if archive.has_gradient else (archive.dim + 1) * (archive.dim + 2))
-    variance, before, missing, tried = np.inf, np.inf, 0.0, 0
+    variance, before, missing, tried, looks = np.inf, np.inf, 0.0, 0, 0
+    surprised: list[Array] = []
     while True:
         used = len(state.posterior.kernel.centres)
+        full = max(used, tried) >= MOST_POINTS or used * (archive.dim + 1) + MOST_ROWS // 20 > MOST_ROWS
         enough = SHRUNK * aim * variance <= WORTH * used and used >= fewest
         if enough and state.at_wall < AT_WALL and missing < MISSING:
-            left = _left_open(state, aim, variance, rng)
-            if not len(left) or used >= MOST_POINTS:
-                return Trained(state.posterior, state.positions, variance, good=True)
-            archive.evaluate(left, STAGE)
-            tried += len(left)
+            left = _left_open(archive, state, surprised, checks=checks_for(aim, variance), aim=aim, rng=rng)
+            looks += left.looked
+            if full or looks == LOOKS or not len(left.points):
+                return Trained(state.posterior, state.positions, variance, left.tails, good=True)
+            found = archive.evaluate(left.points, STAGE)
+            surprised.append(surprises(state.posterior, left.points, np.array([one.value for one in found])))
+            tried += len(found)
             state = _next(archive, state, rng, search=False, sound=True)
             continue
-        if max(used, tried) >= MOST_POINTS or used * (archive.dim + 1) + MOST_ROWS // 20 > MOST_ROWS:
-            return Trained(state.posterior, state.positions, variance, good=variance < 1.0)
-        if tried >= HOPELESS * (archive.dim + 20) and variance > SOUND:
-            return Trained(state.posterior, state.positions, variance, good=False)
-        batch = FIRST_BATCH if not np.isfinite(variance) else max(FIRST_BATCH, archive.dim // 4, used // 8)
-        z = state.positions[rng.choice(CHAINS, min(batch, CHAINS), replace=False)]
-        x = state.posterior.whitening.unwhiten(
-            np.concatenate((z, _shoulders(state, _on_shoulders(batch, archive.dim), rng)))
-        )
-        everything = archive.evaluate(x, STAGE)
-        found = everything[: len(z)]
-        tried += len(everything)
-        surrogate = state.posterior.values(x)
-        away = np.array([one.value for one in everything]) - surrogate
-        differences = away[: len(z)]
-        typical = np.median(differences[np.isfinite(differences)]) if np.isfinite(differences).any() else 0.0
-        tempered = slice(len(z), len(z) + len(away[len(z) :]) - len(away[len(z) :]) // 2)
-        missing = missing_mass(away[tempered] - typical, surrogate[tempered], archive.dim)
-        heights = away + surrogate - archive.training().values.min()
-        if (heights[(away - typical < -TOO_HIGH)] < PLAUSIBLE + 0.5 * archive.dim).any():
-            missing = np.inf
-        latest = weight_variance(differences[[one.failure is None for one in found]])
+        hopeless = tried >= HOPELESS * (archive.dim + 20) and variance > SOUND
+        if full or hopeless:
+            _, tails = _open(state, surprised, rng)
+            return Trained(state.posterior, state.positions, variance, tails, good=variance < 1.0)
+        size = FIRST_BATCH if not np.isfinite(variance) else max(FIRST_BATCH, archive.dim // 4, used // 8)
+        batch = _evaluated(archive, state, size, rng)
+        tried, missing = tried + batch.size, batch.missing
+        surprised.append(batch.surprised)
+        latest = weight_variance(batch.differences)
         # A few draws say little: two batches together, unless the first is far below what would be good enough.
         known = min(before, CAP) if 4.0 * SHRUNK * aim * latest > WORTH * used else latest
         variance, before = 0.5 * (latest + known), latest
@@ -135,10 +138,64 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
         searched = len(state.posterior.kernel.centres) if again else searched
 
 
-def _left_open(state: "_State", aim: float, variance: float, rng: np.random.Generator) -> Array:
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """What exact values at draws of a surrogate, and on its shoulders, say of it.
+
+    U - V at draws that did not fail; mass on the shoulders that it misses; `surprises` there; the number of points.
+    """
+
+    differences: Array
+    missing: float
+    surprised: Array
+    size: int
+
+
+def _evaluated(archive: Archive, state: "_State", size: int, rng: np.random.Generator) -> _Batch:
+    z = state.positions[rng.choice(CHAINS, min(size, CHAINS), replace=False)]
+    shoulders = _shoulders(state, _on_shoulders(size, archive.dim), rng)
+    x = state.posterior.whitening.unwhiten(np.concatenate((z, shoulders)))
+    found = archive.evaluate(x, STAGE)
+    values, surrogate = np.array([one.value for one in found]), state.posterior.values(x)
+    away, count = values - surrogate, len(z)
+    differences = away[:count]
+    typical = np.median(differences[np.isfinite(differences)]) if np.isfinite(differences).any() else 0.0
+    tempered = slice(count, len(x) - len(shoulders) // 2)
+    missing = missing_mass(away[tempered] - typical, surrogate[tempered], archive.dim)
+    heights = values - archive.training().values.min()
+    if (heights[(away - typical < -TOO_HIGH)] < PLAUSIBLE + 0.5 * archive.dim).any():
+        missing = np.inf
+    usable = differences[[one.failure is None for one in found[:count]]]
+    return _Batch(usable, missing, surprises(state.posterior, x[count:], values[count:]), len(x))
+
+
+def _open(state: "_State", surprised: list[Array], rng: np.random.Generator) -> tuple[Paths, Tails]:
+    """What the surrogate leaves open, by its process, which past surprises tell to believe or not."""
     paths = draw_paths(state.posterior, state.positions, np.zeros((0, state.posterior.dim)), np.zeros(0), rng)
-    checks = checks_for(aim, variance)
-    return open_points(paths, state.posterior.whitening, checks=checks, aim=aim, rng=rng)
+    return paths, expected_tails(paths, state.posterior, doubt=doubt(surprised[-RECENT:]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Left:
+    """Points to train on, (k, d); what tails may lack; whether exact values were looked at for that."""
+
+    points: Array
+    tails: Tails
+    looked: bool
+
+
+def _left_open(
+    archive: Archive, state: "_State", surprised: list[Array], *, checks: int, aim: float, rng: np.random.Generator
+) -> _Left:
+    """No points where nothing is left open that is not small, by the process, and then by exact values further out."""
+    paths, tails = _open(state, surprised, rng)
+    left = missed(tails, paths, state.posterior, aim=aim, rng=rng)
+    if not len(left):
+        left = open_points(paths, state.posterior.whitening, checks=checks, aim=aim, rng=rng)
+    if len(left):
+        return _Left(left, tails, looked=False)
+    seen = look_out(archive, state.posterior, paths, rng)
+    return _Left(missed(seen, paths, state.posterior, aim=aim, rng=rng), tails.joined(seen), looked=True)
 
 
 def checks_for(aim: float, variance: float) -> int:
@@ -166,18 +223,6 @@ def missing_mass(differences: Array, surrogate: Array, dim: int) -> float:
     exponents = (1.0 / temperature(dim) - 1.0) * (surrogate - surrogate.min())
     weights = np.exp(exponents)
     return float(weights @ np.expm1(np.clip(-differences, -50.0, 10.0)) / weights.sum())
-
-
-def weight_variance(differences: Array) -> float:
-    """Variance of the weights exp(V - U) over their squared mean, from a few U - V; robust to a single large weight.
-
-    inf where no difference is finite.
-    """
-    finite = differences[np.isfinite(differences)]
-    if len(finite) < 2:
-        return np.inf
-    weights = np.exp(np.clip(np.median(finite) - differences, -50.0, 3.0))
-    return float(((weights - 1.0) ** 2).sum() / (len(weights) - 1))
 
 
 @dataclass(frozen=True, eq=False)

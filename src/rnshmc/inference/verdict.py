@@ -21,11 +21,15 @@ RELIABLE_K, USELESS_K = 0.7, 1.0
 FEW = 100.0
 """Effective draws from which on averages over chains are worth printing."""
 MIXED = 1.01
-"""R-hat up to which chains agree."""
-OPEN, WIDE_OPEN = 0.05, 0.2
-"""Share of the posterior's mass that exact values may leave open, and the share from which on they say too little."""
+"""R-hat up to which chains agree, for the short chains here."""
+OPEN, WIDE_OPEN = 0.2, 0.5
+"""Share of the posterior's mass that exact values may leave open, and the share from which on they say too little.
+
+Total variation is that where U - V is normal with standard deviation `CLOSE` and `FAR`."""
 EVEN = 0.995
 """Efficiency from which on weights are even."""
+LACKING, MUCH_LACKING = 0.1, 0.3
+"""Part of means and variances, in standard deviations, that tails may lack, and from which on they say too little."""
 SURPRISE = 4.0
 """Standard errors between observed and predicted acceptance that are no chance."""
 _MEANING = {
@@ -107,11 +111,20 @@ def _surrogate(outcome: Outcome) -> Iterator[Finding]:
             f"Exact values leave {share:.1%} of the posterior's mass open, by the surrogate's own covariance: "
             "mostly in its tails, where few points are.",
         )
+        yield _tails(outcome.surrogate.lacking)
     # Where all weights are nearly 1, their tail has a shape that says nothing.
     if math.isfinite(k) and outcome.efficiency < EVEN:
         level = "good" if k <= RELIABLE_K else "doubtful" if k < USELESS_K else "bad"
         word = {"good": "reliable", "doubtful": "too small", "bad": "meaningless"}[level]
         yield Finding(level, f"Pareto k = {k:.2f}: standard errors of corrected expectations are {word}.")
+
+
+def _tails(lacking: float) -> Finding:
+    return Finding(
+        "good" if lacking <= LACKING else "doubtful" if lacking <= MUCH_LACKING else "bad",
+        f"Tails may lack up to {lacking:.1%} of the standard deviation of a mean or variance; standard errors are "
+        "widened by that.",
+    )
 
 
 def _acceptance(outcome: Outcome) -> Iterator[Finding]:

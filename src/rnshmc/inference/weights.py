@@ -7,6 +7,10 @@ import numpy as np
 
 from rnshmc.types import Array
 
+MOST_PARETO_K = 1.0
+"""From here on weights have no mean."""
+EVEN = 0.9
+"""Efficiency above which the tail of a few dozen weights is of no account."""
 FEWEST_TAIL = 5
 """Weights that a generalised Pareto distribution is fitted to, at least."""
 
@@ -28,6 +32,11 @@ class Weights:
     weights: Array
     pareto_k: float
     efficiency: float
+
+    @property
+    def heavy(self) -> bool:
+        """Whether they have a tail that decides what they average to."""
+        return self.efficiency < EVEN and self.pareto_k > MOST_PARETO_K
 
 
 def smoothed(log_weights: Array) -> Weights:
@@ -84,3 +93,15 @@ def _quantiles(ranks: Array, shape: float, scale: float) -> Array:
     if abs(shape) < 1e-8:
         return np.asarray(-scale * np.log1p(-ranks))
     return np.asarray(scale * np.expm1(-shape * np.log1p(-ranks)) / shape)
+
+
+def weight_variance(differences: Array) -> float:
+    """Variance of the weights exp(V - U) over their squared mean, from a few U - V; robust to a single large weight.
+
+    inf where no difference is finite.
+    """
+    finite = differences[np.isfinite(differences)]
+    if len(finite) < 2:
+        return np.inf
+    weights = np.exp(np.clip(np.median(finite) - differences, -50.0, 3.0))
+    return float(((weights - 1.0) ** 2).sum() / (len(weights) - 1))

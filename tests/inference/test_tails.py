@@ -1,0 +1,125 @@
+"""What a surrogate misses further out than its draws is found, or told."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rnshmc.inference.algorithm import run
+from rnshmc.inference.archive import Archive, Training
+from rnshmc.inference.outcome import Surrogate
+from rnshmc.inference.paths import Paths, draw_paths
+from rnshmc.inference.posterior import SurrogatePosterior, draw_chains, fit_posterior
+from rnshmc.inference.tails import Tails, doubt, expected_tails, look_out, missed
+from rnshmc.inference.verdict import judge
+from rnshmc.inference.weights import smoothed
+from rnshmc.inference.whitening import Whitening
+from rnshmc.random import stream
+from rnshmc.types import Array, Potential
+from tests.conftest import z_bound
+from tests.inference.conftest import evaluations_of_potential
+from tests.inference.problems import Banana, Base, Student
+
+SEEDS = 2
+
+
+class Normal(Base):
+    """N(0, I)."""
+
+    dim = 3
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        return 0.5 * float(q @ q), q
+
+
+def normal_surrogate() -> tuple[SurrogatePosterior, Paths]:
+    """Fitted to N(0, I) at 20 draws, with tempered draws of it."""
+    rng = stream(1, "tails")
+    points = rng.standard_normal((20, 3))
+    training = Training(points, 0.5 * (points**2).sum(axis=1), points)
+    posterior = fit_posterior(training, Whitening(np.zeros(3), np.eye(3)), rng)
+    ends = draw_chains(posterior, points[rng.choice(20, 128)], transitions=50, rng=rng)[:, -1]
+    return posterior, draw_paths(posterior, ends, np.zeros((0, 3)), np.zeros(0), rng)
+
+
+def seen_by_a_normal_surrogate(potential: Potential) -> Tails:
+    """Exact values of a potential further out than draws of a surrogate that was fitted to N(0, I)."""
+    posterior, paths = normal_surrogate()
+    archive = Archive(evaluations_of_potential(potential), lambda _: None)
+    return look_out(archive, posterior, paths, stream(2, "tails"))
+
+
+def test_a_right_surrogate_misses_nothing_where_its_points_are() -> None:
+    """U - V is below what counts, out to where the wall is."""
+    assert np.abs(seen_by_a_normal_surrogate(Normal()).missing).sum() < 0.02
+
+
+def test_a_normal_surrogate_misses_the_tails_of_student() -> None:
+    """The mean square of a coordinate is 5/3 and not 1; a surrogate of the curvature at the mode misses about half."""
+    tails = seen_by_a_normal_surrogate(Student())
+    assert tails.shift(tails.points**2).max() > 0.1
+
+
+def test_a_wall_that_cuts_off_nothing_asks_for_no_points() -> None:
+    posterior, paths = normal_surrogate()
+    tails = expected_tails(paths, posterior, doubt=1.0)
+    assert len(missed(tails, paths, posterior, aim=1000.0, rng=stream(3, "tails"))) == 0
+
+
+@pytest.mark.parametrize("change", ["wall", "process"])
+def test_what_is_cut_off_or_open_asks_for_points_there(change: str) -> None:
+    """A wall at 2, beyond which is a quarter of a normal density in three dimensions; a process far too sure."""
+    posterior, paths = normal_surrogate()
+    if change == "wall":
+        posterior = replace(posterior, radius=2.0)
+    tails = expected_tails(paths, posterior, doubt=1.0 if change == "wall" else 1e6)
+    left = missed(tails, paths, posterior, aim=1000.0, rng=stream(3, "tails"))
+    assert len(left) > 0
+    assert np.linalg.norm(left, axis=1).min() > 1.0
+
+
+def test_doubt_is_about_potentials_below_the_surrogate() -> None:
+    """Those above, as behind a cliff, are no reason to look for more mass."""
+    assert doubt([np.array([50.0, 80.0]), np.array([0.5, -0.5])]) == 1.0
+    assert doubt([np.array([-3.0, 3.0])]) == pytest.approx(9.0)
+
+
+def surrogate(missing: float) -> Surrogate:
+    """Even draws, and a point at 4 where a share of the mass is missing."""
+    draws = stream(1, "lacking").standard_normal((1280, 1))
+    paths = Paths(draws, np.full(1280, 1 / 1280), np.full((9, 1280), 1 / 1280))
+    tails = Tails(np.array([[4.0]]), np.array([missing]))
+    return Surrogate(draws, draws[:50], np.zeros(50), smoothed(np.zeros(50)), paths, 128, tails)
+
+
+def test_standard_errors_are_widened_by_what_the_tails_lack() -> None:
+    found, without = surrogate(0.01).mean(), surrogate(0.0).mean()
+    shift = 0.01 * (4.0 - without.value)
+    np.testing.assert_allclose(found.standard_error**2 - without.standard_error**2, shift**2, rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize(("missing", "level"), [(0.0, "good"), (0.02, "doubtful"), (0.1, "bad")])
+def test_what_the_tails_lack_is_in_the_verdict(missing: float, level: str) -> None:
+    """The variance, in standard deviations of a normal one: (16 - 1) / sqrt(2) times the share, about."""
+    outcome = run(evaluations_of_potential(Normal()), np.zeros(3), draws=200, rng=stream(1, "verdict"))
+    told = [
+        finding
+        for finding in judge(replace(outcome, surrogate=surrogate(missing)), ["a", "b", "c"]).findings
+        if "Tails" in finding.text
+    ]
+    assert [finding.level for finding in told] == [level]
+
+
+@pytest.mark.parametrize("problem", [Banana(), Student()])
+def test_no_good_run_has_a_variance_that_is_far_off(problem: Banana | Student) -> None:
+    """Standard errors right, errors normal: all of them are within `z_bound` but with a probability of 1e-6.
+
+    Twice as many are allowed for, since standard errors with a surrogate are estimates.
+    """
+    bound = 2.0 * z_bound(SEEDS * problem.dim)
+    for seed in range(SEEDS):
+        rng = stream(seed, "tails", type(problem).__name__)
+        outcome = run(evaluations_of_potential(problem), np.zeros(problem.dim), draws=1000, rng=rng)
+        z = (outcome.variance.value - problem.variance) / outcome.variance.standard_error
+        good = judge(outcome, [f"x{i}" for i in range(problem.dim)]).level == "good"
+        assert not good or np.abs(z).max() < bound
