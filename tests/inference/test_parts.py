@@ -205,7 +205,23 @@ def test_standard_errors_of_measured_corrections_are_those_of_the_errors() -> No
             two_points(np.zeros(9)),
             128,
             Tails(checked, np.zeros(400)),
+            aim=1000.0,
         )
         found = surrogate.mean()
         squares.append(float(found.value[0] - np.sqrt(2 / np.pi)) ** 2 / float(found.standard_error[0]) ** 2)
     assert 0.6 < np.mean(squares) < 1.6
+
+
+def test_a_shift_along_one_coordinate_of_many_is_not_shrunk_away() -> None:
+    """U - V is 0.05 x_1 in 20 dimensions: that mean is off by 0.05, and the process expects nothing of the kind."""
+    rng = stream(3, "lined up")
+    squares = []
+    for _ in range(100):
+        draws, checked = rng.standard_normal((6400, 20)), rng.standard_normal((25, 20))
+        differences = 0.05 * checked[:, 0]
+        paths = Paths(draws[:640], np.full(640, 1 / 640), np.full((9, 640), 1 / 640))
+        nothing = Tails(checked, np.zeros(25))
+        surrogate = Surrogate(draws, checked, differences, smoothed(-differences), paths, 128, nothing, aim=1000.0)
+        found = surrogate.mean()
+        squares.append(float((found.value[0] + 0.05) / found.standard_error[0]) ** 2)
+    assert 0.5 < np.mean(squares) < 2.0

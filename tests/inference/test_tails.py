@@ -89,7 +89,7 @@ def surrogate(missing: float) -> Surrogate:
     draws = stream(1, "lacking").standard_normal((1280, 1))
     paths = Paths(draws, np.full(1280, 1 / 1280), np.full((9, 1280), 1 / 1280))
     tails = Tails(np.array([[4.0]]), np.array([missing]))
-    return Surrogate(draws, draws[:50], np.zeros(50), smoothed(np.zeros(50)), paths, 128, tails)
+    return Surrogate(draws, draws[:50], np.zeros(50), smoothed(np.zeros(50)), paths, 128, tails, 1000.0)
 
 
 def test_standard_errors_are_widened_by_what_the_tails_lack() -> None:

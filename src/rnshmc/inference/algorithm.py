@@ -132,7 +132,7 @@ def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np
     surrogate_draws = draw_surrogate(trained.posterior, trained.positions, rng)
     findings.surrogate_draws = surrogate_draws
     checked = check(archive, trained.posterior, surrogate_draws, aim=aim, variance=trained.variance, rng=rng)
-    findings.surrogate = surrogate_of(trained.posterior, surrogate_draws, checked, trained.tails, rng)
+    findings.surrogate = surrogate_of(trained.posterior, surrogate_draws, checked, trained.tails, aim=aim, rng=rng)
     findings.exact = metropolis(checked, rng)
     weights = findings.surrogate.weights
     if weights.heavy or weights.efficiency < LEAST_EFFICIENCY:

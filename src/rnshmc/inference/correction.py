@@ -110,7 +110,13 @@ def check(
 
 
 def surrogate_of(
-    posterior: SurrogatePosterior, draws: Array, checked: Checked, tails: Tails, rng: np.random.Generator
+    posterior: SurrogatePosterior,
+    draws: Array,
+    checked: Checked,
+    tails: Tails,
+    *,
+    aim: float,
+    rng: np.random.Generator,
 ) -> Surrogate:
     """Ingredients of corrected expectations. Failed evaluations are left out, those of zero density weigh nothing.
 
@@ -123,7 +129,7 @@ def surrogate_of(
     points, differences = checked.points[kept], checked.differences[kept]
     paths = draw_paths(posterior, posterior.whitening.whiten(draws[:, -1]), points, differences, rng)
     chains, _, dim = draws.shape
-    return Surrogate(draws.reshape(-1, dim), points, differences, smoothed(-differences), paths, chains, tails)
+    return Surrogate(draws.reshape(-1, dim), points, differences, smoothed(-differences), paths, chains, tails, aim)
 
 
 def metropolis(checked: Checked, rng: np.random.Generator) -> Exact:

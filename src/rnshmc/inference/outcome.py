@@ -43,6 +43,8 @@ class Surrogate:
         Number of chains behind ``draws``, one after the other.
     tails
         Exact values further out.
+    aim
+        Independent draws whose errors were aimed at.
     """
 
     draws: Array
@@ -52,6 +54,7 @@ class Surrogate:
     paths: Paths
     chains: int
     tails: Tails
+    aim: float
 
     def expectation(self, function: Callable[[Array], Array]) -> Estimate:
         """Corrected expectation of a function, with its standard error.
@@ -79,6 +82,8 @@ class Surrogate:
         measured, noise = self._measured(np.asarray(function(self.checked)) - mean)
         expected, spread, excess = self.paths.shift(np.asarray(function(self.paths.points)) - mean)
         noise = np.maximum(noise, excess / len(self.checked))
+        # It expects third derivatives in all directions alike. Where they line up, means shift by far more.
+        spread = np.maximum(spread, plain.var(axis=0) / self.aim)
         # What the process does not account for, by all functions together, as where a cliff is unknown to it.
         spread = spread + max(float(((measured - expected) ** 2 - spread - noise).mean()), 0.0)
         total = spread + noise
