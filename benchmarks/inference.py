@@ -148,7 +148,7 @@ def _spread(outcomes: list[Outcome]) -> str:
 
 
 def _errors(outcomes: list[Outcome], exact: LogGamma | Banana | Student) -> str:
-    """Against closed forms: mean squared errors in units of standard errors, and the mean error of variances."""
+    """Against closed forms: mean squared errors in units of standard errors, and the median error of variances."""
     of_means = [(one.mean.value - exact.mean) / one.mean.standard_error for one in outcomes]
     of_variances = [(one.variance.value - exact.variance) / one.variance.standard_error for one in outcomes]
     bias = np.median([one.variance.value / exact.variance - 1.0 for one in outcomes], axis=0)

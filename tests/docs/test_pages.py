@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import rnshmc
-from rnshmc.inference import verdict
+from rnshmc.inference import verdict, weights
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -32,7 +32,7 @@ def test_limits_of_the_verdict_are_those_of_the_code() -> None:
         "`sd(U - V)`": (f"up to {verdict.CLOSE:g}", f"above {verdict.FAR:g}"),
         "mass left open": (f"up to {verdict.OPEN:.0%}", f"above {verdict.WIDE_OPEN:.0%}"),
         "tails": (f"up to {verdict.LACKING:.0%}", f"above {verdict.MUCH_LACKING:.0%}"),
-        "`Pareto k`": (f"up to {verdict.RELIABLE_K:g}", f"from {verdict.USELESS_K:g} on"),
+        "`Pareto k`": (f"up to {verdict.RELIABLE_K:g}", f"from {weights.USELESS_K:g} on"),
         "`R-hat`": (f"up to {verdict.MIXED:g}", ""),
         "independent draws": (f"from {verdict.FEW:g} on", ""),
     }.items():

@@ -42,7 +42,7 @@ class Surrogate:
     chains
         Number of chains behind ``draws``, one after the other.
     tails
-        Exact values further out.
+        What it may lack in its tails.
     aim
         Independent draws whose errors were aimed at.
     """
@@ -64,8 +64,8 @@ class Surrogate:
         c = E_U f - E_V f has a prior by the process of U - V, and is measured by the mean of (w - 1) (f - that mean)
         over the checked draws; the two are combined by their variances. The variance of the measurement is no less than
         what the process expects of it: draws that came upon no tail show none. The standard error is that of c and of
-        the mean over draws of the surrogate, by the spread of the means of its chains, and what a few exact values
-        further out say that the surrogate misses there (`Tails.shift`).
+        the mean over draws of the surrogate, by the spread of the means of its chains, and what its tails may lack
+        (`Tails.shift`). The variance of c by the process counts as at least that of a mean of ``aim`` draws.
 
         Where squares of measured less expected c are more than both variances, on average over the functions, the
         variance of the process is raised by the difference (empirical Bayes): several functions belong in one call if
@@ -99,7 +99,7 @@ class Surrogate:
         centre, scale = self.draws.mean(axis=0), self._scale()
         z = (self.tails.points - centre) / scale
         moments = np.column_stack((z, (z**2 - 1.0) / np.sqrt(2.0)))
-        return float((np.abs(self.tails.missing) @ np.abs(moments)).max())
+        return float(self.tails.shift(moments).max())
 
     def mean(self) -> Estimate:
         """Corrected means of the coordinates."""

@@ -93,8 +93,9 @@ class Trained:
 def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.Generator) -> Trained:
     """Fit, draw, evaluate at draws, and again, until corrections to a precision of ``aim`` draws cost less than that.
 
-    Then points are added where the surrogate leaves too much open, most of all in its tails, and at last exact values
-    are looked at further out (`rnshmc.inference.tails`).
+    Then points are added where the surrogate leaves too much open, most of all in its tails. When that is little,
+    and not when there are as many points as there may be, exact values are looked at further out
+    (`rnshmc.inference.tails`).
 
     Raises
     ------

@@ -9,6 +9,7 @@ import numpy as np
 
 from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
 from rnshmc.inference.outcome import Outcome
+from rnshmc.inference.weights import USELESS_K
 
 Level = Literal["good", "doubtful", "bad"]
 
@@ -16,8 +17,8 @@ CLOSE = 0.5
 """sd(U - V) up to which a surrogate is close to the exact potential: weights of its draws have efficiency 0.8."""
 FAR = 1.5
 """sd(U - V) beyond which corrections rest on a few draws: weights have efficiency 0.1."""
-RELIABLE_K, USELESS_K = 0.7, 1.0
-"""Shape of the weights' tail up to which they average reliably, and from which they have no mean (Vehtari et al.)."""
+RELIABLE_K = 0.7
+"""Shape of the weights' tail up to which they average reliably (Vehtari et al. 2024)."""
 FEW = 100.0
 """Effective draws from which on averages over chains are worth printing."""
 MIXED = 1.01

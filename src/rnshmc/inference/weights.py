@@ -7,7 +7,7 @@ import numpy as np
 
 from rnshmc.types import Array
 
-MOST_PARETO_K = 1.0
+USELESS_K = 1.0
 """From here on weights have no mean."""
 EVEN = 0.9
 """Efficiency above which the tail of a few dozen weights is of no account."""
@@ -36,7 +36,7 @@ class Weights:
     @property
     def heavy(self) -> bool:
         """Whether they have a tail that decides what they average to."""
-        return self.efficiency < EVEN and self.pareto_k > MOST_PARETO_K
+        return self.efficiency < EVEN and self.pareto_k > USELESS_K
 
 
 def smoothed(log_weights: Array) -> Weights:
