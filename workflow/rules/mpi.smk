@@ -31,7 +31,9 @@ rule forward_model:
         published=PUBLISHED_OBSERVATIONS,
     output:
         data=f"{RESULTS}/forward/{{problem}}.npz",
-    threads: config["mpi"]["ranks"]
+    # A core for each rank would be right, but Snakemake keeps none free for it: it takes seconds, and every chain of the
+    # elliptic problem would wait until those of the others are done.
+    threads: 1
     resources:
         **demand(mem_mb=2000, runtime=30),
         mpi=config["mpi"]["launcher"],
