@@ -1,12 +1,19 @@
 """Draws and expectations are right, or a plain sentence says that they are not."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference import algorithm
 from rnshmc.inference.algorithm import run
+from rnshmc.inference.archive import Archive
 from rnshmc.inference.outcome import Outcome
+from rnshmc.inference.training import Trained, train
 from rnshmc.inference.verdict import judge
+from rnshmc.inference.whitening import Whitening
 from rnshmc.random import stream
 from rnshmc.types import Array, Potential
 from tests.conftest import z_bound
@@ -49,6 +56,25 @@ def test_a_skewed_posterior() -> None:
     outcome = sampled(LogGamma(), np.full(3, 4.0))
     assert outcome.method == "surrogate"
     assert outcome.spent.units < 300
+    within(outcome, LogGamma.mean, LogGamma.variance)
+
+
+def test_a_surrogate_that_ran_off_is_trained_again_from_the_coordinates_of_the_mode(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whitenings = []
+
+    def runs_off_once(archive: Archive, whitening: Whitening, **settings: Any) -> Trained:
+        whitenings.append(whitening)
+        trained = train(archive, whitening, **settings)
+        return replace(trained, good=len(whitenings) > 1)
+
+    monkeypatch.setattr(algorithm, "train", runs_off_once)
+    outcome = sampled(LogGamma(), np.full(3, 4.0))
+    assert outcome.method == "surrogate"
+    assert len(whitenings) == 2
+    assert whitenings[0] is whitenings[1]
+    assert outcome.spent.units < 600
     within(outcome, LogGamma.mean, LogGamma.variance)
 
 

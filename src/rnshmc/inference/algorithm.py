@@ -33,6 +33,8 @@ from rnshmc.types import Array
 
 LEAST_EFFICIENCY = 0.2
 """Of the importance weights of a surrogate that is used."""
+ATTEMPTS = 3
+"""Times that a surrogate is trained, from the coordinates of the mode on: each costs a few percent of adapted HMC."""
 PRECISION = 0.5
 """Expectations are corrected to the precision of this many independent draws for each draw that was asked for."""
 
@@ -95,8 +97,8 @@ def _run(archive: Archive, findings: Findings, starts: Array, *, draws: int, rng
     reason = _no_surrogate(archive, findings.modes)
     if reason is None:
         reason = _with_surrogate(archive, findings, draws=draws, rng=rng)
-    if reason is None:
-        return
+        if reason is None:
+            return
     findings.method, findings.reason = ("adapted HMC" if archive.has_gradient else "ensemble"), reason
     walk = adapted_hmc if archive.has_gradient else stretch_moves
     centres = np.array([mode.whitening.centre for mode in findings.modes])
@@ -115,7 +117,18 @@ def _no_surrogate(archive: Archive, modes: list[Mode]) -> str | None:
 
 
 def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np.random.Generator) -> str | None:
-    """Train, check and draw; the reason if the surrogate turned out to be no good."""
+    """Train, check and draw; the reason if the surrogate turned out to be no good, each time that it was tried."""
+    # Whitened by a surrogate that ran off, points are where nothing is to be learnt: coordinates of the mode again.
+    whitening, reason = findings.whitening, None
+    for _ in range(ATTEMPTS):
+        findings.whitening = whitening
+        reason = _attempt(archive, findings, draws=draws, rng=rng)
+        if reason is None:
+            return None
+    return reason
+
+
+def _attempt(archive: Archive, findings: Findings, *, draws: int, rng: np.random.Generator) -> str | None:
     aim = PRECISION * draws
     try:
         trained = train(archive, findings.whitening, aim=aim, rng=rng)
