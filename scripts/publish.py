@@ -1,4 +1,4 @@
-"""Copy a run's tables and figures into docs/results, and its verdicts into docs/RESULTS.md.
+"""Copy a run's tables and figures into docs/results, judge it by papers/, and write the verdicts into docs/RESULTS.md.
 
 scripts/in-env.sh python scripts/publish.py results/paper
 """
@@ -12,6 +12,7 @@ from PIL import Image
 
 from rnshmc.report.scorecard_text import verdict_sentence, verdict_table
 from rnshmc.report.table_text import to_markdown
+from rnshmc.scorecard.card import scorecard
 from rnshmc.scorecard.published import read_papers, read_published
 from rnshmc.scorecard.reasons import read_reasons
 
@@ -54,14 +55,24 @@ def replace_verdicts(page: str, text: str) -> str:
 
 
 def main(run: Path) -> None:
-    """Replace docs/results by the tables and figures of a run, and the verdicts in docs/RESULTS.md by those of it."""
+    """Replace docs/results by the tables and figures of a run, and the verdicts in docs/RESULTS.md by those of it.
+
+    Reasons are found after a run, so the scorecard is made anew with those of today.
+    """
     shutil.rmtree(DOCS, ignore_errors=True)
     DOCS.mkdir(parents=True)
-    for table in sorted((run / "tables").glob("*.csv")):
-        shutil.copy(table, DOCS)
+    tables = sorted(path for path in (run / "tables").glob("*.csv") if path.stem != "scorecard")
+    for file in (*tables, run / "provenance.json"):
+        shutil.copy(file, DOCS)
     for figure in sorted((run / "figures").glob("*.png")):
         shrink(figure, DOCS / figure.name)
-    card = pd.read_csv(DOCS / "scorecard.csv")
+    titles = read_papers(PAPERS / "papers.csv")
+    card = scorecard(
+        {path.stem: pd.read_csv(path) for path in tables},
+        read_published(PAPERS / f"{paper}.csv" for paper in titles),
+        read_reasons(PAPERS / "reasons.csv"),
+    )
+    card.to_csv(DOCS / "scorecard.csv", index=False, float_format="%.6g")
     PAGE.write_text(replace_verdicts(PAGE.read_text(encoding="utf-8"), verdicts(card, PAPERS)), encoding="utf-8")
 
 
