@@ -6,7 +6,7 @@
     look out   exact values further out than its draws, and training where it misses something
     check      exact values at draws of the finished surrogate: corrections, exact draws
 
-and adapted HMC, or an ensemble without gradients, where the surrogate is no good.
+and adapted HMC, or an ensemble without gradients, where the surrogate is no good, three times.
 """
 
 from collections.abc import Callable
@@ -97,8 +97,8 @@ def _run(archive: Archive, findings: Findings, starts: Array, *, draws: int, rng
     reason = _no_surrogate(archive, findings.modes)
     if reason is None:
         reason = _with_surrogate(archive, findings, draws=draws, rng=rng)
-        if reason is None:
-            return
+    if reason is None:
+        return
     findings.method, findings.reason = ("adapted HMC" if archive.has_gradient else "ensemble"), reason
     walk = adapted_hmc if archive.has_gradient else stretch_moves
     centres = np.array([mode.whitening.centre for mode in findings.modes])
@@ -123,8 +123,10 @@ def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np
     for _ in range(ATTEMPTS):
         findings.whitening = whitening
         reason = _attempt(archive, findings, draws=draws, rng=rng)
-        if reason is None:
-            return None
+        # What warns here is noise, and a noisy potential is learnt no better the next time.
+        if reason is None or findings.warnings:
+            break
+        findings.reason = reason
     return reason
 
 
