@@ -108,6 +108,14 @@ def test_without_gradients() -> None:
     within(outcome, LogGamma.mean, LogGamma.variance)
 
 
+def test_without_gradients_in_twenty_dimensions() -> None:
+    problem = Correlated(20)
+    outcome = sampled(problem, np.zeros(20), has_gradient=False)
+    assert outcome.method == "surrogate"
+    assert outcome.spent.units < 3000
+    within(outcome, problem.mean, np.diag(problem.covariance))
+
+
 def test_spent_is_the_sum_of_its_stages() -> None:
     outcome = sampled(LogGamma(), np.zeros(3))
     assert sum(stage.units for stage in outcome.by_stage.values()) == outcome.spent.units

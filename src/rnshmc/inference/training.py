@@ -27,7 +27,8 @@ STAGE = "training"
 CHAINS = 128
 TRANSITIONS = 25
 FIRST_BATCH = 8
-MOST_POINTS = 320
+MOST_POINTS, MOST_VALUES = 320, 3000
+"""Training points, with gradients and without: a value says a (d + 1)-th of what a value and a gradient say."""
 HOPELESS = 6
 """A surrogate that is far off after this many times d + 20 points is given up."""
 STALE = 1.3
@@ -109,7 +110,7 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
     surprised: list[Array] = []
     while True:
         used = len(state.posterior.kernel.centres)
-        full = max(used, tried) >= MOST_POINTS or used * (archive.dim + 1) + MOST_ROWS // 20 > MOST_ROWS
+        full = _full(archive, used, tried)
         enough = SHRUNK * aim * variance <= WORTH * used and used >= fewest
         if enough and state.at_wall < AT_WALL and missing < MISSING:
             left = _left_open(archive, state, surprised, checks=checks_for(aim, variance), aim=aim, rng=rng)
@@ -125,7 +126,7 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
         if full or hopeless:
             _, tails = _open(state, surprised, rng)
             return Trained(state.posterior, state.positions, variance, tails, good=variance < 1.0)
-        size = FIRST_BATCH if not np.isfinite(variance) else max(FIRST_BATCH, archive.dim // 4, used // 8)
+        size = FIRST_BATCH if not np.isfinite(variance) else max(FIRST_BATCH, archive.dim // 4, min(used // 8, CHAINS))
         batch = _evaluated(archive, state, size, rng)
         tried, missing = tried + batch.size, batch.missing
         surprised.append(batch.surprised)
@@ -137,6 +138,11 @@ def train(archive: Archive, whitening: Whitening, *, aim: float, rng: np.random.
         again = len(within_reach(archive.training(), state.posterior.whitening).values) > STALE * searched
         state = _next(archive, state, rng, search=again, sound=latest < SOUND)
         searched = len(state.posterior.kernel.centres) if again else searched
+
+
+def _full(archive: Archive, used: int, tried: int) -> bool:
+    most, rows = (MOST_POINTS, archive.dim + 1) if archive.has_gradient else (MOST_VALUES, 1)
+    return max(used, tried) >= most or used * rows + MOST_ROWS // 20 > MOST_ROWS
 
 
 @dataclass(frozen=True, eq=False)
