@@ -60,7 +60,9 @@ def run(peer: Peer, problem: Problem, target: Counted, seed: int, max_seconds: i
         ended = f"stopped after {max_seconds} s"
     except BudgetError:
         ended = f"stopped after {target.max_units} units"
-    except Exception as error:  # the result of this peer on this problem is that it fails
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # the result of this peer on this problem is that it fails; a panic is no Exception
         traceback.print_exc()
         ended = (
             f"stopped after {target.max_units} units" if _spent(target) else f"{type(error).__name__}: {error}"[:200]
