@@ -5,6 +5,7 @@ scripts/in-env.sh python scripts/publish.py results/paper
 
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -13,8 +14,8 @@ from PIL import Image
 from rnshmc.report.scorecard_text import verdict_sentence, verdict_table
 from rnshmc.report.table_text import to_markdown
 from rnshmc.scorecard.card import scorecard
-from rnshmc.scorecard.published import read_papers, read_published
-from rnshmc.scorecard.reasons import read_reasons
+from rnshmc.scorecard.published import Published, read_papers, read_published
+from rnshmc.scorecard.reasons import Reason, read_reasons
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs/results"
@@ -36,11 +37,10 @@ def shrink(figure: Path, to: Path) -> None:
                 return
 
 
-def verdicts(card: pd.DataFrame, papers: Path) -> str:
+def verdicts(
+    card: pd.DataFrame, titles: dict[str, str], numbers: Sequence[Published], reasons: Sequence[Reason]
+) -> str:
     """The verdicts of a scorecard as Markdown: a sentence and a table for each paper."""
-    titles = read_papers(papers / "papers.csv")
-    numbers = read_published(papers / f"{paper}.csv" for paper in titles)
-    reasons = read_reasons(papers / "reasons.csv")
     return "\n".join(
         f"### {title}\n\n{verdict_sentence(card[card['paper'] == paper])}\n\n"
         f"{to_markdown(verdict_table(card, numbers, paper, reasons))}"
@@ -59,21 +59,20 @@ def main(run: Path) -> None:
 
     Reasons are found after a run, so the scorecard is made anew with those of today.
     """
+    tables = sorted(path for path in (run / "tables").glob("*.csv") if path.stem != "scorecard")
+    titles = read_papers(PAPERS / "papers.csv")
+    numbers = read_published(PAPERS / f"{paper}.csv" for paper in titles)
+    reasons = read_reasons(PAPERS / "reasons.csv")
+    card = scorecard({path.stem: pd.read_csv(path) for path in tables}, numbers, reasons)
     shutil.rmtree(DOCS, ignore_errors=True)
     DOCS.mkdir(parents=True)
-    tables = sorted(path for path in (run / "tables").glob("*.csv") if path.stem != "scorecard")
     for file in (*tables, run / "provenance.json"):
         shutil.copy(file, DOCS)
     for figure in sorted((run / "figures").glob("*.png")):
         shrink(figure, DOCS / figure.name)
-    titles = read_papers(PAPERS / "papers.csv")
-    card = scorecard(
-        {path.stem: pd.read_csv(path) for path in tables},
-        read_published(PAPERS / f"{paper}.csv" for paper in titles),
-        read_reasons(PAPERS / "reasons.csv"),
-    )
     card.to_csv(DOCS / "scorecard.csv", index=False, float_format="%.6g")
-    PAGE.write_text(replace_verdicts(PAGE.read_text(encoding="utf-8"), verdicts(card, PAPERS)), encoding="utf-8")
+    text = verdicts(card, titles, numbers, reasons)
+    PAGE.write_text(replace_verdicts(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 from rnshmc.types import Array
 
 USELESS_K = 1.0
-"""From here on weights have no mean."""
+"""Shape of the weights' tail from which on they have no mean (Vehtari et al. 2024)."""
 EVEN = 0.9
 """Efficiency above which the tail of a few dozen weights is of no account."""
 FEWEST_TAIL = 5
