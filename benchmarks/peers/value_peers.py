@@ -97,7 +97,7 @@ def nautilus_nested(target: Counted, problem: Problem, seed: int) -> Outcome:
     weights /= weights.sum()
     moments = Moments.of(draws, weights)
     says = f"{'finished' if finished else 'stopped'}, effective draws {sampler.n_eff:.0f}"
-    return Outcome(moments.mean, moments.variance, says, finished, weighted_draws(draws, weights))
+    return Outcome(moments.mean, moments.variance, says, bool(finished), weighted_draws(draws, weights))
 
 
 def pyvbmc_variational(target: Counted, problem: Problem, seed: int) -> Outcome:
