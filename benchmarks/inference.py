@@ -17,12 +17,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from rnshmc.inference.algorithm import run
-from rnshmc.inference.evaluations import Evaluations
-from rnshmc.inference.outcome import Outcome
-from rnshmc.inference.pools import make_workers
-from rnshmc.inference.target import make_model
+from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.exact.pools import make_workers
+from rnshmc.inference.exact.target import make_model
+from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.transforms import make_transform
-from rnshmc.inference.verdict import judge
 from rnshmc.random import stream
 from rnshmc.targets.logistic import from_file
 from rnshmc.types import Array, Potential

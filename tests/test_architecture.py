@@ -142,7 +142,7 @@ def test_nobody_here_imports_what_the_package_offers_lazily() -> None:
 
 
 def test_two_files_import_arviz() -> None:
-    allowed = {Path("diagnostics/summary.py"), Path("inference/arviz_view.py")}
+    allowed = {Path("diagnostics/summary.py"), Path("inference/result/arviz_view.py")}
     assert importers(ROOT, frozenset({"arviz"})) <= allowed
 
 

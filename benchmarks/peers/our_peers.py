@@ -7,8 +7,8 @@ from peers.outcome import Outcome
 from peers.problems import Problem
 
 import rnshmc
-from rnshmc.inference.correction import STAGE as CORRECTION
-from rnshmc.inference.result import Result
+from rnshmc.inference.result.result import Result
+from rnshmc.inference.stages.correction import STAGE as CORRECTION
 
 
 def rnshmc_gradient(target: Counted, problem: Problem, seed: int) -> Outcome:

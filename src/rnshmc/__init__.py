@@ -16,10 +16,10 @@ type checkers.
 
 EXPORTS = {
     "sample": "rnshmc.inference.call",
-    "Result": "rnshmc.inference.result",
+    "Result": "rnshmc.inference.result.result",
     # What a posterior can be given as
-    "LeastSquares": "rnshmc.inference.least_squares",
-    "UMBridge": "rnshmc.inference.umbridge",
+    "LeastSquares": "rnshmc.inference.exact.least_squares",
+    "UMBridge": "rnshmc.inference.exact.umbridge",
     "Potential": "rnshmc.types",
     # Potentials
     "Banana": "rnshmc.targets.banana",
@@ -42,8 +42,8 @@ EXPORTS = {
     "RMHMC": "rnshmc.kernels.rmhmc",
     "SGHMC": "rnshmc.kernels.sghmc",
     # Errors
-    "BudgetSpent": "rnshmc.inference.trouble",
-    "EvaluationError": "rnshmc.inference.trouble",
+    "BudgetSpent": "rnshmc.inference.exact.trouble",
+    "EvaluationError": "rnshmc.inference.exact.trouble",
     "ParameterError": "rnshmc.errors",
     "RnshmcError": "rnshmc.errors",
 }

@@ -1,11 +1,11 @@
 from rnshmc.errors import ParameterError as ParameterError
 from rnshmc.errors import RnshmcError as RnshmcError
 from rnshmc.inference.call import sample as sample
-from rnshmc.inference.least_squares import LeastSquares as LeastSquares
-from rnshmc.inference.result import Result as Result
-from rnshmc.inference.trouble import BudgetSpent as BudgetSpent
-from rnshmc.inference.trouble import EvaluationError as EvaluationError
-from rnshmc.inference.umbridge import UMBridge as UMBridge
+from rnshmc.inference.exact.least_squares import LeastSquares as LeastSquares
+from rnshmc.inference.exact.trouble import BudgetSpent as BudgetSpent
+from rnshmc.inference.exact.trouble import EvaluationError as EvaluationError
+from rnshmc.inference.exact.umbridge import UMBridge as UMBridge
+from rnshmc.inference.result.result import Result as Result
 from rnshmc.kernels.adaptive_hmc import AdaptiveHMC as AdaptiveHMC
 from rnshmc.kernels.hmc import HMC as HMC
 from rnshmc.kernels.rmhmc import RMHMC as RMHMC

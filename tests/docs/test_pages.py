@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import rnshmc
-from rnshmc.inference import verdict, weights
+from rnshmc.inference.result import verdict, weights
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnshmc.inference.evaluations import Evaluations
-from rnshmc.inference.model import Model
-from rnshmc.inference.pools import make_workers
-from rnshmc.inference.target import make_model
+from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.exact.model import Model
+from rnshmc.inference.exact.pools import make_workers
+from rnshmc.inference.exact.target import make_model
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array, Potential
 

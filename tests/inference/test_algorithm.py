@@ -9,11 +9,11 @@ import pytest
 from rnshmc.errors import ParameterError
 from rnshmc.inference import algorithm
 from rnshmc.inference.algorithm import run
-from rnshmc.inference.archive import Archive
-from rnshmc.inference.outcome import Outcome
-from rnshmc.inference.training import Trained, train
-from rnshmc.inference.verdict import judge
-from rnshmc.inference.whitening import Whitening
+from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.result.verdict import judge
+from rnshmc.inference.stages.training import Trained, train
+from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.random import stream
 from rnshmc.types import Array, Potential
 from tests.conftest import z_bound

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnshmc.inference.evaluations import Evaluation, Evaluations, Spent
-from rnshmc.inference.ledger import Ledger, Record
-from rnshmc.inference.model import Model
-from rnshmc.inference.pools import make_workers
+from rnshmc.inference.exact.evaluations import Evaluation, Evaluations, Spent
+from rnshmc.inference.exact.ledger import Ledger, Record
+from rnshmc.inference.exact.model import Model
+from rnshmc.inference.exact.pools import make_workers
+from rnshmc.inference.exact.trouble import BudgetSpent, EvaluationError
 from rnshmc.inference.transforms import make_transform
-from rnshmc.inference.trouble import BudgetSpent, EvaluationError
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of, make_moody, make_normal
 

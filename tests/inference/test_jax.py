@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnshmc.inference.model import Model
-from rnshmc.inference.pools import Task, make_workers
+from rnshmc.inference.exact.model import Model
+from rnshmc.inference.exact.pools import Task, make_workers
 from rnshmc.types import Array
 
 jax = pytest.importorskip("jax", reason="jax is not installed")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import DataError, ParameterError
-from rnshmc.inference.known import read_known
-from rnshmc.inference.ledger import Ledger, Record
+from rnshmc.inference.exact.known import read_known
+from rnshmc.inference.exact.ledger import Ledger, Record
 
 POINTS = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
 DENSITIES = np.array([-1.0, -math.inf, math.nan])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import DataError, ParameterError, StoreError
-from rnshmc.inference.ledger import Ledger, Record
+from rnshmc.inference.exact.ledger import Ledger, Record
 
 NAMES = ["a", "b"]
 RECORDS = (
@@ -105,7 +105,7 @@ def test_evaluations_are_never_overwritten(path: Path) -> None:
 
 def test_one_process_writes(path: Path) -> None:
     ledger = Ledger(path, NAMES)
-    program = f"from rnshmc.inference.ledger import Ledger; Ledger({str(path)!r}, ['a', 'b'])"
+    program = f"from rnshmc.inference.exact.ledger import Ledger; Ledger({str(path)!r}, ['a', 'b'])"
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "is being written by another run" in other.stderr
     ledger.close()

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rnshmc.inference import correction
-from rnshmc.inference.correction import DOUBLINGS, SETTLE, TRANSITIONS, draw_surrogate
+from rnshmc.inference.stages import correction
+from rnshmc.inference.stages.correction import DOUBLINGS, SETTLE, TRANSITIONS, draw_surrogate
 from rnshmc.types import Array
 
 

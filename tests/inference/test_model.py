@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnshmc.inference.model import Answer, Model
-from rnshmc.inference.trouble import EvaluationError
+from rnshmc.inference.exact.model import Answer, Model
+from rnshmc.inference.exact.trouble import EvaluationError
 from rnshmc.types import Array
 
 X = np.array([1.0, -2.0])

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rnshmc.inference.archive import Archive
-from rnshmc.inference.descent import descend
-from rnshmc.inference.probing import settle
+from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.stages.descent import descend
+from rnshmc.inference.stages.probing import settle
 from rnshmc.random import stream
 from tests.inference.conftest import evaluations_of_potential
 from tests.inference.problems import Banana, Correlated

@@ -5,16 +5,16 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from rnshmc.inference.archive import Training
-from rnshmc.inference.chains import run_chains
-from rnshmc.inference.correction import Checked, metropolis
-from rnshmc.inference.outcome import Surrogate
-from rnshmc.inference.paths import Paths, open_points
-from rnshmc.inference.posterior import fit_posterior
-from rnshmc.inference.resampling import tilted
-from rnshmc.inference.tails import Tails
-from rnshmc.inference.weights import smoothed
-from rnshmc.inference.whitening import Secants, Whitening
+from rnshmc.inference.exact.archive import Training
+from rnshmc.inference.result.outcome import Surrogate
+from rnshmc.inference.result.resampling import tilted
+from rnshmc.inference.result.weights import smoothed
+from rnshmc.inference.stages.correction import Checked, metropolis
+from rnshmc.inference.stages.tails import Tails
+from rnshmc.inference.surrogate.chains import run_chains
+from rnshmc.inference.surrogate.paths import Paths, open_points
+from rnshmc.inference.surrogate.posterior import fit_posterior
+from rnshmc.inference.surrogate.whitening import Secants, Whitening
 from rnshmc.random import stream
 from rnshmc.surrogates.gradient_conditioning import conditional_covariance
 from rnshmc.surrogates.gradient_kernel import GradientKernel

@@ -6,8 +6,8 @@ import sys
 import pytest
 from tqdm import tqdm
 
-from rnshmc.inference.archive import Progress
-from rnshmc.inference.evaluations import Spent
+from rnshmc.inference.exact.archive import Progress
+from rnshmc.inference.exact.evaluations import Spent
 from rnshmc.inference.progress import listening, show
 
 STAGES = (Progress("mode", Spent(3, 3, 1), float("nan"), None), Progress("training", Spent(10, 10, 1), 0.21, 12))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.start import check_gradient, check_inside, check_start
+from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of

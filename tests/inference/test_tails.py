@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from rnshmc.inference.algorithm import run
-from rnshmc.inference.archive import Archive, Training
-from rnshmc.inference.outcome import Surrogate
-from rnshmc.inference.paths import Paths, draw_paths
-from rnshmc.inference.posterior import SurrogatePosterior, draw_chains, fit_posterior
-from rnshmc.inference.tails import Tails, doubt, expected_tails, look_out, missed
-from rnshmc.inference.verdict import judge
-from rnshmc.inference.weights import smoothed
-from rnshmc.inference.whitening import Whitening
+from rnshmc.inference.exact.archive import Archive, Training
+from rnshmc.inference.result.outcome import Surrogate
+from rnshmc.inference.result.verdict import judge
+from rnshmc.inference.result.weights import smoothed
+from rnshmc.inference.stages.tails import Tails, doubt, expected_tails, look_out, missed
+from rnshmc.inference.surrogate.paths import Paths, draw_paths
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior
+from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.random import stream
 from rnshmc.types import Array, Potential
 from tests.conftest import z_bound

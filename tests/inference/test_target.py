@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import NumericalError, ParameterError
-from rnshmc.inference.least_squares import LeastSquares
-from rnshmc.inference.target import make_model, make_names, make_starts, make_units
+from rnshmc.inference.exact.least_squares import LeastSquares
+from rnshmc.inference.exact.target import make_model, make_names, make_starts, make_units
 from rnshmc.targets.gaussian import Gaussian
 from rnshmc.types import Array
 

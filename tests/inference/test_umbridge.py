@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import NumericalError, ParameterError
-from rnshmc.inference import umbridge
-from rnshmc.inference.target import make_model
-from rnshmc.inference.trouble import EvaluationError
-from rnshmc.inference.umbridge import UMBridge
-from rnshmc.inference.umbridge_potential import from_server
+from rnshmc.inference.exact import umbridge
+from rnshmc.inference.exact.target import make_model
+from rnshmc.inference.exact.trouble import EvaluationError
+from rnshmc.inference.exact.umbridge import UMBridge
+from rnshmc.inference.exact.umbridge_potential import from_server
 from rnshmc.types import Array, Potential
 
 SIZES = {"forward": ([2], [3]), "density": ([2], [1]), "twofold": ([2, 1], [1])}

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnshmc.inference.evaluations import Spent
-from rnshmc.inference.outcome import Estimate, ModeFound, Outcome
-from rnshmc.inference.verdict import judge
+from rnshmc.inference.exact.evaluations import Spent
+from rnshmc.inference.result.outcome import Estimate, ModeFound, Outcome
+from rnshmc.inference.result.verdict import judge
 
 NAMES = ["a", "b"]
 KNOWN = Estimate(np.zeros(2), np.full(2, 0.1))

@@ -6,8 +6,8 @@ import time
 import numpy as np
 from mpi4py.futures import MPIPoolExecutor
 
-from rnshmc.inference.model import Model
-from rnshmc.inference.pools import Task, make_workers
+from rnshmc.inference.exact.model import Model
+from rnshmc.inference.exact.pools import Task, make_workers
 from rnshmc.types import Array
 
 

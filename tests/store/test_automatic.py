@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rnshmc.inference.call import sample
-from rnshmc.inference.known import read_known
-from rnshmc.inference.result import Result
+from rnshmc.inference.exact.known import read_known
+from rnshmc.inference.result.result import Result
 from rnshmc.results.metrics import ChainMetrics, chain_metrics
 from rnshmc.store.automatic import automatic_chain
 from rnshmc.store.chains import read_chain, write_chain

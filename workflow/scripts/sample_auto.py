@@ -10,7 +10,7 @@ import numpy as np
 
 from rnshmc.files import sha256
 from rnshmc.inference.call import sample
-from rnshmc.inference.known import read_known
+from rnshmc.inference.exact.known import read_known
 from rnshmc.random import stream
 from rnshmc.run.checkpoint import Stopwatch
 from rnshmc.run.job import job

@@ -14,21 +14,21 @@ from collections.abc import Callable
 import numpy as np
 
 from rnshmc.errors import FitError, ParameterError
-from rnshmc.inference.adapted import adapted_hmc
-from rnshmc.inference.archive import Archive, Progress
-from rnshmc.inference.correction import check, draw_surrogate, metropolis, surrogate_of
-from rnshmc.inference.descent import Mode, descend
-from rnshmc.inference.ensemble import stretch_moves
-from rnshmc.inference.evaluations import Evaluations
-from rnshmc.inference.findings import Findings
-from rnshmc.inference.noise import NOISY, noise_of
-from rnshmc.inference.outcome import Outcome
-from rnshmc.inference.posterior import MOST_ROWS
-from rnshmc.inference.probing import settle
-from rnshmc.inference.resampling import resampled
-from rnshmc.inference.training import FIRST_BATCH, train
-from rnshmc.inference.trouble import Stopped
-from rnshmc.inference.verdict import MUCH_LACKING
+from rnshmc.inference.exact.archive import Archive, Progress
+from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.exact.trouble import Stopped
+from rnshmc.inference.result.findings import Findings
+from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.result.resampling import resampled
+from rnshmc.inference.result.verdict import MUCH_LACKING
+from rnshmc.inference.stages.adapted import adapted_hmc
+from rnshmc.inference.stages.correction import check, draw_surrogate, metropolis, surrogate_of
+from rnshmc.inference.stages.descent import Mode, descend
+from rnshmc.inference.stages.ensemble import stretch_moves
+from rnshmc.inference.stages.noise import NOISY, noise_of
+from rnshmc.inference.stages.probing import settle
+from rnshmc.inference.stages.training import FIRST_BATCH, train
+from rnshmc.inference.surrogate.posterior import MOST_ROWS
 from rnshmc.types import Array
 
 LEAST_EFFICIENCY = 0.2

@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.algorithm import run
-from rnshmc.inference.evaluations import Evaluations
-from rnshmc.inference.known import Known, read_known
-from rnshmc.inference.ledger import Ledger
-from rnshmc.inference.pools import Pool, make_workers
+from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.exact.known import Known, read_known
+from rnshmc.inference.exact.ledger import Ledger
+from rnshmc.inference.exact.pools import Pool, make_workers
+from rnshmc.inference.exact.target import Gradient, make_model, make_names, make_starts, make_units
 from rnshmc.inference.progress import Listener, listening
-from rnshmc.inference.result import Result, make_result
-from rnshmc.inference.start import check_gradient, check_inside, check_start
-from rnshmc.inference.target import Gradient, make_model, make_names, make_starts, make_units
+from rnshmc.inference.result.result import Result, make_result
+from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
 from rnshmc.inference.transforms import Bounds, make_transform
 from rnshmc.random import stream
 
@@ -85,7 +85,7 @@ def sample(
     budget
         Units that this call may spend; a value is one unit, a gradient one more.
     callback
-        Called with a `rnshmc.inference.archive.Progress` now and then.
+        Called with a `rnshmc.inference.exact.archive.Progress` now and then.
     progress_bar
         Whether there is a bar where standard error is a terminal.
 

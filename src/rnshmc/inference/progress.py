@@ -8,7 +8,7 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-from rnshmc.inference.archive import Progress
+from rnshmc.inference.exact.archive import Progress
 
 Listener = Callable[[Progress], Any]
 

@@ -21,8 +21,8 @@ import yaml
 
 from rnshmc.errors import DataError, ParameterError
 from rnshmc.inference.call import sample
-from rnshmc.inference.result import Result
-from rnshmc.inference.umbridge import UMBridge
+from rnshmc.inference.exact.umbridge import UMBridge
+from rnshmc.inference.result.result import Result
 from rnshmc.targets.own import made
 
 _PATHS = ("filepath", "evaluations")

@@ -36,7 +36,7 @@ TARGETS = {
     "gp_regression": "rnshmc.targets.gp_regression:from_file",
     "logistic_laplace": "rnshmc.targets.minibatch_logistic:with_laplace_prior",
     "python": "rnshmc.targets.own:from_file",
-    "umbridge": "rnshmc.inference.umbridge_potential:from_server",
+    "umbridge": "rnshmc.inference.exact.umbridge_potential:from_server",
 }
 OWN_TARGETS = frozenset({"python", "umbridge"})
 """Those among them that are a user's model, and take no data set."""

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.inference.ledger import Record
-from rnshmc.inference.result import Result
+from rnshmc.inference.exact.ledger import Record
+from rnshmc.inference.result.result import Result
 from rnshmc.run.chain import STATS_DTYPES
 from rnshmc.store.chains import StoredChain
 

@@ -1,0 +1,150 @@
+"""All that was evaluated in a run, as arrays."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rnshmc.inference.exact.evaluations import Evaluation, Evaluations, Spent
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Points with finite values; rows of ``gradients`` are NaN where there is none."""
+
+    points: Array
+    values: Array
+    gradients: Array
+
+    def where(self, chosen: npt.NDArray[np.intp]) -> "Training":
+        """The points with these indices."""
+        return Training(self.points[chosen], self.values[chosen], self.gradients[chosen])
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run is: the stage, what was spent, and sd(U - V) once a surrogate was checked (NaN before)."""
+
+    stage: str
+    spent: Spent
+    surrogate_error: float
+    expected_units: int | None
+
+
+class Archive:
+    """Evaluates and keeps what arrives, so that nothing is lost when a run ends early.
+
+    Parameters
+    ----------
+    evaluations
+        The exact potential.
+    progress
+        Is told of each batch.
+    """
+
+    def __init__(self, evaluations: Evaluations, progress: Callable[[Progress], None]) -> None:
+        self._evaluations = evaluations
+        self._progress = progress
+        self._by_point: dict[bytes, Evaluation] = {}
+        for found in evaluations.known:
+            self._keep(found)
+        self._differences: list[Evaluation] = []
+        self.by_stage: dict[str, Spent] = {}
+        self.surrogate_error = float("nan")
+        self.expected_units: int | None = None
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the unconstrained space."""
+        return self._evaluations.dim
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether gradients can be asked for."""
+        return self._evaluations.has_gradient
+
+    @property
+    def spent(self) -> Spent:
+        """What was spent so far."""
+        return self._evaluations.spent
+
+    @property
+    def failures(self) -> tuple[Evaluation, ...]:
+        """Evaluations that failed, of this run and earlier ones."""
+        return tuple(found for found in self._by_point.values() if found.failure is not None)
+
+    @property
+    def outside(self) -> int:
+        """Number of points where the density is zero."""
+        return sum(found.failure is None and not np.isfinite(found.value) for found in self._by_point.values())
+
+    def evaluate(self, points: Array, stage: str, *, gradient: bool = True) -> list[Evaluation]:
+        """Evaluate the rows of ``points`` and return the evaluations in their order.
+
+        Raises
+        ------
+        BudgetSpent
+            If the budget ends within them; what arrived before is kept.
+        """
+        start = self._evaluations.spent
+        arrived: dict[bytes, Evaluation] = {}
+        try:
+            for arriving in self._evaluations.evaluate(points, gradient=gradient and self.has_gradient):
+                found = _usable(arriving)
+                arrived[found.point.tobytes()] = found
+        finally:
+            # In the order of the points, whoever was the first: surrogates are the same with any workers.
+            for point in points:
+                if (key := np.ascontiguousarray(point).tobytes()) in arrived:
+                    self._keep(arrived[key])
+            self._account(stage, start)
+        return [arrived[np.ascontiguousarray(point).tobytes()] for point in points]
+
+    def keep_difference(self, found: Evaluation) -> None:
+        """Keep a gradient that was made of differences of values: good for a Hessian, not for training."""
+        self._differences.append(found)
+
+    def training(self) -> Training:
+        """All points with finite values."""
+        return _arrays([found for found in self._by_point.values() if np.isfinite(found.value)], self.dim)
+
+    def slopes(self) -> Training:
+        """Points with gradients, or differences in their place."""
+        return _arrays(
+            [found for found in (*self._by_point.values(), *self._differences) if found.gradient is not None], self.dim
+        )
+
+    def _keep(self, found: Evaluation) -> None:
+        """Keep an evaluation once, and with its gradient if that is known at any time."""
+        known = self._by_point.get(found.point.tobytes())
+        if known is None or known.gradient is None:
+            self._by_point[found.point.tobytes()] = found
+
+    def _account(self, stage: str, start: Spent) -> None:
+        now, before = self._evaluations.spent, self.by_stage.get(stage, Spent(0, 0, 0))
+        self.by_stage[stage] = Spent(
+            before.values + now.values - start.values,
+            before.gradients + now.gradients - start.gradients,
+            before.failed + now.failed - start.failed,
+        )
+        self._progress(Progress(stage, now, self.surrogate_error, self.expected_units))
+
+
+def _usable(found: Evaluation) -> Evaluation:
+    """The evaluation, a failed one if the gradient or the value is not a number."""
+    if np.isnan(found.value) or found.value == -np.inf:
+        return Evaluation(found.point, np.inf, None, found.failure or f"the potential is {found.value}")
+    if found.gradient is not None and not np.isfinite(found.gradient).all():
+        return Evaluation(found.point, np.inf, None, found.failure or "the gradient is not finite")
+    return found
+
+
+def _arrays(found: list[Evaluation], dim: int) -> Training:
+    none = np.full(dim, np.nan)
+    return Training(
+        np.array([one.point for one in found]).reshape(-1, dim),
+        np.array([one.value for one in found]),
+        np.array([none if one.gradient is None else one.gradient for one in found]).reshape(-1, dim),
+    )

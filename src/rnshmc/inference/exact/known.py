@@ -1,0 +1,90 @@
+"""Evaluations that somebody has already: a file of ours, an npz file, or arrays."""
+
+import math
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnshmc.errors import DataError, ParameterError
+from rnshmc.inference.exact.ledger import Record, parse
+
+Known = str | os.PathLike[str] | Mapping[str, Any] | None
+_KEYS = ("points", "log_densities", "gradients")
+
+
+def read_known(source: Known, names: Sequence[str]) -> tuple[Record, ...]:
+    """Evaluations in the user's coordinates.
+
+    Parameters
+    ----------
+    source
+        A file that `rnshmc.sample` wrote (``filepath=``), an npz file or a mapping with ``points``, shape (n, d),
+        ``log_densities``, (n,), and, where there are any, ``gradients`` of the log density, (n, d); a row of these
+        that is not finite is a gradient that is not there. None: nothing.
+    names
+        Names of the parameters.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, or holds something else.
+    ParameterError
+        If an array is missing, misspelt or of the wrong shape.
+    """
+    if source is None:
+        return ()
+    if isinstance(source, Mapping):
+        return _of_arrays(source, "evaluations", len(names))
+    path = Path(source)
+    if path.suffix == ".npz":
+        return _of_arrays(_stored(path), str(path), len(names))
+    try:
+        content = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"evaluations: {path} cannot be read: {error}") from error
+    return parse(content[: content.rfind("\n") + 1].splitlines(), path, names)
+
+
+def _stored(path: Path) -> dict[str, Any]:
+    """The arrays of an npz file."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return dict(stored)
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+        raise DataError(f"evaluations: {path} cannot be read: {error}") from error
+
+
+def _of_arrays(arrays: Mapping[str, Any], where: str, dim: int) -> tuple[Record, ...]:
+    missing = [key for key in _KEYS[:2] if key not in arrays]
+    unknown = [key for key in arrays if key not in _KEYS]
+    if missing or unknown:
+        found = f"{missing[0]!r} is missing" if missing else f"{unknown[0]!r} is not known"
+        raise ParameterError(f"{where}: {found}; expected {', '.join(_KEYS[:2])} and perhaps {_KEYS[2]}")
+    points = _array(arrays["points"], f"{where}, points")
+    if points.ndim != 2 or points.shape[1] != dim:
+        raise ParameterError(f"{where}, points: expected shape (n, {dim}), got {points.shape}")
+    densities = _array(arrays["log_densities"], f"{where}, log_densities")
+    if densities.shape != (len(points),):
+        raise ParameterError(f"{where}, log_densities: expected shape ({len(points)},), got {densities.shape}")
+    given = arrays.get("gradients")
+    gradients = np.full(points.shape, math.nan) if given is None else _array(given, f"{where}, gradients")
+    if gradients.shape != points.shape:
+        raise ParameterError(f"{where}, gradients: expected shape {points.shape}, got {gradients.shape}")
+    return tuple(
+        Record(x, float(density), slope if there else None, with_gradient=bool(there))
+        for x, density, slope, there in zip(
+            points, densities, gradients, np.isfinite(gradients).all(axis=1), strict=True
+        )
+        if np.isfinite(x).all() and density < math.inf
+    )
+
+
+def _array(values: Any, where: str) -> Any:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{where}: expected numbers, got {values!r:.80}") from None

@@ -1,0 +1,180 @@
+"""One exact evaluation of the user's log density, where a worker makes it: nothing that goes wrong in it goes further.
+
+Everything here is in the user's own coordinates; `rnshmc.inference.exact.evaluations` turns it into unconstrained ones.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rnshmc.inference.exact.differentiated import Differentiated, is_jax
+from rnshmc.inference.exact.trouble import EvaluationError
+from rnshmc.types import Array
+
+Function = Callable[[Array], Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of one evaluation."""
+
+    log_density: float
+    """log density up to a constant; -inf where it is 0, NaN where the evaluation failed."""
+    gradient: Array | None
+    """Its gradient, shape (d,); None where it was not asked for, is unavailable or failed."""
+    failure: str | None
+    """Why it failed, or why its gradient did."""
+    values: int = 1
+    """Values that were asked of the model."""
+    gradients: int = 0
+    """Gradients that were asked of it."""
+    always_both: bool = False
+    """Whether a value alone takes as much as a value with its gradient."""
+    unavailable: bool = False
+    """Whether no other point can be evaluated either."""
+
+    @classmethod
+    def failed(cls, failure: str, *, gradient: bool) -> "Answer":
+        """An evaluation that came to nothing; it counts as one that was made."""
+        return cls(math.nan, None, failure, gradients=int(gradient))
+
+
+class _UnusableError(Exception):
+    """The target returned what is no value or no gradient."""
+
+
+@dataclass
+class _Bill:
+    """What one evaluation has asked of the user's functions so far."""
+
+    values: int = 0
+    gradients: int = 0
+    always_both: bool = False
+    value: float = math.nan
+    """The value, where it is known before the gradient."""
+
+
+@dataclass
+class Model:
+    """A log density as the user gave it.
+
+    What ``function`` returns says what it is: a number, a pair of value and gradient, or a number of JAX, which is then
+    differentiated.
+
+    Attributes
+    ----------
+    function
+        f(x) for x of shape (d,): the log density, or the pair of it and its gradient.
+    gradient
+        Gradient of the log density, where it is another function.
+    both
+        Value and gradient in one call, where ``function`` gives the value alone for less.
+    use_gradient
+        Whether gradients are used at all.
+    """
+
+    function: Function
+    gradient: Function | None = None
+    both: Function | None = None
+    use_gradient: bool = True
+    _in_jax: Differentiated | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what JAX compiled, which every worker compiles for itself."""
+        return {**self.__dict__, "_in_jax": None}
+
+    def evaluate(self, x: Array, *, gradient: bool) -> Answer:
+        """The log density at ``x``, and its gradient if asked for and there is one. Raises nothing but interrupts."""
+        bill = _Bill()
+        number, failure, unavailable, checked = math.nan, None, False, None
+        try:
+            value, slope = self._ask(x, gradient and self.use_gradient, bill)
+            number = _number(value)
+            checked = _slope(slope, len(x)) if number > -math.inf else None
+        except EvaluationError as error:
+            failure, unavailable = str(error), True
+        except Exception as error:
+            # The value is good where its gradient, another function, failed.
+            number, failure = bill.value, _reason(error)
+        return Answer(
+            number, checked, failure, bill.values, bill.gradients, always_both=bill.always_both, unavailable=unavailable
+        )
+
+    def _ask(self, x: Array, gradient: bool, bill: _Bill) -> tuple[Any, Any]:
+        """Value and gradient as the user's functions return them, each request counted before it is made."""
+        x = x.copy()  # the user's function may change it
+        if self.both is not None and gradient:
+            bill.values += 1
+            bill.gradients += 1
+            value, slope = self.both(x)
+            return value, slope
+        if self._in_jax is None:
+            bill.values += 1
+            result = self.function(x)
+            if isinstance(result, tuple):
+                return self._pair(result, bill)
+            if self.gradient is not None or not is_jax(result):
+                if self.gradient is None or not gradient or not _number(result) > -math.inf:
+                    return result, None
+                bill.value = _number(result)
+                bill.gradients += 1
+                return result, self.gradient(x)
+            # In single precision most likely: from now on this worker asks JAX for doubles.
+            self._in_jax = Differentiated(self.function)
+        bill.values += 1
+        if not gradient:
+            return self._in_jax.value(x), None
+        bill.gradients += 1
+        return self._in_jax.value_and_grad(x)
+
+    def _pair(self, result: tuple[Any, ...], bill: _Bill) -> tuple[Any, Any]:
+        """Value and gradient that came in one call, whether or not the gradient was asked for."""
+        if len(result) != 2:
+            raise _UnusableError(f"the target returned {len(result)} things, expected the log density and its gradient")
+        bill.gradients += 1
+        bill.always_both = True
+        return result[0], result[1] if self.use_gradient else None
+
+
+def _number(value: Any) -> float:
+    """A log density that can be used: finite or -inf."""
+    if value is None:
+        raise _UnusableError("the target returned None; does the function end without a return?")
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise _UnusableError(f"the log density is {value!r:.80}, expected a number") from None
+    if array.size != 1:
+        raise _UnusableError(f"the log density has shape {array.shape}, expected a number")
+    number = float(array.reshape(()))
+    if math.isnan(number) or number == math.inf:
+        raise _UnusableError(f"the log density is {number}")
+    return number
+
+
+def _slope(gradient: Any, dim: int) -> Array | None:
+    """A gradient that can be used: finite and of shape (d,)."""
+    if gradient is None:
+        return None
+    try:
+        array = np.array(gradient, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise _UnusableError(f"the gradient is {gradient!r:.80}, expected numbers") from None
+    if array.shape != (dim,):
+        raise _UnusableError(f"the gradient has shape {array.shape}, expected ({dim},)")
+    if not np.isfinite(array).all():
+        raise _UnusableError(
+            f"the gradient is {array[~np.isfinite(array)][0]} in entry {np.argmin(np.isfinite(array))}"
+        )
+    return array
+
+
+def _reason(error: Exception) -> str:
+    """The user's error in one line."""
+    if isinstance(error, _UnusableError):
+        return str(error)
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__

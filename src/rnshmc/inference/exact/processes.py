@@ -1,0 +1,155 @@
+"""Worker processes of our own: the only workers that can be stopped when an evaluation hangs, or that may crash.
+
+They are started as programs, not forked: no script needs a guard around its main part, and threads, MPI and JAX in this
+process do not matter.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, Pipe, wait
+from typing import TYPE_CHECKING
+
+from rnshmc.inference.exact.model import Answer, Model
+from rnshmc.inference.exact.shipping import packed, too_slow
+
+if TYPE_CHECKING:
+    from rnshmc.inference.exact.pools import Task
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass
+class _Worker:
+    """A process, the pipe to it, and what it does."""
+
+    process: "subprocess.Popen[bytes]"
+    pipe: Connection
+    task: "Task | None" = None
+    ready: bool = False
+    started: float = field(default=0.0)
+    """When it got the task, or was ready for it."""
+
+
+class Processes:
+    """A number of worker processes, which get the model when they start.
+
+    Parameters
+    ----------
+    model
+        What is evaluated.
+    count
+        Number of processes. BLAS has one thread in each, unless the environment says otherwise.
+    time_limit
+        Seconds after which a process that has not answered is killed, and another takes its place.
+    """
+
+    def __init__(self, model: Model, count: int, *, time_limit: float | None) -> None:
+        self._content = packed(model)
+        self._limit = time_limit
+        self._waiting: deque[Task] = deque()
+        self._workers: list[_Worker] = []
+        self.slots: int | None = count
+
+    def submit(self, task: "Task") -> None:
+        """Take a task on."""
+        self._waiting.append(task)
+        self._hand_out()
+
+    def next(self) -> tuple["Task", Answer]:
+        """Wait for a task that is done."""
+        while True:
+            self._hand_out()
+            busy = [worker for worker in self._workers if worker.task is not None]
+            ready = set(wait([worker.pipe for worker in busy], self._patience(busy)))
+            for worker in busy:
+                if worker.pipe in ready and (done := self._collect(worker)):
+                    return done
+            for worker in busy:
+                if self._limit is not None and worker.ready and time.monotonic() - worker.started >= self._limit:
+                    task = self._lost(worker)
+                    return task, too_slow(self._limit, gradient=task.gradient)
+
+    def withdraw(self, task: "Task") -> bool:
+        """Take a task back that no process has."""
+        if task not in self._waiting:
+            return False
+        self._waiting.remove(task)
+        return True
+
+    def close(self) -> None:
+        """Stop all processes."""
+        self._waiting.clear()
+        for worker in self._workers:
+            _stop(worker)
+        self._workers.clear()
+
+    def _hand_out(self) -> None:
+        """Give waiting tasks to free workers, and start workers while there are too few."""
+        free = [worker for worker in self._workers if worker.task is None]
+        while self._waiting and (free or len(self._workers) < (self.slots or 0)):
+            if free:
+                worker = free.pop()
+            else:
+                worker = _start(self._content)
+                self._workers.append(worker)
+            task = self._waiting.popleft()
+            worker.task, worker.started = task, time.monotonic()
+            try:
+                worker.pipe.send((task.x, task.gradient))
+            except OSError:  # it has died while it had nothing to do
+                self._waiting.appendleft(self._lost(worker))
+
+    def _patience(self, busy: list[_Worker]) -> float | None:
+        """Seconds until the first worker is too slow; one that is not ready has all the time that it needs."""
+        started = [worker.started for worker in busy if worker.ready]
+        if self._limit is None or not started:
+            return None
+        return max(0.0, min(started) + self._limit - time.monotonic())
+
+    def _collect(self, worker: _Worker) -> tuple["Task", Answer] | None:
+        """What a worker sent: an answer, or an end without one; None: that it is ready."""
+        try:
+            answer: Answer | str = worker.pipe.recv()
+        except (EOFError, OSError):
+            worker.process.wait()
+            code = worker.process.returncode
+            task = self._lost(worker)
+            how = f"signal {-code}" if code < 0 else f"exit status {code}"
+            return task, Answer.failed(f"the process that evaluated it ended with {how}", gradient=task.gradient)
+        if isinstance(answer, str):
+            worker.ready, worker.started = True, time.monotonic()
+            return None
+        assert worker.task is not None
+        task, worker.task = worker.task, None
+        return task, answer
+
+    def _lost(self, worker: _Worker) -> "Task":
+        """Take a worker out; another one is started when there is work for it."""
+        assert worker.task is not None
+        _stop(worker)
+        self._workers.remove(worker)
+        return worker.task
+
+
+def _start(content: bytes) -> _Worker:
+    here, there = Pipe()
+    environment = {**dict.fromkeys(_THREADS, "1"), **os.environ}
+    with there:
+        process = subprocess.Popen(
+            [sys.executable, "-c", "from rnshmc.inference.exact.worker import main; main()", str(there.fileno())],
+            pass_fds=[there.fileno()],
+            env={**environment, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+            start_new_session=True,  # Ctrl-C is for this process to handle
+        )
+    here.send_bytes(content)
+    return _Worker(process, here)
+
+
+def _stop(worker: _Worker) -> None:
+    worker.process.kill()
+    worker.process.wait()
+    worker.pipe.close()

@@ -1,0 +1,130 @@
+"""What `rnshmc.sample` takes for a posterior, as one model: a function, a potential, a forward model, a server."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.least_squares import LeastSquares
+from rnshmc.inference.exact.model import Model
+from rnshmc.inference.exact.umbridge import UMBridge
+from rnshmc.types import Array, Potential
+
+Gradient = Callable[[Array], Any] | Literal[False] | None
+
+
+def make_model(target: Any, gradient: Gradient, dim: int) -> Model:
+    """The model of a target.
+
+    Parameters
+    ----------
+    target
+        The log density as a function of x, shape (d,), that returns a number, or the pair of it and its gradient; a
+        potential U = -log density, with ``dim``, ``value`` and, where it has one, ``gradient``; a `LeastSquares`; a
+        `UMBridge`.
+    gradient
+        Gradient of a log density as another function; False: no gradient is used; None: that of the target, if it has
+        one.
+    dim
+        Number d of parameters.
+
+    Raises
+    ------
+    ParameterError
+        If the target is none of these, or has another number of parameters.
+    """
+    if gradient is not None and gradient is not False and not callable(gradient):
+        raise ParameterError(f"gradient: expected a function of x, False or None, got {gradient!r}")
+    use = gradient is not False
+    slope = gradient if callable(gradient) else None
+    if getattr(target, "dim", dim) != dim:
+        raise ParameterError(f"x0: it has {dim} parameters, but the target has {target.dim}")
+    if isinstance(target, LeastSquares | UMBridge):
+        own = target.gradient if target.has_gradient and use else None
+        return Model(target.log_density, slope or own, use_gradient=use)
+    if callable(getattr(target, "value", None)):
+        density = _Density(target)
+        both = density.value_and_grad if slope is None and use and isinstance(target, Potential) else None
+        return Model(density.value, slope, both, use_gradient=use)
+    if callable(target):
+        return Model(target, slope, use_gradient=use)
+    hint = ""
+    if isinstance(target, str):
+        hint = "; for a model behind UM-Bridge: rnshmc.UMBridge(address, data=..., noise_sd=..., prior=...)"
+    raise ParameterError(f"target: expected a function of x or a potential, got {target!r:.80}{hint}")
+
+
+class _Density:
+    """The log density of a potential."""
+
+    def __init__(self, potential: Any) -> None:
+        self._potential = potential
+
+    def value(self, x: Array) -> float:
+        return -float(self._potential.value(x))
+
+    def value_and_grad(self, x: Array) -> tuple[float, Array]:
+        value, gradient = self._potential.value_and_grad(x)
+        return -float(value), -np.asarray(gradient)
+
+
+def make_starts(x0: Any) -> Array:
+    """Starting points as rows, shape (n, d), from one of shape (d,) or several.
+
+    Raises
+    ------
+    ParameterError
+        If they are not finite numbers in one of these shapes.
+    """
+    try:
+        starts = np.array(x0, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"x0: expected numbers, got {x0!r:.80}") from None
+    if starts.ndim == 0:
+        starts = starts.reshape(1)
+    if starts.ndim > 2 or starts.size == 0:
+        raise ParameterError(f"x0: expected shape (d,), or (n, d) for several starts, got {starts.shape}")
+    starts = np.atleast_2d(starts)
+    if not np.isfinite(starts).all():
+        row, column = np.argwhere(~np.isfinite(starts))[0]
+        raise ParameterError(f"x0: {starts[row, column]} for parameter {column} is not finite")
+    return starts
+
+
+def make_names(names: Sequence[str] | None, dim: int) -> tuple[str, ...]:
+    """Names of the parameters, x0, x1, ... where there are none.
+
+    Raises
+    ------
+    ParameterError
+        If there is not one for each, or one appears twice.
+    """
+    if names is None:
+        return tuple(f"x{i}" for i in range(dim))
+    chosen = tuple(map(str, names))
+    if isinstance(names, str) or len(chosen) != dim:
+        raise ParameterError(f"names: expected {dim}, one for each entry of x0, got {names!r}")
+    if len(set(chosen)) < dim:
+        twice = next(name for name in chosen if chosen.count(name) > 1)
+        raise ParameterError(f"names: {twice!r} appears twice")
+    return chosen
+
+
+def make_units(units: Any, names: Sequence[str]) -> tuple[str, ...]:
+    """Units of the parameters, empty where there are none; from a sequence, or a mapping from some names.
+
+    Raises
+    ------
+    ParameterError
+        If there is not one for each, or a name is not one of the parameters.
+    """
+    if units is None:
+        return ("",) * len(names)
+    if isinstance(units, dict):
+        if unknown := [name for name in units if name not in names]:
+            raise ParameterError(f"units: no parameter is named {unknown[0]!r}; there are {', '.join(names)}")
+        return tuple(str(units.get(name, "")) for name in names)
+    if isinstance(units, str) or len(units) != len(names):
+        raise ParameterError(f"units: expected {len(names)}, one for each parameter, got {units!r}")
+    return tuple(map(str, units))

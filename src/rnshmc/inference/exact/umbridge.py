@@ -1,0 +1,162 @@
+"""Models behind UM-Bridge, a protocol over HTTP (Seelinger et al. 2023, JOSS 8(83), 4748).
+
+The client is our own: that of the package `umbridge` waits for ever, and takes a broken reply for an error of its own.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+import numpy as np
+import numpy.typing as npt
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.least_squares import LeastSquares, Prior
+from rnshmc.inference.exact.trouble import EvaluationError
+from rnshmc.types import Array
+
+RETRIES = 3
+"""How often a server that does not answer is asked again, after 1, 2 and 4 times `PAUSE_S`."""
+PAUSE_S = 0.5
+
+
+class ModelError(RuntimeError):
+    """A server answered that it cannot evaluate this point, or sent what is no answer."""
+
+
+class UMBridge:
+    """A log density behind a UM-Bridge server.
+
+    With ``data`` the model's output F(x) is observed with Gaussian noise, as in `LeastSquares`; without, the output is
+    one number, the log density itself. A value is one request, a gradient another one. A server may answer several
+    requests at a time: ``pool=`` sends so many.
+
+    Parameters
+    ----------
+    url
+        Address of the server, such as ``"http://localhost:4242"``.
+    data, noise_sd, prior
+        As in `LeastSquares`.
+    model
+        Name of the model on the server; may be left out where there is one.
+    config
+        The model's configuration.
+    request_limit
+        Seconds that the server may take for an answer; the evaluation fails then.
+
+    Raises
+    ------
+    ParameterError
+        If the server has no such model, or the model has several input or output vectors.
+    EvaluationError
+        If no server answers at the address.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        data: npt.ArrayLike | None = None,
+        noise_sd: npt.ArrayLike | None = None,
+        *,
+        prior: Prior = None,
+        model: str | None = None,
+        config: Mapping[str, Any] | None = None,
+        request_limit: float = 600.0,
+    ) -> None:
+        self._url = url.rstrip("/")
+        self._limit = request_limit
+        self._config = dict(config or {})
+        self._name = self._chosen(model)
+        self.dim = self._one_vector("InputSizes", "inputSizes")
+        outputs = self._one_vector("OutputSizes", "outputSizes")
+        support = self._ask("ModelInfo")["support"]
+        if (data is None) != (noise_sd is None):
+            raise ParameterError("data, noise_sd: give both, or neither where the model is a log density itself")
+        if data is None and outputs != 1:
+            raise ParameterError(
+                f"data: the model {self._name!r} has {outputs} outputs; give what they were observed as"
+            )
+        self.has_gradient = bool(support.get("Gradient", False))
+        self._misfit = None
+        if data is not None and noise_sd is not None:
+            vjp = self._vjp if self.has_gradient else None
+            self._misfit = LeastSquares(self._outputs, data, noise_sd, prior=prior, vjp=vjp)
+
+    def log_density(self, x: Array) -> float:
+        """The log density at ``x``, for one request."""
+        return float(self._outputs(x)[0]) if self._misfit is None else self._misfit.log_density(x)
+
+    def gradient(self, x: Array) -> Array:
+        """Its gradient, for one request where `log_density` was asked at ``x`` before."""
+        return self._vjp(x, np.ones(1)) if self._misfit is None else self._misfit.gradient(x)
+
+    def _outputs(self, x: Array) -> Array:
+        return self._vector(self._ask("Evaluate", input=[x.tolist()]), "output", 0)
+
+    def _vjp(self, x: Array, v: Array) -> Array:
+        reply = self._ask("Gradient", outWrt=0, inWrt=0, input=[x.tolist()], sens=v.tolist())
+        return self._vector(reply, "output", None)
+
+    def _vector(self, reply: Mapping[str, Any], key: str, index: int | None) -> Array:
+        """A vector in a reply."""
+        try:
+            entry = reply[key] if index is None else reply[key][index]
+            vector: Array = np.array(entry, dtype=np.float64)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise ModelError(f"the model server sent a reply that is none: {str(reply)[:100]}") from error
+        if not np.isfinite(vector).all() and self._misfit is not None:
+            raise ModelError(f"the model's output is {vector[~np.isfinite(vector)][0]}")
+        return vector
+
+    def _chosen(self, model: str | None) -> str:
+        models = self._reply(Request(f"{self._url}/Info"))["models"]
+        if model is None and len(models) == 1:
+            return str(models[0])
+        if model is None or model not in models:
+            raise ParameterError(f"model: the server at {self._url} has {', '.join(models)}, not {model!r}")
+        return model
+
+    def _one_vector(self, path: str, key: str) -> int:
+        """Length of the only input or output vector."""
+        sizes = self._ask(path)[key]
+        if len(sizes) != 1:
+            raise ParameterError(f"model: {self._name!r} has {len(sizes)} {key} {sizes}, expected one vector")
+        return int(sizes[0])
+
+    def _ask(self, path: str, **content: Any) -> Any:
+        body = json.dumps({"name": self._name, "config": self._config, **content}).encode()
+        return self._reply(Request(f"{self._url}/{path}", body, {"Content-Type": "application/json"}))
+
+    def _reply(self, request: Request) -> Any:
+        for pause in [PAUSE_S * 2**i for i in range(RETRIES)]:
+            try:
+                return self._one_reply(request)
+            except (URLError, HTTPException, ConnectionError) as error:
+                trouble: Exception = error
+            time.sleep(pause)
+        raise EvaluationError(f"the model server at {self._url} does not answer: {trouble}") from trouble
+
+    def _one_reply(self, request: Request) -> Any:
+        try:
+            with urlopen(request, timeout=self._limit) as response:
+                content = response.read()
+        except HTTPError as error:  # an error of the model is a reply, too
+            content = error.read()
+            if not content.startswith(b"{"):
+                raise ModelError(
+                    f"the model server answered {error.code}: {content.decode(errors='replace')[:200]}"
+                ) from error
+        except TimeoutError as error:
+            raise ModelError(f"the model server did not answer within request_limit = {self._limit:g} s") from error
+        try:
+            reply = json.loads(content)
+        except ValueError as error:
+            raise ModelError(f"the model server sent a reply that is not JSON: {content[:100]!r}") from error
+        if isinstance(reply, dict) and "error" in reply:
+            trouble = reply["error"]
+            raise ModelError(f"{trouble.get('type')}: {trouble.get('message')}")
+        return reply

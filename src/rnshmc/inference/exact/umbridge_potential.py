@@ -1,0 +1,75 @@
+"""A model behind UM-Bridge as a potential of the workflow: ``target: {kind: umbridge, url: ...}``."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rnshmc.errors import NumericalError
+from rnshmc.inference.exact.umbridge import ModelError, UMBridge
+from rnshmc.types import Array
+
+R = TypeVar("R")
+
+
+def from_server(
+    record: Path,  # noqa: ARG001
+    *,
+    prior: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> "UMBridgeValue":
+    """The potential behind a server; one without a gradient where the model has none, for `rnshmc.sample` alone.
+
+    Parameters
+    ----------
+    record
+        What the workflow wrote down of the model. It is not read: jobs depend on it, as they do on a data set.
+    prior
+        ``mean`` and ``sd`` of independent normal priors; none for a flat one.
+    settings
+        The other arguments of `UMBridge`, by name.
+
+    Raises
+    ------
+    ParameterError
+        If an argument cannot be used.
+    EvaluationError
+        If no server answers.
+    """
+    normal = None if prior is None else (prior["mean"], prior["sd"])
+    model = UMBridge(**settings, prior=normal)
+    return UMBridgePotential(model) if model.has_gradient else UMBridgeValue(model)
+
+
+class UMBridgeValue:
+    """U = -log density of a `UMBridge`.
+
+    Where the server says that it cannot evaluate, `NumericalError` is raised: the proposal is rejected. A server that
+    does not answer any more ends the job.
+    """
+
+    def __init__(self, model: UMBridge) -> None:
+        self._model = model
+        self.dim: int = model.dim
+
+    def value(self, q: Array) -> float:
+        """U(q), for one request."""
+        return -_evaluated(self._model.log_density, q)
+
+
+class UMBridgePotential(UMBridgeValue):
+    """The same with its gradient, which moves trajectories."""
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of U at ``q``, for two requests, or one where the value was asked for there before."""
+        return -_evaluated(self._model.gradient, q)
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        """U(q) and its gradient, for two requests."""
+        return self.value(q), self.gradient(q)
+
+
+def _evaluated(function: Callable[[Array], R], q: Array) -> R:
+    try:
+        return function(q)
+    except ModelError as error:
+        raise NumericalError(str(error)) from error

@@ -1,0 +1,1 @@
+"""What a run returns: weights, expectations, the verdict and the result."""

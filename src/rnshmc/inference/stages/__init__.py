@@ -1,0 +1,1 @@
+"""The stages of a run, each from a state to a state."""

@@ -1,0 +1,116 @@
+"""Gradients in the directions that a descent has not seen, at the distance of typical draws."""
+
+import numpy as np
+
+from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.exact.evaluations import Evaluation
+from rnshmc.inference.stages.descent import Mode, descend_on, gradient_of, secants
+from rnshmc.inference.stages.gradients import evaluate_with_gradients
+from rnshmc.inference.surrogate.whitening import NEAR, THIRD_ORDER, Secants, Whitening, improved
+from rnshmc.types import Array
+
+STAGE = "directions"
+NEAR_ONE = 3.0
+MIN_CHECKED = 3
+DESCENTS = 10
+"""Descents at most, after each of which directions are probed."""
+LOWER = 2.0
+"""How far below a mode a potential shows that it was none; the Hessian there predicts half of `CLOSE`, at most."""
+MOST_BATCHES = 24
+BATCHES = 6
+"""Directions are probed in about this many batches: each sets the scale of the next."""
+
+
+def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Mode:
+    """The mode with a curvature measured in every direction; its centre is where gradients say it is.
+
+    Its distance says whether it is one: in a narrow curved valley a descent may end anywhere, for want of the curvature
+    along the valley. As soon as a potential is far below the mode's, the distance is infinite.
+
+    Each batch takes some of the whitened directions that no secant has explored, orthogonal to one another, at distance
+    sqrt(d) of the mode: a secant each, and a training point where training points should be. Directions still unseen
+    take on the geometric mean of the curvatures just measured. When none is unseen, a few random ones are probed: where
+    their curvatures are not near 1, secants are trusted over shorter distances, and it goes on.
+    """
+    whitening, d = mode.whitening, archive.dim
+    third_order = THIRD_ORDER
+    for _ in range(MOST_BATCHES):
+        refined, known = _refined(archive, whitening, third_order)
+        whitening = refined.whitening
+        left = known.unexplored()
+        seen = left.shape[1] == 0
+        span = np.eye(d) if seen else left
+        count = min(max(MIN_CHECKED, d // 10) if seen else max(2, d // BATCHES), span.shape[1])
+        mixed = np.linalg.qr(rng.standard_normal((span.shape[1], count)))[0]
+        probes = np.sqrt(d) * (span @ mixed).T
+        found = evaluate_with_gradients(archive, whitening.unwhiten(probes), whitening, STAGE)
+        if min(one.value for one in found) < mode.value - LOWER:
+            return Mode(whitening, min(one.value for one in found), np.inf)
+        curvatures = _curvatures(whitening, probes, found)
+        if not seen:
+            whitening = _rescaled(whitening, left, curvatures)
+        elif len(curvatures) and curvatures.min() > 1.0 / NEAR_ONE and curvatures.max() < NEAR_ONE:
+            break
+        else:
+            third_order *= 3.0
+    return _refined(archive, whitening, third_order)[0]
+
+
+def settle(archive: Archive, found: Mode, rng: np.random.Generator) -> Mode:
+    """`probe`, and further descents from the lowest point in reach with the curvatures found, to a true mode."""
+    for _ in range(DESCENTS):
+        found = probe(archive, found, rng)
+        if found.converged:
+            break
+        found = descend_on(archive, _in_reach(found.whitening, _known(archive)), found.whitening)
+    return found
+
+
+def _known(archive: Archive) -> list[Evaluation]:
+    known = archive.slopes()
+    return [Evaluation(*row, None) for row in zip(known.points, known.values, known.gradients, strict=True)]
+
+
+def _refined(archive: Archive, whitening: Whitening, third_order: float) -> tuple[Mode, Secants]:
+    """The whitening improved by all secants in reach of the best point, and those secants in it."""
+    found = _known(archive)
+    near = _in_reach(whitening, found)
+    best = min(near, key=lambda one: one.value)
+    whitening = whitening.moved(best.point)
+    near = _in_reach(whitening, found)
+    whitening = improved(whitening, secants(whitening, best, near, third_order).hessian())
+    reached = secants(whitening, best, near, third_order)
+    slope = whitening.slopes(gradient_of(best)[None])
+    distance = float(np.linalg.norm(slope))
+    shift = -slope / max(1.0, distance)
+    return Mode(whitening.moved(whitening.unwhiten(shift)[0]), best.value, distance), reached
+
+
+def _in_reach(whitening: Whitening, found: list[Evaluation]) -> list[Evaluation]:
+    """The points near the centre; the nearest alone if none is."""
+    lengths = np.linalg.norm(whitening.whiten(np.array([one.point for one in found])), axis=1)
+    reach = max(NEAR * np.sqrt(len(whitening.centre)), float(lengths.min()))
+    return [one for one, length in zip(found, lengths, strict=True) if length <= reach]
+
+
+def _curvatures(whitening: Whitening, probes: Array, found: list[Evaluation]) -> Array:
+    """Curvatures along the probes that were evaluated."""
+    return np.array(
+        [
+            float(z @ whitening.slopes(one.gradient[None])[0] / (z @ z))
+            for z, one in zip(probes, found, strict=True)
+            if one.gradient is not None
+        ]
+    )
+
+
+def _rescaled(whitening: Whitening, directions: Array, curvatures: Array) -> Whitening:
+    """With the geometric mean of some curvatures in the span of whitened directions.
+
+    Where there is none, ten times the curvature: nothing but failures so far out.
+    """
+    d = len(directions)
+    basis = np.linalg.qr(np.column_stack((directions, np.eye(d))))[0][:, :d]
+    scaled = np.ones(d)
+    scaled[: directions.shape[1]] = np.exp(np.log(np.clip(curvatures, 0.01, 100.0)).mean()) if len(curvatures) else 10.0
+    return whitening.curved(scaled, basis)

@@ -1,0 +1,104 @@
+"""What is looked at before anything is spent on a target that cannot work: the start, and the gradient there."""
+
+import logging
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.evaluations import Evaluation, Evaluations
+from rnshmc.inference.transforms import Transform
+from rnshmc.run.slope_check import check_slope
+from rnshmc.types import Array
+
+_log = logging.getLogger(__name__)
+
+
+def check_inside(starts: Array, transform: Transform, names: Sequence[str]) -> None:
+    """Check that starting points, shape (n, d), are strictly inside the bounds.
+
+    Raises
+    ------
+    ParameterError
+        Naming the first parameter that is not.
+    """
+    outside = ~((transform.low < starts) & (starts < transform.high))
+    if outside.any():
+        row, column = np.argwhere(outside)[0]
+        raise ParameterError(
+            f"x0: {names[column]} = {starts[row, column]:g} is not strictly between its bounds "
+            f"{transform.low[column]:g} and {transform.high[column]:g}"
+        )
+
+
+def check_start(evaluations: Evaluations, start: Array) -> Evaluation:
+    """Evaluate the target where it all starts, and find out whether it has a gradient.
+
+    Parameters
+    ----------
+    evaluations
+        The target.
+    start
+        Unconstrained coordinates, shape (d,).
+
+    Raises
+    ------
+    ParameterError
+        If it fails there, or the density is 0.
+    """
+    [first] = evaluations.evaluate(start)
+    if first.failure is not None:
+        raise ParameterError(f"target: it cannot be evaluated at x0: {first.failure}")
+    if not math.isfinite(first.value):
+        raise ParameterError("x0: the density is 0 there (the log density is -inf); start where it is positive")
+    return first
+
+
+def check_gradient(evaluations: Evaluations, first: Evaluation, rng: np.random.Generator) -> None:
+    """Compare the gradient with differences of the log density, see `rnshmc.run.slope_check`; warn if it is inexact.
+
+    Parameters
+    ----------
+    evaluations
+        The target.
+    first
+        What is known at the start.
+    rng
+        Source of the direction.
+
+    Raises
+    ------
+    ParameterError
+        If the gradient is wrong.
+    """
+    if first.gradient is None:
+        return
+    found = check_slope(lambda sides: _values(evaluations, sides), first.point, first.value, first.gradient, rng)
+    if found.verdict == "noisy":
+        differences = ", ".join(f"{-difference:.3g}" for difference in found.differences) or "not finite"
+        _log.warning(
+            "gradient: it could not be checked. Along one direction at x0 it says %.3g; differences of the log density "
+            "with several steps are %s. Is the log density noisy?",
+            -found.slope,
+            differences,
+        )
+    if found.verdict in ("right", "noisy"):
+        return
+    difference = found.differences[-1]
+    said = (
+        f"along one direction at x0 it says {-found.slope:.6g}, differences of the log density say {-difference:.6g}."
+    )
+    if found.verdict == "inexact":
+        _log.warning("gradient: it is inexact: %s The surrogate will be inexact, too.", said)
+        return
+    hint = "Correct it, or leave it out with gradient=False, which takes more evaluations."
+    if found.opposite:
+        hint = "The sign is wrong: is one of the two that of the negative log density?"
+    raise ParameterError(f"gradient: it is wrong: {said} {hint}")
+
+
+def _values(evaluations: Evaluations, sides: Array) -> tuple[float, float]:
+    """U at two points, evaluated at the same time."""
+    found = {e.point.tobytes(): e.value for e in evaluations.evaluate(sides, gradient=False)}
+    return found[sides[0].tobytes()], found[sides[1].tobytes()]
