@@ -1,6 +1,7 @@
 """The shape of the code: imports flow one way, and what is said in one place is said nowhere else."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,12 +24,31 @@ STAGES = (
     ("experiments",),
     ("store", "rerun"),
     ("results",),
-    ("scorecard", "plots"),
+    ("scorecard",),
+    ("plots",),
     ("report",),
     ("__main__",),
 )
+# The same within `inference`.
+ROOMS = (
+    ("transforms", "tuning"),
+    ("exact",),
+    ("surrogate",),
+    ("stages",),
+    ("result",),
+    ("attempt", "progress"),
+    ("way_on",),
+    ("algorithm",),
+    ("call",),
+    ("settings",),
+)
 RANK = {stage: rank for rank, stages in enumerate(STAGES) for stage in stages}
+ROOM_RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}
 FOUNDATION = frozenset(STAGES[0] + STAGES[1])
+NAMED = re.compile(r"^(rnshmc(?:\.\w+){2,})(?::[\w.]+)?$|\bfrom (rnshmc(?:\.\w+){2,}) import")
+"""A module named in a string, as a registry does; and a program in a string."""
+LAZY = {(Path("run/registry.py"), "rnshmc.inference.exact.umbridge_potential")}
+"""Imported only where a config names such a target: no chain of the papers depends on it."""
 FINITE_ELEMENTS = frozenset({"dolfinx", "ufl", "ffcx", "basix", "petsc4py"})
 
 
@@ -40,9 +60,12 @@ def modules(root: Path) -> Iterator[tuple[Path, ast.Module]]:
 
 
 def imports(file: Path, tree: ast.Module) -> Iterator[str]:
-    """Dotted names of all that a file imports, including what only a type checker sees."""
+    """Dotted names of all that a file imports, what only a type checker sees and modules named in strings included."""
     here = ("rnshmc", *file.parent.parts)
+    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            yield from (named.group(1) or named.group(2) for named in NAMED.finditer(node.value))
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -57,19 +80,33 @@ def stage_of(file: Path) -> str:
 
 def backward_arrows(root: Path) -> list[str]:
     """Imports that run against the order of the stages, or between stages of one rank, or of or by an unknown stage."""
+    return [f"{file}: {name}" for file, name in arrows(root) if not flows(stage_of(file), name.split(".")[1], RANK)]
+
+
+def backward_arrows_of_rooms(root: Path) -> list[str]:
+    """The same among the rooms of `inference`."""
     found = []
-    for file, tree in modules(root):
-        if file == Path("__init__.py"):
-            continue
-        importer = stage_of(file)
-        for name in imports(file, tree):
-            package, _, rest = name.partition(".")
-            imported = rest.partition(".")[0]
-            if package != "rnshmc" or imported == importer or {imported, importer} <= FOUNDATION:
-                continue
-            if not RANK.get(imported, len(STAGES)) < RANK.get(importer, -1):
-                found.append(f"{file}: {name}")
+    for file, name in arrows(root):
+        room, parts = file.relative_to(file.parts[0]).parts[:1], name.split(".")[1:]
+        inside = file.parts[0] == "inference" and parts[0] == "inference" and len(parts) > 1
+        if inside and not flows(room[0].removesuffix(".py"), parts[1], ROOM_RANK):
+            found.append(f"{file}: {name}")
     return found
+
+
+def arrows(root: Path) -> Iterator[tuple[Path, str]]:
+    """Files of the package, with the dotted names in it that they import."""
+    for file, tree in modules(root):
+        if file != Path("__init__.py"):
+            names = (name for name in imports(file, tree) if name.startswith("rnshmc.") and (file, name) not in LAZY)
+            yield from ((file, name) for name in names)
+
+
+def flows(importer: str, imported: str, rank: dict[str, int]) -> bool:
+    """Whether an import stays in its place or goes to one before it."""
+    if imported == importer or {imported, importer} <= FOUNDATION:
+        return True
+    return rank.get(imported, len(rank)) < rank.get(importer, -1)
 
 
 def importers(root: Path, packages: frozenset[str]) -> set[Path]:
@@ -129,6 +166,15 @@ def test_imports_flow_one_way() -> None:
     assert backward_arrows(ROOT) == []
 
 
+def test_imports_among_rooms_flow_one_way() -> None:
+    assert backward_arrows_of_rooms(ROOT) == []
+
+
+def test_every_room_has_its_place_in_the_order() -> None:
+    rooms = {file.parts[1].removesuffix(".py") for file, _ in modules(ROOT) if file.parts[0] == "inference"}
+    assert rooms - {"__init__"} == ROOM_RANK.keys()
+
+
 def test_every_stage_has_its_place_in_the_order() -> None:
     assert {stage_of(file) for file, _ in modules(ROOT)} - {"__init__"} <= RANK.keys()
 
@@ -141,8 +187,9 @@ def test_nobody_here_imports_what_the_package_offers_lazily() -> None:
     assert lazy_imports(ROOT) == []
 
 
-def test_two_files_import_arviz() -> None:
-    allowed = {Path("diagnostics/summary.py"), Path("inference/result/arviz_view.py")}
+def test_three_files_import_arviz() -> None:
+    names = ("diagnostics/importance.py", "diagnostics/summary.py", "inference/result/arviz_view.py")
+    allowed = {Path(name) for name in names}
     assert importers(ROOT, frozenset({"arviz"})) <= allowed
 
 
@@ -180,12 +227,30 @@ def write(root: Path, name: str, text: str) -> None:
         ("errors.py", "import rnshmc.results.names\n"),
         ("helpers/misc.py", "import rnshmc.errors\n"),
         ("plots/style.py", "import rnshmc.helpers\n"),
+        ("targets/logistic.py", 'NAMES = {"hmc": "rnshmc.kernels.hmc:HMC"}\n'),
     ],
 )
 def test_an_arrow_that_runs_back_is_found(tmp_path: Path, name: str, text: str) -> None:
     write(tmp_path, name, text)
     assert len(backward_arrows(tmp_path)) == 1
     assert backward_arrows(tmp_path)[0].startswith(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "count"),
+    [
+        ("exact/archive.py", "from rnshmc.inference.surrogate.whitening import Whitening\n", 1),
+        ("exact/archive.py", 'PROGRAM = "from rnshmc.inference.call import sample"\n', 1),
+        ("stages/training.py", "from rnshmc.inference import algorithm\n", 1),
+        ("stages/training.py", "from rnshmc.inference.stages import fits\nimport rnshmc.inference.tuning\n", 0),
+        ("tuning.py", "from rnshmc.inference.exact import archive\n", 1),
+        ("corner/shelf.py", "from rnshmc.inference.exact import archive\n", 1),
+        ("call.py", '"""See `rnshmc.inference.settings`."""\nfrom rnshmc.inference.algorithm import run\n', 0),
+    ],
+)
+def test_an_arrow_that_runs_back_among_rooms_is_found(tmp_path: Path, name: str, text: str, count: int) -> None:
+    write(tmp_path, f"inference/{name}", text)
+    assert len(backward_arrows_of_rooms(tmp_path)) == count
 
 
 @pytest.mark.parametrize(

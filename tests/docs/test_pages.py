@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import rnshmc
-from rnshmc.inference.result import verdict, weights
+from rnshmc.inference.surrogate import weights
+from rnshmc.inference.tuning import DEFAULT
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -28,12 +29,13 @@ def test_every_public_name_is_in_the_reference() -> None:
 def test_limits_of_the_verdict_are_those_of_the_code() -> None:
     lines = (DOCS / "verdict.md").read_text(encoding="utf-8").splitlines()
     rows = {cells[1].strip(): cells[2:4] for cells in (line.split("|") for line in lines) if len(cells) == 6}
+    limits_of = DEFAULT.judging
     for name, limits in {
-        "`sd(U - V)`": (f"up to {verdict.CLOSE:g}", f"above {verdict.FAR:g}"),
-        "mass left open": (f"up to {verdict.OPEN:.0%}", f"above {verdict.WIDE_OPEN:.0%}"),
-        "tails": (f"up to {verdict.LACKING:.0%}", f"above {verdict.MUCH_LACKING:.0%}"),
-        "`Pareto k`": (f"up to {verdict.RELIABLE_K:g}", f"from {weights.USELESS_K:g} on"),
-        "`R-hat`": (f"up to {verdict.MIXED:g}", ""),
-        "independent draws": (f"from {verdict.FEW:g} on", ""),
+        "`sd(U - V)`": (f"up to {limits_of.close:g}", f"above {limits_of.far:g}"),
+        "mass left open": (f"up to {limits_of.open:.0%}", f"above {limits_of.wide_open:.0%}"),
+        "tails": (f"up to {limits_of.lacking:.0%}", f"above {limits_of.much_lacking:.0%}"),
+        "`Pareto k`": (f"up to {weights.MOST_RELIABLE_K:g}", f"from {weights.USELESS_K:g} on"),
+        "`R-hat`": (f"up to {limits_of.mixed:g}", ""),
+        "independent draws": (f"from {limits_of.few:g} on", ""),
     }.items():
         assert tuple(cell.strip() for cell in rows[name]) == limits

@@ -138,3 +138,15 @@ class Wide(Base):
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         return 0.5 * float(q @ (q / self.variances)), q / self.variances
+
+
+class Twisted(Base):
+    """N(0, diag(100, 1, ..., 1)) in ten dimensions, bent along a parabola (Haario et al. 1999)."""
+
+    dim = 10
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        across = q[1] + 0.1 * (q[0] ** 2 - 100.0)
+        gradient = q.copy()
+        gradient[:2] = q[0] / 100.0 + 0.2 * q[0] * across, across
+        return 0.5 * float(q[0] ** 2 / 100.0 + across**2 + q[2:] @ q[2:]), gradient

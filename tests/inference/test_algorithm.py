@@ -1,5 +1,6 @@
 """Draws and expectations are right, or a plain sentence says that they are not."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference import algorithm
+from rnshmc.inference import attempt
 from rnshmc.inference.algorithm import run
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.outcome import Outcome
@@ -18,7 +19,7 @@ from rnshmc.random import stream
 from rnshmc.types import Array, Potential
 from tests.conftest import z_bound
 from tests.inference.conftest import evaluations_of_potential
-from tests.inference.problems import Cliff, Correlated, Flat, LogGamma, Modes, Noisy, Raising, Wide
+from tests.inference.problems import Cliff, Correlated, Flat, LogGamma, Modes, Noisy, Raising, Twisted, Wide
 
 
 def sampled(potential: Potential, start: object, *, draws: int = 1000, seed: int = 1, **settings: object) -> Outcome:
@@ -46,30 +47,31 @@ def test_a_gaussian_costs_its_hessian_and_little_more() -> None:
     problem = Correlated()
     outcome = sampled(problem, np.zeros(5))
     assert outcome.method == "surrogate"
-    assert outcome.finished
+    assert outcome.stopped is None
     assert outcome.spent.units <= 110
     assert outcome.surrogate_error < 1e-2
     within(outcome, problem.mean, np.diag(problem.covariance))
 
 
 def test_a_skewed_posterior() -> None:
+    """Of twelve seeds, each took 188 to 352 units; which of these one takes, rounding decides."""
     outcome = sampled(LogGamma(), np.full(3, 4.0))
     assert outcome.method == "surrogate"
-    assert outcome.spent.units < 300
+    assert outcome.spent.units < 500
     within(outcome, LogGamma.mean, LogGamma.variance)
 
 
-def test_a_surrogate_that_ran_off_is_trained_again_from_the_coordinates_of_the_mode(
+def test_a_surrogate_that_diverged_is_trained_again_from_the_coordinates_of_the_mode(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whitenings = []
 
-    def runs_off_once(archive: Archive, whitening: Whitening, **settings: Any) -> Trained:
+    def diverges_once(archive: Archive, whitening: Whitening, *arguments: Any, **settings: Any) -> Iterator[Trained]:
         whitenings.append(whitening)
-        trained = train(archive, whitening, **settings)
-        return replace(trained, good=len(whitenings) > 1)
+        for trained in train(archive, whitening, *arguments, **settings):
+            yield replace(trained, good=trained.good and len(whitenings) > 1)
 
-    monkeypatch.setattr(algorithm, "train", runs_off_once)
+    monkeypatch.setattr(attempt, "train", diverges_once)
     outcome = sampled(LogGamma(), np.full(3, 4.0))
     assert outcome.method == "surrogate"
     assert len(whitenings) == 2
@@ -125,15 +127,62 @@ def test_spent_is_the_sum_of_its_stages() -> None:
 def test_a_spent_budget_leaves_what_there_is(budget: int) -> None:
     outcome = sampled(LogGamma(), np.zeros(3), budget=budget)
     assert outcome.spent.units <= budget
-    assert not outcome.finished
-    assert any("budget" in warning for warning in outcome.warnings)
+    assert outcome.stopped is not None
+    assert "budget" in outcome.stopped
+
+
+@pytest.mark.parametrize("budget", [60, 75])
+def test_a_budget_that_ends_in_training_leaves_draws_of_the_latest_surrogate(budget: int) -> None:
+    """Nothing corrects them; errors are those that the process expects, and the verdict says so."""
+    outcome = sampled(LogGamma(), np.zeros(3), budget=budget)
+    assert outcome.method == "surrogate"
+    assert len(outcome.rows) == 1000
+    assert np.isfinite([outcome.mean.standard_error, outcome.variance.standard_error]).all()
+    assert np.all(np.abs(outcome.mean.value - LogGamma.mean) < 0.5 * np.sqrt(LogGamma.variance))
+    assert "! The run stopped early: budget: " in said(outcome)
+    assert "nothing corrects or checks the finished surrogate" in said(outcome)
+
+
+def test_a_budget_that_ends_in_corrections_leaves_those_that_were_made() -> None:
+    whole = sampled(LogGamma(), np.zeros(3))
+    outcome = sampled(LogGamma(), np.zeros(3), budget=whole.spent.units - 10)
+    assert outcome.surrogate is not None
+    assert len(outcome.surrogate.checked) == whole.by_stage["correction"].values - 10
+    assert len(outcome.rows) == 1000
+    within(outcome, LogGamma.mean, LogGamma.variance)
+    assert "! The run stopped early: budget: " in said(outcome)
+
+
+def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> None:
+    """The draws of the rough surrogate are returned, corrected by what is left."""
+    outcome = sampled(Twisted(), np.ones(10), budget=1500)
+    assert outcome.method == "surrogate"
+    assert "the budget does not suffice for adapted HMC, which takes about" in outcome.reason
+    assert set(outcome.by_stage) <= {"mode", "directions", "training", "tails", "noise", "correction"}
+    assert len(outcome.rows) == 1000
+    assert np.isfinite(outcome.mean.value).all()
+    assert judge(outcome, [str(i) for i in range(10)]).level == "bad"
+
+
+def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogCaptureFixture) -> None:
+    outcome = sampled(Wide(), np.ones(200), draws=200)
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warning.startswith("No surrogate is used: 200 dimensions are too many for the surrogate. Going on with")
+    price = int(warning.partition("about ")[2].split()[0])
+    taken = outcome.by_stage["adapted HMC"].units
+    assert 1 / 3 < taken / price < 3
 
 
 def test_two_modes_are_told() -> None:
     outcome = sampled(Modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400)
     assert len(outcome.modes) == 2
     assert outcome.method == "adapted HMC"
-    assert "2 modes" in said(outcome)
+    verdict = judge(outcome, ["a", "b"])
+    assert verdict.level == "bad"
+    assert "! 2 starts led to 2 modes" in str(verdict)
+    assert "! R-hat = " in str(verdict)
+    assert "the chains are in different places. Their averages have no standard error." in str(verdict)
+    assert np.isnan([outcome.mean.standard_error, outcome.variance.standard_error]).all()
     assert set(np.sign(outcome.draws[:, -1, 0])) == {-1.0, 1.0}
 
 
@@ -155,19 +204,23 @@ def test_a_cliff() -> None:
 def test_a_noisy_potential_is_told() -> None:
     outcome = sampled(Noisy(), np.ones(3), draws=400)
     assert outcome.surrogate_error > 0.2
-    assert sum("noisy" in warning for warning in outcome.warnings) == 1
+    assert said(outcome).count("! The log density is noisy") == 1
 
 
 def test_a_noisy_potential_is_trained_on_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the surrogate is no good, and the reason is noise, another one is no better."""
 
-    def no_good(archive: Archive, whitening: Whitening, **settings: Any) -> Trained:
-        return replace(train(archive, whitening, **settings), good=False)
+    trainings = []
 
-    monkeypatch.setattr(algorithm, "train", no_good)
+    def no_good(*arguments: Any, **settings: Any) -> Iterator[Trained]:
+        trainings.append(1)
+        return (replace(trained, good=False) for trained in train(*arguments, **settings))
+
+    monkeypatch.setattr(attempt, "train", no_good)
     outcome = sampled(Noisy(), np.ones(3), draws=400)
     assert outcome.method == "adapted HMC"
-    assert sum("noisy" in warning for warning in outcome.warnings) == 1
+    assert len(trainings) == 1
+    assert said(outcome).count("! The log density is noisy") == 1
 
 
 def test_one_that_raises_now_and_then_is_told_and_right() -> None:

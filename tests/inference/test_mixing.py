@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rnshmc.inference.stages import correction
-from rnshmc.inference.stages.correction import DOUBLINGS, SETTLE, TRANSITIONS, draw_surrogate
+from rnshmc.inference.stages.correction import draw_surrogate
+from rnshmc.inference.tuning import Correction
 from rnshmc.types import Array
 
 
@@ -32,10 +33,10 @@ def test_chains_are_made_longer_until_they_agree(slow: int, monkeypatch: pytest.
         return rng.standard_normal((8, transitions, 1)) + apart * np.arange(8)[:, None, None]
 
     monkeypatch.setattr(correction, "draw_chains", draw)
-    # R-hat of independent draws is above the bound in some sequences of draws.
-    monkeypatch.setattr(correction, "MIXED", 1.1)
-    drawn = draw_surrogate(Identity(), np.zeros((8, 1)), np.random.default_rng(1))  # type: ignore[arg-type]
-    doublings = min(slow, DOUBLINGS)
-    assert lengths == [SETTLE + TRANSITIONS, *(2**k * TRANSITIONS for k in range(1, doublings + 1))]
-    assert drawn.shape == (8, TRANSITIONS, 1)
-    assert (np.ptp(drawn.mean(axis=1)) < 1.0) == (slow <= DOUBLINGS)
+    # R-hat of independent draws is above 1.01 in some sequences of draws.
+    tuning = Correction(rhat=1.1)
+    drawn = draw_surrogate(Identity(), np.zeros((8, 1)), np.random.default_rng(1), tuning)  # type: ignore[arg-type]
+    n, doublings = tuning.transitions, min(slow, tuning.doublings)
+    assert lengths == [tuning.settle + n, *(2**k * n for k in range(1, doublings + 1))]
+    assert drawn.shape == (8, n, 1)
+    assert (np.ptp(drawn.mean(axis=1)) < 1.0) == (slow <= tuning.doublings)

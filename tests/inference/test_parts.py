@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.result.outcome import Surrogate
+from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.resampling import tilted
-from rnshmc.inference.result.weights import smoothed
 from rnshmc.inference.stages.correction import Checked, metropolis
-from rnshmc.inference.stages.tails import Tails
 from rnshmc.inference.surrogate.chains import run_chains
 from rnshmc.inference.surrogate.paths import Paths, open_points
 from rnshmc.inference.surrogate.posterior import fit_posterior
+from rnshmc.inference.surrogate.tails import Tails
+from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.surrogate.whitening import Secants, Whitening
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.surrogates.gradient_conditioning import conditional_covariance
 from rnshmc.surrogates.gradient_kernel import GradientKernel
@@ -61,7 +62,7 @@ def test_the_surrogate_posterior_has_the_gradient_of_its_values(assert_slope: Ca
     problem, points = LogGamma(3), rng.standard_normal((12, 3))
     found = [problem.value_and_grad(q) for q in points]
     training = Training(points, np.array([u for u, _ in found]), np.array([g for _, g in found]))
-    posterior = fit_posterior(training, Whitening(np.zeros(3), np.eye(3)), rng)
+    posterior = fit_posterior(training, Whitening(np.zeros(3), np.eye(3)), rng, DEFAULT.fitting)
 
     def value(z: Array) -> float:
         return float(posterior.values_and_gradients(z[None])[0][0])
@@ -103,7 +104,7 @@ def test_metropolis_corrects_a_wrong_surrogate() -> None:
     points = 1.5 * rng.standard_normal((20000, 1))
     values = 0.5 * points[:, 0] ** 2
     checked = Checked(points, values, values - values / 2.25, np.zeros(20000, dtype=bool))
-    exact = metropolis(checked, rng)
+    exact = metropolis(checked, rng, DEFAULT.correction)
     # Acceptance is about 0.7, so that draws are worth a third of their number and more.
     bound = z_bound() * np.sqrt(2.0 * 3.0 / 20000)
     assert abs(float(exact.draws.var()) - 1.0) < bound
@@ -113,7 +114,7 @@ def test_metropolis_corrects_a_wrong_surrogate() -> None:
 def test_a_failed_proposal_is_never_a_draw() -> None:
     values = np.array([1.0, np.inf] * 20)
     checked = Checked(np.arange(40.0)[:, None], values, values, np.isinf(values))
-    assert np.isfinite(metropolis(checked, stream(1, "failed")).potentials).all()
+    assert np.isfinite(metropolis(checked, stream(1, "failed"), DEFAULT.correction).potentials).all()
 
 
 def test_the_variance_of_the_process_is_none_at_its_points_and_whole_far_away() -> None:
@@ -167,15 +168,15 @@ def test_points_are_asked_for_where_paths_disagree() -> None:
     by_path = weights * np.exp(3.0 * rng.standard_normal((100, 1)) * open_there)
     paths = Paths(points, weights / weights.sum(), by_path / by_path.sum(1, keepdims=True))
     whitening = Whitening(np.zeros(1), np.eye(1))
-    found = open_points(paths, whitening, checks=25, aim=500.0, rng=rng)
+    found = open_points(paths, whitening, rng, checks=25, aim=500.0, reach=7.0, most=8)
     assert (found > 2.0).mean() > 0.5
-    assert not len(open_points(paths, whitening, checks=25, aim=1e-3, rng=rng))
+    assert not len(open_points(paths, whitening, rng, checks=25, aim=1e-3, reach=7.0, most=8))
 
 
 def test_tilted_weights_give_features_their_targets() -> None:
     """N(0, 1) tilted to mean 0.3 and variance 0.8: the normal density of these."""
     z = stream(1, "tilted").standard_normal(20000)
-    weights = tilted(np.column_stack((z, z**2)), np.array([0.3, 0.8 + 0.09]))
+    weights = tilted(np.column_stack((z, z**2)), np.array([0.3, 0.8 + 0.09]), DEFAULT.resampling)
     assert weights is not None
     assert weights @ z / len(z) == pytest.approx(0.3, abs=1e-7)
     assert weights @ z**2 / len(z) == pytest.approx(0.89, abs=1e-7)
@@ -184,7 +185,7 @@ def test_tilted_weights_give_features_their_targets() -> None:
 
 
 def test_there_are_no_weights_for_what_no_draw_has() -> None:
-    assert tilted(np.linspace(-1.0, 1.0, 50)[:, None], np.array([2.0])) is None
+    assert tilted(np.linspace(-1.0, 1.0, 50)[:, None], np.array([2.0]), DEFAULT.resampling) is None
 
 
 def test_standard_errors_of_measured_corrections_are_those_of_the_errors() -> None:
@@ -197,7 +198,7 @@ def test_standard_errors_of_measured_corrections_are_those_of_the_errors() -> No
     for _ in range(200):
         draws, checked = rng.standard_normal((6400, 1)), rng.standard_normal((400, 1))
         differences = np.where(checked[:, 0] > 0, 0.0, np.inf)
-        surrogate = Surrogate(
+        surrogate = Corrected(
             draws,
             checked,
             differences,
@@ -221,7 +222,7 @@ def test_a_shift_along_one_coordinate_of_many_is_not_shrunk_away() -> None:
         differences = 0.05 * checked[:, 0]
         paths = Paths(draws[:640], np.full(640, 1 / 640), np.full((9, 640), 1 / 640))
         nothing = Tails(checked, np.zeros(25))
-        surrogate = Surrogate(draws, checked, differences, smoothed(-differences), paths, 128, nothing, aim=1000.0)
+        surrogate = Corrected(draws, checked, differences, smoothed(-differences), paths, 128, nothing, aim=1000.0)
         found = surrogate.mean()
         squares.append(float((found.value[0] + 0.05) / found.standard_error[0]) ** 2)
     assert 0.5 < np.mean(squares) < 2.0

@@ -7,13 +7,15 @@ import pytest
 
 from rnshmc.inference.algorithm import run
 from rnshmc.inference.exact.archive import Archive, Training
-from rnshmc.inference.result.outcome import Surrogate
+from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.verdict import judge
-from rnshmc.inference.result.weights import smoothed
-from rnshmc.inference.stages.tails import Tails, doubt, expected_tails, look_out, missed
+from rnshmc.inference.stages.looking import look_out
 from rnshmc.inference.surrogate.paths import Paths, draw_paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior
+from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed
+from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array, Potential
 from tests.conftest import z_bound
@@ -37,16 +39,16 @@ def normal_surrogate() -> tuple[SurrogatePosterior, Paths]:
     rng = stream(1, "tails")
     points = rng.standard_normal((20, 3))
     training = Training(points, 0.5 * (points**2).sum(axis=1), points)
-    posterior = fit_posterior(training, Whitening(np.zeros(3), np.eye(3)), rng)
+    posterior = fit_posterior(training, Whitening(np.zeros(3), np.eye(3)), rng, DEFAULT.fitting)
     ends = draw_chains(posterior, points[rng.choice(20, 128)], transitions=50, rng=rng)[:, -1]
-    return posterior, draw_paths(posterior, ends, np.zeros((0, 3)), np.zeros(0), rng)
+    return posterior, draw_paths(posterior, ends, rng, DEFAULT.process)
 
 
 def seen_by_a_normal_surrogate(potential: Potential) -> Tails:
     """Exact values of a potential further out than draws of a surrogate that was fitted to N(0, I)."""
     posterior, paths = normal_surrogate()
     archive = Archive(evaluations_of_potential(potential), lambda _: None)
-    return look_out(archive, posterior, paths, stream(2, "tails"))
+    return look_out(archive, posterior, paths, stream(2, "tails"), DEFAULT.tails)
 
 
 def test_a_right_surrogate_misses_nothing_where_its_points_are() -> None:
@@ -62,8 +64,8 @@ def test_a_normal_surrogate_misses_the_tails_of_student() -> None:
 
 def test_a_wall_that_cuts_off_nothing_asks_for_no_points() -> None:
     posterior, paths = normal_surrogate()
-    tails = expected_tails(paths, posterior, doubt=1.0)
-    assert len(missed(tails, paths, posterior, aim=1000.0, rng=stream(3, "tails"))) == 0
+    tails = expected_tails(paths, posterior, DEFAULT.tails, doubt=1.0)
+    assert len(missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0)) == 0
 
 
 @pytest.mark.parametrize("change", ["wall", "process"])
@@ -72,8 +74,8 @@ def test_what_is_cut_off_or_open_asks_for_points_there(change: str) -> None:
     posterior, paths = normal_surrogate()
     if change == "wall":
         posterior = replace(posterior, radius=2.0)
-    tails = expected_tails(paths, posterior, doubt=1.0 if change == "wall" else 1e6)
-    left = missed(tails, paths, posterior, aim=1000.0, rng=stream(3, "tails"))
+    tails = expected_tails(paths, posterior, DEFAULT.tails, doubt=1.0 if change == "wall" else 1e6)
+    left = missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0)
     assert len(left) > 0
     assert np.linalg.norm(left, axis=1).min() > 1.0
 
@@ -84,12 +86,12 @@ def test_doubt_is_about_potentials_below_the_surrogate() -> None:
     assert doubt([np.array([-3.0, 3.0])]) == pytest.approx(9.0)
 
 
-def surrogate(missing: float) -> Surrogate:
+def surrogate(missing: float) -> Corrected:
     """Even draws, and a point at 4 where a share of the mass is missing."""
     draws = stream(1, "lacking").standard_normal((1280, 1))
     paths = Paths(draws, np.full(1280, 1 / 1280), np.full((9, 1280), 1 / 1280))
     tails = Tails(np.array([[4.0]]), np.array([missing]))
-    return Surrogate(draws, draws[:50], np.zeros(50), smoothed(np.zeros(50)), paths, 128, tails, 1000.0)
+    return Corrected(draws, draws[:50], np.zeros(50), smoothed(np.zeros(50)), paths, 128, tails, 1000.0)
 
 
 def test_standard_errors_are_widened_by_what_the_tails_lack() -> None:

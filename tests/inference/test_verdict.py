@@ -7,11 +7,26 @@ import numpy as np
 import pytest
 
 from rnshmc.inference.exact.evaluations import Spent
-from rnshmc.inference.result.outcome import Estimate, ModeFound, Outcome
-from rnshmc.inference.result.verdict import judge
+from rnshmc.inference.result.corrected import Corrected, Estimate
+from rnshmc.inference.result.outcome import ModeFound, Outcome
+from rnshmc.inference.result.verdict import HEADS, judge
+from rnshmc.inference.surrogate.paths import Paths
+from rnshmc.inference.surrogate.tails import Tails
+from rnshmc.inference.surrogate.weights import Weights, reliable_k
 
 NAMES = ["a", "b"]
 KNOWN = Estimate(np.zeros(2), np.full(2, 0.1))
+NOTHING = {"surrogate": None, "surrogate_error": np.nan, "predicted_acceptance": np.nan}
+CHAINS = {**NOTHING, "method": "adapted HMC", "refused": True, "starts": 4}
+
+
+def corrected(checks: int = 200, *, missing: float = 0.0) -> Corrected:
+    """Even draws of a surrogate, exact values at some of them, and a point at 4 where some mass is missing."""
+    draws = np.random.default_rng(1).standard_normal((1280, 2))
+    paths = Paths(draws, np.full(1280, 1 / 1280), np.full((9, 1280), 1 / 1280))
+    tails = Tails(np.array([[4.0, 0.0]]), np.array([missing]))
+    weights = Weights(np.ones(checks), 0.3, 0.96)
+    return Corrected(draws, draws[:checks], np.zeros(checks), weights, paths, 128, tails, 1000.0)
 
 
 def outcome(**changes: Any) -> Outcome:
@@ -20,24 +35,28 @@ def outcome(**changes: Any) -> Outcome:
         corrected=True,
         draws=np.random.default_rng(1).normal(size=(4, 100, 2)),
         potentials=np.zeros((4, 100)),
-        surrogate=None,
+        surrogate=corrected(),
         mean=KNOWN,
         variance=KNOWN,
         method="surrogate",
         reason="the surrogate is close to the posterior",
         spent=Spent(100, 50, 0),
         by_stage={},
+        refused=False,
         surrogate_error=0.2,
         efficiency=0.96,
         pareto_k=0.3,
         acceptance=0.9,
         predicted_acceptance=0.89,
         rhat=1.01,
+        mixed=True,
+        starts=1,
         modes=(ModeFound(np.zeros(2), 1.0, True),),
         uninformed=np.empty((0, 2)),
         failures={},
-        finished=True,
-        warnings=(),
+        noise=0.0,
+        doubts=(),
+        stopped=None,
     )
     return replace(good, **changes)
 
@@ -45,44 +64,75 @@ def outcome(**changes: Any) -> Outcome:
 def test_a_good_run_is_good_and_says_what_that_rests_on() -> None:
     verdict = judge(outcome(), NAMES)
     assert verdict.level == "good"
-    for said in ("sd(U - V) = 0.2", "efficiency 0.96", "Pareto k = 0.30", "90% of proposals", "R-hat = 1.01"):
+    lines = str(verdict).splitlines()
+    assert lines[0] == "The checks below found no problem."
+    for said in (
+        "sd(U - V) = 0.2",
+        "efficiency 0.96",
+        "Pareto k = 0.30",
+        "90% of proposals",
+        "R-hat = 1.010: the surrogate's chains agree.",
+        "One start led to one mode; other modes were not looked for (x0 takes several starts as rows).",
+    ):
         assert said in str(verdict)
-    assert "!" not in str(verdict)
+    assert not any(line.startswith(" !") for line in lines)
+
+
+TWO = (ModeFound(np.zeros(2), 1.0, True), ModeFound(np.ones(2), 3.5, True))
 
 
 @pytest.mark.parametrize(
     ("changes", "level", "said"),
     [
-        ({"surrogate_error": 1.0}, "doubtful", "sd(U - V) = 1"),
-        ({"surrogate_error": 3.0}, "bad", "sd(U - V) = 3"),
-        ({"pareto_k": 0.8}, "doubtful", "Pareto k = 0.80: standard errors of corrected expectations are too small"),
-        ({"pareto_k": 1.2}, "bad", "meaningless"),
-        ({"acceptance": 0.5}, "doubtful", "the surrogate is worse where chains go than where it was checked"),
-        ({"rhat": 1.2}, "doubtful", "R-hat = 1.20: the chains disagree"),
-        ({"modes": (ModeFound(np.zeros(2), 1.0, True), ModeFound(np.ones(2), 3.5, True))}, "doubtful", "0, -2.5"),
-        ({"failures": {"ValueError: no": 3, "time": 40}}, "doubtful", "43 evaluations failed"),
+        ({"surrogate_error": 1.0}, "doubtful", "! sd(U - V) = 1:"),
+        ({"surrogate_error": 3.0}, "bad", "! sd(U - V) = 3:"),
+        ({"surrogate_error": np.nan}, "bad", "! sd(U - V) is unknown"),
+        ({"surrogate": corrected(0)}, "doubtful", "! sd(U - V) = 0.2 at the last training points; nothing corrects"),
+        ({"surrogate": corrected(missing=0.02)}, "doubtful", "! Tails may lack up to"),
+        ({"surrogate": corrected(missing=0.1)}, "bad", "! Tails may lack up to"),
+        ({"pareto_k": 0.6}, "doubtful", "! Pareto k = 0.60: standard errors of corrected expectations are too small"),
+        ({"pareto_k": 0.5}, "good", "are reliable (200 weights: reliable up to 0.57)"),
+        ({"pareto_k": 1.2}, "bad", "! Pareto k = 1.20: standard errors of corrected expectations are meaningless"),
         (
-            {"failures": {"ValueError: no": 3}},
+            {"pareto_k": 1.2, "surrogate": corrected(25)},
             "good",
-            "3 evaluations failed and count as density 0; most often (3)",
+            "  The tail of 25 importance weights cannot be judged: Pareto k takes 100 or more.",
         ),
-        ({"uninformed": np.array([[0.1, -0.99]])}, "doubtful", "The density hardly depends on -0.99 b"),
-        ({"warnings": ("The potential looks noisy",)}, "doubtful", "! The potential looks noisy."),
-        ({"method": "none", "reason": "the run ended"}, "bad", "There are no draws: the run ended."),
-        ({"draws": np.empty((0, 0, 2))}, "bad", "There are no draws"),
-        ({"mean": Estimate(np.full(2, np.nan), np.zeros(2))}, "bad", "Means or variances are not finite"),
-        ({"draws": np.zeros((1, 10, 2))}, "doubtful", "The draws are worth 1 independent ones"),
+        ({"acceptance": 0.5}, "doubtful", "! 50% of proposals were accepted; sd(U - V) predicts 89%: the surrogate is"),
+        ({"rhat": 1.05}, "doubtful", "! R-hat = 1.050: the surrogate's chains have not mixed; they need more draws."),
+        ({"rhat": 1.0102}, "doubtful", "! R-hat = 1.010: the surrogate's chains have not mixed"),
+        ({**CHAINS, "rhat": 1.7}, "bad", "! R-hat = 1.700: the chains are in different places."),
+        ({**CHAINS, "modes": TWO}, "doubtful", "! 4 starts led to 2 modes, with log densities 0, -2.5 relative to the"),
+        ({**CHAINS, "modes": TWO, "rhat": 1.05}, "bad", "! 4 starts led to 2 modes"),
+        (CHAINS, "good", "  No surrogate was used, but adapted HMC: the surrogate is close to the posterior."),
+        ({**CHAINS, "starts": 1}, "doubtful", "! One start led to one mode; other modes were not looked for"),
+        ({**CHAINS, "draws": np.zeros((1, 10, 2))}, "doubtful", "! The smallest effective sample size of a coordinate"),
+        ({"modes": (ModeFound(np.zeros(2), 1.0, False),)}, "doubtful", "! A descent did not come to a mode"),
+        ({"failures": {"ValueError: no": 3, "time": 40}}, "doubtful", "! 43 evaluations failed"),
+        ({"failures": {"ValueError: no": 3}}, "good", "3 evaluations failed and count as density 0; most often (3)"),
+        ({"uninformed": np.array([[0.1, -0.99]])}, "doubtful", "! The density hardly depends on -0.99 b"),
+        ({"noise": 0.3}, "doubtful", "! The log density is noisy: it differs by 0.3 between neighbouring points"),
+        ({"doubts": ("The gradient is inexact.",)}, "doubtful", "! The gradient is inexact."),
+        ({"stopped": "budget: 40 of 40"}, "doubtful", "! The run stopped early: budget: 40 of 40."),
+        ({"method": "none", "reason": "the run ended"}, "bad", "! There are no draws: the run ended."),
+        ({**CHAINS, "draws": np.empty((0, 0, 2))}, "bad", "! There are no draws"),
+        ({"mean": Estimate(np.full(2, np.nan), np.zeros(2))}, "bad", "! Means or variances are not finite"),
     ],
 )
 def test_what_is_wrong_is_said(changes: dict[str, Any], level: str, said: str) -> None:
     verdict = judge(outcome(**changes), NAMES)
     assert verdict.level == level
+    assert str(verdict).startswith(HEADS[level])
     assert said in str(verdict)
-    assert ("!" in str(verdict)) is (level != "good")
 
 
-def test_without_a_surrogate_the_reason_is_said() -> None:
-    nothing = {"surrogate_error": np.nan, "pareto_k": np.nan, "predicted_acceptance": np.nan}
-    verdict = judge(outcome(method="adapted HMC", reason="too far", **nothing), NAMES)
-    assert "No surrogate was used, but adapted HMC: too far." in str(verdict)
-    assert "sd(U - V)" not in str(verdict)
+def test_without_a_surrogate_there_is_no_word_of_one() -> None:
+    assert "sd(U - V)" not in str(judge(outcome(**CHAINS), NAMES))
+
+
+def test_the_limit_of_pareto_k_grows_with_the_number_of_weights() -> None:
+    """min(1 - 1 / log10 S, 0.7) (Vehtari et al. 2024, section 3.2.4)."""
+    assert np.isnan(reliable_k(99))
+    assert reliable_k(100) == pytest.approx(0.5)
+    assert reliable_k(1000) == pytest.approx(2 / 3)
+    assert reliable_k(10**6) == 0.7

@@ -6,37 +6,26 @@
     look out   exact values further out than its draws, and training where it misses something
     check      exact values at draws of the finished surrogate: corrections, exact draws
 
-and adapted HMC, or an ensemble without gradients, where the surrogate is no good, three times.
+and adapted HMC, or an ensemble without gradients, where no surrogate is good enough.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.errors import FitError, ParameterError
+from rnshmc.errors import ParameterError
+from rnshmc.inference.attempt import Job, attempt, salvaged
 from rnshmc.inference.exact.archive import Archive, Progress
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.trouble import Stopped
-from rnshmc.inference.result.findings import Findings
+from rnshmc.inference.result.findings import Found, outcome_of
 from rnshmc.inference.result.outcome import Outcome
-from rnshmc.inference.result.resampling import resampled
-from rnshmc.inference.result.verdict import MUCH_LACKING
-from rnshmc.inference.stages.adapted import adapted_hmc
-from rnshmc.inference.stages.correction import check, draw_surrogate, metropolis, surrogate_of
-from rnshmc.inference.stages.descent import Mode, descend
-from rnshmc.inference.stages.ensemble import stretch_moves
-from rnshmc.inference.stages.noise import NOISY, noise_of
+from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.probing import settle
-from rnshmc.inference.stages.training import FIRST_BATCH, train
-from rnshmc.inference.surrogate.posterior import MOST_ROWS
+from rnshmc.inference.tuning import DEFAULT, Tuning
+from rnshmc.inference.way_on import way_on
 from rnshmc.types import Array
-
-LEAST_EFFICIENCY = 0.2
-"""Of the importance weights of a surrogate that is used."""
-ATTEMPTS = 3
-"""Times that a surrogate is trained, from the coordinates of the mode on: each costs a few percent of adapted HMC."""
-PRECISION = 0.5
-"""Expectations are corrected to the precision of this many independent draws for each draw that was asked for."""
 
 
 def run(
@@ -46,10 +35,12 @@ def run(
     draws: int,
     rng: np.random.Generator,
     progress: Callable[[Progress], None] = lambda _: None,
+    doubts: Sequence[str] = (),
+    tuning: Tuning = DEFAULT,
 ) -> Outcome:
     """Draws and expectations of the posterior, for few exact evaluations.
 
-    When the budget is spent, and after Ctrl-C, the outcome holds what there is.
+    When the budget is spent, and after Ctrl-C, the outcome holds what the evaluations made so far allow.
 
     Parameters
     ----------
@@ -64,6 +55,10 @@ def run(
         Draws everything.
     progress
         Is told of each batch of evaluations.
+    doubts
+        Sentences on what is doubtful of the target, for the verdict.
+    tuning
+        Every tuned number.
 
     Raises
     ------
@@ -75,87 +70,51 @@ def run(
         raise ParameterError(f"starts: expected finite numbers of shape (k, {evaluations.dim}), got {starts.shape}")
     if draws < 1:
         raise ParameterError(f"draws: expected at least 1, got {draws}")
-    archive = Archive(evaluations, progress)
-    findings = Findings(archive, draws)
+    job = Job(Archive(evaluations, progress), rng, tuning, draws)
+    found, stopped = Found(), None
     try:
-        _run(archive, findings, starts, draws=draws, rng=rng)
-        findings.finished = True
+        for found in _stages(job, starts):  # noqa: B007 (the last one is what there is)
+            pass
     except Stopped as error:
-        findings.warnings.append(f"It stopped before its end: {error}")
+        stopped = str(error)
     except KeyboardInterrupt:
-        findings.warnings.append("It stopped before its end: it was interrupted")
-    return findings.outcome()
+        stopped = "it was interrupted"
+    if stopped is not None:
+        found = salvaged(job, found)
+    return outcome_of(found, job.archive, tuning, draws=draws, stopped=stopped, doubts=tuple(doubts))
 
 
-def _run(archive: Archive, findings: Findings, starts: Array, *, draws: int, rng: np.random.Generator) -> None:
+def _stages(job: Job, starts: Array) -> Iterator[Found]:
+    """What is found after each stage."""
+    found = Found(starts=len(starts))
     for start in starts:
-        findings.add_mode(descend(archive, start))
-    best = min(findings.modes, key=lambda mode: mode.value)
-    settled = settle(archive, best, rng)
-    findings.replace_mode(best, settled)
-    findings.whitening = settled.whitening
-    reason = _no_surrogate(archive, findings.modes)
-    if reason is None:
-        reason = _with_surrogate(archive, findings, draws=draws, rng=rng)
-    if reason is None:
+        found = found.with_mode(descend(job.archive, start))
+        yield found
+    best = min(found.modes, key=lambda mode: mode.value)
+    found = found.replacing(best, settle(job.archive, best, job.rng))
+    yield found
+    if (reason := _no_surrogate(job, found)) is not None:
+        yield from way_on(job, replace(found, reason=reason))
         return
-    findings.method, findings.reason = ("adapted HMC" if archive.has_gradient else "ensemble"), reason
-    walk = adapted_hmc if archive.has_gradient else stretch_moves
-    centres = np.array([mode.whitening.centre for mode in findings.modes])
-    for block in walk(archive, findings.whitening, centres, draws=draws, rng=rng):
-        findings.add_block(*block)
-
-
-def _no_surrogate(archive: Archive, modes: list[Mode]) -> str | None:
-    """Why a surrogate is not even tried; None if it is."""
-    if len(modes) > 1:
-        return f"the starts led to {len(modes)} different modes, and one surrogate serves one mode"
-    rows = (archive.dim + 1 if archive.has_gradient else 1) * (archive.dim + 1 + FIRST_BATCH)
-    if rows > MOST_ROWS:
-        return f"{archive.dim} dimensions are too many for the surrogate"
-    return None
-
-
-def _with_surrogate(archive: Archive, findings: Findings, *, draws: int, rng: np.random.Generator) -> str | None:
-    """Train, check and draw; the reason if the surrogate turned out to be no good, each time that it was tried."""
-    # Whitened by a surrogate that ran off, points are where nothing is to be learnt: coordinates of the mode again.
-    whitening, reason = findings.whitening, None
-    for _ in range(ATTEMPTS):
-        findings.whitening = whitening
-        reason = _attempt(archive, findings, draws=draws, rng=rng)
-        # What warns here is noise, and a noisy potential is learnt no better the next time.
-        if reason is None or findings.warnings:
+    mode = found.whitening
+    for _ in range(job.tuning.attempts):
+        # A surrogate that diverged distorts the whitening: each attempt starts from the mode's.
+        for tried in attempt(job, replace(found, whitening=mode)):
+            found = tried
+            yield found
+        if found.rows is not None:
+            return
+        if found.noise > 0.0:  # which no other surrogate fits better
             break
-        findings.reason = reason
-    return reason
+    yield from way_on(job, found)
 
 
-def _attempt(archive: Archive, findings: Findings, *, draws: int, rng: np.random.Generator) -> str | None:
-    aim = PRECISION * draws
-    try:
-        trained = train(archive, findings.whitening, aim=aim, rng=rng)
-    except FitError as error:
-        return f"no surrogate could be fitted: {error}"
-    noise = noise_of(archive, trained.posterior, rng)
-    if noise > 0.5 * NOISY:
-        findings.warnings.append(f"The potential is noisy: its values differ by {noise:.2g} between neighbours")
-    if not trained.good:
-        spread = np.sqrt(trained.variance)
-        return f"the surrogate is too far from the posterior (relative error of its weights {spread:.2f})"
-    findings.whitening = trained.posterior.whitening
-    findings.method, findings.reason = "surrogate", "the surrogate is close to the posterior"
-    surrogate_draws = draw_surrogate(trained.posterior, trained.positions, rng)
-    findings.surrogate_draws = surrogate_draws
-    checked = check(archive, trained.posterior, surrogate_draws, aim=aim, variance=trained.variance, rng=rng)
-    findings.surrogate = surrogate_of(trained.posterior, surrogate_draws, checked, trained.tails, aim=aim, rng=rng)
-    findings.exact = metropolis(checked, rng)
-    weights = findings.surrogate.weights
-    if weights.heavy or weights.efficiency < LEAST_EFFICIENCY:
-        return (
-            f"the importance weights of the surrogate's draws are too uneven (efficiency {weights.efficiency:.2f}, "
-            f"Pareto k {weights.pareto_k:.2f})"
-        )
-    if findings.surrogate.lacking > MUCH_LACKING:
-        return f"its tails may lack {findings.surrogate.lacking:.0%} of the standard deviation of a mean or variance"
-    findings.rows = resampled(findings.surrogate, findings.whitening, draws, rng)
+def _no_surrogate(job: Job, found: Found) -> str | None:
+    """Why a surrogate is not even tried; None if it is."""
+    if len(found.modes) > 1:
+        return f"the starts led to {len(found.modes)} different modes, and one surrogate serves one mode"
+    dim = job.archive.dim
+    rows = (dim + 1 if job.archive.has_gradient else 1) * (dim + 1 + job.tuning.training.first_batch)
+    if rows > job.tuning.fitting.most_rows:
+        return f"{dim} dimensions are too many for the surrogate"
     return None

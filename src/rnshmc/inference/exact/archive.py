@@ -1,5 +1,6 @@
 """All that was evaluated in a run, as arrays."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -69,6 +70,17 @@ class Archive:
     def spent(self) -> Spent:
         """What was spent so far."""
         return self._evaluations.spent
+
+    @property
+    def affordable(self) -> int:
+        """Number of values that the budget still allows; of any size without a budget."""
+        left = self._evaluations.affordable(gradient=False)
+        return sys.maxsize if left is None else left
+
+    @property
+    def units_left(self) -> int:
+        """Units that the budget still allows; of any size without a budget."""
+        return sys.maxsize if self._evaluations.budget is None else self._evaluations.budget - self.spent.units
 
     @property
     def failures(self) -> tuple[Evaluation, ...]:

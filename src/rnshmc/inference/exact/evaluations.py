@@ -113,6 +113,10 @@ class Evaluations:
         """Units that may be spent in this run."""
         return self._budget
 
+    def affordable(self, *, gradient: bool) -> int | None:
+        """Number of evaluations that the budget still allows; None without a budget."""
+        return None if self._budget is None else (self._budget - self._spent.units) // self._price(gradient)
+
     def evaluate(self, points: Array, *, gradient: bool = True) -> Generator[Evaluation, None, None]:
         """Evaluate the potential at the rows of ``points``, shape (n, d), or at one point, and yield as they arrive.
 

@@ -1,118 +1,161 @@
 """What a run has found so far, and the outcome made of it."""
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr
 
 from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.result.outcome import Estimate, Method, ModeFound, Outcome, Surrogate
-from rnshmc.inference.stages.correction import RHAT_CHAINS, Exact, largest_rhat
+from rnshmc.inference.result.corrected import Corrected, Estimate
+from rnshmc.inference.result.outcome import Method, ModeFound, Outcome
+from rnshmc.inference.stages.correction import Checked, Exact, largest_rhat
 from rnshmc.inference.stages.descent import Mode
+from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array
 
-FLAT = 1e-7
-"""Curvature, relative to the median one, below which a direction counts as not informed."""
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Replaced by each stage, so that an interruption leaves the last one.
+
+    Attributes
+    ----------
+    starts
+        Number of starts that were descended from.
+    modes
+        The different modes that they led to.
+    whitening
+        Coordinates of the lowest mode, or of the surrogate that was used.
+    trained
+        The latest surrogate.
+    surrogate_draws
+        Its draws in x, (chains, n, d).
+    checked
+        Draws among them with exact values.
+    surrogate
+        Ingredients of corrected expectations.
+    exact
+        Exact draws among those of the surrogate.
+    rows
+        Draws to return, and whether they are the surrogate's.
+    blocks
+        Exact draws, their potentials and acceptance, by block, where the surrogate was not good enough.
+    method, reason
+        What makes the draws, and why.
+    noise
+        Standard deviation of the noise of the potential.
+    """
+
+    starts: int = 0
+    modes: tuple[Mode, ...] = ()
+    whitening: Whitening | None = None
+    trained: Trained | None = None
+    surrogate_draws: Array | None = None
+    checked: Checked | None = None
+    surrogate: Corrected | None = None
+    exact: Exact | None = None
+    rows: tuple[Array, bool] | None = None
+    blocks: tuple[tuple[Array, Array, float], ...] = ()
+    method: Method = "none"
+    reason: str = "the run ended before there were draws"
+    noise: float = 0.0
+
+    def with_mode(self, mode: Mode) -> "Found":
+        """With one more mode, unless it is known: nearer to a known one than draws are."""
+        reach = 2.0 + 0.5 * np.sqrt(len(mode.whitening.centre))
+        centres = [known.whitening.whiten(mode.whitening.centre[None]) for known in self.modes]
+        if any(np.linalg.norm(centre) < reach for centre in centres):
+            return self
+        return replace(self, modes=(*self.modes, mode))
+
+    def replacing(self, mode: Mode, better: Mode) -> "Found":
+        """With another mode in place of one that turned out to be none, and its coordinates."""
+        others = replace(self, modes=tuple(known for known in self.modes if known is not mode))
+        return replace(others.with_mode(better), whitening=better.whitening)
+
+    def chains(self) -> Exact | None:
+        """The exact draws of all blocks; None if there are too few to average."""
+        if not self.blocks:
+            return None
+        draws, potentials, acceptance = zip(*self.blocks, strict=True)
+        joined = Exact(np.concatenate(draws, 1), np.concatenate(potentials, 1), float(np.mean(acceptance)))
+        return joined if joined.draws.shape[1] >= MIN_DRAWS else None
 
 
-class Findings:
-    """Filled in by the stages as they end, so that an interruption leaves what there is.
+def outcome_of(
+    found: Found, archive: Archive, tuning: Tuning, *, draws: int, stopped: str | None, doubts: tuple[str, ...]
+) -> Outcome:
+    """The outcome of a run.
 
     Parameters
     ----------
-    archive
-        All evaluations of the run.
     draws
         As many as were asked for.
+    stopped
+        Why the run stopped early; None if it came to its end.
+    doubts
+        Sentences on what was doubtful of the target before the run.
     """
-
-    def __init__(self, archive: Archive, draws: int) -> None:
-        self._archive, self._draws = archive, draws
-        self._blocks: list[tuple[Array, Array, float]] = []
-        self.modes: list[Mode] = []
-        self.whitening: Whitening = Whitening(np.zeros(archive.dim), np.eye(archive.dim))
-        self.surrogate_draws: Array | None = None
-        self.surrogate: Surrogate | None = None
-        self.exact: Exact | None = None
-        self.rows: tuple[Array, bool] | None = None
-        self.method: Method = "none"
-        self.reason = "the run ended before there were draws"
-        self.finished = False
-        self.warnings: list[str] = []
-
-    def add_mode(self, mode: Mode) -> None:
-        """Keep a mode unless it is known: nearer to a known one than draws are."""
-        reach = 2.0 + 0.5 * np.sqrt(self._archive.dim)
-        for known in self.modes:
-            if np.linalg.norm(known.whitening.whiten(mode.whitening.centre[None])) < reach:
-                return
-        self.modes.append(mode)
-
-    def replace_mode(self, mode: Mode, better: Mode) -> None:
-        """Keep another one in the place of a mode that turned out to be none."""
-        self.modes = [known for known in self.modes if known is not mode]
-        self.add_mode(better)
-
-    def add_block(self, draws: Array, potentials: Array, acceptance: float) -> None:
-        """Keep a block of exact draws."""
-        self._blocks.append((draws, potentials, acceptance))
-
-    def outcome(self) -> Outcome:
-        """All that was found."""
-        exact = self._exact()
-        surrogate = self.surrogate if self.method == "surrogate" else None
-        mean, variance = _moments(exact.draws, surrogate)
-        rhat = largest_rhat(
-            exact.draws if surrogate is None or self.surrogate_draws is None else self.surrogate_draws[:RHAT_CHAINS]
-        )
-        error = _normal_error(self.surrogate)
-        rows, corrected = self._rows(exact)
-        outcome = Outcome(
-            rows=rows,
-            corrected=corrected,
-            draws=exact.draws,
-            potentials=exact.potentials,
-            surrogate=surrogate,
-            mean=mean,
-            variance=variance,
-            method=self.method,
-            reason=self.reason,
-            spent=self._archive.spent,
-            by_stage=dict(self._archive.by_stage),
-            surrogate_error=error,
-            efficiency=self.surrogate.weights.efficiency if self.surrogate else np.nan,
-            pareto_k=self.surrogate.weights.pareto_k if self.surrogate else np.nan,
-            acceptance=exact.acceptance,
-            predicted_acceptance=float(2.0 * ndtr(-error / np.sqrt(2.0))) if surrogate else np.nan,
-            rhat=rhat,
-            modes=tuple(ModeFound(mode.whitening.centre, mode.value, mode.converged) for mode in self.modes),
-            uninformed=_flat(self.whitening),
-            failures=dict(Counter(one.failure or "" for one in self._archive.failures)),
-            finished=self.finished,
-            warnings=(),
-        )
-        return _warned(outcome, self.warnings)
-
-    def _exact(self) -> Exact:
-        if self._blocks:
-            draws, potentials, acceptance = zip(*self._blocks, strict=True)
-            return Exact(np.concatenate(draws, 1), np.concatenate(potentials, 1), float(np.mean(acceptance)))
-        if self.exact is not None and self.method == "surrogate":
-            return self.exact
-        return Exact(np.empty((0, 0, self._archive.dim)), np.empty((0, 0)), np.nan)
-
-    def _rows(self, exact: Exact) -> tuple[Array, bool]:
-        """The draws that were asked for, or fewer where it stopped before, and whether they are the surrogate's."""
-        if self.rows is not None and self.method == "surrogate":
-            return self.rows
-        states = exact.draws.transpose(1, 0, 2).reshape(-1, self._archive.dim)
-        return states[: self._draws], False
+    dim = archive.dim
+    surrogate = found.surrogate if found.method == "surrogate" else None
+    exact = (found.exact if surrogate is not None else found.chains()) or Exact.none(dim)
+    rhat = largest_rhat(_chains_behind(found, exact, tuning))
+    mixed = surrogate is not None or not rhat > tuning.judging.apart
+    mean, variance = _moments(exact.draws, surrogate, mixed=mixed)
+    rows, corrected = _rows(found, exact, draws)
+    checks = None if found.surrogate is None or not len(found.surrogate.checked) else found.surrogate
+    error = archive.surrogate_error if checks is None and surrogate is not None else _normal_error(checks)
+    return Outcome(
+        rows=rows,
+        corrected=corrected,
+        draws=exact.draws,
+        potentials=exact.potentials,
+        surrogate=surrogate,
+        mean=mean,
+        variance=variance,
+        method=found.method,
+        reason=found.reason,
+        spent=archive.spent,
+        by_stage=dict(archive.by_stage),
+        refused=found.trained is not None and surrogate is None,
+        surrogate_error=error,
+        efficiency=checks.weights.efficiency if checks else np.nan,
+        pareto_k=checks.weights.pareto_k if checks else np.nan,
+        acceptance=exact.acceptance,
+        predicted_acceptance=float(2.0 * ndtr(-error / np.sqrt(2.0))) if surrogate else np.nan,
+        rhat=rhat,
+        mixed=mixed,
+        starts=found.starts,
+        modes=tuple(ModeFound(mode.whitening.centre, mode.value, mode.converged) for mode in found.modes),
+        uninformed=_flat(found.whitening, dim, tuning.judging.flat),
+        failures=dict(Counter(one.failure or "" for one in archive.failures)),
+        noise=found.noise,
+        doubts=doubts,
+        stopped=stopped,
+    )
 
 
-def _moments(draws: Array, surrogate: Surrogate | None) -> tuple[Estimate, Estimate]:
+def _chains_behind(found: Found, exact: Exact, tuning: Tuning) -> Array:
+    """The chains whose agreement matters: those of the surrogate where it makes the draws."""
+    if found.method == "surrogate" and found.surrogate_draws is not None:
+        return found.surrogate_draws[: tuning.correction.rhat_chains]
+    return exact.draws
+
+
+def _rows(found: Found, exact: Exact, draws: int) -> tuple[Array, bool]:
+    """The draws that were asked for, or fewer where the run stopped early, and whether they are the surrogate's."""
+    if found.rows is not None and found.method == "surrogate":
+        return found.rows
+    states = exact.draws.transpose(1, 0, 2).reshape(-1, exact.draws.shape[2])
+    return states[:draws], False
+
+
+def _moments(draws: Array, surrogate: Corrected | None, *, mixed: bool) -> tuple[Estimate, Estimate]:
+    """Means and variances; without standard errors where chains are not mixed."""
     if surrogate is not None:
         return surrogate.mean(), surrogate.variance()
     dim = draws.shape[2]
@@ -120,14 +163,15 @@ def _moments(draws: Array, surrogate: Surrogate | None) -> tuple[Estimate, Estim
     if draws.shape[1] < MIN_DRAWS:
         return unknown, unknown
     centred = draws - draws.mean(axis=(0, 1))
-    return _averaged(draws), _averaged(centred**2)
+    return _averaged(draws, mixed=mixed), _averaged(centred**2, mixed=mixed)
 
 
-def _averaged(values: Array) -> Estimate:
-    return Estimate(values.mean(axis=(0, 1)), summarise(values).mcse_mean)
+def _averaged(values: Array, *, mixed: bool) -> Estimate:
+    mean = values.mean(axis=(0, 1))
+    return Estimate(mean, summarise(values).mcse_mean if mixed else np.full(mean.shape, np.nan))
 
 
-def _normal_error(surrogate: Surrogate | None) -> float:
+def _normal_error(surrogate: Corrected | None) -> float:
     """sd(U - V) over the checked draws of positive density."""
     if surrogate is None:
         return np.nan
@@ -135,14 +179,9 @@ def _normal_error(surrogate: Surrogate | None) -> float:
     return float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
 
 
-def _flat(whitening: Whitening) -> Array:
+def _flat(whitening: Whitening | None, dim: int, flat: float) -> Array:
+    """Directions of curvature far below the median one."""
+    if whitening is None:
+        return np.zeros((0, dim))
     curvatures, directions = np.linalg.eigh(whitening.factor @ whitening.factor.T)
-    return np.asarray(directions[:, curvatures < FLAT * np.median(curvatures)].T)
-
-
-def _warned(outcome: Outcome, so_far: list[str]) -> Outcome:
-    """The outcome with a sentence for what its numbers do not say; the verdict speaks of these."""
-    said = list(so_far)
-    if any(not mode.converged for mode in outcome.modes):
-        said.append("A descent did not come to a mode: the potential may be noisy, flat, or without a minimum")
-    return replace(outcome, warnings=tuple(said))
+    return np.asarray(directions[:, curvatures < flat * np.median(curvatures)].T)

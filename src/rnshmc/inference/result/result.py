@@ -1,5 +1,6 @@
 """What `rnshmc.sample` returns, in the user's coordinates."""
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +14,8 @@ from rnshmc.errors import ParameterError
 from rnshmc.files import atomic_path
 from rnshmc.inference.exact.evaluations import Spent
 from rnshmc.inference.result.arviz_view import inference_data
-from rnshmc.inference.result.outcome import Estimate, Outcome
+from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.verdict import Verdict, judge
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
@@ -87,7 +89,7 @@ class Result:
 
         if self.outcome.surrogate is not None:
             return self.outcome.surrogate.expectation(lambda x: checked(self._transform.parameters(x)))
-        return average(np.array([checked(chain) for chain in self.chains]))
+        return average(np.array([checked(chain) for chain in self.chains]), mixed=self.outcome.mixed)
 
     def to_arviz(self) -> Any:
         """The draws as an `arviz.InferenceData`: posterior, sample_stats (lp), and what was spent as attributes."""
@@ -123,8 +125,8 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
     chains = transform.parameters(outcome.draws)
     jacobian = np.array([[transform.log_jacobian(x) for x in chain] for chain in outcome.draws])
     if outcome.surrogate is None:
-        mean = average(chains)
-        variance = average((chains - mean.value) ** 2)
+        mean = average(chains, mixed=outcome.mixed)
+        variance = average((chains - mean.value) ** 2, mixed=outcome.mixed)
     else:
         moved = replace(
             outcome.surrogate,
@@ -149,7 +151,7 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
     )
 
 
-def average(chains: Array) -> Estimate:
+def average(chains: Array, *, mixed: bool = True) -> Estimate:
     """Mean over all draws of some chains, with a standard error by Geyer's effective sample size.
 
     Parameters
@@ -157,12 +159,14 @@ def average(chains: Array) -> Estimate:
     chains
         Values along chains, shape (chains, n) or (chains, n, k). Both are NaN where there are none, the standard error
         where the chains are too short for one.
+    mixed
+        Whether the chains are draws of one distribution. If not, there is no standard error.
     """
     shape = chains.shape[2:]
     if chains.shape[0] * chains.shape[1] == 0:
         return Estimate(np.full(shape, np.nan), np.full(shape, np.nan))
     mean = np.asarray(chains.mean(axis=(0, 1)))
-    if chains.shape[1] < MIN_DRAWS or not np.isfinite(chains).all():
+    if not mixed or chains.shape[1] < MIN_DRAWS or not np.isfinite(chains).all():
         return Estimate(mean, np.full(shape, np.nan))
     sizes = np.sum([geyer_ess(chain.reshape(len(chain), -1)) for chain in chains], axis=0)
     return Estimate(mean, chains.std(axis=(0, 1)) / np.sqrt(sizes.reshape(shape)))
@@ -180,7 +184,7 @@ def _table(result: Result) -> list[str]:
     rows = [("", "mean", "+-", "sd", "+-", "")]
     columns = (result.mean.value, result.mean.standard_error, result.sd.value, result.sd.standard_error)
     for name, unit, *numbers in zip(result.names, result.units, *columns, strict=True):
-        mean, mean_error, sd, sd_error = (f"{number:.3g}" for number in numbers)
+        mean, mean_error, sd, sd_error = ("" if math.isnan(number) else f"{number:.3g}" for number in numbers)
         rows.append((name, mean, mean_error, sd, sd_error, unit))
     shown = rows[: MOST_ROWS + 1]
     widths = [max(len(row[column]) for row in shown) for column in range(6)]

@@ -1,7 +1,11 @@
-"""Whether to believe a result, in words, with what they rest on."""
+"""Whether to trust a result, in words, with the evidence.
+
+Each check is a function from an outcome and the limits to findings; a new line of the verdict is a new check in
+`_CHECKS`. The limits are in `rnshmc.inference.tuning.Judging`.
+"""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,40 +13,21 @@ import numpy as np
 
 from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
 from rnshmc.inference.result.outcome import Outcome
-from rnshmc.inference.result.weights import USELESS_K
+from rnshmc.inference.surrogate.weights import TELLING, USELESS_K, reliable_k
+from rnshmc.inference.tuning import DEFAULT, Judging
 
 Level = Literal["good", "doubtful", "bad"]
 
-CLOSE = 0.5
-"""sd(U - V) up to which a surrogate is close to the exact potential: weights of its draws have efficiency 0.8."""
-FAR = 1.5
-"""sd(U - V) beyond which corrections rest on a few draws: weights have efficiency 0.1."""
-RELIABLE_K = 0.7
-"""Shape of the weights' tail up to which they average reliably (Vehtari et al. 2024)."""
-FEW = 100.0
-"""Effective draws from which on averages over chains are worth printing."""
-MIXED = 1.01
-"""R-hat up to which chains agree, for the short chains here."""
-OPEN, WIDE_OPEN = 0.2, 0.5
-"""Share of the posterior's mass that exact values may leave open, and the share from which on they say too little.
-
-Total variation is that where U - V is normal with standard deviation `CLOSE` and `FAR`."""
-EVEN = 0.995
-"""Efficiency from which on weights are even."""
-LACKING, MUCH_LACKING = 0.1, 0.3
-"""Part of means and variances, in standard deviations, that tails may lack, and from which on they say too little."""
-SURPRISE = 4.0
-"""Standard errors between observed and predicted acceptance that are no chance."""
-_MEANING = {
-    "good": "The result can be trusted, as far as it can see itself.",
-    "doubtful": "The result is to be looked at: see what is marked with !.",
-    "bad": "The result is not to be used.",
+HEADS = {
+    "good": "The checks below found no problem.",
+    "doubtful": "Check the lines marked ! before you use this result.",
+    "bad": "Do not use this result; the lines marked ! say why.",
 }
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     level: Level
     text: str
@@ -50,22 +35,21 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether to believe a result, and what that rests on."""
+    """Whether to trust a result, and the evidence."""
 
     findings: tuple[Finding, ...]
 
     @property
     def level(self) -> Level:
-        """The worst of the findings."""
-        found = {finding.level for finding in self.findings}
-        return "bad" if "bad" in found else "doubtful" if "doubtful" in found else "good"
+        """The worst level of the findings."""
+        return _worst(finding.level for finding in self.findings)
 
     def __str__(self) -> str:
         signs = {"good": " ", "doubtful": "!", "bad": "!"}
-        return "\n".join([_MEANING[self.level], *(f" {signs[f.level]} {f.text}" for f in self.findings)])
+        return "\n".join([HEADS[self.level], *(f" {signs[f.level]} {f.text}" for f in self.findings)])
 
 
-def judge(outcome: Outcome, names: Sequence[str]) -> Verdict:
+def judge(outcome: Outcome, names: Sequence[str], limits: Judging = DEFAULT.judging) -> Verdict:
     """The verdict on a run.
 
     Parameters
@@ -74,110 +58,152 @@ def judge(outcome: Outcome, names: Sequence[str]) -> Verdict:
         What the run reports.
     names
         Names of the parameters.
+    limits
+        From which on a check is doubtful or bad.
     """
-    groups = (_ending, _surrogate, _acceptance, _chains, _modes, _failures)
-    found = [finding for group in groups for finding in group(outcome)]
-    found += [Finding("doubtful", f"{text}.") for text in outcome.warnings]
-    found += _uninformed(outcome, names)
-    return Verdict(tuple(found))
+    found = [finding for check in _CHECKS for finding in check(outcome, limits)]
+    return Verdict((*found, *_uninformed(outcome, names)))
 
 
-def _ending(outcome: Outcome) -> Iterator[Finding]:
-    if outcome.method == "none" or outcome.draws.size == 0:
+def _ending(outcome: Outcome, _: Judging) -> Iterator[Finding]:
+    if outcome.method == "none" or (outcome.draws.size == 0 and outcome.surrogate is None):
         yield Finding("bad", f"There are no draws: {outcome.reason}.")
     elif not np.isfinite([outcome.mean.value, outcome.variance.value]).all():
         yield Finding("bad", "Means or variances are not finite.")
-    elif not outcome.finished:
-        yield Finding(
-            "doubtful", "It stopped before its end, by Ctrl-C or for its budget; this is what there was then."
-        )
+    if outcome.stopped is not None:
+        yield Finding("doubtful", f"The run stopped early: {outcome.stopped}. This is what its evaluations allow.")
 
 
-def _surrogate(outcome: Outcome) -> Iterator[Finding]:
+def _method(outcome: Outcome, _: Judging) -> Iterator[Finding]:
     if outcome.method in ("adapted HMC", "ensemble"):
         yield Finding("good", f"No surrogate was used, but {outcome.method}: {outcome.reason}.")
+
+
+def _surrogate(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+    if outcome.surrogate is None and outcome.method != "surrogate":
         return
-    sd, k = outcome.surrogate_error, outcome.pareto_k
-    if math.isfinite(sd):
-        level: Level = "good" if sd <= CLOSE else "doubtful" if sd <= FAR else "bad"
-        yield Finding(
-            level,
-            f"sd(U - V) = {sd:.2g}: exact minus surrogate potential at draws that the surrogate was not fitted to; "
-            f"weights of its draws have efficiency {outcome.efficiency:.2f}.",
-        )
-    if outcome.surrogate is not None:
-        share = outcome.surrogate.paths.open_share
-        yield Finding(
-            "good" if share <= OPEN else "doubtful" if share <= WIDE_OPEN else "bad",
-            f"Exact values leave {share:.1%} of the posterior's mass open, by the surrogate's own covariance: "
-            "mostly in its tails, where few points are.",
-        )
-        yield _tails(outcome.surrogate.lacking)
-    # Where all weights are nearly 1, their tail has a shape that says nothing.
-    if math.isfinite(k) and outcome.efficiency < EVEN:
-        level = "good" if k <= RELIABLE_K else "doubtful" if k < USELESS_K else "bad"
-        word = {"good": "reliable", "doubtful": "too small", "bad": "meaningless"}[level]
-        yield Finding(level, f"Pareto k = {k:.2f}: standard errors of corrected expectations are {word}.")
-
-
-def _tails(lacking: float) -> Finding:
-    return Finding(
-        "good" if lacking <= LACKING else "doubtful" if lacking <= MUCH_LACKING else "bad",
-        f"Tails may lack up to {lacking:.1%} of the standard deviation of a mean or variance; standard errors are "
-        "widened by that.",
+    sd = outcome.surrogate_error
+    if not math.isfinite(sd):
+        yield Finding("bad", "sd(U - V) is unknown: no draw of the surrogate has a finite exact potential.")
+        return
+    level = _level(sd, limits.close, limits.far)
+    if outcome.surrogate is not None and not len(outcome.surrogate.checked):
+        text = f"sd(U - V) = {sd:.2g} at the last training points; nothing corrects or checks the finished surrogate."
+        yield Finding(_worst([level, "doubtful"]), text)
+        return
+    yield Finding(
+        level,
+        f"sd(U - V) = {sd:.2g}: exact minus surrogate potential at draws that the surrogate was not fitted to; "
+        f"weights of its draws have efficiency {outcome.efficiency:.2f}.",
     )
 
 
-def _acceptance(outcome: Outcome) -> Iterator[Finding]:
+def _evidence(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+    if outcome.surrogate is None:
+        return
+    share, lacking = outcome.surrogate.paths.open_share, outcome.surrogate.lacking
+    yield Finding(
+        _level(share, limits.open, limits.wide_open),
+        f"The evaluations leave {share:.1%} of the posterior's mass open, by the surrogate's own covariance: "
+        "mostly in its tails, where few points are.",
+    )
+    yield Finding(
+        _level(lacking, limits.lacking, limits.much_lacking),
+        f"Tails may lack up to {lacking:.1%} of the standard deviation of a mean or variance; standard errors include "
+        "that.",
+    )
+
+
+def _weights(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+    # Where all weights are nearly 1, the shape of their tail does not matter.
+    if outcome.surrogate is None or not outcome.efficiency < limits.even:
+        return
+    count, k = len(outcome.surrogate.checked), outcome.pareto_k
+    limit = reliable_k(count)
+    if math.isnan(limit):
+        text = f"The tail of {count} importance weights cannot be judged: Pareto k takes {TELLING} or more."
+        yield Finding("good", text)
+    elif math.isfinite(k):
+        level = _level(k, limit, USELESS_K)
+        word = {"good": "reliable", "doubtful": "too small", "bad": "meaningless"}[level]
+        text = f"standard errors of corrected expectations are {word} ({count} weights: reliable up to {limit:.2f})"
+        yield Finding(level, f"Pareto k = {k:.2f}: {text}.")
+
+
+def _acceptance(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     seen, predicted = outcome.acceptance, outcome.predicted_acceptance
     if not math.isfinite(seen):
         return
+    text = f"{seen:.0%} of proposals were accepted"
     if not math.isfinite(predicted):
-        yield Finding("good" if seen > 0.1 else "doubtful", f"{seen:.0%} of proposals were accepted.")
+        yield Finding("good" if seen > limits.accepted else "doubtful", f"{text}.")
         return
-    steps = outcome.potentials.size
-    error = math.sqrt(max(predicted * (1 - predicted), 1 / max(steps, 1)) / max(steps, 1))
-    text = f"{seen:.0%} of proposals were accepted; sd(U - V) predicts {predicted:.0%}"
-    if abs(seen - predicted) > SURPRISE * error:
-        yield Finding("doubtful", f"{text}: the surrogate is worse where chains go than where it was checked.")
+    steps = max(outcome.potentials.size, 1)
+    error = math.sqrt(max(predicted * (1 - predicted), 1 / steps) / steps)
+    if abs(seen - predicted) > limits.surprise * error:
+        why = "the surrogate is worse where chains go than where it was checked"
+        yield Finding("doubtful", f"{text}; sd(U - V) predicts {predicted:.0%}: {why}.")
     else:
-        yield Finding("good", f"{text}.")
+        yield Finding("good", f"{text}; sd(U - V) predicts {predicted:.0%}.")
 
 
-def _chains(outcome: Outcome) -> Iterator[Finding]:
-    if outcome.surrogate is None and outcome.draws.shape[1] >= MIN_DRAWS:
+def _chains(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+    if not math.isnan(outcome.rhat):
+        yield _agreement(outcome, limits)
+    if outcome.surrogate is None and outcome.draws.shape[1] >= MIN_DRAWS and not outcome.rhat > limits.apart:
         effective = float(np.sum([geyer_ess(chain) for chain in outcome.draws], axis=0).min())
-        level: Level = "good" if effective >= FEW else "doubtful"
-        yield Finding(level, f"The draws are worth {effective:.0f} independent ones, in the worst coordinate.")
-    if math.isnan(outcome.rhat):
-        return
-    if outcome.rhat <= MIXED:
-        yield Finding("good", f"R-hat = {outcome.rhat:.2f}: the chains agree.")
-    else:
-        yield Finding("doubtful", f"R-hat = {outcome.rhat:.2f}: the chains disagree; they need more draws.")
+        text = f"The smallest effective sample size of a coordinate is {effective:.0f}"
+        yield Finding("good" if effective >= limits.few else "doubtful", f"{text}.")
 
 
-def _modes(outcome: Outcome) -> Iterator[Finding]:
-    if len(outcome.modes) > 1:
+def _agreement(outcome: Outcome, limits: Judging) -> Finding:
+    rhat, which = outcome.rhat, "the surrogate's chains" if outcome.surrogate is not None else "the chains"
+    if rhat <= limits.mixed:
+        return Finding("good", f"R-hat = {rhat:.3f}: {which} agree.")
+    if rhat <= limits.apart:
+        return Finding("doubtful", f"R-hat = {rhat:.3f}: {which} have not mixed; they need more draws.")
+    consequence = (
+        "Their averages have no standard error" if outcome.surrogate is None else "Averages over them mean little"
+    )
+    return Finding("bad", f"R-hat = {rhat:.3f}: {which} are in different places. {consequence}.")
+
+
+def _modes(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+    count, starts = len(outcome.modes), "one start" if outcome.starts == 1 else f"{outcome.starts} starts"
+    if count > 1:
         values = np.array([mode.value for mode in outcome.modes])
         heights = ", ".join(f"{height:.3g}" for height in values.min() - values)
-        yield Finding(
-            "doubtful",
-            f"The starts led to {len(outcome.modes)} modes, with log densities {heights} relative to the highest; the "
-            "share of each in the result may be wrong.",
-        )
+        mixed = outcome.surrogate is None and outcome.rhat <= limits.mixed
+        text = f"{_capital(starts)} led to {count} modes, with log densities {heights} relative to the highest"
+        yield Finding("doubtful" if mixed else "bad", f"{text}; the share of each in the result may be wrong.")
+    elif count == 1:
+        # Where no surrogate is good enough, the posterior is not near a normal one, and more modes are likely.
+        level: Level = "doubtful" if outcome.starts == 1 and outcome.refused else "good"
+        text = f"{_capital(starts)} led to one mode"
+        more = "; other modes were not looked for (x0 takes several starts as rows)" if outcome.starts == 1 else ""
+        yield Finding(level, f"{text}{more}.")
+    if any(not mode.converged for mode in outcome.modes):
+        text = "A descent did not come to a mode: the potential may be noisy, flat, or without a minimum"
+        yield Finding("doubtful", f"{text}. Is the target the log density, and not minus the log density?")
 
 
-def _failures(outcome: Outcome) -> Iterator[Finding]:
+def _failures(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     if not outcome.failures:
         return
     count = sum(outcome.failures.values())
     reason, times = max(outcome.failures.items(), key=lambda item: item[1])
     share = count / max(outcome.spent.values, 1)
     yield Finding(
-        "doubtful" if share > 0.1 else "good",
+        "doubtful" if share > limits.failing else "good",
         f"{count} evaluations failed and count as density 0; most often ({times}): {reason}",
     )
+
+
+def _target(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+    yield from (Finding("doubtful", text) for text in outcome.doubts)
+    if outcome.noise > limits.noisy:
+        text = f"The log density is noisy: it differs by {outcome.noise:.2g} between neighbouring points"
+        yield Finding("doubtful", f"{text}, which no surrogate and no sampler averages out.")
 
 
 def _uninformed(outcome: Outcome, names: Sequence[str]) -> Iterator[Finding]:
@@ -186,3 +212,31 @@ def _uninformed(outcome: Outcome, names: Sequence[str]) -> Iterator[Finding]:
         main = [i for i in order[:4] if abs(direction[i]) > 0.3] or [order[0]]
         terms = " ".join(f"{direction[i]:+.2f} {names[i]}" for i in main)
         yield Finding("doubtful", f"The density hardly depends on {terms}: only the prior bounds it, if there is one.")
+
+
+_CHECKS: tuple[Callable[[Outcome, Judging], Iterator[Finding]], ...] = (
+    _ending,
+    _method,
+    _surrogate,
+    _evidence,
+    _weights,
+    _acceptance,
+    _chains,
+    _modes,
+    _failures,
+    _target,
+)
+
+
+def _level(value: float, good: float, bad: float) -> Level:
+    """Good up to one limit, bad beyond the other."""
+    return "good" if value <= good else "doubtful" if value <= bad else "bad"
+
+
+def _worst(levels: "Iterator[Level] | Sequence[Level]") -> Level:
+    found = set(levels)
+    return "bad" if "bad" in found else "doubtful" if "doubtful" in found else "good"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

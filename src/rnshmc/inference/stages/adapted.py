@@ -1,28 +1,38 @@
-"""HMC on the exact potential, in coordinates whitened by what is known: the way on where a surrogate is no good."""
+"""HMC on the exact potential, in coordinates whitened by what is known, where the surrogate is not good enough."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.surrogate.chains import Chains, run_chains
+from rnshmc.inference.stages.scattered import scattered_starts
+from rnshmc.inference.surrogate.chains import BatchPotential, Chains, run_chains
 from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import AdaptedHMC
 from rnshmc.types import Array
 
 STAGE = "adapted HMC"
-CHAINS = 4
-TARGET_ACCEPTANCE = 0.8
-WARM_UP = (60, 60, 80)
-"""Transitions of the windows of the warm-up. After all but the last, the coordinates are whitened by the draws."""
-BLOCK = 10
-TRIES = 20
+Block = tuple[Array, Array, float]
+"""Draws in x (chains, n, d), their potentials (chains, n), and the mean acceptance."""
+
+
+def price(dim: int, draws: int, tuning: AdaptedHMC) -> int:
+    """Evaluation units that ``draws`` draws are expected to take, the warm-up included."""
+    steps = 1.5 / _first_step(dim) + 0.5
+    transitions = sum(tuning.warm_up) + draws / tuning.chains
+    return int(2 * tuning.chains * transitions * steps)
 
 
 def adapted_hmc(
-    archive: Archive, whitening: Whitening, centres: Array, *, draws: int, rng: np.random.Generator
-) -> Iterator[tuple[Array, Array, float]]:
-    """Blocks of exact draws in x (chains, n, d), their potentials (chains, n), and the mean acceptance in the block.
+    archive: Archive,
+    whitening: Whitening,
+    centres: Array,
+    rng: np.random.Generator,
+    tuning: AdaptedHMC,
+    *,
+    draws: int,
+) -> Iterator[Block]:
+    """Exact draws, block by block.
 
     Parameters
     ----------
@@ -37,31 +47,38 @@ def adapted_hmc(
     ------
     BudgetSpent
         When the budget ends; blocks before that have been yielded.
-    ParameterError
-        If no start of finite potential is found.
     """
-    start, step = _starts(archive, whitening, centres, rng), 0.5 * archive.dim**-0.25
-    for window, transitions in enumerate(WARM_UP):
+    potential = _exact(archive, whitening)
+    z = whitening.whiten(centres[np.arange(tuning.chains) % len(centres)])
+    positions = scattered_starts(
+        archive, whitening, z, lambda at: potential(at)[0], rng, spread=tuning.spread, tries=tuning.tries
+    )
+    start, step = (positions, *potential(positions)), _first_step(archive.dim)
+    for window, transitions in enumerate(tuning.warm_up):
         chains = run_chains(
             _exact(archive, whitening),
             start,
             transitions=transitions,
             step_size=step,
             rng=rng,
-            adapt_to=TARGET_ACCEPTANCE,
+            adapt_to=tuning.acceptance,
         )
         start, step = _end(chains), chains.step_size
-        if window < len(WARM_UP) - 1:
-            old, whitening = whitening, _by_draws(whitening, chains.draws[:, transitions // 3 :])
+        if window < len(tuning.warm_up) - 1:
+            old, whitening = whitening, _by_draws(whitening, chains.draws[:, transitions // 3 :], tuning.shrinkage)
             start = _transferred(old, whitening, start)
-    for _ in range(0, draws, CHAINS * BLOCK):
-        chains = run_chains(_exact(archive, whitening), start, transitions=BLOCK, step_size=step, rng=rng)
+    for _ in range(0, draws, tuning.chains * tuning.block):
+        chains = run_chains(_exact(archive, whitening), start, transitions=tuning.block, step_size=step, rng=rng)
         start = _end(chains)
         x = whitening.unwhiten(chains.draws.reshape(-1, archive.dim)).reshape(chains.draws.shape)
         yield x, chains.potentials, chains.acceptance
 
 
-def _exact(archive: Archive, whitening: Whitening):  # type: ignore[no-untyped-def]
+def _first_step(dim: int) -> float:
+    return float(0.5 * dim**-0.25)
+
+
+def _exact(archive: Archive, whitening: Whitening) -> BatchPotential:
     def potential(z: Array) -> tuple[Array, Array]:
         values, gradients = np.full(len(z), np.inf), np.zeros(z.shape)
         there = np.isfinite(z).all(axis=1)
@@ -74,32 +91,15 @@ def _exact(archive: Archive, whitening: Whitening):  # type: ignore[no-untyped-d
     return potential
 
 
-def _starts(
-    archive: Archive, whitening: Whitening, centres: Array, rng: np.random.Generator
-) -> tuple[Array, Array, Array]:
-    potential = _exact(archive, whitening)
-    z = whitening.whiten(centres[np.arange(CHAINS) % len(centres)])
-    spread = 0.5
-    start = z + spread * rng.standard_normal(z.shape)
-    for _ in range(TRIES):
-        values, gradients = potential(start)
-        bad = ~np.isfinite(values)
-        if not bad.any():
-            return start, values, gradients
-        spread *= 0.5
-        start[bad] = z[bad] + spread * rng.standard_normal(z[bad].shape)
-    raise ParameterError("start: no finite potential found around the mode; start elsewhere")
-
-
 def _end(chains: Chains) -> tuple[Array, Array, Array]:
     return chains.draws[:, -1], chains.potentials[:, -1], chains.last_gradients
 
 
-def _by_draws(whitening: Whitening, draws: Array) -> Whitening:
-    """Whitened by the covariance within chains, shrunk towards what it was as d draws weigh."""
+def _by_draws(whitening: Whitening, draws: Array, shrinkage: float) -> Whitening:
+    """Whitened by the covariance within chains, shrunk towards the identity as by ``shrinkage`` d draws."""
     n, dim = draws.shape[0] * draws.shape[1], draws.shape[2]
     centred = (draws - draws.mean(axis=1, keepdims=True)).reshape(-1, dim)
-    covariance = (centred.T @ centred + 5.0 * dim * np.eye(dim)) / (n + 5.0 * dim)
+    covariance = (centred.T @ centred + shrinkage * dim * np.eye(dim)) / (n + shrinkage * dim)
     variances, directions = np.linalg.eigh(covariance)
     return whitening.curved(1.0 / variances, directions)
 

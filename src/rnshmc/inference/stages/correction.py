@@ -1,28 +1,21 @@
-"""The exact potential at draws of the finished surrogate: corrected expectations, and exact MCMC draws."""
+"""The exact potential at draws of the finished surrogate, and exact MCMC draws from that."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
 from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.result.outcome import Surrogate
-from rnshmc.inference.result.verdict import MIXED
-from rnshmc.inference.result.weights import smoothed, weight_variance
-from rnshmc.inference.stages.tails import Tails
-from rnshmc.inference.stages.training import checks_for
-from rnshmc.inference.surrogate.paths import draw_paths
+from rnshmc.inference.stages.decision import checks_for
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains
+from rnshmc.inference.surrogate.weights import smoothed, weight_variance
+from rnshmc.inference.tuning import Correction, Tuning
 from rnshmc.types import Array
 
 STAGE = "correction"
-FIRST, FACTOR, ROUNDS = 100, 2, 5
-TELLING = 200
-"""Weights of which a heavy tail is believed; fewer have one by chance."""
-SETTLE, TRANSITIONS = 20, 200
-RHAT_CHAINS, DOUBLINGS = 8, 4
-"""Chains of the surrogate whose R-hat is computed, and how often they are made twice as long until it is `MIXED`."""
-EXACT_CHAINS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +26,11 @@ class Exact:
     potentials: Array
     acceptance: float
 
+    @classmethod
+    def none(cls, dim: int) -> Self:
+        """No draws."""
+        return cls(np.empty((0, 0, dim)), np.empty((0, 0)), np.nan)
+
 
 @dataclass(frozen=True, eq=False)
 class Checked:
@@ -41,21 +39,34 @@ class Checked:
     points: Array
     values: Array
     differences: Array
-    failed: Array
+    failed: npt.NDArray[np.bool_]
+
+    @classmethod
+    def none(cls, dim: int) -> Self:
+        """No draws."""
+        return cls(np.zeros((0, dim)), np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
+
+    def joined(self, other: "Checked") -> "Checked":
+        """The draws of both."""
+        pairs = ((getattr(self, name), getattr(other, name)) for name in ("points", "values", "differences", "failed"))
+        return Checked(*(np.concatenate(pair) for pair in pairs))
 
 
-def draw_surrogate(posterior: SurrogatePosterior, positions: Array, rng: np.random.Generator) -> Array:
+def draw_surrogate(
+    posterior: SurrogatePosterior, positions: Array, rng: np.random.Generator, tuning: Correction
+) -> Array:
     """Draws of the surrogate posterior in x, shape (chains, n, d), from chains as long as it takes them to agree.
 
-    They cost no exact evaluation. Chains that disagree go on for twice as long, of which every second draw is kept,
-    and so on; what went before is warm-up.
+    They cost no exact evaluation. Chains that disagree are continued for twice as long, thinned to the same number of
+    draws, and so on; what went before is warm-up.
     """
-    kept = draw_chains(posterior, positions, transitions=SETTLE + TRANSITIONS, rng=rng)[:, SETTLE:]
-    for doubled in range(1, DOUBLINGS + 1):
-        if largest_rhat(kept[:RHAT_CHAINS]) <= MIXED:
+    n = tuning.transitions
+    kept = draw_chains(posterior, positions, transitions=tuning.settle + n, rng=rng)[:, tuning.settle :]
+    for doubled in range(1, tuning.doublings + 1):
+        if largest_rhat(kept[: tuning.rhat_chains]) <= tuning.rhat:
             break
         every = 2**doubled
-        kept = draw_chains(posterior, kept[:, -1], transitions=every * TRANSITIONS, rng=rng)[:, every - 1 :: every]
+        kept = draw_chains(posterior, kept[:, -1], transitions=every * n, rng=rng)[:, every - 1 :: every]
     return posterior.whitening.unwhiten(kept.reshape(-1, posterior.dim)).reshape(kept.shape)
 
 
@@ -68,82 +79,73 @@ def check(
     archive: Archive,
     posterior: SurrogatePosterior,
     draws: Array,
+    rng: np.random.Generator,
+    tuning: Tuning,
     *,
     aim: float,
     variance: float,
-    rng: np.random.Generator,
-) -> Checked:
-    """Exact values at surrogate draws, as many as corrections to a precision of ``aim`` draws need.
+) -> Iterator[Checked]:
+    """Exact values at draws of the surrogate, as many as corrections to a precision of ``aim`` draws need.
+
+    All of them are yielded again after each round.
 
     Parameters
     ----------
     draws
-        (chains, n, d); points are taken from all chains evenly and far apart within one.
+        (chains, n, d); points are taken evenly from all chains and far apart within one.
     variance
-        What is known so far of the variance of the importance weights.
+        Of the importance weights, by what is known so far.
+
+    Raises
+    ------
+    BudgetSpent
+        When the budget ends, after what it allows.
     """
     order = _scattered(draws, rng)
-    checked = Checked(np.zeros((0, archive.dim)), np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
-    for _ in range(ROUNDS):
-        # A single large weight among few must not decide at once how many there are to be.
-        most = FACTOR * len(checked.values) if len(checked.values) else FIRST
-        needed = checks_for(aim, variance)
-        if len(checked.values) and smoothed(-checked.differences[~checked.failed]).heavy:
-            needed = max(needed, min(most, TELLING))
-        wanted = min(needed, most, len(order)) - len(checked.values)
+    checked = Checked.none(archive.dim)
+    for _ in range(tuning.correction.rounds):
+        wanted = min(_needed(checked, aim, variance, tuning), len(order)) - len(checked.values)
         if wanted <= 0:
             break
-        points = order[len(checked.values) : len(checked.values) + wanted]
+        # What the budget allows of a round; the next one then raises.
+        points = order[len(checked.values) :][: max(1, min(wanted, archive.affordable))]
         archive.expected_units = archive.spent.units + wanted
         found = archive.evaluate(points, STAGE, gradient=False)
         values = np.array([one.value for one in found])
         failed = np.array([one.failure is not None for one in found])
-        checked = Checked(
-            np.concatenate((checked.points, points)),
-            np.concatenate((checked.values, values)),
-            np.concatenate((checked.differences, values - posterior.values(points))),
-            np.concatenate((checked.failed, failed)),
-        )
+        checked = checked.joined(Checked(points, values, values - posterior.values(points), failed))
         variance = weight_variance(checked.differences[~checked.failed])
         archive.surrogate_error = float(np.sqrt(variance))
-    return checked
+        yield checked
 
 
-def surrogate_of(
-    posterior: SurrogatePosterior,
-    draws: Array,
-    checked: Checked,
-    tails: Tails,
-    *,
-    aim: float,
-    rng: np.random.Generator,
-) -> Surrogate:
-    """Ingredients of corrected expectations. Failed evaluations are left out, those of zero density weigh nothing.
+def _needed(checked: Checked, aim: float, variance: float, tuning: Tuning) -> int:
+    """Exact values in all, after those that there are.
 
-    Raises
-    ------
-    FitError
-        If the covariance of the surrogate's process cannot be factored.
+    A single large weight among few must not decide at once how many there are to be.
     """
-    kept = ~checked.failed
-    points, differences = checked.points[kept], checked.differences[kept]
-    paths = draw_paths(posterior, posterior.whitening.whiten(draws[:, -1]), points, differences, rng)
-    chains, _, dim = draws.shape
-    return Surrogate(draws.reshape(-1, dim), points, differences, smoothed(-differences), paths, chains, tails, aim)
+    needed, have = checks_for(aim, variance, tuning.training), len(checked.values)
+    if not have:
+        return min(needed, tuning.correction.first)
+    most = tuning.correction.factor * have
+    if smoothed(-checked.differences[~checked.failed]).heavy:
+        needed = max(needed, min(most, tuning.correction.telling))
+    return min(needed, most)
 
 
-def metropolis(checked: Checked, rng: np.random.Generator) -> Exact:
+def metropolis(checked: Checked, rng: np.random.Generator, tuning: Correction) -> Exact:
     """Independence Metropolis over the checked draws, each proposed once: exact for independent surrogate draws.
 
     The draws are the states of chains of equal length, the first of them started at a checked draw. A failed
     evaluation or a density of zero rejects.
     """
-    usable = len(checked.values) // EXACT_CHAINS
+    count = tuning.exact_chains
+    usable = len(checked.values) // count
     dim = checked.points.shape[1]
-    draws, potentials = np.empty((EXACT_CHAINS, usable, dim)), np.empty((EXACT_CHAINS, usable))
+    draws, potentials = np.empty((count, usable, dim)), np.empty((count, usable))
     probabilities = []
-    for chain in range(EXACT_CHAINS):
-        mine = np.arange(chain, usable * EXACT_CHAINS, EXACT_CHAINS)
+    for chain in range(count):
+        mine = np.arange(chain, usable * count, count)
         state = -1
         for k, proposal in enumerate(mine):
             log_ratio = -np.inf

@@ -1,32 +1,41 @@
-"""Affine-invariant ensemble (Goodman and Weare 2010): the way on without gradients and without a surrogate."""
+"""Affine-invariant ensemble (Goodman and Weare 2010), without gradients, where the surrogate is not good enough."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.stages.scattered import scattered_starts
 from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import Ensemble
 from rnshmc.types import Array
 
 STAGE = "ensemble"
-STRETCH = 2.0
-TRIES = 20
-BLOCK = 10
+
+
+def price(dim: int, draws: int, tuning: Ensemble) -> int:
+    """Evaluation units that ``draws`` draws take, the warm-up included."""
+    blocks = _warm_up(dim, tuning) + _blocks(dim, draws, tuning)
+    return _walkers(dim) * (1 + blocks * tuning.block)
 
 
 def stretch_moves(
-    archive: Archive, whitening: Whitening, centres: Array, *, draws: int, rng: np.random.Generator
+    archive: Archive,
+    whitening: Whitening,
+    centres: Array,
+    rng: np.random.Generator,
+    tuning: Ensemble,
+    *,
+    draws: int,
 ) -> Iterator[tuple[Array, Array, float]]:
     """Blocks of states of the walkers in x (walkers, n, d), their potentials (walkers, n), and the acceptance.
 
-    Each half of the walkers moves at once, along lines through walkers of the other half. The first 20 d sweeps are
-    left out.
+    Each half of the walkers moves at once, along lines through walkers of the other half.
 
     Parameters
     ----------
     whitening
-        Sets how far from the centres walkers begin.
+        Coordinates in which walkers are scattered around the centres.
     centres
         Where they begin, in turn, shape (k, d).
     draws
@@ -36,52 +45,58 @@ def stretch_moves(
     ------
     BudgetSpent
         When the budget ends; blocks before that have been yielded.
-    ParameterError
-        If no start of finite potential is found.
     """
-    dim = archive.dim
-    walkers = 2 * max(dim + 1, 8)
-    positions, potentials = _starts(archive, whitening, centres, walkers, rng)
-    warm_up = 20 * dim // BLOCK
-    for block in range(warm_up + max(1, -(-draws // (walkers * BLOCK)))):
-        states, energies = np.empty((walkers, BLOCK, dim)), np.empty((walkers, BLOCK))
+    walkers = _walkers(archive.dim)
+
+    def values(z: Array) -> Array:
+        found = archive.evaluate(whitening.unwhiten(z), STAGE, gradient=False)
+        return np.array([one.value for one in found])
+
+    z = whitening.whiten(centres[np.arange(walkers) % len(centres)])
+    start = scattered_starts(archive, whitening, z, values, rng, spread=1.0, tries=tuning.tries)
+    positions, potentials = whitening.unwhiten(start), values(start)
+    warm_up = _warm_up(archive.dim, tuning)
+    for block in range(warm_up + _blocks(archive.dim, draws, tuning)):
+        shape = (walkers, tuning.block)
+        states, energies = np.empty((*shape, archive.dim)), np.empty(shape)
         accepted: list[float] = []
-        for k in range(BLOCK):
-            halves = (slice(0, walkers // 2), slice(walkers // 2, walkers))
-            accepted += [_move(archive, positions, potentials, half, rng) for half in halves]
+        for k in range(tuning.block):
+            for half in (slice(0, walkers // 2), slice(walkers // 2, walkers)):
+                positions, potentials, acceptance = _moved(archive, positions, potentials, half, rng, tuning.stretch)
+                accepted.append(acceptance)
             states[:, k], energies[:, k] = positions, potentials
         if block >= warm_up:
             yield states, energies, float(np.mean(accepted))
 
 
-def _move(archive: Archive, positions: Array, potentials: Array, half: slice, rng: np.random.Generator) -> float:
-    """Move one half of the walkers in place; their mean acceptance."""
+def _walkers(dim: int) -> int:
+    return 2 * max(dim + 1, 8)
+
+
+def _warm_up(dim: int, tuning: Ensemble) -> int:
+    """Blocks that are left out."""
+    return tuning.sweeps * dim // tuning.block
+
+
+def _blocks(dim: int, draws: int, tuning: Ensemble) -> int:
+    return max(1, -(-draws // (_walkers(dim) * tuning.block)))
+
+
+def _moved(
+    archive: Archive, positions: Array, potentials: Array, half: slice, rng: np.random.Generator, longest: float
+) -> tuple[Array, Array, float]:
+    """Positions and potentials after one half of the walkers has moved, and its mean acceptance."""
     moving = np.arange(len(positions))[half]
     others = np.setdiff1d(np.arange(len(positions)), moving)
     partners = positions[rng.choice(others, len(moving))]
-    stretch = (1.0 + (STRETCH - 1.0) * rng.uniform(size=len(moving))) ** 2 / STRETCH
+    stretch = (1.0 + (longest - 1.0) * rng.uniform(size=len(moving))) ** 2 / longest
     proposals = partners + stretch[:, None] * (positions[moving] - partners)
     found = archive.evaluate(proposals, STAGE, gradient=False)
     values = np.array([one.value for one in found])
     log_ratio = (archive.dim - 1) * np.log(stretch) + potentials[moving] - values
     probability = np.exp(np.minimum(log_ratio, 0.0))
     accepted = rng.uniform(size=len(moving)) < probability
+    positions, potentials = positions.copy(), potentials.copy()
     positions[moving[accepted]] = proposals[accepted]
     potentials[moving[accepted]] = values[accepted]
-    return float(probability.mean())
-
-
-def _starts(
-    archive: Archive, whitening: Whitening, centres: Array, walkers: int, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    z = whitening.whiten(centres[np.arange(walkers) % len(centres)])
-    positions = whitening.unwhiten(z + rng.standard_normal(z.shape))
-    potentials = np.full(walkers, np.inf)
-    for attempt in range(TRIES):
-        bad = ~np.isfinite(potentials)
-        if not bad.any():
-            return positions, potentials
-        shrunk = z[bad] + 0.7**attempt * rng.standard_normal(z[bad].shape)
-        positions[bad] = whitening.unwhiten(shrunk)
-        potentials[bad] = [one.value for one in archive.evaluate(positions[bad], STAGE, gradient=False)]
-    raise ParameterError("start: no finite potential found around the mode; start elsewhere")
+    return positions, potentials, float(probability.mean())

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rnshmc.dynamics.leapfrog import leapfrog
+from rnshmc.dynamics.metrics import IdentityMetric
 from rnshmc.types import Array
 
 BatchPotential = Callable[[Array], tuple[Array, Array]]
 """Potentials (m,) and gradients (m, d) at positions (m, d); an infinite potential where a trajectory must not end."""
 
-
 SHORT, SHORT_EVERY = 0.25, 4
+"""Factor of the step in every so many transitions that are shortened."""
+MOST_STEPS = 64
+"""Leapfrog steps of a trajectory, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +79,27 @@ def run_chains(
     draws, potentials = np.empty((transitions, *q.shape)), np.empty((transitions, len(q)))
     probabilities = np.empty(transitions)
     tuner = _DualAveraging(step_size, adapt_to)
+
+    def force(position: Array) -> Array:
+        return potential(position)[1]
+
     for k in range(transitions):
         step = tuner.step_size * rng.uniform(0.8, 1.2) * (SHORT if shorten and k % SHORT_EVERY == 0 else 1.0)
-        steps = int(np.clip(np.ceil(rng.uniform(1.0, 2.0) / step), 1, 64))
+        steps = int(np.clip(np.ceil(rng.uniform(1.0, 2.0) / step), 1, MOST_STEPS))
         p = rng.standard_normal(q.shape)
         uniform = rng.uniform(size=len(q))
-        end, u_end, g_end, p_end = _leapfrog(potential, q, p, g, step, steps)
         with np.errstate(over="ignore", invalid="ignore"):
+            # Rows are chains: the integrator works element by element.
+            end, p_end, u_end, g_end = leapfrog(
+                q,
+                p,
+                g,
+                step_size=step,
+                n_steps=steps,
+                metric=IdentityMetric(),
+                force=force,
+                at_end=potential,  # type: ignore[arg-type]
+            )
             change = u_end - u + 0.5 * ((p_end**2).sum(axis=1) - (p**2).sum(axis=1))
         probability = np.exp(-np.maximum(np.where(np.isfinite(change), change, np.inf), 0.0))
         accepted = uniform < probability
@@ -90,19 +108,6 @@ def run_chains(
         draws[k], potentials[k], probabilities[k] = q, u, probability.mean()
         tuner.update(float(probabilities[k]))
     return Chains(draws.transpose(1, 0, 2), potentials.T, float(probabilities.mean()), tuner.settled(), g)
-
-
-def _leapfrog(
-    potential: BatchPotential, q: Array, p: Array, g: Array, step: float, steps: int
-) -> tuple[Array, Array, Array, Array]:
-    u = np.zeros(len(q))
-    with np.errstate(over="ignore", invalid="ignore"):
-        for _ in range(steps):
-            p = p - 0.5 * step * g
-            q = q + step * p
-            u, g = potential(q)
-            p = p - 0.5 * step * g
-    return q, u, g, p
 
 
 class _DualAveraging:

@@ -1,0 +1,124 @@
+"""One surrogate: trained, checked and drawn from; and what a run that stopped early makes of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rnshmc.errors import FitError
+from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.result.corrected import Corrected, corrected_by
+from rnshmc.inference.result.findings import Found
+from rnshmc.inference.result.resampling import resampled
+from rnshmc.inference.stages.correction import Checked, check, draw_surrogate, largest_rhat, metropolis
+from rnshmc.inference.stages.noise import noise_of
+from rnshmc.inference.stages.training import Trained, train
+from rnshmc.inference.tuning import Correction, Tuning
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What every stage of a run needs: the exact potential, randomness, every tuned number, and the draws wanted."""
+
+    archive: Archive
+    rng: np.random.Generator
+    tuning: Tuning
+    draws: int
+
+    @property
+    def aim(self) -> float:
+        """Independent draws whose errors corrected expectations aim at."""
+        return self.tuning.correction.precision * self.draws
+
+
+def attempt(job: Job, found: Found) -> Iterator[Found]:
+    """Train a surrogate, check it and draw; the last one has rows if it is good enough, and else the reason."""
+    assert found.whitening is not None
+    try:
+        for trained in train(job.archive, found.whitening, job.rng, job.tuning, aim=job.aim):
+            found = replace(found, trained=trained)
+            yield found
+        noise = noise_of(job.archive, trained.posterior, job.rng, job.tuning.noise)
+        found = replace(found, noise=noise if noise > job.tuning.judging.noisy else 0.0)
+        if not trained.good:
+            yield replace(found, reason=_too_far(trained))
+            return
+        for checked in checked_surrogate(job, found, trained):
+            found = checked
+            yield found
+        assert found.surrogate is not None
+        refused = _refused(found.surrogate, job.tuning.correction)
+        yield with_rows(job, found) if refused is None else replace(found, method="none", reason=refused)
+    except (FitError, np.linalg.LinAlgError) as error:
+        yield replace(found, method="none", reason=f"no surrogate could be fitted: {error}")
+
+
+def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Found]:
+    """With exact values at draws of a surrogate, and in the end all that they correct."""
+    posterior = trained.posterior
+    drawn = draw_surrogate(posterior, trained.positions, job.rng, job.tuning.correction)
+    found = replace(found, whitening=posterior.whitening, surrogate_draws=drawn)
+    rounds = check(job.archive, posterior, drawn, job.rng, job.tuning, aim=job.aim, variance=trained.variance)
+    for checked in rounds:
+        found = replace(found, checked=checked)
+        yield found
+    found = _corrected(job, found, trained, drawn, checked)
+    yield replace(found, method="surrogate", reason="the surrogate is close to the posterior")
+
+
+def with_rows(job: Job, found: Found) -> Found:
+    """With as many draws as were asked for."""
+    assert found.surrogate is not None
+    assert found.whitening is not None
+    return replace(found, rows=resampled(found.surrogate, found.whitening, job.draws, job.rng, job.tuning.resampling))
+
+
+def salvaged(job: Job, found: Found) -> Found:
+    """What a run that stopped early allows without another evaluation: its chains, or else its latest surrogate."""
+    chains = found.chains()
+    if found.rows is not None or (chains is not None and not largest_rhat(chains.draws) > job.tuning.judging.apart):
+        return found
+    if found.trained is None:
+        return found
+    try:
+        if found.surrogate is None:
+            found = _unfinished(job, found, found.trained)
+        return with_rows(job, replace(found, method="surrogate", blocks=()))
+    except (FitError, np.linalg.LinAlgError):
+        return found
+
+
+def _unfinished(job: Job, found: Found, trained: Trained) -> Found:
+    """Corrected by the exact values that there are, if any."""
+    drawn, checked = found.surrogate_draws, found.checked
+    if drawn is None or checked is None:
+        brief = replace(job.tuning.correction, doublings=0)
+        drawn = draw_surrogate(trained.posterior, trained.positions, job.rng, brief)
+        checked = Checked.none(job.archive.dim)
+        found = replace(found, whitening=trained.posterior.whitening, surrogate_draws=drawn)
+    return _corrected(job, found, trained, drawn, checked)
+
+
+def _corrected(job: Job, found: Found, trained: Trained, drawn: Array, checked: Checked) -> Found:
+    surrogate = corrected_by(trained.posterior, drawn, checked, trained.tails, job.rng, job.tuning.process, aim=job.aim)
+    return replace(found, surrogate=surrogate, exact=metropolis(checked, job.rng, job.tuning.correction))
+
+
+def _refused(surrogate: Corrected, tuning: Correction) -> str | None:
+    """Why a surrogate that was checked is not used; None if it is."""
+    weights, lacking = surrogate.weights, surrogate.lacking
+    if weights.heavy or weights.efficiency < tuning.least_efficiency:
+        return (
+            f"the importance weights of the surrogate's draws are too uneven (efficiency {weights.efficiency:.2f}, "
+            f"Pareto k {weights.pareto_k:.2f})"
+        )
+    if lacking > tuning.much_lacking:
+        return f"its tails may lack {lacking:.0%} of the standard deviation of a mean or variance"
+    return None
+
+
+def _too_far(trained: Trained) -> str:
+    spread = np.sqrt(trained.variance)
+    how = f"relative error of its weights {spread:.2f}" if np.isfinite(spread) else "none of its draws was near"
+    return f"the surrogate is too far from the posterior ({how})"

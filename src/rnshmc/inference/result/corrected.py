@@ -1,0 +1,161 @@
+"""Expectations over draws of a surrogate, corrected by exact values at some of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnshmc.errors import FitError
+from rnshmc.inference.stages.correction import Checked
+from rnshmc.inference.surrogate.paths import Paths, draw_paths
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior
+from rnshmc.inference.surrogate.tails import Tails
+from rnshmc.inference.surrogate.weights import Weights, smoothed
+from rnshmc.inference.tuning import Process
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """An expectation and its standard error, of the same shape."""
+
+    value: Array
+    standard_error: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """What corrected expectations are made of.
+
+    Attributes
+    ----------
+    draws
+        Draws of the surrogate posterior, not corrected, shape (s, d), nearly independent.
+    checked
+        Draws of it whose exact potential is known, shape (m, d), none of them a training point.
+    differences
+        U - V there, shape (m,), up to a constant; inf where the density is zero.
+    weights
+        Their importance weights.
+    paths
+        Posteriors drawn from the process given the training points.
+    chains
+        Number of chains behind ``draws``, one after the other.
+    tails
+        What the surrogate may lack in its tails.
+    aim
+        Independent draws whose errors were aimed at.
+    """
+
+    draws: Array
+    checked: Array
+    differences: Array
+    weights: Weights
+    paths: Paths
+    chains: int
+    tails: Tails
+    aim: float
+
+    def expectation(self, function: Callable[[Array], Array]) -> Estimate:
+        """Corrected expectation of a function, with its standard error.
+
+            mean of f over draws of the surrogate + c
+
+        c = E_U f - E_V f has a prior by the process of U - V, and is measured by the mean of (w - 1) (f - that mean)
+        over the checked draws; the two are combined by their variances. The variance of the measurement is no less than
+        the process expects, because draws of which none is in a tail do not show it. The standard error includes the
+        error of c, that of the mean over draws of the surrogate, by the spread of the means of its chains, and what
+        tails may lack (`Tails.shift`). The variance of c by the process counts as at least that of a mean of ``aim``
+        draws.
+
+        Where the squares of measured minus expected c exceed both variances, on average over the functions, the
+        variance of the process is raised by the difference (empirical Bayes). Functions of one scale therefore belong
+        in one call, and others in calls of their own.
+
+        Parameters
+        ----------
+        function
+            From positions (n, d) to values (n, k) or (n,).
+        """
+        plain = np.asarray(function(self.draws))
+        by_chain = plain.reshape(self.chains, -1, *plain.shape[1:]).mean(axis=1)
+        mean = by_chain.mean(axis=0)
+        expected, spread, excess = self.paths.shift(np.asarray(function(self.paths.points)) - mean)
+        # The process expects third derivatives in all directions alike. Where they line up, means shift by far more.
+        spread = np.maximum(spread, plain.var(axis=0) / self.aim)
+        correction, variance = expected, spread
+        if len(self.checked) > 1:
+            measured, noise = self._measured(np.asarray(function(self.checked)) - mean)
+            noise = np.maximum(noise, excess / len(self.checked))
+            # What the process does not account for, by all functions together, as where a cliff is unknown to it.
+            spread = spread + max(float(((measured - expected) ** 2 - spread - noise).mean()), 0.0)
+            total = spread + noise
+            # Both are 0 where the surrogate is exact.
+            share = np.where(total > 0, spread / np.where(total > 0, total, 1.0), 0.0)
+            correction, variance = expected + share * (measured - expected), share * noise
+        error = variance + by_chain.var(axis=0, ddof=1) / self.chains
+        error = error + self.tails.shift(np.asarray(function(self.tails.points)) - mean) ** 2
+        return Estimate(mean + correction, np.sqrt(error))
+
+    @property
+    def lacking(self) -> float:
+        """The largest part of a mean or variance that tails may lack, in standard deviations of a normal variable."""
+        centre, scale = self.draws.mean(axis=0), self._scale()
+        z = (self.tails.points - centre) / scale
+        moments = np.column_stack((z, (z**2 - 1.0) / np.sqrt(2.0)))
+        return float(self.tails.shift(moments).max())
+
+    def mean(self) -> Estimate:
+        """Corrected means of the coordinates."""
+        scale = self._scale()
+        return _scaled(self.expectation(lambda x: x / scale), scale)
+
+    def variance(self) -> Estimate:
+        """Corrected variances of the coordinates."""
+        centre, scale = self.mean().value, self._scale()
+        return _scaled(self.expectation(lambda x: ((x - centre) / scale) ** 2), scale**2)
+
+    def _scale(self) -> Array:
+        """Standard deviations of the coordinates over draws of the surrogate."""
+        return np.asarray(np.maximum(self.draws.std(axis=0), np.finfo(float).tiny))
+
+    def _measured(self, centred: Array) -> tuple[Array, Array]:
+        """Mean of (w - 1) f over the checked draws, and its variance, to first order: the mean of w is random, too."""
+        weights = self.weights.weights.reshape((-1,) + (1,) * (centred.ndim - 1))
+        mean = (weights * centred).mean(axis=0)
+        terms = weights * (centred - mean) - centred
+        return mean - centred.mean(axis=0), terms.var(axis=0, ddof=1) / len(terms)
+
+
+def corrected_by(
+    posterior: SurrogatePosterior,
+    draws: Array,
+    checked: Checked,
+    tails: Tails,
+    rng: np.random.Generator,
+    tuning: Process,
+    *,
+    aim: float,
+) -> Corrected:
+    """Ingredients of corrected expectations, from draws of the surrogate in x, (chains, n, d), and exact values.
+
+    Failed evaluations are left out; points of zero density have weight 0.
+
+    Raises
+    ------
+    FitError
+        If the covariance of the surrogate's process cannot be factored.
+    """
+    kept = ~checked.failed
+    points, differences = checked.points[kept], checked.differences[kept]
+    ends = posterior.whitening.whiten(draws[:, -1])
+    try:
+        paths = draw_paths(posterior, ends, rng, tuning, checked=points, differences=differences)
+    except np.linalg.LinAlgError as error:
+        raise FitError(f"the covariance of the surrogate's process cannot be factored: {error}") from error
+    chains, _, dim = draws.shape
+    return Corrected(draws.reshape(-1, dim), points, differences, smoothed(-differences), paths, chains, tails, aim)
+
+
+def _scaled(estimate: Estimate, scale: Array) -> Estimate:
+    return Estimate(scale * estimate.value, scale * estimate.standard_error)

@@ -1,0 +1,107 @@
+"""What training does next: a pure function of a few numbers."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from rnshmc.inference.tuning import Training
+
+
+class Decision(Enum):
+    """What is done next."""
+
+    BATCH = "evaluate at draws of the surrogate, and fit again"
+    EXAMINE = "see what the surrogate leaves open, most of all in its tails"
+    FILL = "evaluate where it leaves too much open, and fit again"
+    ACCEPT = "the surrogate is good enough"
+    GIVE_UP = "more points do not make it good enough"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The numbers that decide.
+
+    Attributes
+    ----------
+    dim
+        Number of parameters d.
+    with_gradients
+        Whether points have gradients.
+    aim
+        Independent draws whose errors are aimed at.
+    most_rows
+        Equations of the largest system that can be solved.
+    used
+        Training points of the surrogate.
+    tried
+        Points evaluated in training.
+    variance
+        Of the importance weights at draws before they became training points; inf before any.
+    missing
+        Mass on the shoulders that the surrogate misses, relative to its own.
+    at_wall
+        Share of its draws at its wall.
+    looks
+        How often exact values were looked at further out.
+    left
+        Points at which the last examination found too much open; None if there was none since the last fit.
+    """
+
+    dim: int
+    with_gradients: bool
+    aim: float
+    most_rows: int
+    used: int
+    tried: int = 0
+    variance: float = np.inf
+    missing: float = 0.0
+    at_wall: float = 0.0
+    looks: int = 0
+    left: int | None = None
+
+
+def decide(tally: Tally, tuning: Training) -> Decision:
+    """What to do next.
+
+    Batches, until corrections to the precision aimed at cost less than more training. Then what is left open is
+    examined and filled, until it is little, or there are as many points as there may be.
+    """
+    if tally.left is not None:
+        done = tally.left == 0 or tally.looks >= tuning.looks or is_full(tally, tuning)
+        return Decision.ACCEPT if done else Decision.FILL
+    if is_close(tally, tuning) and tally.at_wall < tuning.at_wall and tally.missing < tuning.missing:
+        return Decision.EXAMINE
+    if is_full(tally, tuning) or is_hopeless(tally, tuning):
+        return Decision.GIVE_UP
+    return Decision.BATCH
+
+
+def is_close(tally: Tally, tuning: Training) -> bool:
+    """Whether corrections need fewer exact values than further training is worth."""
+    terms = tally.dim if tally.with_gradients else (tally.dim + 1) * (tally.dim + 2)
+    needed = tuning.shrunk * tally.aim * tally.variance
+    return needed <= tuning.worth * tally.used and tally.used >= tuning.fewest + terms
+
+
+def is_full(tally: Tally, tuning: Training) -> bool:
+    """Whether there are as many training points as there may be."""
+    most, rows = (tuning.most_points, tally.dim + 1) if tally.with_gradients else (tuning.most_values, 1)
+    return max(tally.used, tally.tried) >= most or tally.used * rows + tally.most_rows // 20 > tally.most_rows
+
+
+def is_hopeless(tally: Tally, tuning: Training) -> bool:
+    """Whether the surrogate is far off after many points."""
+    return tally.tried >= tuning.hopeless * (tally.dim + 20) and tally.variance > tuning.sound
+
+
+def batch_size(tally: Tally, tuning: Training) -> int:
+    """Draws of the surrogate to evaluate next."""
+    if not np.isfinite(tally.variance):
+        return tuning.first_batch
+    return max(tuning.first_batch, tally.dim // 4, min(tally.used // 8, tuning.chains))
+
+
+def checks_for(aim: float, variance: float, tuning: Training) -> int:
+    """Exact values that corrections to a precision of ``aim`` draws need, for weights of some variance."""
+    return max(tuning.fewest_checks, int(np.ceil(tuning.shrunk * aim * min(variance, 1.0))))

@@ -1,0 +1,113 @@
+"""Surrogates fitted anew as evaluations arrive, in coordinates that follow them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnshmc.errors import FitError
+from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior, plausible
+from rnshmc.inference.surrogate.whitening import Whitening, improved
+from rnshmc.inference.tuning import Tuning
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A surrogate posterior, the whitened positions of its chains (chains, d), and the share of draws at its wall."""
+
+    posterior: SurrogatePosterior
+    positions: Array
+    at_wall: float
+
+    @property
+    def points(self) -> int:
+        """Number of training points."""
+        return len(self.posterior.kernel.centres)
+
+
+def first_fit(archive: Archive, whitening: Whitening, rng: np.random.Generator, tuning: Tuning) -> Fit:
+    """The surrogate after the directions are probed.
+
+    Raises
+    ------
+    FitError
+        If it cannot be fitted.
+    """
+    posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting)
+    positions = 0.7 * rng.standard_normal((tuning.training.chains, archive.dim))
+    return _rewhitened(archive, posterior, positions, rng, tuning)
+
+
+def next_fit(archive: Archive, fit: Fit, rng: np.random.Generator, tuning: Tuning, *, search: bool, sound: bool) -> Fit:
+    """The surrogate with all points evaluated by now.
+
+    Parameters
+    ----------
+    search
+        Whether length and noise are searched again.
+    sound
+        Whether the last surrogate was good enough for its draws to whiten, and for its chains to go on.
+
+    Raises
+    ------
+    FitError
+        If it cannot be fitted.
+    """
+    like = None if search else fit.posterior.kernel
+    whitening = fit.posterior.whitening
+    posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=like)
+    if sound:
+        return _rewhitened(archive, posterior, fit.positions, rng, tuning)
+    # Chains of a surrogate that was wrong may be anywhere: they start again at points known to be good.
+    known = whitening.whiten(plausible(archive.training(), tuning.fitting).points)
+    positions = known[rng.choice(len(known), tuning.training.chains)]
+    draws = draw_chains(posterior, positions, transitions=tuning.training.transitions, rng=rng)
+    return _fit(posterior, draws)
+
+
+def _fit(posterior: SurrogatePosterior, draws: Array) -> Fit:
+    norms = np.linalg.norm(_settled(draws), axis=2)
+    return Fit(posterior, draws[:, -1], float((norms > posterior.radius - 0.5).mean()))
+
+
+def _settled(draws: Array) -> Array:
+    return draws[:, draws.shape[1] // 2 :]
+
+
+def _rewhitened(
+    archive: Archive, posterior: SurrogatePosterior, positions: Array, rng: np.random.Generator, tuning: Tuning
+) -> Fit:
+    """Draws of a surrogate, and the surrogate fitted again in coordinates whitened by them where that changes them."""
+    training = tuning.training
+    draws = draw_chains(posterior, positions, transitions=training.transitions, rng=rng)
+    pool = _settled(draws).reshape(-1, archive.dim)
+    try:
+        hessian = _hessian(posterior, pool, training.bent)
+    except np.linalg.LinAlgError:
+        return _fit(posterior, draws)
+    curvatures = np.linalg.eigvalsh(hessian)
+    low, high = training.unchanged
+    off_centre = np.linalg.norm(pool.mean(axis=0))
+    if curvatures[0] > low and curvatures[-1] < high and off_centre < training.off_centre:
+        return _fit(posterior, draws)
+    old = posterior.whitening
+    whitening = improved(old.moved(old.unwhiten(pool.mean(axis=0)[None])[0]), hessian)
+    positions = whitening.whiten(old.unwhiten(draws[:, -1]))
+    try:
+        refitted = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=posterior.kernel)
+    except FitError:
+        return _fit(posterior, draws)
+    return _fit(refitted, draw_chains(refitted, positions, transitions=training.transitions, rng=rng))
+
+
+def _hessian(posterior: SurrogatePosterior, pool: Array, bent: float) -> Array:
+    """The mean Hessian over draws, or the inverse of their covariance where the density is bent.
+
+    For a normal density the two agree; a bent one is narrower in each place than it is on the whole.
+    """
+    hessian = posterior.kernel.mean_hessian(pool[::5])
+    spread = np.cov(pool.T).reshape(posterior.dim, posterior.dim)
+    if np.linalg.eigvals(hessian @ spread).real.max() > bent:
+        hessian = np.linalg.inv(spread)
+    return hessian

@@ -1,0 +1,289 @@
+"""Every tuned number of `rnshmc.sample`, by stage, with its meaning, unit and source.
+
+A source is a paper, or the experiment that chose the number. "Benchmark" is
+
+    scripts/in-env.sh python benchmarks/inference.py --seeds 10
+
+on paper A's regressions and densities of known moments; what was tried is in docs/development/inference-tried.md. A
+number without a source was set once and not varied.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """The surrogate posterior: a Gaussian process within a sphere, in whitened coordinates."""
+
+    reach: float = 3.5
+    """Radius of the training points, in units of sqrt(d) + 1. Benchmark: points farther out are not fitted well."""
+    wall: float = 4.0
+    """Distance of the wall beyond sqrt(d)."""
+    wall_margin: float = 1.0
+    """Distance of the wall beyond the farthest plausible training point, where that is more."""
+    plausible: float = 8.0
+    """Height above the lowest potential, less d, up to which a point may be a draw: 4 sd of chi-square / 2 at d = 8."""
+    prior: float = 0.5
+    """Curvature far from all points; 1 is the posterior's. Below 1, for no weight corrects what is never drawn."""
+    ceiling: float = 8.0
+    """Height, in units of `plausible` + d, above which potentials are compressed. Benchmark: 2 bends Bank's."""
+    most_amplitude: float = 100.0
+    """Standard deviation of the process, unless every candidate exceeds it. Benchmark: bent densities need a bound."""
+    most_rows: int = 9000
+    """Equations of the largest system: 0.65 GB in double precision."""
+
+    def plausible_height(self, dim: int) -> float:
+        """How far above the lowest the potentials of plausible draws are."""
+        return self.plausible + dim
+
+    def reach_of(self, dim: int) -> float:
+        """Whitened distance from the centre up to which points are trained on."""
+        return float(self.reach * (np.sqrt(dim) + 1.0))
+
+
+@dataclass(frozen=True)
+class Process:
+    """Posteriors drawn from the Gaussian process given the training points."""
+
+    chains: int = 128
+    settle: int = 20
+    """Transitions of a tempered chain before its first state is taken."""
+    every: int = 10
+    """Transitions between two states that are taken."""
+    times: int = 4
+    """States taken from each tempered chain."""
+    paths: int = 400
+    """Potentials drawn: the 2.5% and 97.5% quantiles rest on ten each."""
+    most_open: int = 8
+    """Training points added at a time where the process leaves moments open."""
+
+
+@dataclass(frozen=True)
+class TailChecks:
+    """What a surrogate may miss far out."""
+
+    batch: int = 8
+    """Training points added at a time where tails are open."""
+    edge: float = 1.0
+    """Whitened distance from the wall within which a draw stands for what is beyond it."""
+    blind: float = 0.7
+    """sd(U - V) by the process from which on a position is open; corrections account for less."""
+    unusual: float = 3.0
+    """The same in units of its mean over the surrogate. Benchmark: without it a precise PDE takes 60% more units."""
+    highest: float = 8.0
+    """Logarithm of the largest density ratio that counts."""
+    small: float = 0.25
+    """Part of a moment that may be missing, in units of the error aimed at."""
+    look: int = 32
+    """Exact values of a look further out, times the dimension: tails are longer in fewer dimensions."""
+    fewest_looked: int = 2
+    """Exact values of a look further out, at least."""
+    gross: float = 0.5
+    """|U - V| from which on a look counts a difference; corrections account for less."""
+    far: float = 3.0
+    """Standard deviations beyond which draws of the surrogate do not show that it is too low."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """Batches of exact evaluations at draws of the surrogate."""
+
+    chains: int = 128
+    transitions: int = 25
+    """Transitions of each chain between two fits."""
+    first_batch: int = 8
+    """Training points of the first batches."""
+    most_points: int = 320
+    """Training points with gradients."""
+    most_values: int = 3000
+    """Training points without gradients, each one equation where the others are d + 1."""
+    hopeless: float = 6.0
+    """A surrogate that is far off after this many times d + 20 points is given up. Benchmark, GARCH: 8 of 20 to 2."""
+    stale: float = 1.3
+    """Hyperparameters are searched again at this many times the points of the last search."""
+    worth: float = 1.3
+    """Training goes on while corrections need more exact values than this many times the training points.
+
+    Where sd(U - V) falls as n^-0.75, the sum of both is smallest at 4/3."""
+    shoulders: float = 5.0
+    """Tempered points are as many as draws in this many dimensions, and fewer in more."""
+    fewest: int = 20
+    """Training points of every surrogate, besides one for each dimension or two for each term of a quadratic."""
+    fewest_checks: int = 25
+    """Exact values at draws of the finished surrogate."""
+    shrunk: float = 0.5
+    """Share of the exact values that corrections need when combined with the process's expectation."""
+    bent: float = 3.0
+    """Variance over that of a normal density with the mean Hessian, above which the covariance whitens.
+
+    Benchmark: at 2 noise triggers it in 25 dimensions; at 4 points of a banana are out of reach."""
+    unchanged: tuple[float, float] = (0.8, 1.25)
+    """Whitened curvatures within which coordinates stay as they are."""
+    off_centre: float = 0.3
+    """Whitened distance of the mean up to which coordinates stay as they are."""
+    beyond: tuple[float, float] = (0.0, 3.0)
+    """Whitened distance beyond sqrt(d) of training points in random directions."""
+    too_high: float = 1.0
+    """V - U at a plausible point above which the surrogate misses a part of the posterior."""
+    missing: float = 1.0
+    """Mass on the shoulders that the surrogate may miss, relative to its own."""
+    at_wall: float = 2e-3
+    """Share of the surrogate's draws that may be at its wall."""
+    sound: float = 4.0
+    """Variance of the importance weights up to which draws may whiten, and from which on a surrogate is far off."""
+    usable: float = 1.0
+    """Variance of the importance weights up to which a surrogate that cannot improve is used."""
+    looks: int = 4
+    """Looks further out, each of which but the last may lead to more training."""
+    recent: int = 3
+    """Batches whose surprises decide how far the process is believed."""
+    cap: float = 4.0
+    """Largest variance of weights that counts in the average of two batches."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Whether exact values are noisy."""
+
+    noisy: float = 0.1
+    """Standard deviation of noise worth a warning, in units of log density."""
+    pairs: int = 8
+    """Neighbours that are evaluated."""
+    apart: float = 1e-5
+    """Their whitened distance: nothing smooth changes by `noisy` over it."""
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Exact values at draws of the finished surrogate."""
+
+    precision: float = 0.5
+    """Expectations aim at the errors of this many independent draws for each draw that was asked for."""
+    first: int = 100
+    """Exact values before their weights decide how many follow."""
+    factor: int = 2
+    """Growth of the number of exact values in a round."""
+    rounds: int = 5
+    telling: int = 200
+    """Minimum number of weights for diagnosing a heavy tail."""
+    settle: int = 20
+    """Transitions of the surrogate's chains that are left out."""
+    transitions: int = 200
+    """Draws kept of each chain of the surrogate."""
+    rhat_chains: int = 8
+    """Chains of the surrogate whose R-hat is computed."""
+    rhat: float = 1.01
+    """R-hat up to which they agree (Vehtari et al. 2021)."""
+    doublings: int = 4
+    """How often chains that disagree are made twice as long."""
+    exact_chains: int = 4
+    """Chains in which the exact density decides among the checked draws."""
+    least_efficiency: float = 0.2
+    """Efficiency of the importance weights of a surrogate that is used."""
+    much_lacking: float = 0.3
+    """Part of a mean or variance, in standard deviations, that tails of a surrogate in use may lack."""
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """Draws of the surrogate, reweighted to the corrected moments."""
+
+    even_enough: float = 0.5
+    """Efficiency of the importance weights below which the checked draws are used instead."""
+    iterations: int = 50
+    tolerance: float = 1e-8
+    """Largest standardised error of a moment."""
+    longest: float = 1.0
+    """Maximum Newton step: a change of about one in the log weights."""
+
+
+@dataclass(frozen=True)
+class AdaptedHMC:
+    """HMC on the exact potential, where the surrogate is not good enough and there are gradients."""
+
+    chains: int = 4
+    acceptance: float = 0.8
+    """Target of dual averaging (Hoffman and Gelman 2014)."""
+    warm_up: tuple[int, ...] = (60, 60, 80)
+    """Transitions of the windows; after all but the last, the draws whiten the coordinates."""
+    block: int = 10
+    """Transitions between two reports."""
+    spread: float = 0.5
+    """Whitened standard deviation of the starts around a mode."""
+    tries: int = 20
+    """Starts tried for each chain, each nearer to the mode."""
+    shrinkage: float = 5.0
+    """Draws, in units of d, with which the identity counts in the covariance that whitens."""
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Stretch moves (Goodman and Weare 2010), where the surrogate is not good enough and there are no gradients."""
+
+    stretch: float = 2.0
+    """Largest factor of a move (Goodman and Weare 2010)."""
+    sweeps: int = 20
+    """Sweeps of the warm-up, times d."""
+    block: int = 10
+    tries: int = 20
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Limits of the verdict."""
+
+    close: float = 0.5
+    """sd(U - V) up to which a surrogate is close to the exact potential: weights of its draws have efficiency 0.8."""
+    far: float = 1.5
+    """sd(U - V) beyond which corrections rest on a few draws: weights have efficiency 0.1."""
+    open: float = 0.2
+    """Share of the posterior's mass left open: the total variation at a normal U - V of standard deviation `close`."""
+    wide_open: float = 0.5
+    """The same at `far`."""
+    lacking: float = 0.1
+    """Part of a mean or variance, in standard deviations, that tails may lack."""
+    much_lacking: float = 0.3
+    """The same, from which on a result is bad."""
+    even: float = 0.995
+    """Efficiency of importance weights from which on their tail does not matter."""
+    mixed: float = 1.01
+    """R-hat up to which chains agree (Vehtari et al. 2021)."""
+    apart: float = 1.1
+    """R-hat above which chains are of different distributions, and their average has no error (Gelman and Rubin)."""
+    few: float = 100.0
+    """Effective sample size from which on averages over chains are worth printing."""
+    surprise: float = 4.0
+    """Standard errors between observed and predicted acceptance that are not chance."""
+    accepted: float = 0.1
+    """Acceptance below which chains hardly move."""
+    failing: float = 0.1
+    """Share of failed evaluations from which on a region may be missing."""
+    noisy: float = 0.05
+    """Standard deviation of noise that is told, in units of log density: half of `Noise.noisy`."""
+    flat: float = 1e-7
+    """Curvature, relative to the median one, below which a direction counts as not informed."""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """All of them."""
+
+    fitting: Fitting = field(default_factory=Fitting)
+    process: Process = field(default_factory=Process)
+    tails: TailChecks = field(default_factory=TailChecks)
+    training: Training = field(default_factory=Training)
+    noise: Noise = field(default_factory=Noise)
+    correction: Correction = field(default_factory=Correction)
+    resampling: Resampling = field(default_factory=Resampling)
+    adapted: AdaptedHMC = field(default_factory=AdaptedHMC)
+    ensemble: Ensemble = field(default_factory=Ensemble)
+    judging: Judging = field(default_factory=Judging)
+    attempts: int = 3
+    """Times that a surrogate is trained, each from the coordinates of the mode: a few percent of adapted HMC each."""
+    fewest_draws: int = 100
+    """Exact draws for which chains are begun, where the budget does not suffice for all."""
+
+
+DEFAULT = Tuning()

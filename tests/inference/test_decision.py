@@ -1,0 +1,47 @@
+"""What training does next follows from a few numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rnshmc.inference.stages.decision import Decision, Tally, batch_size, decide
+from rnshmc.inference.tuning import Training
+
+TUNING = Training()
+TALLY = Tally(dim=10, with_gradients=True, aim=1000.0, most_rows=9000, used=40, tried=30, variance=0.05)
+"""Forty points, and corrections that need twenty-five exact values."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "decision"),
+    [
+        ({}, Decision.EXAMINE),
+        ({"variance": np.inf}, Decision.BATCH),
+        # 500 x 0.11 exact values are more than 1.3 x 40.
+        ({"variance": 0.11}, Decision.BATCH),
+        ({"used": 29, "variance": 0.0}, Decision.BATCH),
+        ({"missing": 1.0}, Decision.BATCH),
+        ({"at_wall": 0.01}, Decision.BATCH),
+        ({"left": 0}, Decision.ACCEPT),
+        ({"left": 3}, Decision.FILL),
+        ({"left": 3, "looks": 4}, Decision.ACCEPT),
+        ({"left": 3, "tried": 320}, Decision.ACCEPT),
+        ({"variance": 1.0, "tried": 320}, Decision.GIVE_UP),
+        ({"variance": 5.0, "tried": 180}, Decision.GIVE_UP),
+        ({"variance": 3.0, "tried": 180}, Decision.BATCH),
+        ({"variance": 1.0, "used": 319}, Decision.BATCH),
+        ({"variance": 1.0, "used": 319, "most_rows": 3600}, Decision.GIVE_UP),
+        # Without gradients, a point is one equation, and a quadratic takes (d + 1)(d + 2) and more.
+        ({"with_gradients": False}, Decision.BATCH),
+        ({"with_gradients": False, "used": 200, "tried": 400}, Decision.EXAMINE),
+    ],
+)
+def test_the_next_step(changes: dict[str, float], decision: Decision) -> None:
+    assert decide(replace(TALLY, **changes), TUNING) is decision  # type: ignore[arg-type]
+
+
+def test_batches_grow_with_the_training_set() -> None:
+    sizes = [batch_size(replace(TALLY, used=used), TUNING) for used in (20, 100, 2000)]
+    assert sizes == [8, 12, 128]
+    assert batch_size(replace(TALLY, used=2000, variance=np.inf), TUNING) == 8
