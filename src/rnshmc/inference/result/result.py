@@ -92,8 +92,29 @@ class Result:
         return average(np.array([checked(chain) for chain in self.chains]), mixed=self.outcome.mixed)
 
     def to_arviz(self) -> Any:
-        """The draws as an `arviz.InferenceData`: posterior, sample_stats (lp), and what was spent as attributes."""
-        return inference_data(self)
+        """The draws as an `arviz.InferenceData`, see `rnshmc.inference.result.arviz_view`.
+
+        Means, standard deviations and their standard errors, what was spent and the verdict are attributes.
+        """
+        return inference_data(
+            self.names,
+            self.units,
+            draws=None if self.outcome.surrogate is None else self.draws,
+            chains=self.chains,
+            log_densities=self.log_densities,
+            attributes={
+                "inference_library": "rnshmc",
+                "method": self.outcome.method,
+                "values": self.spent.values,
+                "gradients": self.spent.gradients,
+                "failed": self.spent.failed,
+                "verdict": str(self.verdict),
+                "mean": self.mean.value,
+                "mean_standard_error": self.mean.standard_error,
+                "sd": self.sd.value,
+                "sd_standard_error": self.sd.standard_error,
+            },
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write `to_arviz` as netCDF, which ``arviz.from_netcdf`` reads.
