@@ -162,6 +162,10 @@ def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> No
     assert len(outcome.rows) == 1000
     assert np.isfinite(outcome.mean.value).all()
     assert judge(outcome, [str(i) for i in range(10)]).level == "bad"
+    assert (
+        "! The surrogate is used although it is not good enough: the surrogate is too far from the posterior"
+        in said(outcome)
+    )
 
 
 def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogCaptureFixture) -> None:

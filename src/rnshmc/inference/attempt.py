@@ -35,6 +35,7 @@ class Job:
 def attempt(job: Job, found: Found) -> Iterator[Found]:
     """Train a surrogate, check it and draw; the last one has rows if it is good enough, and else the reason."""
     assert found.whitening is not None
+    found = found.forgetting_the_surrogate()
     try:
         for trained in train(job.archive, found.whitening, job.rng, job.tuning, aim=job.aim):
             found = replace(found, trained=trained)
@@ -42,16 +43,19 @@ def attempt(job: Job, found: Found) -> Iterator[Found]:
         noise = noise_of(job.archive, trained.posterior, job.rng, job.tuning.noise)
         found = replace(found, noise=noise if noise > job.tuning.judging.noisy else 0.0)
         if not trained.good:
-            yield replace(found, reason=_too_far(trained))
+            yield replace(found, refused=True, reason=_too_far(trained))
             return
         for checked in checked_surrogate(job, found, trained):
             found = checked
             yield found
         assert found.surrogate is not None
         refused = _refused(found.surrogate, job.tuning.correction)
-        yield with_rows(job, found) if refused is None else replace(found, method="none", reason=refused)
+        if refused is None:
+            yield with_rows(job, found)
+        else:
+            yield replace(found, method="none", refused=True, reason=refused)
     except (FitError, np.linalg.LinAlgError) as error:
-        yield replace(found, method="none", reason=f"no surrogate could be fitted: {error}")
+        yield replace(found, method="none", refused=True, reason=f"no surrogate could be fitted: {error}")
 
 
 def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Found]:

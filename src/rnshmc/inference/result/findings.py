@@ -46,6 +46,8 @@ class Found:
         Exact draws, their potentials and acceptance, by block, where the surrogate was not good enough.
     method, reason
         What makes the draws, and why.
+    refused
+        Whether the latest surrogate is not good enough.
     noise
         Standard deviation of the noise of the potential.
     """
@@ -62,6 +64,7 @@ class Found:
     blocks: tuple[tuple[Array, Array, float], ...] = ()
     method: Method = "none"
     reason: str = "the run ended before there were draws"
+    refused: bool = False
     noise: float = 0.0
 
     def with_mode(self, mode: Mode) -> "Found":
@@ -76,6 +79,10 @@ class Found:
         """With another mode in place of one that turned out to be none, and its coordinates."""
         others = replace(self, modes=tuple(known for known in self.modes if known is not mode))
         return replace(others.with_mode(better), whitening=better.whitening)
+
+    def forgetting_the_surrogate(self) -> "Found":
+        """Before another one is trained: what was checked is of the last one."""
+        return replace(self, surrogate_draws=None, checked=None, surrogate=None, exact=None, refused=False)
 
     def chains(self) -> Exact | None:
         """The exact draws of all blocks; None if there are too few to average."""
@@ -121,7 +128,7 @@ def outcome_of(
         reason=found.reason,
         spent=archive.spent,
         by_stage=dict(archive.by_stage),
-        refused=found.trained is not None and surrogate is None,
+        refused=found.refused,
         surrogate_error=error,
         efficiency=checks.weights.efficiency if checks else np.nan,
         pareto_k=checks.weights.pareto_k if checks else np.nan,

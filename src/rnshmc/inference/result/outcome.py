@@ -42,7 +42,7 @@ class Outcome:
     spent, by_stage
         What was spent.
     refused
-        Whether a surrogate was trained and is not used.
+        Whether a surrogate was trained and is not good enough.
     surrogate_error, efficiency, pareto_k
         sd(U - V) at draws of the surrogate that it was not trained on, efficiency of the importance weights and shape
         of their tail; NaN without a surrogate.

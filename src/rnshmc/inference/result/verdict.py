@@ -77,6 +77,8 @@ def _ending(outcome: Outcome, _: Judging) -> Iterator[Finding]:
 def _method(outcome: Outcome, _: Judging) -> Iterator[Finding]:
     if outcome.method in ("adapted HMC", "ensemble"):
         yield Finding("good", f"No surrogate was used, but {outcome.method}: {outcome.reason}.")
+    elif outcome.method == "surrogate" and outcome.refused:
+        yield Finding("doubtful", f"The surrogate is used although it is not good enough: {outcome.reason}.")
 
 
 def _surrogate(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
