@@ -1,24 +1,47 @@
-"""Run the fenced blocks of a page of docs/ in order, in the present folder, as its reader would.
+"""Run the fenced blocks of a page in order, in the present folder, as its reader would.
 
     python scripts/run_page.py docs/tutorial.md
 
 Python blocks share their names; a block with a title is written to the file of that name; ``sh`` blocks are run by the
-shell, where ``python`` is this one. It needs the standard library alone: `make test-wheel` runs it in an environment
-that has rnshmc and what that needs.
+shell, where ``python`` is this one; a ``text`` block shows what the Python block before it printed. The standard
+library is enough: `make test-wheel` runs this in an environment that has rnshmc and its dependencies only.
 """
 
+import io
 import os
 import re
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 BLOCK = re.compile(r'^```(?P<language>\w*)(?: title="(?P<title>[^"]+)")?\n(?P<code>.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
-def run_page(page: Path) -> dict[str, Any]:
-    """Run all fenced blocks of a page and return the names that its Python blocks define.
+@dataclass(frozen=True)
+class Output:
+    """Output that a page shows.
+
+    Attributes
+    ----------
+    shown
+        The text on the page.
+    printed
+        What the Python block before it printed.
+    start, end
+        Where the text is, in characters from the start of the page.
+    """
+
+    shown: str
+    printed: str
+    start: int
+    end: int
+
+
+def run_page(page: Path) -> tuple[dict[str, Any], list[Output]]:
+    """Run all fenced blocks of a page; return the names that its Python blocks define, and the outputs that it shows.
 
     Raises
     ------
@@ -28,19 +51,26 @@ def run_page(page: Path) -> dict[str, Any]:
     text = page.read_text(encoding="utf-8")
     # Worker processes cannot import what a page defines: as from a script, it is sent to them.
     names: dict[str, Any] = {"__name__": "__main__"}
+    outputs: list[Output] = []
+    printed = ""
     for block in BLOCK.finditer(text):
         line = text.count("\n", 0, block.start("code"))
         language, title, code = block["language"], block["title"], block["code"]
         if title is not None:
             Path(title).write_text(code, encoding="utf-8")
         elif language == "python":
-            exec(compile("\n" * line + code, str(page), "exec"), names)
+            with redirect_stdout(io.StringIO()) as stream:
+                exec(compile("\n" * line + code, str(page), "exec"), names)
+            printed = stream.getvalue()
+            print(printed, end="")
+        elif language == "text":
+            outputs.append(Output(code, printed, block.start("code"), block.end("code")))
         elif language == "sh":
             path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
             subprocess.run(["sh", "-ec", code], check=True, env={**os.environ, "PATH": path})
         else:
             raise ValueError(f"{page}, line {line}: nothing here runs {language or 'a block without a language'}")
-    return names
+    return names, outputs
 
 
 if __name__ == "__main__":

@@ -1,10 +1,7 @@
 """docs/tutorial.md runs as it is written, and samples what it says."""
 
-import importlib
 import json
 import os
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,27 +11,21 @@ import pytest
 
 from rnshmc.types import Array
 from tests.conftest import z_bound
+from tests.docs.printed import differences
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/tutorial.md"
 
 
 @pytest.fixture(scope="module")
-def run_page() -> Iterator[ModuleType]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "scripts")
-        patch.delitem(sys.modules, "run_page", raising=False)
-        yield importlib.import_module("run_page")
-
-
-@pytest.fixture(scope="module")
-def names(run_page: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the page defines, after all its blocks have run."""
+def names(docs_output: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the page defines after all its blocks have run, its outputs, and the files that they left."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("tutorial"))
-        made: dict[str, Any] = run_page.run_page(PAGE)
+        made, outputs = docs_output.run_page(PAGE)
         lines = Path("evaluations.jsonl").read_text(encoding="utf-8").splitlines()
-        return made | {"left": set(os.listdir()), "evaluated": [json.loads(line)["x"] for line in lines[1:]]}
+        evaluated = [json.loads(line)["x"] for line in lines[1:]]
+        return {**made, "outputs": outputs, "left": set(os.listdir()), "evaluated": evaluated}
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +64,7 @@ def test_no_evaluation_is_repeated(names: dict[str, Any]) -> None:
     assert len(points) == names["first"].spent.values + names["more"].spent.values
 
 
-def test_a_block_that_nothing_runs_is_an_error(run_page: ModuleType, tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("text\n\n```text\n1 + 1\n```\n")
-    with pytest.raises(ValueError, match=r"page.md, line 3: nothing here runs text"):
-        run_page.run_page(page)
+def test_the_page_shows_what_it_prints(names: dict[str, Any], docs_output: ModuleType) -> None:
+    assert len(names["outputs"]) == 3
+    for output in names["outputs"]:
+        assert differences(docs_output.joined(output.shown), output.printed) == []

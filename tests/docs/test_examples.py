@@ -1,0 +1,79 @@
+"""The examples of README.md, docs/index.md and docs/samplers.md run as they stand, and print what the pages show."""
+
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from tests.docs.printed import differences
+
+ROOT = Path(__file__).parents[2]
+RESULT = """\
+        mean        +-      sd        +-
+rise    8.01  0.000498  0.0742  0.000594  K
+
+2000 draws: of the surrogate, corrected
+166 exact evaluations: 83 values, 83 gradients
+
+The checks below found no problem.
+   R-hat = 1.00: the chains agree.
+"""
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_a_posterior_of_one_s_own_is_sampled(page: str, docs_output: ModuleType) -> None:
+    names, (output,) = docs_output.run_page(ROOT / page)
+    assert names["result"].names == ("a", "b")
+    assert differences(docs_output.joined(output.shown), output.printed) == []
+
+
+def test_the_papers_sampler_samples_its_posterior(docs_output: ModuleType) -> None:
+    names, _ = docs_output.run_page(ROOT / "docs/samplers.md")
+    draws = names["chain"].sampling.draws
+    # q1 ~ N(0, 1) and q2 = q1^2 + N(0, 1): means 0 and 1, standard deviations 1 and sqrt(3).
+    assert draws.shape == (2000, 2)
+    # Worth about 280 independent ones: standard errors of 0.06 and 0.10, and six of them.
+    assert np.all(np.abs(draws.mean(axis=0) - [0.0, 1.0]) < [0.36, 0.62])
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("8.01  0.000498", "8.01  0.000411", True),
+        ("8.01  0.000498", "8.11  0.000498", False),
+        ("0.000594  K", "0.000594  C", False),
+        ("83 values", "98 values", True),
+        ("83 values", "830 values", False),
+        ("2000 draws", "2001 draws", False),
+        ("found no problem", "found problems", False),
+        ("   R-hat = 1.00: the chains agree", " ! R-hat = 1.02: the chains disagree", True),
+        ("   R-hat = 1.00", "   Pareto k = 1.00", False),
+        ("\n2000 draws", "\n1 warning\n2000 draws", False),
+    ],
+)
+def test_outputs_are_the_same_up_to_what_a_processor_changes(shown: str, printed: str, same: bool) -> None:
+    assert (differences(RESULT, RESULT.replace(shown, printed)) == []) == same
+
+
+def test_wrapped_lines_are_joined_again(docs_output: ModuleType) -> None:
+    text = RESULT + "   " + "one two-three " * 20 + "end.\n"
+    assert max(map(len, docs_output.wrapped(text).splitlines())) <= docs_output.WIDTH
+    assert docs_output.joined(docs_output.wrapped(text)) == text
+
+
+def test_a_renewed_page_shows_what_is_printed(docs_output: ModuleType, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "one\n\n```python\nprint(1)\n```\n\n```text\n0\n```\n\n```python\nprint(22)\n```\n\n```text\n```\nend\n"
+    )
+    text = page.read_text()
+    renewed = docs_output.renewed(text, docs_output.run_page(page)[1])
+    assert renewed == text.replace("```text\n0", "```text\n1").replace("```text\n```", "```text\n22\n```")
+
+
+def test_a_block_that_nothing_runs_is_an_error(docs_output: ModuleType, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("text\n\n```julia\n1 + 1\n```\n")
+    with pytest.raises(ValueError, match=r"page.md, line 3: nothing here runs julia"):
+        docs_output.run_page(page)
