@@ -26,6 +26,12 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert sorted(shown) == sorted(rnshmc.EXPORTS)
 
 
+def test_sentences_of_the_verdict_are_those_of_the_code() -> None:
+    rows = re.findall(r"^\| (good|doubtful|bad) \| (.*?) \|", (DOCS / "verdict.md").read_text(), re.MULTILINE)
+    found = {level: verdict.Verdict((verdict.Finding(level, ""),)) for level in ("good", "doubtful", "bad")}
+    assert dict(rows) == {level: str(made).splitlines()[0] for level, made in found.items()}
+
+
 def test_limits_of_the_verdict_are_those_of_the_code() -> None:
     lines = (DOCS / "verdict.md").read_text(encoding="utf-8").splitlines()
     rows = {cells[1].strip(): cells[2:4] for cells in (line.split("|") for line in lines) if len(cells) == 6}
