@@ -2,6 +2,7 @@
 
 import io
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,10 +10,10 @@ from peers.counted import BudgetError, Counted
 from peers.judge import judge
 from peers.laplace_peers import laplace
 from peers.measures import Moments, chain_draws, equivalent_draws, units_to_goal, weighted_draws
-from peers.problems import Funnel, Problem, TwistedGaussian, UnconstrainedGarch, make_problem
+from peers.problems import _RECIPES, Funnel, Problem, TwistedGaussian, UnconstrainedGarch, make_problem
 from peers.reference import enough, read, write
 from peers.remote import serve
-from peers.table import page
+from peers.table import DESCRIPTIONS, page
 from scipy.signal import lfilter
 
 from rnshmc.errors import DataError, NumericalError, ParameterError
@@ -233,11 +234,24 @@ def test_a_reference_with_large_errors_is_refused() -> None:
 
 
 def test_the_page_ranks_peers_by_units(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    write(tmp_path / "q.csv", STANDARD, (5000.0, 3000.0))
-    slow = judge({**result(), "peer": "slow"}, STANDARD, EXACT)
-    fast = judge({**result(own_draws=[900.0, 900.0]), "peer": "fast"}, STANDARD, EXACT)
+    write(tmp_path / "garch.csv", STANDARD, (5000.0, 3000.0))
+    slow = judge({**result(), "problem": "garch", "peer": "slow"}, STANDARD, EXACT)
+    fast = judge({**result(own_draws=[900.0, 900.0]), "problem": "garch", "peer": "fast"}, STANDARD, EXACT)
     rows = [line for line in page([slow, fast], tmp_path).splitlines() if line.startswith(("| slow", "| fast"))]
     assert [row.split(" | ")[0] for row in rows] == ["| fast", "| slow"]
+
+
+@pytest.mark.parametrize(("ours", "wins"), [("fast", 1), ("slow", 0)])
+def test_the_page_opens_with_the_number_of_wins(ours: str, wins: int, tmp_path: Path) -> None:
+    write(tmp_path / "garch.csv", STANDARD, (5000.0, 3000.0))
+    names = {"fast": "other", "slow": "other"} | {ours: "rnshmc_gradient"}
+    slow = judge({**result(), "problem": "garch", "peer": names["slow"]}, STANDARD, EXACT)
+    fast = judge({**result(own_draws=[900.0, 900.0]), "problem": "garch", "peer": names["fast"]}, STANDARD, EXACT)
+    assert f"needs the fewest units on {wins} of 1 posteriors" in page([slow, fast], tmp_path)
+
+
+def test_every_posterior_of_the_comparison_is_described() -> None:
+    assert set(_RECIPES) == set(DESCRIPTIONS)
 
 
 def test_starts_are_near_the_origin_and_their_own_for_each_seed(tmp_path) -> None:  # type: ignore[no-untyped-def]
