@@ -12,8 +12,18 @@ import rnshmc
 from rnshmc.inference.surrogate import weights
 from rnshmc.inference.tuning import DEFAULT
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
+OTHERS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "benchmarks/README.md",
+    "config/README.md",
+    "data/README.md",
+    "papers/README.md",
+)
+TOP = "(?:src|tests|docs|config|papers|benchmarks|workflow|scripts|profiles|targets|fem|run|datasets)"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
@@ -64,3 +74,28 @@ def test_counts_on_the_page_of_results_are_those_of_the_scorecard() -> None:
         assert f"{count} of {compared[paper]} in paper" in text
         assert f"({count / compared[paper]:.1%}" in text
     assert f"{everywhere['not comparable']} numbers, such as" in text
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, *(ROOT / name for name in OTHERS)], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_files_modules_and_targets_that_a_page_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    folders = [ROOT, page.parent, ROOT / "src/rnshmc"]
+    named = re.findall(rf"(?<![\w./<>{{-])({TOP}/[\w./-]*\w)(?![\w<>{{*/])", text)
+    missing = [
+        name
+        for name in named
+        if "/." not in name and "/results/" not in name and not any((folder / name).exists() for folder in folders)
+    ]
+    missing += [name for name in re.findall(r"`rnshmc\.([a-z_]+(?:\.[a-z_]+)*)", text) if not _exists(name)]
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    missing += sorted(set(re.findall(r"(?:^    |`)make ([a-z-]+)", text, re.MULTILINE)) - targets)
+    assert missing == []
+
+
+def _exists(name: str) -> bool:
+    """Whether the package offers a name, or has such a module or a module with such a name in it."""
+    path = ROOT / "src/rnshmc" / name.replace(".", "/")
+    paths = (path, path.with_suffix(".py"), path.parent.with_suffix(".py"))
+    return name in rnshmc.EXPORTS or any(found.exists() for found in paths)
