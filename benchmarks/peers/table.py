@@ -188,9 +188,9 @@ def _median(runs: Sequence[Verdict], field: str) -> float:
 
 
 def _spread(runs: Sequence[Verdict], field: str) -> str:
-    """Median and largest."""
-    largest = max(getattr(run, field) for run in runs)
-    return f"{_count(_median(runs, field))} ({_count(largest)})"
+    """Median, and the largest in parentheses if that is another number."""
+    median, largest = _count(_median(runs, field)), _count(max(getattr(run, field) for run in runs))
+    return median if median == largest else f"{median} ({largest})"
 
 
 def _count(number: float) -> str:
@@ -220,10 +220,10 @@ _MEASURES = """## What is measured
   variances: the inverse of the mean over coordinates of (relative error)^2 / (kurtosis - 1). Both are N on average for
   N independent draws. The tables have the two as means / variances.
 - **Units for means, units for variances.** The units until the accuracy is that of 1000 draws: median over seeds, with
-  the largest in parentheses. Chains and weighted independent draws are extrapolated: units of the warm-up, plus those
-  after it times 1000 over the sampler's own effective sample size, if that is at least 100 and squared errors are at
-  most 5 times what it implies. Any other result counts at the units spent if it has the accuracy of 1000 draws, and
-  as not reached otherwise.
+  the largest in parentheses if it differs. Chains and weighted independent draws are extrapolated: units of the
+  warm-up, plus those after it times 1000 over the sampler's own effective sample size, if that is at least 100 and
+  squared errors are at most 5 times what it implies. Any other result counts at the units spent if it has the accuracy
+  of 1000 draws, and as not reached otherwise.
 - **Good, rightly.** The number of results that the sampler itself calls good, and the number of these that are: errors
   consistent with its own effective sample size or, where it reports none, the accuracy of 100 draws.
 - **Overhead.** Processor seconds of a run outside the potential, not scaled to 1000 draws.

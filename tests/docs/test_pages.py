@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import rnshmc
+from rnshmc.inference.result import verdict
 from rnshmc.inference.surrogate import weights
 from rnshmc.inference.tuning import DEFAULT
 
@@ -40,8 +41,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 def test_sentences_of_the_verdict_are_those_of_the_code() -> None:
     rows = re.findall(r"^\| (good|doubtful|bad) \| (.*?) \|", (DOCS / "verdict.md").read_text(), re.MULTILINE)
-    found = {level: verdict.Verdict((verdict.Finding(level, ""),)) for level in ("good", "doubtful", "bad")}
-    assert dict(rows) == {level: str(made).splitlines()[0] for level, made in found.items()}
+    assert dict(rows) == verdict.HEADS
 
 
 def test_limits_of_the_verdict_are_those_of_the_code() -> None:
@@ -52,9 +52,9 @@ def test_limits_of_the_verdict_are_those_of_the_code() -> None:
         "`sd(U - V)`": (f"up to {limits_of.close:g}", f"above {limits_of.far:g}"),
         "mass left open": (f"up to {limits_of.open:.0%}", f"above {limits_of.wide_open:.0%}"),
         "tails": (f"up to {limits_of.lacking:.0%}", f"above {limits_of.much_lacking:.0%}"),
-        "`Pareto k`": (f"up to {weights.MOST_RELIABLE_K:g}", f"from {weights.USELESS_K:g} on"),
-        "`R-hat`": (f"up to {limits_of.mixed:g}", ""),
-        "independent draws": (f"from {limits_of.few:g} on", ""),
+        "`Pareto k`": (f"up to {weights.MOST_RELIABLE_K:g}", f"above {weights.USELESS_K:g}"),
+        "`R-hat`": (f"up to {limits_of.mixed:g}", f"above {limits_of.apart:g}"),
+        "effective sample size": (f"from {limits_of.few:g} on", ""),
     }.items():
         assert tuple(cell.strip() for cell in rows[name]) == limits
 
