@@ -34,8 +34,8 @@ class Job:
 
 def attempt(job: Job, found: Found) -> Iterator[Found]:
     """Train a surrogate, check it and draw; the last one has rows if it is good enough, and else the reason."""
-    assert found.whitening is not None
     found = found.forgetting_the_surrogate()
+    assert found.whitening is not None
     try:
         for trained in train(job.archive, found.whitening, job.rng, job.tuning, aim=job.aim):
             found = replace(found, trained=trained)
