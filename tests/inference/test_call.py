@@ -155,7 +155,7 @@ def points_in(path: Path) -> list[bytes]:
     return [np.array(json.loads(line)["x"]).tobytes() for line in path.read_text().splitlines()[1:]]
 
 
-def test_a_run_that_starts_again_comes_to_the_same_result_for_nothing(tmp_path: Path) -> None:
+def test_a_run_that_starts_again_comes_to_the_same_result_for_one_point(tmp_path: Path) -> None:
     path = tmp_path / "e.jsonl"
     first = run(filepath=path, budget=40)
     assert first.outcome.stopped is not None
@@ -163,8 +163,9 @@ def test_a_run_that_starts_again_comes_to_the_same_result_for_nothing(tmp_path: 
     for found in (second, third):
         assert found.chains.tobytes() == never_stopped.chains.tobytes()
         assert found.mean.value.tobytes() == never_stopped.mean.value.tobytes()
-    assert first.spent.units + second.spent.units == never_stopped.spent.units
-    assert third.spent.units == 0
+    # A value and a gradient say that the file is of this target.
+    assert first.spent.units + second.spent.units == never_stopped.spent.units + 2
+    assert third.spent.units == 2
 
 
 def test_more_draws_go_on_from_the_file(tmp_path: Path) -> None:
@@ -223,7 +224,8 @@ def test_kill_9_loses_no_evaluation(tmp_path: Path, pool: int) -> None:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     evaluated = made.read_text().splitlines()
     assert len(evaluated) > moments[-1]
-    assert len(evaluated) - len(set(evaluated)) <= len(moments) * max(pool, 1)
+    # And each time that it started again, one point of the file was made anew.
+    assert len(evaluated) - len(set(evaluated)) <= len(moments) * (max(pool, 1) + 1)
 
 
 @pytest.mark.parametrize(

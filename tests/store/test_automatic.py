@@ -18,7 +18,9 @@ DRAWS = 100
 
 
 class Counting(Gaussian):
-    """A Gaussian that counts its evaluations."""
+    """A Gaussian that counts its evaluations; by its digest, a file is known to be of it."""
+
+    digest = "counting"
 
     def __init__(self) -> None:
         super().__init__(np.zeros(2), np.diag([1.0, 4.0]))

@@ -14,7 +14,7 @@ from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.known import Known, read_known
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.pools import Pool, make_workers
-from rnshmc.inference.exact.target import Gradient, make_model, make_names, make_starts, make_units
+from rnshmc.inference.exact.target import Gradient, digest_of, make_model, make_names, make_starts, make_units
 from rnshmc.inference.progress import Listener, listening
 from rnshmc.inference.result.result import Result, make_result
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
@@ -75,8 +75,10 @@ def sample(
         Seconds after which an evaluation has failed. A process of ours is then killed; a worker of the user's pool goes
         on to the next evaluation, and leaves the other to itself.
     filepath
-        File to which each evaluation is appended as it arrives. The same call after an end of any kind makes none of
-        them again, and comes to the result that it would have come to; with more draws, it goes on from there.
+        File to which each evaluation is appended as it arrives. The same call after an end of any kind comes to the
+        result that it would have come to; with more draws, it goes on from there. It evaluates one stored point anew,
+        and refuses a file of another target. A target with an attribute ``digest``, a string that changes whenever the
+        log density does, is known by that, and nothing is evaluated anew.
     resume
         Whether what the file holds is used. If not, a file with evaluations is refused, never overwritten.
     evaluations
@@ -106,7 +108,7 @@ def sample(
     DataError
         If a file cannot be read, or belongs to other parameters.
     StoreError
-        If a file cannot be written.
+        If a file cannot be written, or holds evaluations of another target.
     """
     starts = make_starts(x0)
     dim = starts.shape[1]
@@ -123,9 +125,12 @@ def sample(
     model = make_model(target, gradient, dim)
     known = read_known(evaluations, chosen_names)
     workers = make_workers(pool, model, time_limit=time_limit)
-    ledger = None if filepath is None else Ledger(filepath, chosen_names, resume=resume)
+    # The digest of a target says nothing of a gradient beside it.
+    digest = None if callable(gradient) else digest_of(target)
+    ledger = None if filepath is None else Ledger(filepath, chosen_names, resume=resume, digest=digest)
     potential = Evaluations(workers, transform, ledger=ledger, known=known, budget=budget)
     with closing(potential), listening(callback, bar=progress_bar) as tell:
+        potential.confirm()
         points = transform.coordinates(starts)
         try:
             first = check_start(potential, points[0])

@@ -1,5 +1,6 @@
 """Exact evaluations in unconstrained coordinates: spread over workers, counted, kept, and never made twice."""
 
+import logging
 import math
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
@@ -7,11 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rnshmc.errors import StoreError
 from rnshmc.inference.exact.ledger import Ledger, Record
+from rnshmc.inference.exact.model import Answer
 from rnshmc.inference.exact.pools import Task, Workers
+from rnshmc.inference.exact.resuming import candidates, difference
 from rnshmc.inference.exact.trouble import BudgetSpent, EvaluationError
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
+
+_log = logging.getLogger(__name__)
+MOST_SHOWN = 6
+"""Parameters of a point that a message shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +165,41 @@ class Evaluations:
         finally:
             self._withdraw(x for _, x in under_way)
 
+    def confirm(self) -> None:
+        """Evaluate one point of the file anew, and check that the file is of this target.
+
+        That evaluation is counted; what the file says stays in use, so that a resumed run follows the same path. A
+        target whose digest is that of the file is not evaluated.
+
+        Raises
+        ------
+        StoreError
+            If the target differs from the file there; the message has the point and both numbers.
+        BudgetSpent
+            If the budget does not suffice for it.
+        EvaluationError
+            If nothing can be evaluated any more.
+        """
+        if self._ledger is None or self._ledger.trusted:
+            return
+        records = [record for record in self._ledger.records if self._inside(record.x)]
+        found = None
+        for index in candidates(records, gradient=self.has_gradient):
+            anew = self._anew(records[index])
+            found = difference(records[index], anew, records, self._ledger.names)
+            if found is None:
+                _log.info(
+                    "filepath: %s holds %d evaluations; one was made anew, for %d units, and agrees",
+                    self._ledger.path,
+                    len(self._ledger.records),
+                    self._spent.units,
+                )
+                return
+            if not math.isnan(anew.log_density):
+                break
+        if found is not None:
+            raise StoreError(self._other_target(records[index].x, found))
+
     def disown(self) -> None:
         """Take what was evaluated out of the file again: it is not of the target that the user meant."""
         if self._ledger is not None:
@@ -202,6 +245,13 @@ class Evaluations:
         """Wait for one evaluation, and keep it."""
         task, answer = self._workers.next()
         del self._tasks[task.x.tobytes()]
+        record = self._counted(task, answer)
+        if self._ledger is not None:
+            self._ledger.append(record)
+        self._learn(record)
+
+    def _counted(self, task: Task, answer: Answer) -> Record:
+        """An answer as a record, with its price on the account."""
         if answer.unavailable:
             kept = " What was evaluated is in the file; the same call goes on from it." if self._ledger else ""
             raise EvaluationError(f"{answer.failure}.{kept}")
@@ -213,10 +263,27 @@ class Evaluations:
             self._spent.failed + failed,
         )
         asked = task.gradient or answer.gradient is not None
-        record = Record(task.x, answer.log_density, answer.gradient, answer.failure, asked)
-        if self._ledger is not None:
-            self._ledger.append(record)
-        self._learn(record)
+        return Record(task.x, answer.log_density, answer.gradient, answer.failure, asked)
+
+    def _anew(self, stored: Record) -> Record:
+        """The evaluation of a stored point, made again and not kept."""
+        gradient = self.has_gradient and stored.with_gradient
+        if self._budget is not None and self._spent.units + self._price(gradient) > self._budget:
+            raise self._budget_spent()
+        self._number += 1
+        self._workers.submit(Task(self._number, stored.x, gradient))
+        return self._counted(*self._workers.next())
+
+    def _other_target(self, x: Array, found: str) -> str:
+        """What to say of a file that belongs to another target."""
+        assert self._ledger is not None
+        shown = [f"{name} = {value:.6g}" for name, value in zip(self._ledger.names, x, strict=True)]
+        point = ", ".join(shown[:MOST_SHOWN]) + (", ..." if len(shown) > MOST_SHOWN else "")
+        return (
+            f"filepath: {self._ledger.path} holds evaluations of another target: at {point} {found}. Name another "
+            "file, or remove this one to start again. If the log density is noisy, no number comes twice: give this "
+            "file as evaluations= and name another as filepath="
+        )
 
     def _inside(self, x: Array) -> bool:
         """Whether parameters are strictly inside the bounds."""

@@ -6,8 +6,8 @@ The first line names the parameters. Every other one is an evaluation in the use
     {"x": [9.0, 2.0], "log_density": null, "gradient": null, "failure": "ValueError: no convergence"}
 
 JSON has no infinities: the logarithm of a density of 0 is "-inf". Where no gradient was asked for, there is no such
-key. The doubles that are read back are those that were written. A line that a killed program left unfinished is cut off
-when the file is opened again.
+key. A target that has a digest leaves it in the first line. The doubles that are read back are those that were written.
+A line that a killed program left unfinished is cut off when the file is opened again.
 """
 
 import errno
@@ -56,27 +56,46 @@ class Ledger:
         Names of the parameters.
     resume
         Whether the evaluations of a file that is there are used; if not, there may be none.
+    digest
+        A string that changes whenever the target does, None if there is none.
 
     Attributes
     ----------
+    path
+        The file.
     records
         What the file held when it was opened.
+    names
+        Names of the parameters.
+    trusted
+        Whether the digest says that the records are of this target.
 
     Raises
     ------
     DataError
         If a line is not an evaluation; the message names it.
     StoreError
-        If it belongs to other parameters, another process writes to it, or it cannot be written.
+        If it belongs to other parameters or another target, another process writes to it, or it cannot be written.
     ParameterError
         If it has evaluations and ``resume`` is false.
     """
 
-    def __init__(self, path: str | os.PathLike[str], names: Sequence[str], *, resume: bool = True) -> None:
-        self._path = Path(path)
-        self._file = _opened(self._path)
+    def __init__(
+        self, path: str | os.PathLike[str], names: Sequence[str], *, resume: bool = True, digest: str | None = None
+    ) -> None:
+        self.path = Path(path)
+        self.names = tuple(names)
+        self._file = _opened(self.path)
         try:
-            self.records = self._read(list(names), resume)
+            stored, self.records = self._read(resume)
+            self.trusted = digest is not None and digest == stored
+            if not self.records:
+                self._begin(digest)
+            elif digest is not None and stored is not None and not self.trusted:
+                raise StoreError(
+                    f"filepath: {self.path} holds evaluations of another target: its digest is {stored}, that of this "
+                    f"one is {digest}; name another file, or remove this one to start again"
+                )
             self._whole = os.fstat(self._file).st_size
         except BaseException:
             self.close()
@@ -107,34 +126,39 @@ class Ledger:
         """Let others write to the file."""
         os.close(self._file)
 
-    def _read(self, names: list[str], resume: bool) -> tuple[Record, ...]:
+    def _read(self, resume: bool) -> tuple[str | None, tuple[Record, ...]]:
+        """The digest and the evaluations that are there."""
         # Not by the path: closing a second descriptor would give up the lock.
         content = os.pread(self._file, os.fstat(self._file).st_size, 0)
         whole = content.rfind(b"\n") + 1
         lines = content[:whole].decode(errors="replace").splitlines()
         if len(lines) > 1 and not resume:
             raise ParameterError(
-                f"filepath: {self._path} has {len(lines) - 1} evaluations already; remove it, name another file, or "
+                f"filepath: {self.path} has {len(lines) - 1} evaluations already; remove it, name another file, or "
                 "go on from them with resume=True"
             )
         if not lines:
             if not b'{"format"'.startswith(content[:9]):
-                raise DataError(f"{self._path} is not a file of evaluations of rnshmc; name another one")
-            os.ftruncate(self._file, 0)
-            self._write({"format": _FORMAT, "names": names})
-            return ()
-        records = parse(lines, self._path, names)
+                raise DataError(f"{self.path} is not a file of evaluations of rnshmc; name another one")
+            return None, ()
+        records = parse(lines, self.path, self.names)
         os.ftruncate(self._file, whole)
-        return records
+        return json.loads(lines[0]).get("digest"), records
+
+    def _begin(self, digest: str | None) -> None:
+        """Write the first line of a file without evaluations."""
+        os.ftruncate(self._file, 0)
+        known = {} if digest is None else {"digest": digest}
+        self._write({"format": _FORMAT, "names": list(self.names), **known})
 
     def _write(self, content: dict[str, Any]) -> None:
         line = json.dumps(content, allow_nan=False) + "\n"
         try:
             written = os.write(self._file, line.encode())
         except OSError as error:
-            raise StoreError(f"{self._path} cannot be written: {write_remedy(error) or error}") from error
+            raise StoreError(f"{self.path} cannot be written: {write_remedy(error) or error}") from error
         if written != len(line.encode()):
-            raise StoreError(f"{self._path} cannot be written: {write_remedy(OSError(errno.ENOSPC, ''))}")
+            raise StoreError(f"{self.path} cannot be written: {write_remedy(OSError(errno.ENOSPC, ''))}")
 
 
 def parse(lines: Sequence[str], path: Path, names: Sequence[str]) -> tuple[Record, ...]:

@@ -55,6 +55,12 @@ def make_model(target: Any, gradient: Gradient, dim: int) -> Model:
     raise ParameterError(f"target: expected a function of x or a potential, got {target!r:.80}{hint}")
 
 
+def digest_of(target: Any) -> str | None:
+    """The digest of a target that has one: its attribute ``digest``, a string that changes whenever the target does."""
+    digest = getattr(target, "digest", None)
+    return digest if isinstance(digest, str) and digest else None
+
+
 class _Density:
     """The log density of a potential."""
 

@@ -1,0 +1,223 @@
+"""Going on from a file of evaluations: the target must be the one whose evaluations it holds."""
+
+import json
+import logging
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnshmc
+from rnshmc.errors import StoreError
+from rnshmc.inference.exact.ledger import Record
+from rnshmc.inference.exact.resuming import GRADIENT_RTOL, SPREAD_RTOL, VALUE_RTOL, candidates, difference
+from rnshmc.types import Array
+
+NAMES = ["a", "b"]
+Target = Callable[[Array], Any]
+
+
+def normal(sd: float = 1.0, *, constant: float = 0.0, wrong: float = 1.0) -> Target:
+    """A normal density of two parameters; the second entry of its gradient may be wrong by a factor."""
+
+    def density(x: Array) -> tuple[float, Array]:
+        return constant - 0.5 * float(x @ x) / sd**2, -x * [1.0, wrong] / sd**2
+
+    return density
+
+
+def run(target: Any, path: Path, **settings: Any) -> rnshmc.Result:
+    return rnshmc.sample(target, [0.5, 1.0], **{"names": NAMES, "draws": 20, "filepath": path, **settings})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file with the evaluations of the standard normal."""
+    run(normal(), tmp_path / "run.jsonl")
+    return tmp_path / "run.jsonl"
+
+
+NUMBER = r"-?\d\S*"
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (normal(2.0), f"the log density is {NUMBER} in the file, and {NUMBER} now"),
+        (normal(constant=0.01), f"the log density is {NUMBER} in the file, and {NUMBER} now"),
+        (
+            normal(wrong=1.2),
+            f"the derivative of the log density by b is {NUMBER} in the file, and {NUMBER} now",
+        ),
+    ],
+    ids=["another scale", "another constant", "a mended gradient"],
+)
+def test_a_file_of_another_target_is_refused_and_left_alone(path: Path, other: Target, said: str) -> None:
+    before = path.read_bytes()
+    whole = (
+        rf"filepath: \S*run\.jsonl holds evaluations of another target: at a = {NUMBER}, b = {NUMBER} {said}\. Name "
+        "another file, or remove this one to start again"
+    )
+    with pytest.raises(StoreError, match=whole):
+        run(other, path)
+    assert path.read_bytes() == before
+
+
+def test_both_numbers_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(
+        '{"format": "rnshmc evaluations 1", "names": ["a", "b"]}\n'
+        '{"x": [0.5, 1.0], "log_density": -3.5, "gradient": [-0.5, -1.0]}\n'
+    )
+    with pytest.raises(StoreError, match=r"at a = 0\.5, b = 1 the log density is -3\.5 in the file, and -0\.625 now"):
+        run(normal(), path)
+
+
+def test_the_same_target_pays_for_one_point_and_says_so(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    before, held = path.read_bytes(), len(path.read_text().splitlines()) - 1
+    with caplog.at_level(logging.INFO, "rnshmc"):
+        again = run(normal(), path)
+    assert (again.spent.values, again.spent.gradients) == (1, 1)
+    assert f"holds {held} evaluations; one was made anew, for 2 units, and agrees" in caplog.text
+    assert path.read_bytes() == before
+
+
+def test_a_resumed_run_follows_the_file_and_not_what_was_made_anew(path: Path) -> None:
+    def rounded(x: Array) -> tuple[float, Array]:
+        value, slope = normal()(x)
+        return value * (1 + 1e-13), slope * (1 + 1e-13)
+
+    assert run(rounded, path).draws.tobytes() == run(normal(), path).draws.tobytes()
+
+
+def test_a_budget_too_small_for_the_point_is_spent(path: Path) -> None:
+    with pytest.raises(rnshmc.BudgetSpent, match="0 of 1 units are spent"):
+        run(normal(), path, budget=1)
+    assert run(normal(), path, budget=2).outcome.finished
+
+
+def test_a_target_that_fails_now_is_tried_at_other_points_and_then_refused(path: Path) -> None:
+    asked = 0
+
+    def fails(first: int) -> Target:
+        def density(x: Array) -> Any:
+            nonlocal asked
+            asked += 1
+            if asked <= first:
+                raise ValueError("no licence")
+            return normal()(x)
+
+        return density
+
+    again = run(fails(2), path)
+    assert (again.spent.failed, asked) == (2, 3)
+    asked = 0
+    with pytest.raises(StoreError, match=r"in the file, and the evaluation failed \(ValueError: no licence\) now"):
+        run(fails(3), path)
+    assert asked == 3
+
+
+def test_a_file_of_failures_alone_is_of_a_target_that_fails(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    text = (
+        '{"format": "rnshmc evaluations 1", "names": ["a", "b"]}\n'
+        '{"x": [0.5, 1.0], "log_density": null, "gradient": null, "failure": "ZeroDivisionError: division by zero"}\n'
+    )
+    path.write_text(text)
+    with pytest.raises(rnshmc.ParameterError, match="it cannot be evaluated at x0: ZeroDivisionError"):
+        run(lambda x: 1 / 0, path)
+    with pytest.raises(StoreError, match=r"the evaluation failed \(ZeroDivisionError.*\) in the file, and the log den"):
+        run(normal(), path)
+    assert path.read_text() == text
+
+
+class Digested:
+    """A normal density that says which one it is, and counts how often it is asked."""
+
+    def __init__(self, digest: Any, sd: float = 1.0) -> None:
+        self.digest, self.asked, self._density = digest, 0, normal(sd)
+
+    def __call__(self, x: Array) -> Any:
+        self.asked += 1
+        return self._density(x)
+
+
+def test_an_equal_digest_saves_the_evaluation_and_another_one_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    run(Digested("1f"), path)
+    assert json.loads(path.read_text().splitlines()[0])["digest"] == "1f"
+    same, other = Digested("1f"), Digested("2e", sd=2.0)
+    assert run(same, path).spent.units == same.asked == 0
+    with pytest.raises(
+        StoreError, match="holds evaluations of another target: its digest is 1f, that of this one is 2"
+    ):
+        run(other, path)
+    assert other.asked == 0
+
+
+@pytest.mark.parametrize("digest", [None, "", 7])
+def test_without_a_digest_on_both_sides_the_point_decides(path: Path, digest: Any) -> None:
+    for given in (digest, "1f"):
+        assert run(Digested(given), path).spent.values == 1
+        with pytest.raises(StoreError, match="the log density is"):
+            run(Digested(given, sd=2.0), path)
+
+
+def test_a_digest_says_nothing_of_a_gradient_beside_the_target(tmp_path: Path) -> None:
+    class Valued(Digested):
+        def __call__(self, x: Array) -> Any:
+            return super().__call__(x)[0]
+
+    path = tmp_path / "run.jsonl"
+    run(Valued("1f"), path, gradient=lambda x: -x)
+    with pytest.raises(StoreError, match="the derivative of the log density by a is"):
+        run(Valued("1f"), path, gradient=lambda x: -2 * x)
+
+
+def test_a_bad_start_leaves_no_digest_behind(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with pytest.raises(rnshmc.ParameterError):
+        rnshmc.sample(Digested("1f"), [np.inf, 0.0], names=NAMES, filepath=path)
+    wrong = Digested("wrong")
+    wrong._density = normal(wrong=-1.0)
+    with pytest.raises(rnshmc.ParameterError, match="gradient: it is wrong"):
+        run(wrong, path)
+    assert run(Digested("1f"), path).outcome.finished
+    assert json.loads(path.read_text().splitlines()[0])["digest"] == "1f"
+
+
+def record(density: float, x: float = 0.0, slope: float | None = None) -> Record:
+    gradient = None if slope is None else np.array([slope])
+    return Record(np.array([x]), density, gradient, "ValueError" if math.isnan(density) else None)
+
+
+def test_the_last_point_with_all_that_can_be_compared_is_chosen() -> None:
+    records = [record(-1, slope=1), record(-2, slope=2), record(-3), record(-math.inf), record(math.nan)]
+    assert candidates(records, gradient=True) == [1, 0, 2]
+    assert candidates(records, gradient=False) == [2, 1, 0]
+    assert candidates(records[3:], gradient=True) == [1, 0]
+
+
+@pytest.mark.parametrize("size", [1.0, 1e4, 1e9])
+def test_rounding_passes_and_what_changes_a_posterior_does_not(size: float) -> None:
+    """Densities around ``size``, a few units from each other, as a posterior's are."""
+    records = [record(-size - k, slope=float(k)) for k in range(1, 8)]
+    stored, spread = records[3], 2.0
+    allowed = min(VALUE_RTOL * max(1.0, abs(stored.log_density)), SPREAD_RTOL * spread)
+    for factor, agrees in ((0.5, True), (2.0, False)):
+        anew = record(stored.log_density + factor * allowed, slope=4.0)
+        assert (difference(stored, anew, records, ["a"]) is None) is agrees
+        anew = record(stored.log_density, slope=4.0 * (1 + factor * GRADIENT_RTOL))
+        assert (difference(stored, anew, records, ["a"]) is None) is agrees
+
+
+def test_a_gradient_of_zero_may_be_rounded() -> None:
+    stored = record(-1.0, slope=0.0)
+    assert difference(stored, record(-1.0, slope=1e-16), [stored], ["a"]) is None
+    said = difference(stored, record(-1.0, slope=1e-6), [stored], ["a"])
+    assert said is not None
+    assert re.match("the derivative of the log density by a is 0 in the file, and 1e-06 now", said)
