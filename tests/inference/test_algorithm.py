@@ -104,7 +104,7 @@ def test_the_same_seed_is_the_same_run() -> None:
 
 
 def test_without_gradients() -> None:
-    outcome = sampled(LogGamma(2), np.zeros(2), has_gradient=False)
+    outcome = sampled(LogGamma(2), np.zeros(2), use_gradients=False)
     assert outcome.spent.gradients == 0
     assert outcome.method == "surrogate"
     within(outcome, LogGamma.mean, LogGamma.variance)
@@ -112,7 +112,7 @@ def test_without_gradients() -> None:
 
 def test_without_gradients_in_twenty_dimensions() -> None:
     problem = Correlated(20)
-    outcome = sampled(problem, np.zeros(20), has_gradient=False)
+    outcome = sampled(problem, np.zeros(20), use_gradients=False)
     assert outcome.method == "surrogate"
     assert outcome.spent.units < 3000
     within(outcome, problem.mean, np.diag(problem.covariance))

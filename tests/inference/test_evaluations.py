@@ -3,14 +3,16 @@
 import math
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rnshmc.inference.exact.evaluations import Evaluation, Evaluations, Spent
-from rnshmc.inference.exact.ledger import Ledger, Record
+from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.evaluations import Evaluations, Spent
+from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.exact.trouble import BudgetSpent, EvaluationError
@@ -77,20 +79,20 @@ def test_the_budget_is_used_and_never_exceeded(points: Array, budget: int, pool:
 
 
 def test_what_is_known_is_free(points: Array) -> None:
-    known = [Record(x, -1.0, np.ones(3)) for x in points]
+    known = [Evaluation(x, 1.0, np.ones(3)) for x in points]
     exact = evaluations_of(make_normal(), known=known, budget=0)
     assert [found.value for found in exact.evaluate(points)] == [1.0] * len(points)
     assert [found.point.tolist() for found in exact.known] == points.tolist()
 
 
 def test_what_is_known_is_found_by_its_unconstrained_coordinates(points: Array) -> None:
-    known = [Record(np.exp(x), -1.0, np.ones(3)) for x in points]
+    known = [Evaluation(np.exp(x), 1.0, np.ones(3)) for x in points]
     exact = evaluations_of(make_normal(), bounds=["positive"] * 3, known=known, budget=0)
     assert len(list(exact.evaluate(np.array([found.point for found in exact.known])))) == len(points)
 
 
 def test_known_points_outside_the_bounds_are_left_out() -> None:
-    known = [Record(np.array([x]), -1.0, None) for x in (-1.0, 0.0, 0.5, 1.0)]
+    known = [Evaluation(np.array([x]), 1.0) for x in (-1.0, 0.0, 0.5, 1.0)]
     assert len(evaluations_of(make_normal(), 1, bounds=["unit"], known=known).known) == 1
 
 
@@ -200,8 +202,9 @@ def test_nothing_goes_on_when_the_target_is_gone(points: Array) -> None:
     def gone(x: Array) -> float:
         raise EvaluationError("the server at http://nowhere does not answer")
 
-    with pytest.raises(EvaluationError, match="http://nowhere does not answer"):
-        list(evaluations_of(gone).evaluate(points))
+    for pool in (None, ThreadPoolExecutor(2)):
+        with pytest.raises(EvaluationError, match="http://nowhere does not answer"):
+            list(evaluations_of(gone, pool=pool).evaluate(points))
 
 
 def test_workers_go_on_while_the_caller_thinks() -> None:

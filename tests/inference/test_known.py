@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import DataError, ParameterError
+from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.known import read_known
-from rnshmc.inference.exact.ledger import Ledger, Record
+from rnshmc.inference.exact.ledger import Ledger
 
 POINTS = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
 DENSITIES = np.array([-1.0, -math.inf, math.nan])
@@ -26,18 +27,18 @@ def test_arrays_and_files_are_read(form: str, tmp_path: Path) -> None:
     if form == "lines":
         source = tmp_path / "mine.jsonl"
         ledger = Ledger(source, ["a", "b"])
-        ledger.append(Record(POINTS[0], -1.0, GRADIENTS[0]))
-        ledger.append(Record(POINTS[1], -math.inf, None, with_gradient=False))
+        ledger.append(Evaluation(POINTS[0], 1.0, -GRADIENTS[0]))
+        ledger.append(Evaluation(POINTS[1], math.inf, with_gradient=False))
         ledger.close()
     first, second = read_known(source, ["a", "b"])  # a density that is not a number says nothing
-    assert np.array_equal(first.x, POINTS[0])
-    assert np.array_equal(first.gradient, GRADIENTS[0])  # type: ignore[arg-type]
-    assert (first.log_density, second.log_density, second.gradient) == (-1.0, -math.inf, None)
+    assert np.array_equal(first.point, POINTS[0])
+    assert np.array_equal(first.gradient, -GRADIENTS[0])  # type: ignore[arg-type]
+    assert (first.value, second.value, second.gradient, second.failed) == (1.0, math.inf, None, False)
 
 
 def test_gradients_may_be_missing() -> None:
-    [record] = read_known({"points": POINTS[:1], "log_densities": [-1.0]}, ["a", "b"])
-    assert (record.gradient, record.with_gradient) == (None, False)
+    [found] = read_known({"points": POINTS[:1], "log_densities": [-1.0]}, ["a", "b"])
+    assert (found.gradient, found.with_gradient) == (None, False)
 
 
 @pytest.mark.parametrize(

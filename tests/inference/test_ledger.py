@@ -10,25 +10,26 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import DataError, ParameterError, StoreError
-from rnshmc.inference.exact.ledger import Ledger, Record
+from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.ledger import Ledger
 
 NAMES = ["a", "b"]
-RECORDS = (
-    Record(np.array([1 / 3, -1e-300]), -math.pi, np.array([0.1, math.e])),
-    Record(np.array([2.0, 0.0]), -math.inf, None, with_gradient=False),
-    Record(np.array([3.0, 0.0]), math.nan, None, 'ValueError: "no"\nconvergence \N{GREEK SMALL LETTER MU}'),
-    Record(np.array([4.0, 0.0]), -2.0, None, "the gradient is nan in entry 0"),
+FOUND = (
+    Evaluation(np.array([1 / 3, -1e-300]), math.pi, np.array([0.1, math.e])),
+    Evaluation(np.array([2.0, 0.0]), math.inf, with_gradient=False),
+    Evaluation(np.array([3.0, 0.0]), math.inf, None, 'ValueError: "no"\nconvergence \N{GREEK SMALL LETTER MU}'),
+    Evaluation(np.array([4.0, 0.0]), 2.0, None, "the gradient is nan in entry 0"),
 )
 
 
-def content(record: Record) -> tuple[object, ...]:
-    """A record to the last bit."""
-    gradient = None if record.gradient is None else record.gradient.tobytes()
-    density = np.float64(record.log_density).tobytes()
-    return record.x.tobytes(), density, gradient, record.failure, record.with_gradient
+def content(found: Evaluation) -> tuple[object, ...]:
+    """An evaluation to the last bit."""
+    gradient = None if found.gradient is None else found.gradient.tobytes()
+    value = np.float64(found.value).tobytes()
+    return found.point.tobytes(), value, gradient, found.failure, found.with_gradient
 
 
-def same(one: Record, other: Record) -> bool:
+def same(one: Evaluation, other: Evaluation) -> bool:
     return content(one) == content(other)
 
 
@@ -36,21 +37,21 @@ def same(one: Record, other: Record) -> bool:
 def path(tmp_path: Path) -> Path:
     ledger = Ledger(tmp_path / "new/evaluations.jsonl", NAMES)
     assert ledger.records == ()
-    for record in RECORDS:
-        ledger.append(record)
+    for found in FOUND:
+        ledger.append(found)
     ledger.close()
     return tmp_path / "new/evaluations.jsonl"
 
 
-def reopened(path: Path, names: list[str] = NAMES, *, resume: bool = True) -> tuple[Record, ...]:
+def reopened(path: Path, names: list[str] = NAMES, *, resume: bool = True) -> tuple[Evaluation, ...]:
     ledger = Ledger(path, names, resume=resume)
     ledger.close()
     return ledger.records
 
 
 def test_what_is_read_is_what_was_written_to_the_last_bit(path: Path) -> None:
-    assert all(map(same, reopened(path), RECORDS))
-    assert len(reopened(path)) == len(RECORDS)
+    assert all(map(same, reopened(path), FOUND))
+    assert len(reopened(path)) == len(FOUND)
     assert all(json.loads(line) for line in path.read_text().splitlines())
 
 
@@ -58,11 +59,11 @@ def test_what_is_read_is_what_was_written_to_the_last_bit(path: Path) -> None:
 def test_a_torn_last_line_is_dropped_and_the_next_one_is_whole(path: Path, cut: int) -> None:
     path.write_bytes(path.read_bytes()[:-cut])
     ledger = Ledger(path, NAMES)
-    assert all(map(same, ledger.records, RECORDS[:-1]))
-    assert len(ledger.records) == len(RECORDS) - 1
-    ledger.append(RECORDS[-1])
+    assert all(map(same, ledger.records, FOUND[:-1]))
+    assert len(ledger.records) == len(FOUND) - 1
+    ledger.append(FOUND[-1])
     ledger.close()
-    assert len(reopened(path)) == len(RECORDS)
+    assert len(reopened(path)) == len(FOUND)
 
 
 @pytest.mark.parametrize("kept", [0, 1, 5, 20])
@@ -70,6 +71,13 @@ def test_a_torn_first_line_is_written_again(path: Path, kept: int) -> None:
     path.write_bytes(path.read_bytes()[:kept])
     assert reopened(path) == ()
     assert path.read_text() == '{"format": "rnshmc evaluations 1", "names": ["a", "b"]}\n'
+
+
+def test_a_file_has_log_densities_as_the_user_gave_them(path: Path) -> None:
+    first, zero, failed, _ = map(json.loads, path.read_text().splitlines()[1:])
+    assert (first["log_density"], first["gradient"]) == (-math.pi, [-0.1, -math.e])
+    assert (zero["log_density"], "gradient" in zero) == ("-inf", False)
+    assert (failed["log_density"], failed["gradient"]) == (None, None)
 
 
 def test_files_of_others_are_refused_and_left_alone(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnshmc.inference.exact.model import Answer, Model
+from rnshmc.inference.exact.evaluation import Cost
+from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.trouble import EvaluationError
 from rnshmc.types import Array
 
@@ -26,8 +27,8 @@ def pair(x: Array) -> tuple[float, Array]:
     return value(x), slope(x)
 
 
-def price(answer: Answer) -> tuple[int, int]:
-    return answer.values, answer.gradients
+def price(cost: Cost) -> tuple[int, int]:
+    return cost.values, cost.gradients
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,6 @@ def price(answer: Answer) -> tuple[int, int]:
         (Model(value), True, False, (1, 0)),
         (Model(pair), True, True, (1, 1)),
         (Model(pair), False, True, (1, 1)),  # it comes along, and is paid for
-        (Model(pair, use_gradient=False), True, False, (1, 1)),
         (Model(value, slope), True, True, (1, 1)),
         (Model(value, slope), False, False, (1, 0)),
         (Model(value, None, pair), True, True, (1, 1)),
@@ -44,18 +44,18 @@ def price(answer: Answer) -> tuple[int, int]:
     ],
 )
 def test_what_targets_return_and_what_it_costs(model: Model, gradient: bool, has: bool, costs: tuple[int, int]) -> None:
-    answer = model.evaluate(X, gradient=gradient)
-    assert answer.log_density == -2.5
+    answer, cost = model.evaluate(X, gradient=gradient)
+    assert answer.value == 2.5
     assert (answer.gradient is not None) is has
     assert answer.failure is None
-    assert price(answer) == costs
+    assert price(cost) == costs
     if answer.gradient is not None:
-        assert (answer.gradient == -X).all()
+        assert (answer.gradient == X).all()
 
 
 @pytest.mark.parametrize("returned", [np.float32(-2.5), np.array([-2.5]), np.array([[-2.5]]), -2.5])
 def test_a_number_is_a_number(returned: Any) -> None:
-    assert Model(lambda x: returned).evaluate(X, gradient=False).log_density == -2.5
+    assert Model(lambda x: returned).evaluate(X, gradient=False)[0].value == 2.5
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_number_is_a_number(returned: Any) -> None:
     ],
 )
 def test_what_cannot_be_used_is_a_failure_with_a_reason(returned: Any, failure: str) -> None:
-    answer = Model(lambda x: returned).evaluate(X, gradient=True)
+    answer, _ = Model(lambda x: returned).evaluate(X, gradient=True)
     assert answer.failure is not None
     assert re.search(failure, answer.failure)
     assert answer.gradient is None
@@ -84,26 +84,26 @@ def test_a_value_survives_its_gradient() -> None:
     def broken(x: Array) -> Array:
         raise ZeroDivisionError("adjoint")
 
-    answer = Model(value, broken).evaluate(X, gradient=True)
-    assert (answer.log_density, answer.gradient) == (-2.5, None)
+    answer, cost = Model(value, broken).evaluate(X, gradient=True)
+    assert (answer.value, answer.gradient) == (2.5, None)
     assert answer.failure == "ZeroDivisionError: adjoint"
-    assert price(answer) == (1, 1)
+    assert price(cost) == (1, 1)
 
 
 def test_a_density_of_zero_is_no_failure_and_has_no_gradient() -> None:
-    answer = Model(lambda x: -math.inf, slope).evaluate(X, gradient=True)
-    assert (answer.log_density, answer.gradient, answer.failure) == (-math.inf, None, None)
-    assert price(answer) == (1, 0)
+    answer, cost = Model(lambda x: -math.inf, slope).evaluate(X, gradient=True)
+    assert (answer.value, answer.gradient, answer.failure, answer.failed) == (math.inf, None, None, False)
+    assert price(cost) == (1, 0)
 
 
 def test_an_exception_is_a_failure_in_one_line_and_counts() -> None:
     def fails(x: Array) -> float:
         raise ValueError("no\nconvergence")
 
-    answer = Model(fails).evaluate(X, gradient=True)
+    answer, cost = Model(fails).evaluate(X, gradient=True)
     assert answer.failure == "ValueError: no convergence"
-    assert math.isnan(answer.log_density)
-    assert price(answer) == (1, 0)
+    assert answer.failed
+    assert price(cost) == (1, 0)
 
 
 def test_the_user_may_change_the_argument() -> None:
@@ -120,9 +120,8 @@ def test_a_server_that_is_gone_is_no_failure_of_the_point() -> None:
     def gone(x: Array) -> float:
         raise EvaluationError("gone")
 
-    answer = Model(gone).evaluate(X, gradient=False)
-    assert answer.unavailable
-    assert answer.failure == "gone"
+    with pytest.raises(EvaluationError, match="gone"):
+        Model(gone).evaluate(X, gradient=False)
 
 
 def test_interrupts_pass() -> None:
@@ -131,3 +130,31 @@ def test_interrupts_pass() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         Model(interrupted).evaluate(X, gradient=False)
+
+
+class Panic(BaseException):
+    """What a model in Rust raises: no `Exception`."""
+
+
+class MuteError(Exception):
+    """An exception without words."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [
+        (SystemExit(3), "SystemExit: 3"),
+        (Panic("index out of bounds"), "Panic: index out of bounds"),
+        (MemoryError(), "MemoryError"),
+        (MuteError(), "MuteError"),
+    ],
+)
+def test_whatever_a_model_raises_is_a_failure(error: BaseException, failure: str) -> None:
+    def raises(x: Array) -> float:
+        raise error
+
+    answer, _ = Model(raises).evaluate(X, gradient=False)
+    assert (answer.failure, answer.failed) == (failure, True)

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.model import Answer, Model
+from rnshmc.inference.exact.evaluation import Answer
+from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.pools import Task, Workers, make_workers
 from rnshmc.inference.exact.trouble import EvaluationError
 from rnshmc.types import Array
@@ -79,9 +80,9 @@ def test_every_pool_gives_the_answers_of_this_process(pool: Any, points: Array) 
     assert sorted(found) == list(range(len(points)))
     here = Model(make_normal())
     for number, x in enumerate(points):
-        expected = here.evaluate(x, gradient=True)
-        assert found[number].log_density == expected.log_density
-        assert np.array_equal(found[number].gradient, expected.gradient)  # type: ignore[arg-type]
+        expected, _ = here.evaluate(x, gradient=True)
+        assert found[number][0].value == expected.value
+        assert np.array_equal(found[number][0].gradient, expected.gradient)  # type: ignore[arg-type]
 
 
 def test_failures_and_hangs_are_answers_and_the_rest_goes_on(pool: Any, points: Array) -> None:
@@ -89,10 +90,10 @@ def test_failures_and_hangs_are_answers_and_the_rest_goes_on(pool: Any, points: 
     points[3, 0], points[5, 0] = 1.5, 2.5
     with workers_of(pool, make_moody(), time_limit=0.4) as workers:
         found = answers(workers, points)
-    assert found[3].failure == "ValueError: no convergence"
-    assert found[5].failure == "it took longer than time_limit = 0.4 s"
-    assert (found[5].values, found[5].gradients) == (1, 1)
-    assert [number for number in found if found[number].failure is None] == [
+    assert found[3][0].failure == "ValueError: no convergence"
+    assert found[5][0].failure == "it took longer than time_limit = 0.4 s"
+    assert (found[5][1].values, found[5][1].gradients) == (1, 1)
+    assert [number for number in found if found[number][0].failure is None] == [
         number for number in found if number not in (3, 5)
     ]
 
@@ -133,8 +134,8 @@ def test_a_crash_costs_one_evaluation(points: Array) -> None:
     points[2, 0] = 4
     with workers_of(2, make_moody()) as workers:
         found = answers(workers, points)
-    assert found[2].failure == "the process that evaluated it ended with exit status 7"
-    assert sum(answer.failure is not None for answer in found.values()) == 1
+    assert found[2][0].failure == "the process that evaluated it ended with exit status 7"
+    assert sum(answer.failure is not None for answer, _ in found.values()) == 1
 
 
 def test_an_executor_that_a_crash_has_broken_says_so(points: Array) -> None:
@@ -147,6 +148,33 @@ def test_an_executor_that_a_crash_has_broken_says_so(points: Array) -> None:
         pytest.raises(EvaluationError, match=r"the pool (has lost its workers|takes no evaluations)"),
     ):
         answers(workers, points)
+
+
+def make_leaving() -> Callable[[Array], float]:
+    """A model that ends its process as a program does, and one whose server is gone, by the first coordinate."""
+
+    def leaving(x: Array) -> float:
+        if x[0] > 2:
+            raise EvaluationError("the server is gone")
+        if x[0] > 1:
+            sys.exit(3)
+        return 0.0
+
+    return leaving
+
+
+@pytest.mark.parametrize("time_limit", [None, 60.0])
+@pytest.mark.parametrize("name", ["none", "processes", "threads", "executor", "multiprocessing"])
+def test_a_model_that_exits_fails_and_a_server_that_is_gone_ends_the_run(
+    name: str, time_limit: float | None, points: Array
+) -> None:
+    points = points[:3].copy()
+    points[1, 0] = 1.5
+    with POOLS[name]() as pool, workers_of(pool, make_leaving(), time_limit) as workers:
+        found = answers(workers, points)
+        assert [found[number][0].failure for number in range(3)] == [None, "SystemExit: 3", None]
+        with pytest.raises(EvaluationError, match="the server is gone"):
+            answers(workers, np.full((1, 3), 2.5))
 
 
 def test_a_target_that_cannot_be_sent_is_told_before_it_is(tmp_path: Path) -> None:
@@ -165,7 +193,7 @@ def test_processes_end_with_the_run(points: Array) -> None:
         return float(os.getpid())
 
     with workers_of(2, whoami) as workers:
-        processes = {int(answer.log_density) for answer in answers(workers, points).values()}
+        processes = {int(-answer.value) for answer, _ in answers(workers, points).values()}
     for process in processes:
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)

@@ -13,7 +13,7 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import StoreError
-from rnshmc.inference.exact.ledger import Record
+from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.resuming import GRADIENT_RTOL, SPREAD_RTOL, VALUE_RTOL, candidates, difference
 from rnshmc.types import Array
 
@@ -82,7 +82,7 @@ def test_the_same_target_pays_for_one_point_and_says_so(path: Path, caplog: pyte
     with caplog.at_level(logging.INFO, "rnshmc"):
         again = run(normal(), path)
     assert (again.spent.values, again.spent.gradients) == (1, 1)
-    assert f"holds {held} evaluations; one was made anew, for 2 units, and agrees" in caplog.text
+    assert f"holds {held} evaluations; one was made anew and agrees, for 2 units" in caplog.text
     assert path.read_bytes() == before
 
 
@@ -190,34 +190,56 @@ def test_a_bad_start_leaves_no_digest_behind(tmp_path: Path) -> None:
     assert json.loads(path.read_text().splitlines()[0])["digest"] == "1f"
 
 
-def record(density: float, x: float = 0.0, slope: float | None = None) -> Record:
-    gradient = None if slope is None else np.array([slope])
-    return Record(np.array([x]), density, gradient, "ValueError" if math.isnan(density) else None)
+def at(value: float, slope: float | None = None, failure: str | None = None) -> Evaluation:
+    return Evaluation(np.zeros(1), value, None if slope is None else np.array([slope]), failure, slope is not None)
 
 
 def test_the_last_point_with_all_that_can_be_compared_is_chosen() -> None:
-    records = [record(-1, slope=1), record(-2, slope=2), record(-3), record(-math.inf), record(math.nan)]
-    assert candidates(records, gradient=True) == [1, 0, 2]
-    assert candidates(records, gradient=False) == [2, 1, 0]
-    assert candidates(records[3:], gradient=True) == [1, 0]
+    one, two, value, zero, broken = stored = [at(1, 1), at(2, 2), at(3), at(math.inf), at(math.inf, None, "no")]
+    assert candidates(stored, gradient=True) == [two, one, value]
+    assert candidates(stored, gradient=False) == [value, two, one]
+    assert candidates([zero, broken], gradient=True) == [broken, zero]
 
 
 @pytest.mark.parametrize("size", [1.0, 1e4, 1e9])
 def test_rounding_passes_and_what_changes_a_posterior_does_not(size: float) -> None:
-    """Densities around ``size``, a few units from each other, as a posterior's are."""
-    records = [record(-size - k, slope=float(k)) for k in range(1, 8)]
-    stored, spread = records[3], 2.0
-    allowed = min(VALUE_RTOL * max(1.0, abs(stored.log_density)), SPREAD_RTOL * spread)
+    """Potentials around ``size``, a few units from each other, as a posterior's are."""
+    stored = [at(size + k, slope=float(k)) for k in range(1, 8)]
+    before, spread = stored[3], 2.0
+    allowed = min(VALUE_RTOL * max(1.0, before.value), SPREAD_RTOL * spread)
     for factor, agrees in ((0.5, True), (2.0, False)):
-        anew = record(stored.log_density + factor * allowed, slope=4.0)
-        assert (difference(stored, anew, records, ["a"]) is None) is agrees
-        anew = record(stored.log_density, slope=4.0 * (1 + factor * GRADIENT_RTOL))
-        assert (difference(stored, anew, records, ["a"]) is None) is agrees
+        other_value = at(before.value + factor * allowed, 4.0)
+        assert (difference(before, other_value, stored, ["a"]) is None) is agrees
+        other_slope = at(before.value, 4.0 * (1 + factor * GRADIENT_RTOL))
+        assert (difference(before, other_slope, stored, ["a"]) is None) is agrees
 
 
 def test_a_gradient_of_zero_may_be_rounded() -> None:
-    stored = record(-1.0, slope=0.0)
-    assert difference(stored, record(-1.0, slope=1e-16), [stored], ["a"]) is None
-    said = difference(stored, record(-1.0, slope=1e-6), [stored], ["a"])
+    before = at(1.0, 0.0)
+    assert difference(before, at(1.0, 1e-16), [before], ["a"]) is None
+    said = difference(before, at(1.0, -1e-6), [before], ["a"])
     assert said is not None
-    assert re.match("the derivative of the log density by a is 0 in the file, and 1e-06 now", said)
+    assert re.match("the derivative of the log density by a is -?0 in the file, and 1e-06 now", said)
+
+
+def test_a_gradient_that_was_added_since_is_used_and_the_values_of_the_file_stay(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    run(lambda x: normal()(x)[0], path)
+    held = len(path.read_text().splitlines())
+    found = run(normal(), path)
+    assert found.outcome.method == "surrogate"
+    assert found.spent.gradients > 3
+    assert len(path.read_text().splitlines()) > held
+
+
+def test_a_gradient_that_was_taken_away_since_is_done_without(path: Path) -> None:
+    found = run(lambda x: normal()(x)[0], path)
+    assert found.spent.gradients == 0
+    assert found.spent.values > 1
+    assert found.outcome.finished
+
+
+def test_gradients_of_the_file_are_left_out_where_none_are_wanted(path: Path) -> None:
+    wrong = normal(wrong=1.2)
+    assert run(wrong, path, gradient=False).outcome.finished
+    assert run(normal(), path).outcome.finished

@@ -32,10 +32,10 @@ def vjp(x: Array, v: Array) -> Array:
 
 def test_a_potential_is_minus_the_log_density() -> None:
     potential = Gaussian(np.ones(2), np.diag([1.0, 4.0]))
-    answer = make_model(potential, None, 2).evaluate(X, gradient=True)
-    assert answer.log_density == -potential.value(X)
-    assert np.array_equal(answer.gradient, -potential.gradient(X))  # type: ignore[arg-type]
-    assert (answer.values, answer.gradients) == (1, 1)
+    answer, cost = make_model(potential, None, 2).evaluate(X, gradient=True)
+    assert -answer.value == -potential.value(X)
+    assert np.array_equal(answer.gradient, potential.gradient(X))  # type: ignore[arg-type]
+    assert (cost.values, cost.gradients) == (1, 1)
 
 
 def test_a_potential_that_cannot_be_evaluated_is_a_failure() -> None:
@@ -45,7 +45,7 @@ def test_a_potential_that_cannot_be_evaluated_is_a_failure() -> None:
         def value(self, q: Array) -> float:
             raise NumericalError("an overflow")
 
-    answer = make_model(Overflows(), None, 2).evaluate(X, gradient=True)
+    answer, _ = make_model(Overflows(), None, 2).evaluate(X, gradient=True)
     assert answer.failure == "NumericalError: an overflow"
 
 
@@ -56,8 +56,8 @@ def test_a_potential_without_gradient_is_used_without() -> None:
         def value(self, q: Array) -> float:
             return 3.0
 
-    answer = make_model(Value(), None, 2).evaluate(X, gradient=True)
-    assert (answer.log_density, answer.gradient) == (-3.0, None)
+    answer, _ = make_model(Value(), None, 2).evaluate(X, gradient=True)
+    assert (answer.value, answer.gradient) == (3.0, None)
 
 
 @pytest.mark.parametrize("how", [{"jacobian": jacobian}, {"vjp": vjp}])
@@ -65,15 +65,15 @@ def test_a_potential_without_gradient_is_used_without() -> None:
 def test_least_squares_is_the_density_of_its_data(how: Any, prior: Any, assert_slope: Any) -> None:
     target = LeastSquares(forward, DATA, [0.5, 1.0, 2.0], prior=prior, **how)
     model = make_model(target, None, 2)
-    answer = model.evaluate(X, gradient=True)
+    answer, cost = model.evaluate(X, gradient=True)
     misfit = (forward(X) - DATA) / [0.5, 1.0, 2.0]
     penalty = 0.0 if prior is None else float(X @ X) / 8
-    assert answer.log_density == pytest.approx(-0.5 * float(misfit @ misfit) - penalty, rel=1e-14)
+    assert -answer.value == pytest.approx(-0.5 * float(misfit @ misfit) - penalty, rel=1e-14)
     assert answer.gradient is not None
     direction = np.array([0.6, 0.8])
-    slope = answer.gradient @ direction
-    assert_slope(lambda q: model.evaluate(q, gradient=False).log_density, slope, X, direction)
-    assert (answer.values, answer.gradients) == (1, 1)
+    slope = -answer.gradient @ direction
+    assert_slope(lambda q: -model.evaluate(q, gradient=False)[0].value, slope, X, direction)
+    assert (cost.values, cost.gradients) == (1, 1)
 
 
 def test_the_gradient_of_least_squares_does_not_solve_again() -> None:
@@ -103,7 +103,7 @@ def test_a_thread_does_not_lose_its_solve_to_another() -> None:
 
 
 def test_least_squares_without_jacobian_has_no_gradient() -> None:
-    assert make_model(LeastSquares(forward, DATA, 1.0), None, 2).evaluate(X, gradient=True).gradient is None
+    assert make_model(LeastSquares(forward, DATA, 1.0), None, 2).evaluate(X, gradient=True)[0].gradient is None
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_mistakes_in_least_squares_are_told(arguments: dict[str, Any], message: 
 
 def test_a_forward_model_of_another_shape_is_a_failure_that_says_so() -> None:
     target = LeastSquares(lambda x: np.zeros(2), DATA, 1.0)
-    answer = make_model(target, None, 2).evaluate(X, gradient=False)
+    answer, _ = make_model(target, None, 2).evaluate(X, gradient=False)
     assert answer.failure == "ParameterError: the forward model returned shape (2,), the data have (3,)"
 
 

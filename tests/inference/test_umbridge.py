@@ -92,17 +92,17 @@ def posterior(url: str, **settings: Any) -> UMBridge:
 
 
 def test_the_density_is_that_of_the_data_and_takes_two_requests(url: str) -> None:
-    answer = make_model(posterior(url), None, 2).evaluate(X, gradient=True)
+    answer, cost = make_model(posterior(url), None, 2).evaluate(X, gradient=True)
     misfit = (MATRIX @ X - DATA) / 0.5
-    assert answer.log_density == pytest.approx(-0.5 * float(misfit @ misfit) - 0.5 * float(X @ X), rel=1e-14)
-    np.testing.assert_allclose(answer.gradient, -MATRIX.T @ misfit / 0.5 - X, rtol=1e-13)  # type: ignore[arg-type]
-    assert (answer.values, answer.gradients) == (1, 1)
+    assert -answer.value == pytest.approx(-0.5 * float(misfit @ misfit) - 0.5 * float(X @ X), rel=1e-14)
+    np.testing.assert_allclose(answer.gradient, MATRIX.T @ misfit / 0.5 + X, rtol=1e-13)  # type: ignore[arg-type]
+    assert (cost.values, cost.gradients) == (1, 1)
 
 
 def test_a_model_may_be_a_log_density_and_have_no_gradient(url: str) -> None:
     target = UMBridge(url, model="density")
-    answer = make_model(target, None, 2).evaluate(X, gradient=True)
-    assert answer.log_density == -0.5 * float(X @ X)
+    answer, _ = make_model(target, None, 2).evaluate(X, gradient=True)
+    assert -answer.value == -0.5 * float(X @ X)
     assert (target.dim, answer.gradient) == (2, None)
 
 
@@ -121,11 +121,10 @@ def test_a_bad_answer_is_a_failed_point(url: str, first: float, failure: str) ->
     # Short where there is no answer only: on a busy machine a good one may take longer.
     limit = 0.3 if "request_limit" in failure else 60.0
     model = make_model(posterior(url, request_limit=limit), None, 2)
-    answer = model.evaluate(np.array([first, 0.0]), gradient=True)
+    answer, cost = model.evaluate(np.array([first, 0.0]), gradient=True)
     assert answer.failure is not None
     assert answer.failure.startswith(failure)
-    assert not answer.unavailable
-    assert (answer.values, answer.gradients) == (1, 0)
+    assert (cost.values, cost.gradients) == (1, 0)
 
 
 @pytest.fixture
@@ -145,8 +144,8 @@ def test_a_server_that_is_not_there_is_told(nowhere: str) -> None:
 def test_a_server_that_dies_ends_the_run_and_no_point(url: str, nowhere: str) -> None:
     target = posterior(url)
     target._url = nowhere
-    answer = make_model(target, None, 2).evaluate(X, gradient=True)
-    assert answer.unavailable
+    with pytest.raises(EvaluationError, match="does not answer"):
+        make_model(target, None, 2).evaluate(X, gradient=True)
 
 
 @pytest.mark.parametrize(
@@ -232,18 +231,18 @@ def test_the_reference_server_is_understood() -> None:
     server.start()
     try:
         model = make_model(wait_for(lambda: posterior(f"http://127.0.0.1:{port}")), None, 2)
-        answer = model.evaluate(X, gradient=True)
+        answer, _ = model.evaluate(X, gradient=True)
         misfit = (MATRIX @ X - DATA) / 0.5
-        np.testing.assert_allclose(answer.gradient, -MATRIX.T @ misfit / 0.5 - X, rtol=1e-13)  # type: ignore[arg-type]
+        np.testing.assert_allclose(answer.gradient, MATRIX.T @ misfit / 0.5 + X, rtol=1e-13)  # type: ignore[arg-type]
         for first in (4.5, 5.5):
-            bad = model.evaluate(np.array([first, 0.0]), gradient=True)
-            assert bad.failure is not None
-            assert not bad.unavailable
+            bad, _ = model.evaluate(np.array([first, 0.0]), gradient=True)
+            assert bad.failed
     finally:
         server.kill()
         server.join()
     umbridge.PAUSE_S, before = 0.01, umbridge.PAUSE_S
     try:
-        assert model.evaluate(X, gradient=True).unavailable
+        with pytest.raises(EvaluationError, match="does not answer"):
+            model.evaluate(X, gradient=True)
     finally:
         umbridge.PAUSE_S = before

@@ -28,9 +28,9 @@ def main() -> None:
         workers = make_workers(pool, Model(moody), time_limit=1.0)
         for number, x in enumerate(points):
             workers.submit(Task(number, x, gradient=True))
-        answers = {task.number: answer for task, answer in (workers.next() for _ in points)}
+        answers = {task.number: answer for task, (answer, _) in (workers.next() for _ in points)}
         workers.close()
-    print(json.dumps([answers[number].failure or answers[number].log_density for number in range(len(points))]))
+    print(json.dumps([answers[number].failure or -answers[number].value for number in range(len(points))]))
 
 
 if __name__ == "__main__":

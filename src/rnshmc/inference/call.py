@@ -128,13 +128,14 @@ def sample(
     # The digest of a target says nothing of a gradient beside it.
     digest = None if callable(gradient) else digest_of(target)
     ledger = None if filepath is None else Ledger(filepath, chosen_names, resume=resume, digest=digest)
-    potential = Evaluations(workers, transform, ledger=ledger, known=known, budget=budget)
+    potential = Evaluations(
+        workers, transform, use_gradients=gradient is not False, ledger=ledger, known=known, budget=budget
+    )
     with closing(potential), listening(callback, bar=progress_bar) as tell:
         potential.confirm()
         points = transform.coordinates(starts)
         try:
             first = check_start(potential, points[0])
-            potential.has_gradient = first.gradient is not None
             check_gradient(potential, first, stream(seed, "gradient"))
         except ParameterError:
             potential.disown()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.inference.exact.ledger import Record
+from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.result.result import Result
 from rnshmc.run.chain import STATS_DTYPES
 from rnshmc.store.chains import StoredChain
@@ -17,7 +17,7 @@ ONE_STEP = [1, 1]
 
 def automatic_chain(
     result: Result,
-    evaluations: Sequence[Record],
+    evaluations: Sequence[Evaluation],
     *,
     settings: Mapping[str, Any],
     cost: Mapping[str, float],

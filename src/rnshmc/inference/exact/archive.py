@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.inference.exact.evaluations import Evaluation, Evaluations, Spent
+from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.evaluations import Evaluations, Spent
 from rnshmc.types import Array
 
 

@@ -1,48 +1,22 @@
-"""Exact evaluations in unconstrained coordinates: spread over workers, counted, kept, and never made twice."""
+"""The exact potential of a run: evaluations in unconstrained coordinates, counted, stored and never repeated."""
 
 import logging
 import math
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnshmc.errors import StoreError
-from rnshmc.inference.exact.ledger import Ledger, Record
-from rnshmc.inference.exact.model import Answer
+from rnshmc.inference.exact.evaluation import Answer, Evaluation
+from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.pools import Task, Workers
-from rnshmc.inference.exact.resuming import candidates, difference
+from rnshmc.inference.exact.resuming import confirm
 from rnshmc.inference.exact.trouble import BudgetSpent, EvaluationError
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
-MOST_SHOWN = 6
-"""Parameters of a point that a message shows."""
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """What is known at one point.
-
-    Attributes
-    ----------
-    point
-        Unconstrained coordinates, shape (d,).
-    value
-        Potential U = -log density there, with the Jacobian of the transform, up to a constant; infinite where the
-        density is 0 or the evaluation failed.
-    gradient
-        Its gradient, shape (d,); None where it was not asked for, is unavailable or failed.
-    failure
-        Why it failed, None otherwise.
-    """
-
-    point: Array
-    value: float
-    gradient: Array | None
-    failure: str | None
 
 
 @dataclass(frozen=True)
@@ -52,7 +26,7 @@ class Spent:
     values: int = 0
     gradients: int = 0
     failed: int = 0
-    """Points at which the value could not be evaluated; what they took is in the counts above."""
+    """Points at which the value could not be evaluated; their cost is in the counts above."""
 
     @property
     def units(self) -> int:
@@ -69,15 +43,20 @@ class Evaluations:
         Who evaluates.
     transform
         From unconstrained coordinates to the user's.
-    has_gradient
-        Whether the target has a gradient.
+    use_gradients
+        Whether gradients are used, if the target has any.
     ledger
-        Where evaluations are kept, None for nowhere. What it holds is not made again, but is not `known` either: a run
-        that starts again asks for the same points, and comes to what it would have come to.
+        File of evaluations, None for none. Stored evaluations are replayed but not exposed as `known`, so a resumed run
+        follows the same path.
     known
-        Evaluations that are there already, to learn from.
+        Evaluations to learn from, in the user's coordinates.
     budget
         Units that may be spent, None for any number.
+
+    Attributes
+    ----------
+    known
+        The given evaluations inside the bounds, in unconstrained coordinates.
     """
 
     def __init__(
@@ -85,35 +64,42 @@ class Evaluations:
         workers: Workers,
         transform: Transform,
         *,
-        has_gradient: bool = True,
+        use_gradients: bool = True,
         ledger: Ledger | None = None,
-        known: Iterable[Record] = (),
+        known: Iterable[Evaluation] = (),
         budget: int | None = None,
     ) -> None:
         self._workers = workers
         self._transform = transform
+        self._use_gradients = use_gradients
         self._ledger = ledger
         self._budget = budget
         self._spent = Spent()
         self._number = 0
         self._always_both = False
+        self._found_gradient: bool | None = None
         self._tasks: dict[bytes, Task] = {}
-        self._by_parameters: dict[bytes, Record] = {}
-        self._by_point: dict[bytes, Record] = {}
-        self.has_gradient = has_gradient
+        self._by_parameters: dict[bytes, Evaluation] = {}
+        self._by_point: dict[bytes, Evaluation] = {}
         self.dim = transform.dim
-        given = [record for record in known if self._inside(record.x)]
-        for record in (*given, *(ledger.records if ledger else ())):
-            self._learn(record)
-        for record in given:
-            self._by_point[transform.coordinates(record.x).tobytes()] = record
+        self._stored = self._usable(ledger.records if ledger else ())
+        given = self._usable(known)
+        for one in (*given, *self._stored):
+            self._learn(one)
+        for one in given:
+            self._by_point[transform.coordinates(one.point).tobytes()] = one
         self.known: Sequence[Evaluation] = tuple(
-            self._translated(record, transform.coordinates(record.x)) for record in given
+            self._translated(one, transform.coordinates(one.point)) for one in given
         )
 
     @property
+    def has_gradient(self) -> bool:
+        """Whether gradients can be requested; known once the first value is."""
+        return self._use_gradients and self._found_gradient is not False
+
+    @property
     def spent(self) -> Spent:
-        """What was evaluated in this run so far, by all who asked."""
+        """What was evaluated in this run so far."""
         return self._spent
 
     @property
@@ -128,33 +114,34 @@ class Evaluations:
     def evaluate(self, points: Array, *, gradient: bool = True) -> Generator[Evaluation, None, None]:
         """Evaluate the potential at the rows of ``points``, shape (n, d), or at one point, and yield as they arrive.
 
-        What is known is yielded without an evaluation. As many points as there are workers are under way at a time; the
-        next ones start when this iterator is asked for more. Several iterators may be open at once.
+        Known points are yielded without an evaluation. As many points as there are workers are evaluated at a time; the
+        next ones start when this iterator is advanced. Several iterators may be open at once.
 
         Raises
         ------
         BudgetSpent
-            When the next evaluation would exceed the budget; those under way are yielded before.
+            When the next evaluation would exceed the budget; those in progress are yielded before.
         EvaluationError
             If nothing can be evaluated any more.
         """
         gradient = gradient and self.has_gradient
         points = np.atleast_2d(np.asarray(points, dtype=np.float64))
         waiting = deque((point, self._transform.parameters(point)) for point in points)
-        under_way: list[tuple[Array, Array]] = []
+        in_progress: list[tuple[Array, Array]] = []
         try:
-            while waiting or under_way:
+            while waiting or in_progress:
                 while waiting and self._begin(*waiting[0], gradient):
-                    under_way.append(waiting.popleft())
-                done = [self._found(point, x, gradient) for point, x in under_way]
+                    in_progress.append(waiting.popleft())
+                done = [self._found(point, x, gradient) for point, x in in_progress]
                 if any(done):
-                    arrived = [(point, found) for (point, _), found in zip(under_way, done, strict=True) if found]
-                    under_way = [pair for pair, found in zip(under_way, done, strict=True) if not found]
-                    for point, record in arrived:
-                        yield self._translated(record, point)
-                elif lost := [pair for pair in under_way if pair[1].tobytes() not in self._tasks]:
-                    # Somebody else asked for less there, or took it back.
-                    under_way = [pair for pair in under_way if pair[1].tobytes() in self._tasks]
+                    arrived = [(point, found) for (point, _), found in zip(in_progress, done, strict=True) if found]
+                    in_progress = [pair for pair, found in zip(in_progress, done, strict=True) if not found]
+                    for point, found in arrived:
+                        self._note_gradient(found, gradient)
+                        yield self._translated(found, point)
+                elif lost := [pair for pair in in_progress if pair[1].tobytes() not in self._tasks]:
+                    # Another iterator requested less there, or withdrew the point.
+                    in_progress = [pair for pair in in_progress if pair[1].tobytes() in self._tasks]
                     waiting.extendleft(lost)
                     if not self._begin(*waiting[0], gradient) and not self._tasks:
                         raise self._budget_spent()
@@ -163,13 +150,13 @@ class Evaluations:
                 else:
                     raise self._budget_spent()
         finally:
-            self._withdraw(x for _, x in under_way)
+            self._withdraw(x for _, x in in_progress)
 
     def confirm(self) -> None:
-        """Evaluate one point of the file anew, and check that the file is of this target.
+        """Evaluate one stored point anew, and check that the file is of this target.
 
-        That evaluation is counted; what the file says stays in use, so that a resumed run follows the same path. A
-        target whose digest is that of the file is not evaluated.
+        The evaluation is counted, but the stored one stays in use, so that a resumed run follows the same path. Nothing
+        is evaluated if the target's digest is that of the file.
 
         Raises
         ------
@@ -180,138 +167,132 @@ class Evaluations:
         EvaluationError
             If nothing can be evaluated any more.
         """
-        if self._ledger is None or self._ledger.trusted:
+        if self._ledger is None or self._ledger.trusted or not self._stored:
             return
-        records = [record for record in self._ledger.records if self._inside(record.x)]
-        found = None
-        for index in candidates(records, gradient=self.has_gradient):
-            anew = self._anew(records[index])
-            found = difference(records[index], anew, records, self._ledger.names)
-            if found is None:
-                _log.info(
-                    "filepath: %s holds %d evaluations; one was made anew, for %d units, and agrees",
-                    self._ledger.path,
-                    len(self._ledger.records),
-                    self._spent.units,
-                )
-                return
-            if not math.isnan(anew.log_density):
-                break
-        if found is not None:
-            raise StoreError(self._other_target(records[index].x, found))
+        confirm(self._stored, self._anew, self._ledger, gradient=self._use_gradients)
+        message = "filepath: %s holds %d evaluations; one was made anew and agrees, for %d units"
+        _log.info(message, self._ledger.path, len(self._ledger.records), self._spent.units)
 
     def disown(self) -> None:
-        """Take what was evaluated out of the file again: it is not of the target that the user meant."""
+        """Remove this run's evaluations from the file: they are not of the target that the user meant."""
         if self._ledger is not None:
             self._ledger.forget()
 
     def close(self) -> None:
-        """Stop the workers and let go of the file."""
+        """Stop the workers and close the file."""
         self._workers.close()
         if self._ledger is not None:
             self._ledger.close()
 
     def _begin(self, point: Array, x: Array, gradient: bool) -> bool:
-        """Whether a point is known, or on its way now; if not, no worker or no budget is left for it."""
+        """Whether a point is known or submitted; if not, there is no free worker or no budget for it."""
         if self._found(point, x, gradient) or x.tobytes() in self._tasks:
             return True
-        if self._budget is not None:
-            reserved = sum(self._price(task.gradient) for task in self._tasks.values())
-            if self._spent.units + reserved + self._price(gradient) > self._budget:
-                return False
+        reserved = sum(self._price(task.gradient) for task in self._tasks.values())
+        if not self._affords(reserved + self._price(gradient)):
+            return False
         if self._workers.slots is not None and len(self._tasks) >= self._workers.slots:
             return False
-        self._number += 1
-        task = Task(self._number, x, gradient)
-        self._tasks[x.tobytes()] = task
-        self._workers.submit(task)
+        self._tasks[x.tobytes()] = self._submit(x, gradient)
         return True
 
+    def _submit(self, x: Array, gradient: bool) -> Task:
+        self._number += 1
+        task = Task(self._number, x, gradient)
+        self._workers.submit(task)
+        return task
+
+    def _affords(self, units: int) -> bool:
+        return self._budget is None or self._spent.units + units <= self._budget
+
     def _price(self, gradient: bool) -> int:
-        """Units that an evaluation takes; a gradient may come along with every value."""
+        """Units that an evaluation costs; a gradient may come with every value."""
         return 2 if gradient or self._always_both else 1
 
     def _budget_spent(self) -> BudgetSpent:
         return BudgetSpent(f"budget: {self._spent.units} of {self._budget} units are spent, and the next takes more")
 
     def _withdraw(self, parameters: Iterable[Array]) -> None:
-        """Do not evaluate what nobody waits for any more, where that is not under way."""
+        """Withdraw points that have not started and that nobody waits for any more."""
         for x in parameters:
             task = self._tasks.get(x.tobytes())
             if task is not None and self._workers.withdraw(task):
                 del self._tasks[x.tobytes()]
 
     def _collect(self) -> None:
-        """Wait for one evaluation, and keep it."""
-        task, answer = self._workers.next()
+        """Wait for one evaluation, and store it."""
+        task, found = self._next()
         del self._tasks[task.x.tobytes()]
-        record = self._counted(task, answer)
         if self._ledger is not None:
-            self._ledger.append(record)
-        self._learn(record)
+            self._ledger.append(found)
+        self._learn(found)
 
-    def _counted(self, task: Task, answer: Answer) -> Record:
-        """An answer as a record, with its price on the account."""
-        if answer.unavailable:
-            kept = " What was evaluated is in the file; the same call goes on from it." if self._ledger else ""
-            raise EvaluationError(f"{answer.failure}.{kept}")
-        self._always_both |= answer.always_both
-        failed = math.isnan(answer.log_density)
+    def _next(self) -> tuple[Task, Evaluation]:
+        """Wait for one evaluation, and count it."""
+        try:
+            task, answer = self._workers.next()
+        except EvaluationError as error:
+            kept = ". The evaluations are in the file; the same call resumes from them" if self._ledger else ""
+            raise EvaluationError(f"{error}{kept}") from error
+        return task, self._counted(answer)
+
+    def _counted(self, answer: Answer) -> Evaluation:
+        found, cost = answer
+        self._always_both |= cost.always_both
         self._spent = Spent(
-            self._spent.values + answer.values,
-            self._spent.gradients + answer.gradients,
-            self._spent.failed + failed,
+            self._spent.values + cost.values,
+            self._spent.gradients + cost.gradients,
+            self._spent.failed + found.failed,
         )
-        asked = task.gradient or answer.gradient is not None
-        return Record(task.x, answer.log_density, answer.gradient, answer.failure, asked)
+        return found if self._use_gradients else _without_gradient(found)
 
-    def _anew(self, stored: Record) -> Record:
-        """The evaluation of a stored point, made again and not kept."""
-        gradient = self.has_gradient and stored.with_gradient
-        if self._budget is not None and self._spent.units + self._price(gradient) > self._budget:
+    def _anew(self, stored: Evaluation) -> Evaluation:
+        """The evaluation of a stored point, made again and not stored."""
+        gradient = self._use_gradients and stored.with_gradient
+        if not self._affords(self._price(gradient)):
             raise self._budget_spent()
-        self._number += 1
-        self._workers.submit(Task(self._number, stored.x, gradient))
-        return self._counted(*self._workers.next())
+        self._submit(stored.point, gradient)
+        anew = self._next()[1]
+        self._note_gradient(anew, gradient)
+        if anew.gradient is not None and stored.gradient is None:
+            # The target had no gradient when the file was written: request it at the stored points, too.
+            self._by_parameters = {
+                key: replace(one, with_gradient=one.gradient is not None) for key, one in self._by_parameters.items()
+            }
+        return anew
 
-    def _other_target(self, x: Array, found: str) -> str:
-        """What to say of a file that belongs to another target."""
-        assert self._ledger is not None
-        shown = [f"{name} = {value:.6g}" for name, value in zip(self._ledger.names, x, strict=True)]
-        point = ", ".join(shown[:MOST_SHOWN]) + (", ..." if len(shown) > MOST_SHOWN else "")
-        return (
-            f"filepath: {self._ledger.path} holds evaluations of another target: at {point} {found}. Name another "
-            "file, or remove this one to start again. If the log density is noisy, no number comes twice: give this "
-            "file as evaluations= and name another as filepath="
-        )
+    def _note_gradient(self, found: Evaluation, requested: bool) -> None:
+        """Learn from the first value whether the target has a gradient."""
+        if self._found_gradient is None and requested and found.failure is None and math.isfinite(found.value):
+            self._found_gradient = found.gradient is not None
 
-    def _inside(self, x: Array) -> bool:
-        """Whether parameters are strictly inside the bounds."""
-        return bool(((self._transform.low < x) & (x < self._transform.high)).all())
+    def _usable(self, given: Iterable[Evaluation]) -> tuple[Evaluation, ...]:
+        """The evaluations strictly inside the bounds, without gradients if none are used."""
+        low, high = self._transform.low, self._transform.high
+        inside = [one for one in given if ((low < one.point) & (one.point < high)).all()]
+        return tuple(inside if self._use_gradients else map(_without_gradient, inside))
 
-    def _learn(self, record: Record) -> None:
+    def _learn(self, found: Evaluation) -> None:
         """Keep an evaluation, in place of one at the same point that says less."""
-        known = self._by_parameters.get(record.x.tobytes())
+        known = self._by_parameters.get(found.point.tobytes())
         if known is None or known.gradient is None:
-            self._by_parameters[record.x.tobytes()] = record
+            self._by_parameters[found.point.tobytes()] = found
 
-    def _found(self, point: Array, x: Array, gradient: bool) -> Record | None:
-        """What is known at a point, if that is all that can be had of what is asked for."""
+    def _found(self, point: Array, x: Array, gradient: bool) -> Evaluation | None:
+        """What is known at a point, if no more can be known of what is requested."""
         for found in (self._by_parameters.get(x.tobytes()), self._by_point.get(point.tobytes())):
-            if found is not None and (
-                not gradient
-                or found.gradient is not None
-                or found.with_gradient
-                or found.failure is not None
-                or not math.isfinite(found.log_density)
-            ):
+            if found is not None and (not gradient or found.complete):
                 return found
         return None
 
-    def _translated(self, record: Record, point: Array) -> Evaluation:
+    def _translated(self, found: Evaluation, point: Array) -> Evaluation:
         """An evaluation in unconstrained coordinates."""
-        if not math.isfinite(record.log_density):
-            return Evaluation(point, math.inf, None, record.failure)
-        value = -record.log_density - self._transform.log_jacobian(point)
-        gradient = None if record.gradient is None else -self._transform.pulled_back(record.gradient, point)
-        return Evaluation(point, value, gradient, record.failure)
+        if not math.isfinite(found.value):
+            return replace(found, point=point, gradient=None)
+        value = found.value - self._transform.log_jacobian(point)
+        gradient = None if found.gradient is None else -self._transform.pulled_back(-found.gradient, point)
+        return replace(found, point=point, value=value, gradient=gradient)
+
+
+def _without_gradient(found: Evaluation) -> Evaluation:
+    return replace(found, gradient=None, with_gradient=False)

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from rnshmc.errors import DataError, ParameterError
-from rnshmc.inference.exact.ledger import Record, parse
+from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.ledger import parse
 
 Known = str | os.PathLike[str] | Mapping[str, Any] | None
 _KEYS = ("points", "log_densities", "gradients")
 
 
-def read_known(source: Known, names: Sequence[str]) -> tuple[Record, ...]:
+def read_known(source: Known, names: Sequence[str]) -> tuple[Evaluation, ...]:
     """Evaluations in the user's coordinates.
 
     Parameters
@@ -58,7 +59,7 @@ def _stored(path: Path) -> dict[str, Any]:
         raise DataError(f"evaluations: {path} cannot be read: {error}") from error
 
 
-def _of_arrays(arrays: Mapping[str, Any], where: str, dim: int) -> tuple[Record, ...]:
+def _of_arrays(arrays: Mapping[str, Any], where: str, dim: int) -> tuple[Evaluation, ...]:
     missing = [key for key in _KEYS[:2] if key not in arrays]
     unknown = [key for key in arrays if key not in _KEYS]
     if missing or unknown:
@@ -75,7 +76,7 @@ def _of_arrays(arrays: Mapping[str, Any], where: str, dim: int) -> tuple[Record,
     if gradients.shape != points.shape:
         raise ParameterError(f"{where}, gradients: expected shape {points.shape}, got {gradients.shape}")
     return tuple(
-        Record(x, float(density), slope if there else None, with_gradient=bool(there))
+        Evaluation(x, -float(density), -slope if there else None, with_gradient=bool(there))
         for x, density, slope, there in zip(
             points, densities, gradients, np.isfinite(gradients).all(axis=1), strict=True
         )

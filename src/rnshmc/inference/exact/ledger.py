@@ -16,7 +16,6 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,25 +23,9 @@ import numpy as np
 
 from rnshmc.errors import DataError, ParameterError, StoreError
 from rnshmc.files import write_remedy
-from rnshmc.types import Array
+from rnshmc.inference.exact.evaluation import Evaluation
 
 _FORMAT = "rnshmc evaluations 1"
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
-    """An exact evaluation, in the user's coordinates."""
-
-    x: Array
-    """Parameters, shape (d,)."""
-    log_density: float
-    """log density; -inf where it is 0, NaN where the evaluation failed."""
-    gradient: Array | None
-    """Its gradient, shape (d,), None where there is none."""
-    failure: str | None = None
-    """Why it failed, or why its gradient did."""
-    with_gradient: bool = True
-    """Whether a gradient was asked for; if there is none then, the target has none here."""
 
 
 class Ledger:
@@ -101,7 +84,7 @@ class Ledger:
             self.close()
             raise
 
-    def append(self, record: Record) -> None:
+    def append(self, found: Evaluation) -> None:
         """Write an evaluation to the end of the file, in one go.
 
         Raises
@@ -109,12 +92,13 @@ class Ledger:
         StoreError
             If the disk is full or not to be written.
         """
+        gradient = None if found.gradient is None else (-found.gradient).tolist()
         self._write(
             {
-                "x": record.x.tolist(),
-                "log_density": _plain(record.log_density),
-                **({"gradient": _listed(record.gradient)} if record.with_gradient else {}),
-                **({} if record.failure is None else {"failure": record.failure}),
+                "x": found.point.tolist(),
+                "log_density": _plain(found),
+                **({"gradient": gradient} if found.with_gradient else {}),
+                **({} if found.failure is None else {"failure": found.failure}),
             }
         )
 
@@ -126,7 +110,7 @@ class Ledger:
         """Let others write to the file."""
         os.close(self._file)
 
-    def _read(self, resume: bool) -> tuple[str | None, tuple[Record, ...]]:
+    def _read(self, resume: bool) -> tuple[str | None, tuple[Evaluation, ...]]:
         """The digest and the evaluations that are there."""
         # Not by the path: closing a second descriptor would give up the lock.
         content = os.pread(self._file, os.fstat(self._file).st_size, 0)
@@ -161,7 +145,7 @@ class Ledger:
             raise StoreError(f"{self.path} cannot be written: {write_remedy(OSError(errno.ENOSPC, ''))}")
 
 
-def parse(lines: Sequence[str], path: Path, names: Sequence[str]) -> tuple[Record, ...]:
+def parse(lines: Sequence[str], path: Path, names: Sequence[str]) -> tuple[Evaluation, ...]:
     """The evaluations in the lines of a file.
 
     Raises
@@ -183,36 +167,32 @@ def parse(lines: Sequence[str], path: Path, names: Sequence[str]) -> tuple[Recor
             f"{path} holds evaluations of the parameters {', '.join(theirs)}, this target has {', '.join(names)}; "
             "name another file"
         )
-    return tuple(_record(line, f"{path}, line {i}", len(names)) for i, line in enumerate(lines[1:], start=2))
+    return tuple(_evaluation(line, f"{path}, line {i}", len(names)) for i, line in enumerate(lines[1:], start=2))
 
 
-def _record(line: str, where: str, dim: int) -> Record:
+def _evaluation(line: str, where: str, dim: int) -> Evaluation:
     try:
         entry = json.loads(line)
-        x, density, gradient = entry["x"], entry["log_density"], entry.get("gradient")
-        record = Record(
-            x=np.array(x, dtype=np.float64),
-            log_density=math.nan if density is None else float(density),
-            gradient=None if gradient is None else np.array(gradient, dtype=np.float64),
-            failure=entry.get("failure"),
+        density, gradient = entry["log_density"], entry.get("gradient")
+        found = Evaluation(
+            point=np.array(entry["x"], dtype=np.float64),
+            value=math.inf if density is None else -float(density),
+            gradient=None if gradient is None else -np.array(gradient, dtype=np.float64),
+            failure=entry.get("failure", "the file gives no reason" if density is None else None),
             with_gradient="gradient" in entry,
         )
     except (ValueError, TypeError, KeyError) as error:
         raise DataError(f"{where}: not an evaluation ({error}); remove the line") from error
-    if record.x.shape != (dim,) or not (record.gradient is None or record.gradient.shape == (dim,)):
+    if found.point.shape != (dim,) or not (found.gradient is None or found.gradient.shape == (dim,)):
         raise DataError(f"{where}: expected {dim} parameters, and as many entries of a gradient; remove the line")
-    return record
+    return found
 
 
-def _listed(gradient: Array | None) -> list[float] | None:
-    return None if gradient is None else gradient.tolist()
-
-
-def _plain(density: float) -> float | str | None:
+def _plain(found: Evaluation) -> float | str | None:
     """A log density as JSON has it."""
-    if math.isnan(density):
+    if found.failed:
         return None
-    return density if math.isfinite(density) else str(density)
+    return -found.value if math.isfinite(found.value) else "-inf"
 
 
 def _opened(path: Path) -> int:

@@ -11,35 +11,11 @@ from typing import Any
 import numpy as np
 
 from rnshmc.inference.exact.differentiated import Differentiated, is_jax
+from rnshmc.inference.exact.evaluation import Answer, Cost, Evaluation
 from rnshmc.inference.exact.trouble import EvaluationError
 from rnshmc.types import Array
 
 Function = Callable[[Array], Any]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What came of one evaluation."""
-
-    log_density: float
-    """log density up to a constant; -inf where it is 0, NaN where the evaluation failed."""
-    gradient: Array | None
-    """Its gradient, shape (d,); None where it was not asked for, is unavailable or failed."""
-    failure: str | None
-    """Why it failed, or why its gradient did."""
-    values: int = 1
-    """Values that were asked of the model."""
-    gradients: int = 0
-    """Gradients that were asked of it."""
-    always_both: bool = False
-    """Whether a value alone takes as much as a value with its gradient."""
-    unavailable: bool = False
-    """Whether no other point can be evaluated either."""
-
-    @classmethod
-    def failed(cls, failure: str, *, gradient: bool) -> "Answer":
-        """An evaluation that came to nothing; it counts as one that was made."""
-        return cls(math.nan, None, failure, gradients=int(gradient))
 
 
 class _UnusableError(Exception):
@@ -53,8 +29,8 @@ class _Bill:
     values: int = 0
     gradients: int = 0
     always_both: bool = False
-    value: float = math.nan
-    """The value, where it is known before the gradient."""
+    value: float = -math.inf
+    """The log density, where it is known before the gradient."""
 
 
 @dataclass
@@ -72,14 +48,11 @@ class Model:
         Gradient of the log density, where it is another function.
     both
         Value and gradient in one call, where ``function`` gives the value alone for less.
-    use_gradient
-        Whether gradients are used at all.
     """
 
     function: Function
     gradient: Function | None = None
     both: Function | None = None
-    use_gradient: bool = True
     _in_jax: Differentiated | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -87,21 +60,30 @@ class Model:
         return {**self.__dict__, "_in_jax": None}
 
     def evaluate(self, x: Array, *, gradient: bool) -> Answer:
-        """The log density at ``x``, and its gradient if asked for and there is one. Raises nothing but interrupts."""
+        """U at ``x``, and its gradient if requested and there is one. What the user's functions raise is a failure.
+
+        Raises
+        ------
+        EvaluationError
+            If no other point can be evaluated either.
+        KeyboardInterrupt
+            After Ctrl-C.
+        """
         bill = _Bill()
-        number, failure, unavailable, checked = math.nan, None, False, None
+        number, failure, slope = -math.inf, None, None
         try:
-            value, slope = self._ask(x, gradient and self.use_gradient, bill)
+            value, returned = self._ask(x, gradient, bill)
             number = _number(value)
-            checked = _slope(slope, len(x)) if number > -math.inf else None
-        except EvaluationError as error:
-            failure, unavailable = str(error), True
-        except Exception as error:
+            slope = _slope(returned, len(x)) if number > -math.inf else None
+        except (EvaluationError, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # `sys.exit` in a wrapped program, and panics of Rust, which are no `Exception`
             # The value is good where its gradient, another function, failed.
-            number, failure = bill.value, _reason(error)
-        return Answer(
-            number, checked, failure, bill.values, bill.gradients, always_both=bill.always_both, unavailable=unavailable
-        )
+            number, failure, slope = bill.value, _reason(error), None
+        gradient_of_potential = None if slope is None else -slope
+        asked = gradient or slope is not None
+        cost = Cost(bill.values, bill.gradients, always_both=bill.always_both)
+        return Evaluation(x, -number, gradient_of_potential, failure, asked), cost
 
     def _ask(self, x: Array, gradient: bool, bill: _Bill) -> tuple[Any, Any]:
         """Value and gradient as the user's functions return them, each request counted before it is made."""
@@ -136,7 +118,7 @@ class Model:
             raise _UnusableError(f"the target returned {len(result)} things, expected the log density and its gradient")
         bill.gradients += 1
         bill.always_both = True
-        return result[0], result[1] if self.use_gradient else None
+        return result[0], result[1]
 
 
 def _number(value: Any) -> float:
@@ -172,9 +154,12 @@ def _slope(gradient: Any, dim: int) -> Array | None:
     return array
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     """The user's error in one line."""
     if isinstance(error, _UnusableError):
         return str(error)
-    text = " ".join(str(error).split())
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # the user's class may fail at that, too
+        text = ""
     return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__

@@ -10,7 +10,8 @@ from queue import SimpleQueue
 from typing import Any, Protocol
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.model import Answer, Model
+from rnshmc.inference.exact.evaluation import Answer, failed
+from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.processes import Processes
 from rnshmc.inference.exact.shipping import Missing, Parcel, evaluate_item, evaluate_parcel
 from rnshmc.inference.exact.trouble import EvaluationError
@@ -159,10 +160,11 @@ class Submitted:
 
     def withdraw(self, task: Task) -> bool:
         """Cancel a task that no worker has taken."""
-        future = next(future for future, sent in self._futures.items() if sent.number == task.number)
-        if cancelled := bool(future.cancel()):
-            del self._futures[future]
-        return cancelled
+        for future, sent in self._futures.items():
+            if sent.number == task.number and future.cancel():
+                del self._futures[future]
+                return True
+        return False
 
     def close(self) -> None:
         """Cancel what is not running."""
@@ -186,8 +188,10 @@ class Submitted:
             raise EvaluationError(f"the pool has lost its workers: {error}") from error
         except _NOT_THERE as error:
             raise _unusable(error) from error
+        except EvaluationError:
+            raise
         except Exception as error:  # a worker that died under this evaluation, as Dask says it
-            return Answer.failed(f"{type(error).__name__}: {error}"[:500], gradient=task.gradient)
+            return failed(task.x, f"{type(error).__name__}: {error}"[:500], gradient=task.gradient)
         return answer
 
 

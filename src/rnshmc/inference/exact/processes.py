@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import TYPE_CHECKING
 
-from rnshmc.inference.exact.model import Answer, Model
+from rnshmc.inference.exact.evaluation import Answer, failed
+from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.shipping import packed, too_slow
+from rnshmc.inference.exact.trouble import EvaluationError
 
 if TYPE_CHECKING:
     from rnshmc.inference.exact.pools import Task
@@ -71,7 +73,7 @@ class Processes:
             for worker in busy:
                 if self._limit is not None and worker.ready and time.monotonic() - worker.started >= self._limit:
                     task = self._lost(worker)
-                    return task, too_slow(self._limit, gradient=task.gradient)
+                    return task, too_slow(task.x, self._limit, gradient=task.gradient)
 
     def withdraw(self, task: "Task") -> bool:
         """Take a task back that no process has."""
@@ -113,18 +115,20 @@ class Processes:
     def _collect(self, worker: _Worker) -> tuple["Task", Answer] | None:
         """What a worker sent: an answer, or an end without one; None: that it is ready."""
         try:
-            answer: Answer | str = worker.pipe.recv()
+            answer: Answer | EvaluationError | str = worker.pipe.recv()
         except (EOFError, OSError):
             worker.process.wait()
             code = worker.process.returncode
             task = self._lost(worker)
             how = f"signal {-code}" if code < 0 else f"exit status {code}"
-            return task, Answer.failed(f"the process that evaluated it ended with {how}", gradient=task.gradient)
+            return task, failed(task.x, f"the process that evaluated it ended with {how}", gradient=task.gradient)
         if isinstance(answer, str):
             worker.ready, worker.started = True, time.monotonic()
             return None
         assert worker.task is not None
         task, worker.task = worker.task, None
+        if isinstance(answer, EvaluationError):
+            raise answer
         return task, answer
 
     def _lost(self, worker: _Worker) -> "Task":

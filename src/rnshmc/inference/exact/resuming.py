@@ -1,11 +1,14 @@
 """Whether the evaluations in a file are of this target: a stored point is evaluated anew and compared."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
-from rnshmc.inference.exact.ledger import Record
+from rnshmc.errors import StoreError
+from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.types import Array
 
 TRIES = 3
@@ -16,72 +19,108 @@ SPREAD_RTOL = 1e-3
 """Their greatest difference relative to the spread of the stored ones, where a constant dwarfs that spread."""
 GRADIENT_RTOL = 1e-4
 """Difference of two derivatives of one target, relative to stored derivatives by the same parameter."""
+MOST_SHOWN = 6
+"""Parameters of a point that a message shows."""
 ROUNDING = 1e-10
 """Error of a derivative that should be zero, relative to the largest derivative at the point."""
 
 
-def candidates(records: Sequence[Record], *, gradient: bool) -> list[int]:
-    """Indices of the stored points to evaluate anew: the last ones, which lie where the posterior has its mass.
-
-    Points with a finite log density come first, among them those with a gradient if gradients are used.
-    """
-
-    def says(index: int) -> tuple[bool, bool, int]:
-        finite = math.isfinite(records[index].log_density)
-        return finite, finite and gradient and records[index].gradient is not None, index
-
-    return sorted(range(len(records)), key=says, reverse=True)[:TRIES]
-
-
-def difference(stored: Record, anew: Record, records: Sequence[Record], names: Sequence[str]) -> str | None:
-    """How an evaluation differs from the stored one at the same point, in words with both numbers; None: it agrees.
+def confirm(
+    stored: Sequence[Evaluation], again: Callable[[Evaluation], Evaluation], ledger: Ledger, *, gradient: bool
+) -> None:
+    """Evaluate a stored point anew, and another one where the target fails there, and compare.
 
     Parameters
     ----------
-    stored, anew
-        The two evaluations.
-    records
+    stored
+        Evaluations of the file, in the user's coordinates; at least one.
+    again
+        Evaluates the point of one of them.
+    ledger
+        The file.
+    gradient
+        Whether gradients are used.
+
+    Raises
+    ------
+    StoreError
+        If the two differ; the message has the file, the point and both numbers.
+    """
+    chosen = candidates(stored, gradient=gradient)
+    for before in chosen:
+        anew = again(before)
+        found = difference(before, anew, stored, ledger.names)
+        if found is None:
+            return
+        if not anew.failed or before is chosen[-1]:
+            raise StoreError(_refusal(ledger.path, before.point, ledger.names, found))
+
+
+def candidates(stored: Sequence[Evaluation], *, gradient: bool) -> list[Evaluation]:
+    """The stored points to evaluate anew: the last ones, which lie where the posterior has its mass.
+
+    Points with a finite value come first, among them those with a gradient if gradients are used.
+    """
+
+    def informative(index: int) -> tuple[bool, bool, bool, int]:
+        one = stored[index]
+        return math.isfinite(one.value), gradient and one.gradient is not None, gradient and one.with_gradient, index
+
+    return [stored[i] for i in sorted(range(len(stored)), key=informative, reverse=True)[:TRIES]]
+
+
+def difference(before: Evaluation, anew: Evaluation, stored: Sequence[Evaluation], names: Sequence[str]) -> str | None:
+    """How an evaluation differs from the stored one at the same point, with both numbers; None if they agree.
+
+    Parameters
+    ----------
+    before, anew
+        The stored evaluation and the new one, in the user's coordinates.
+    stored
         All stored evaluations, whose spread sets the scale of the comparison.
     names
         Names of the parameters.
     """
-    if not math.isfinite(stored.log_density) or not math.isfinite(anew.log_density):
-        same = _kind(stored) == _kind(anew)
-        return None if same else f"{_said(stored)} in the file, and {_said(anew)} now"
-    if abs(stored.log_density - anew.log_density) > _allowed_value(stored, records):
-        return f"{_said(stored)} in the file, and {anew.log_density:.14g} now"
-    if stored.gradient is None or anew.gradient is None:
+    if not (math.isfinite(before.value) and math.isfinite(anew.value)):
+        same = before.failed == anew.failed and before.value == anew.value
+        return None if same else f"{_said(before)} in the file, and {_said(anew)} now"
+    if abs(before.value - anew.value) > _allowed_value(before, stored):
+        return f"{_said(before)} in the file, and {-anew.value:.14g} now"
+    if before.gradient is None or anew.gradient is None:
         return None
-    excess = np.abs(stored.gradient - anew.gradient) - _allowed_slopes(stored.gradient, records)
+    excess = np.abs(before.gradient - anew.gradient) - _allowed_slopes(before.gradient, stored)
     if not (excess > 0).any():
         return None
     i = int(np.argmax(excess > 0))
     return (
-        f"the derivative of the log density by {names[i]} is {stored.gradient[i]:.14g} in the file, and "
-        f"{anew.gradient[i]:.14g} now"
+        f"the derivative of the log density by {names[i]} is {-before.gradient[i]:.14g} in the file, and "
+        f"{-anew.gradient[i]:.14g} now"
     )
 
 
-def _kind(record: Record) -> str:
-    if math.isnan(record.log_density):
-        return "failed"
-    return "finite" if math.isfinite(record.log_density) else "zero"
+def _refusal(path: Path, x: Array, names: Sequence[str], found: str) -> str:
+    """What to tell the user whose file is of another target."""
+    shown = [f"{name} = {value:.6g}" for name, value in zip(names, x, strict=True)]
+    point = ", ".join(shown[:MOST_SHOWN]) + (", ..." if len(shown) > MOST_SHOWN else "")
+    return (
+        f"filepath: {path} holds evaluations of another target: at {point} {found}. Name another file, or remove this "
+        "one to start again. A noisy log density gives another number each time; to use its evaluations, pass this "
+        "file as evaluations= and name another as filepath="
+    )
 
 
-def _said(record: Record) -> str:
-    if math.isnan(record.log_density):
-        return f"the evaluation failed ({record.failure})"
-    return f"the log density is {record.log_density:.14g}"
+def _said(found: Evaluation) -> str:
+    return f"the evaluation failed ({found.failure})" if found.failed else f"the log density is {-found.value:.14g}"
 
 
-def _allowed_value(stored: Record, records: Sequence[Record]) -> float:
-    values = np.array([record.log_density for record in records if math.isfinite(record.log_density)])
-    spread = float(np.median(np.abs(values - stored.log_density)))
-    return min(VALUE_RTOL * max(1.0, abs(stored.log_density)), SPREAD_RTOL * max(1.0, spread))
+def _allowed_value(before: Evaluation, stored: Sequence[Evaluation]) -> float:
+    values = np.array([one.value for one in stored if math.isfinite(one.value)])
+    spread = float(np.median(np.abs(values - before.value)))
+    return min(VALUE_RTOL * max(1.0, abs(before.value)), SPREAD_RTOL * max(1.0, spread))
 
 
-def _allowed_slopes(gradient: Array, records: Sequence[Record]) -> Array:
-    slopes = np.abs([record.gradient for record in records if record.gradient is not None])
+def _allowed_slopes(gradient: Array, stored: Sequence[Evaluation]) -> Array:
+    slopes = np.abs([one.gradient for one in stored if one.gradient is not None])
     scale = np.maximum(np.abs(gradient), np.median(slopes, axis=0))
     allowed: Array = GRADIENT_RTOL * scale + ROUNDING * max(1.0, float(np.abs(gradient).max()))
     return allowed

@@ -2,13 +2,15 @@
 
 import hashlib
 import threading
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
 import cloudpickle
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.model import Answer, Model
+from rnshmc.inference.exact.evaluation import Answer, failed
+from rnshmc.inference.exact.model import Model
 from rnshmc.types import Array
 
 _unpacked: dict[str, Model] = {}
@@ -98,9 +100,9 @@ def evaluate_item(item: tuple[Parcel, int, Array, bool, float | None]) -> tuple[
     return number, evaluate_parcel(parcel, x, gradient, time_limit)
 
 
-def too_slow(time_limit: float, *, gradient: bool) -> Answer:
+def too_slow(x: Array, time_limit: float, *, gradient: bool) -> Answer:
     """An evaluation that took longer than it may."""
-    return Answer.failed(f"it took longer than time_limit = {time_limit:g} s", gradient=gradient)
+    return failed(x, f"it took longer than time_limit = {time_limit:g} s", gradient=gradient)
 
 
 def _within(model: Model, x: Array, gradient: bool, time_limit: float) -> Answer:
@@ -108,8 +110,16 @@ def _within(model: Model, x: Array, gradient: bool, time_limit: float) -> Answer
 
     A thread of somebody else's worker cannot be stopped, but it need not be waited for.
     """
-    answers: list[Answer] = []
-    thread = threading.Thread(target=lambda: answers.append(model.evaluate(x, gradient=gradient)), daemon=True)
-    thread.start()
-    thread.join(time_limit)
-    return answers[0] if answers else too_slow(time_limit, gradient=gradient)
+    answer: Future[Answer] = Future()
+
+    def evaluate() -> None:
+        try:
+            answer.set_result(model.evaluate(x, gradient=gradient))
+        except BaseException as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=evaluate, daemon=True).start()
+    try:
+        return answer.result(time_limit)
+    except TimeoutError:
+        return too_slow(x, time_limit, gradient=gradient)

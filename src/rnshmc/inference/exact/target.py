@@ -36,19 +36,18 @@ def make_model(target: Any, gradient: Gradient, dim: int) -> Model:
     """
     if gradient is not None and gradient is not False and not callable(gradient):
         raise ParameterError(f"gradient: expected a function of x, False or None, got {gradient!r}")
-    use = gradient is not False
     slope = gradient if callable(gradient) else None
     if getattr(target, "dim", dim) != dim:
         raise ParameterError(f"x0: it has {dim} parameters, but the target has {target.dim}")
     if isinstance(target, LeastSquares | UMBridge):
-        own = target.gradient if target.has_gradient and use else None
-        return Model(target.log_density, slope or own, use_gradient=use)
+        own = target.gradient if target.has_gradient else None
+        return Model(target.log_density, slope or own)
     if callable(getattr(target, "value", None)):
         density = _Density(target)
-        both = density.value_and_grad if slope is None and use and isinstance(target, Potential) else None
-        return Model(density.value, slope, both, use_gradient=use)
+        both = density.value_and_grad if slope is None and isinstance(target, Potential) else None
+        return Model(density.value, slope, both)
     if callable(target):
-        return Model(target, slope, use_gradient=use)
+        return Model(target, slope)
     hint = ""
     if isinstance(target, str):
         hint = "; for a model behind UM-Bridge: rnshmc.UMBridge(address, data=..., noise_sd=..., prior=...)"

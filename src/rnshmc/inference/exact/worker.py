@@ -1,12 +1,14 @@
 """The program that a worker process runs: take the model from a pipe, then points, and answer each."""
 
-import math
 import sys
 from multiprocessing.connection import Connection
 
 import cloudpickle
 
-from rnshmc.inference.exact.model import Answer, Model
+from rnshmc.inference.exact.evaluation import Answer
+from rnshmc.inference.exact.model import Model
+from rnshmc.inference.exact.trouble import EvaluationError
+from rnshmc.types import Array
 
 READY = "ready"
 """The first message of a worker: it has the model."""
@@ -16,20 +18,29 @@ def main() -> None:
     """Work until the other end of the pipe, whose descriptor is the argument, is closed."""
     pipe = Connection(int(sys.argv[1]))
     try:
-        model, trouble = _unpacked(pipe.recv_bytes())
+        model = _unpacked(pipe.recv_bytes())
         pipe.send(READY)
         while True:
             x, gradient = pipe.recv()
-            pipe.send(model.evaluate(x, gradient=gradient) if model else trouble)
+            pipe.send(_answer(model, x, gradient))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass
 
 
-def _unpacked(content: bytes) -> tuple[Model | None, Answer | None]:
-    """The model, or what to say where it cannot be used."""
+def _unpacked(content: bytes) -> Model | EvaluationError:
+    """The model, or why it cannot be used."""
     try:
         model: Model = cloudpickle.loads(content)
     except Exception as error:
-        said = f"the target cannot be used in a worker process: {type(error).__name__}: {error}"
-        return None, Answer(math.nan, None, said, values=0, unavailable=True)
-    return model, None
+        return EvaluationError(f"the target cannot be used in a worker process: {type(error).__name__}: {error}")
+    return model
+
+
+def _answer(model: Model | EvaluationError, x: Array, gradient: bool) -> Answer | EvaluationError:
+    """The evaluation, or why no point can be evaluated."""
+    if isinstance(model, EvaluationError):
+        return model
+    try:
+        return model.evaluate(x, gradient=gradient)
+    except EvaluationError as error:
+        return error

@@ -6,7 +6,7 @@ import numpy as np
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.exact.evaluations import Evaluation
+from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.stages.gradients import evaluate_with_gradients
 from rnshmc.inference.surrogate.whitening import THIRD_ORDER, Secants, Whitening, improved
 from rnshmc.types import Array

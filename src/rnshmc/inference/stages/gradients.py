@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.exact.evaluations import Evaluation
+from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.types import Array
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.exact.evaluations import Evaluation
+from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.stages.descent import Mode, descend_on, gradient_of, secants
 from rnshmc.inference.stages.gradients import evaluate_with_gradients
 from rnshmc.inference.surrogate.whitening import NEAR, THIRD_ORDER, Secants, Whitening, improved

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.evaluations import Evaluation, Evaluations
+from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.transforms import Transform
 from rnshmc.run.slope_check import check_slope
 from rnshmc.types import Array

@@ -1,0 +1,55 @@
+"""One exact evaluation, and what it cost."""
+
+import math
+from dataclasses import dataclass
+
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What is known of the potential U = -log density at a point, in the coordinates of that point.
+
+    The sign is that of a potential everywhere. What users give and files hold are log densities; it changes in `model`,
+    `known` and `ledger`, where they come in and go out.
+    """
+
+    point: Array
+    """Coordinates, shape (d,)."""
+    value: float
+    """U up to a constant; infinite where the density is zero or the evaluation failed."""
+    gradient: Array | None = None
+    """Gradient of U, shape (d,); None where it was not requested, does not exist or failed."""
+    failure: str | None = None
+    """Why the evaluation failed, or why its gradient did."""
+    with_gradient: bool = True
+    """Whether a gradient was requested."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the value could not be evaluated."""
+        return self.failure is not None and not math.isfinite(self.value)
+
+    @property
+    def complete(self) -> bool:
+        """Whether requesting the gradient here would add nothing."""
+        return self.with_gradient or self.failure is not None or not math.isfinite(self.value)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one evaluation asked of the user's functions."""
+
+    values: int = 1
+    gradients: int = 0
+    always_both: bool = False
+    """Whether a value alone costs as much as a value with its gradient."""
+
+
+Answer = tuple[Evaluation, Cost]
+"""What a worker returns."""
+
+
+def failed(point: Array, failure: str, *, gradient: bool) -> Answer:
+    """An evaluation that returned nothing; it is counted as what was requested."""
+    return Evaluation(point, math.inf, None, failure, gradient), Cost(gradients=int(gradient))
