@@ -37,6 +37,8 @@ def price(cost: Cost) -> tuple[int, int]:
         (Model(value), True, False, (1, 0)),
         (Model(pair), True, True, (1, 1)),
         (Model(pair), False, True, (1, 1)),  # it comes along, and is paid for
+        (Model(lambda x: list(pair(x))), True, True, (1, 1)),
+        (Model(lambda x: [value(x), slope(x).tolist()]), True, True, (1, 1)),
         (Model(value, slope), True, True, (1, 1)),
         (Model(value, slope), False, False, (1, 0)),
         (Model(value, None, pair), True, True, (1, 1)),
@@ -53,7 +55,7 @@ def test_what_targets_return_and_what_it_costs(model: Model, gradient: bool, has
         assert (answer.gradient == X).all()
 
 
-@pytest.mark.parametrize("returned", [np.float32(-2.5), np.array([-2.5]), np.array([[-2.5]]), -2.5])
+@pytest.mark.parametrize("returned", [np.float32(-2.5), np.array([-2.5]), np.array([[-2.5]]), -2.5, [-2.5]])
 def test_a_number_is_a_number(returned: Any) -> None:
     assert Model(lambda x: returned).evaluate(X, gradient=False)[0].value == 2.5
 
@@ -71,6 +73,11 @@ def test_a_number_is_a_number(returned: Any) -> None:
         ((1.0, np.zeros(3)), r"the gradient has shape \(3,\), expected \(2,\)"),
         ((1.0, [0.0, math.nan]), "the gradient is nan in entry 1"),
         ((1.0, "steep"), "the gradient is 'steep', expected numbers"),
+        (-2.5 + 1j, r"the log density is complex, \(-2\.5\+1j\); expected a real number"),
+        (np.complex128(-2.5), r"the log density is complex, \(-2\.5\+0j\); expected a real number"),
+        ((1.0, np.array([1.0, 1j])), "the gradient is complex, expected real numbers"),
+        ([1.0, 2.0], r"the log density has shape \(2,\), expected a number"),
+        ([1.0, np.zeros(3)], r"the gradient has shape \(3,\), expected \(2,\)"),
     ],
 )
 def test_what_cannot_be_used_is_a_failure_with_a_reason(returned: Any, failure: str) -> None:

@@ -127,6 +127,24 @@ def test_a_forward_model_of_another_shape_is_a_failure_that_says_so() -> None:
     assert answer.failure == "ParameterError: the forward model returned shape (2,), the data have (3,)"
 
 
+def test_complex_numbers_are_a_failure_and_lose_no_part() -> None:
+    class Potential:
+        dim = 2
+
+        def value(self, q: Array) -> Any:
+            return np.complex128(3.0)
+
+    targets = {
+        "the log density is complex, (-3-0j); expected a real number": Potential(),
+        "ParameterError: the forward model returned complex numbers, expected real ones": LeastSquares(
+            lambda x: np.fft.ifft(np.fft.fft(DATA)), DATA, 1.0
+        ),
+    }
+    for failure, target in targets.items():
+        answer, _ = make_model(target, None, 2).evaluate(X, gradient=True)
+        assert answer.failure == failure
+
+
 @pytest.mark.parametrize(
     ("target", "gradient", "message"),
     [

@@ -82,7 +82,7 @@ class LeastSquares:
         """Gradient of the log density at ``x``; the forward solve there is not repeated if it was the last one."""
         weighted = (self._solved(x) - self._data) / self._noise_sd**2
         if self._vjp is not None:
-            pulled = np.asarray(self._vjp(x, weighted), dtype=np.float64)
+            pulled = _real(self._vjp(x, weighted), "vjp")
         else:
             assert self._jacobian is not None
             pulled = self._checked_jacobian(x).T @ weighted
@@ -93,7 +93,7 @@ class LeastSquares:
         last = self._last.get(threading.get_ident())
         if last is not None and last[0] == x.tobytes():
             return last[1]
-        output = np.atleast_1d(np.asarray(self._forward(x.copy()), dtype=np.float64))
+        output = np.atleast_1d(_real(self._forward(x.copy()), "the forward model"))
         if output.shape != self._data.shape:
             raise ParameterError(f"the forward model returned shape {output.shape}, the data have {self._data.shape}")
         self._last[threading.get_ident()] = (x.tobytes(), output)
@@ -101,10 +101,17 @@ class LeastSquares:
 
     def _checked_jacobian(self, x: Array) -> Array:
         assert self._jacobian is not None
-        jacobian = np.asarray(self._jacobian(x.copy()), dtype=np.float64)
+        jacobian = _real(self._jacobian(x.copy()), "the Jacobian")
         if jacobian.shape != (len(self._data), len(x)):
             raise ParameterError(f"the Jacobian has shape {jacobian.shape}, expected {(len(self._data), len(x))}")
         return jacobian
+
+
+def _real(returned: Any, what: str) -> Array:
+    """What a function of the user returned, as doubles."""
+    if np.iscomplexobj(returned):
+        raise ParameterError(f"{what} returned complex numbers, expected real ones")
+    return np.asarray(returned, dtype=np.float64)
 
 
 class _Normal:

@@ -4,7 +4,7 @@ Everything here is in the user's own coordinates; `rnshmc.inference.exact.evalua
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,7 +96,7 @@ class Model:
         if self._in_jax is None:
             bill.values += 1
             result = self.function(x)
-            if isinstance(result, tuple):
+            if _is_pair(result):
                 return self._pair(result, bill)
             if self.gradient is not None or not is_jax(result):
                 if self.gradient is None or not gradient or not _number(result) > -math.inf:
@@ -112,7 +112,7 @@ class Model:
         bill.gradients += 1
         return self._in_jax.value_and_grad(x)
 
-    def _pair(self, result: tuple[Any, ...], bill: _Bill) -> tuple[Any, Any]:
+    def _pair(self, result: Sequence[Any], bill: _Bill) -> tuple[Any, Any]:
         """Value and gradient that came in one call, whether or not the gradient was asked for."""
         if len(result) != 2:
             raise _UnusableError(f"the target returned {len(result)} things, expected the log density and its gradient")
@@ -121,10 +121,17 @@ class Model:
         return result[0], result[1]
 
 
+def _is_pair(result: Any) -> bool:
+    """Whether a result is a value with its gradient: a tuple, or a list whose second entry is no number."""
+    return isinstance(result, tuple) or (isinstance(result, list) and len(result) == 2 and np.ndim(result[1]) > 0)
+
+
 def _number(value: Any) -> float:
     """A log density that can be used: finite or -inf."""
     if value is None:
         raise _UnusableError("the target returned None; does the function end without a return?")
+    if np.iscomplexobj(value):
+        raise _UnusableError(f"the log density is complex, {value!s:.80}; expected a real number")
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -141,6 +148,8 @@ def _slope(gradient: Any, dim: int) -> Array | None:
     """A gradient that can be used: finite and of shape (d,)."""
     if gradient is None:
         return None
+    if np.iscomplexobj(gradient):
+        raise _UnusableError("the gradient is complex, expected real numbers")
     try:
         array = np.array(gradient, dtype=np.float64)
     except (TypeError, ValueError):

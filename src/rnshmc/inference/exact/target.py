@@ -66,12 +66,12 @@ class _Density:
     def __init__(self, potential: Any) -> None:
         self._potential = potential
 
-    def value(self, x: Array) -> float:
-        return -float(self._potential.value(x))
+    def value(self, x: Array) -> Any:
+        return -self._potential.value(x)
 
-    def value_and_grad(self, x: Array) -> tuple[float, Array]:
+    def value_and_grad(self, x: Array) -> tuple[Any, Array]:
         value, gradient = self._potential.value_and_grad(x)
-        return -float(value), -np.asarray(gradient)
+        return -value, -np.asarray(gradient)
 
 
 def make_starts(x0: Any) -> Array:
