@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from rnshmc.errors import RnshmcError
-from rnshmc.inference.settings import run_file
+from rnshmc.inference.settings import run_file, save
 
 
 def main() -> int:
@@ -16,10 +16,11 @@ def main() -> int:
     logging.basicConfig(level=logging.WARNING, format="rnshmc: %(message)s")
     try:
         result, output = run_file(parser.parse_args().settings)
+        print(result)
+        save(result, output)
     except RnshmcError as error:
         print(f"rnshmc: {error}", file=sys.stderr)
         return 1
-    print(result)
     print(f"The draws are in {output}; arviz.from_netcdf opens it.")
     return 0
 

@@ -1,5 +1,6 @@
 """`python -m rnshmc settings.yaml`."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -81,3 +82,54 @@ def test_a_file_that_cannot_be_read_is_told_in_one_line(folder: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("rnshmc: ")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("model.py/draws.nc", r"rnshmc: output: \S*model\.py/draws\.nc cannot be written: "),
+        (".", r"rnshmc: output: \S* is a folder; name a file, such as draws\.nc"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_told_before_sampling(folder: Path, output: str, message: str) -> None:
+    path = folder / "settings.yaml"
+    path.write_text(path.read_text().replace("draws.nc", output))
+    done = subprocess.run([sys.executable, "-m", "rnshmc", str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert re.fullmatch(message + ".*\n", done.stderr)
+    assert not (folder / "evaluations.jsonl").exists()
+
+
+VANISHING = """
+import shutil
+from pathlib import Path
+
+def posterior():
+    def density(x):
+        folder = Path({folder!r})
+        if folder.is_dir():
+            shutil.rmtree(folder)
+            folder.write_text("a file in its place")
+        return -0.5 * float(x @ x)
+    return density
+"""
+
+
+def test_a_result_that_cannot_be_written_at_the_end_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    path, output = folder / "settings.yaml", folder / "out"
+    (folder / "model.py").write_text(VANISHING.format(folder=str(output)))
+    path.write_text(path.read_text().replace("draws.nc", "out/draws.nc").replace(", settings: {shift: 2.0}", ""))
+    done = subprocess.run([sys.executable, "-m", "rnshmc", str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "100 draws" in done.stdout
+    last = done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    said = re.fullmatch(
+        r"rnshmc: output: \S*out/draws\.nc was not written \(.*\); the draws are in (\S*/draws\.nc)", last
+    )
+    assert said is not None
+    assert Path(said[1]).is_relative_to(temporary)
+    assert arviz.from_netcdf(said[1]).posterior.sizes["draw"] == 100

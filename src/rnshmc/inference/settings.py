@@ -13,13 +13,15 @@ other keys are arguments of `sample` by their names. Paths are relative to the f
 
 import difflib
 import inspect
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from rnshmc.errors import DataError, ParameterError
+from rnshmc.errors import DataError, ParameterError, StoreError
+from rnshmc.files import write_remedy
 from rnshmc.inference.call import sample
 from rnshmc.inference.exact.umbridge import UMBridge
 from rnshmc.inference.result.result import Result
@@ -30,31 +32,68 @@ _NOT_IN_A_FILE = ("gradient", "callback")
 
 
 def run_file(path: Path) -> tuple[Result, Path]:
-    """Sample the posterior of a settings file and write the result as netCDF.
+    """Sample the posterior of a settings file.
 
     Returns
     -------
-    The result, and the file with its draws.
+    The result, and the file that is to hold its draws.
 
     Raises
     ------
     DataError
         If the file cannot be read.
     ParameterError
-        If a key is missing, misspelt or cannot be used, and all that `sample` raises.
+        If a key is missing, misspelt or cannot be used, and all that `sample` raises. Whether the output can be written
+        is checked before anything is evaluated.
     """
     settings = _read(path)
     keywords = inspect.signature(sample).parameters.keys() - {"target", *_NOT_IN_A_FILE}
     check_keys(settings, keywords | {"target", "output"}, required=("target", "x0"), where=str(path))
     folder = path.parent
     output = folder / settings.pop("output", f"{path.stem}.nc")
+    _check_output(output)
     target = make_target(settings.pop("target"), folder)
     for key in _PATHS:
         if settings.get(key) is not None:
             settings[key] = folder / settings[key]
-    result = sample(target, settings.pop("x0"), **settings)
-    result.save(output)
-    return result, output
+    return sample(target, settings.pop("x0"), **settings), output
+
+
+def save(result: Result, output: Path) -> None:
+    """Write a result as netCDF; if that fails, to a new folder of temporary files.
+
+    Raises
+    ------
+    StoreError
+        If the output could not be written; the message says where the draws are instead.
+    """
+    try:
+        result.save(output)
+    except Exception as error:  # libraries for netCDF raise errors of many types
+        where = _rescued(result, output.name)
+        raise StoreError(f"output: {output} was not written ({' '.join(str(error).split())}); {where}") from error
+
+
+def _rescued(result: Result, name: str) -> str:
+    """Where a result is that could not be written where it should."""
+    try:
+        file = Path(tempfile.mkdtemp(prefix="rnshmc-")) / name
+        result.save(file)
+    except Exception:
+        return "nor could a temporary file. With the key filepath, the same command repeats no evaluation"
+    return f"the draws are in {file}"
+
+
+def _check_output(output: Path) -> None:
+    """Check that a file can be written, by writing one beside it."""
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=output.parent):
+            pass
+    except OSError as error:
+        raise ParameterError(f"output: {output} cannot be written: {write_remedy(error) or error}") from error
+    if output.is_dir():
+        raise ParameterError(f"output: {output} is a folder; name a file, such as draws.nc")
 
 
 def make_target(entry: Any, folder: Path) -> Any:
