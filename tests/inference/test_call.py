@@ -68,7 +68,9 @@ def test_there_are_as_many_draws_as_were_asked_for(result: rnshmc.Result) -> Non
 
 def test_the_text_has_parameters_costs_and_verdict(result: rnshmc.Result) -> None:
     text = repr(result)
-    assert f"{result.spent.units} exact evaluations: {result.spent.values} values" in text
+    values, gradients = result.spent.values, result.spent.gradients
+    said = f"evaluated {values} points, {values + gradients} units: {values} values, {gradients} gradients"
+    assert said in text.splitlines()
     assert "sd(U - V) = " in text
     assert any(line.startswith("c ") and line.endswith(" m") for line in text.splitlines())
 

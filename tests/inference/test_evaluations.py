@@ -51,7 +51,7 @@ def test_nothing_is_evaluated_twice(points: Array) -> None:
     again = list(exact.evaluate(batch, gradient=False))
     assert len(first) == len(again) == len(batch)
     assert len(seen) == len(points)
-    assert exact.spent == Spent(len(points), len(points), 0)
+    assert exact.spent == Spent(len(points), len(points), 0, len(points))
 
 
 def test_a_gradient_is_asked_for_where_a_value_alone_is_known(points: Array) -> None:
@@ -61,7 +61,7 @@ def test_a_gradient_is_asked_for_where_a_value_alone_is_known(points: Array) -> 
     [both] = exact.evaluate(points[0])
     assert value.gradient is None
     assert both.gradient is not None
-    assert exact.spent == Spent(2, 1, 0)
+    assert exact.spent == Spent(2, 1, 0, points=2)
 
 
 @pytest.mark.parametrize("pool", [None, 2])
@@ -71,7 +71,8 @@ def test_the_budget_is_used_and_never_exceeded(points: Array, budget: int, pool:
         pytest.skip("processes take a second to start; two budgets will do")
     exact = evaluations_of(make_normal(), pool=pool, budget=budget)
     arrived: list[Evaluation] = []
-    with pytest.raises(BudgetSpent, match=f"{budget // 2 * 2} of {budget} units are spent"):
+    said = f"{budget // 2 * 2} of {budget} units are spent, at {budget // 2} points, and the next point takes more"
+    with pytest.raises(BudgetSpent, match=said):
         arrived.extend(exact.evaluate(points))
     exact.close()
     assert len(arrived) == budget // 2
@@ -105,7 +106,13 @@ def test_failures_are_points_of_infinite_potential_with_a_reason_and_are_not_tri
         failed = found[points[1].tobytes()]
         assert (failed.value, failed.gradient, failed.failure) == (math.inf, None, "ValueError: no convergence")
     # The function raised before it was seen to return a gradient.
-    assert exact.spent == Spent(len(points), len(points) - 1, 1)
+    assert exact.spent == Spent(len(points), len(points) - 1, 1, len(points))
+
+
+def test_what_was_spent_is_told_in_points_and_in_units() -> None:
+    assert str(Spent(12315, 12288, 0, 12315)) == "12315 points, 24603 units: 12315 values, 12288 gradients"
+    assert str(Spent(5, 2, 3, 4)) == "4 points, 3 failed, 7 units: 5 values, 2 gradients"
+    assert Spent(5, 4, 3, 2) - Spent(1, 1, 1, 1) + Spent() == Spent(4, 3, 2, 1)
 
 
 def test_a_density_of_zero_is_infinite_without_a_failure() -> None:

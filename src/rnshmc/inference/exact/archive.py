@@ -136,12 +136,8 @@ class Archive:
             self._by_point[found.point.tobytes()] = found
 
     def _account(self, stage: str, start: Spent) -> None:
-        now, before = self._evaluations.spent, self.by_stage.get(stage, Spent(0, 0, 0))
-        self.by_stage[stage] = Spent(
-            before.values + now.values - start.values,
-            before.gradients + now.gradients - start.gradients,
-            before.failed + now.failed - start.failed,
-        )
+        now = self._evaluations.spent
+        self.by_stage[stage] = self.by_stage.get(stage, Spent()) + (now - start)
         self._progress(Progress(stage, now, self.surrogate_error, self.expected_units))
 
 

@@ -4,7 +4,7 @@ import logging
 import math
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 
@@ -27,11 +27,23 @@ class Spent:
     gradients: int = 0
     failed: int = 0
     """Points at which the value could not be evaluated; their cost is in the counts above."""
+    points: int = 0
+    """Points evaluated; one evaluated twice is counted twice."""
 
     @property
     def units(self) -> int:
         """A value is one unit, a gradient one more."""
         return self.values + self.gradients
+
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, other: "Spent") -> "Spent":
+        return Spent(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __str__(self) -> str:
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"{self.points} points{failed}, {self.units} units: {self.values} values, {self.gradients} gradients"
 
 
 class Evaluations:
@@ -210,7 +222,10 @@ class Evaluations:
         return 2 if gradient or self._always_both else 1
 
     def _budget_spent(self) -> BudgetSpent:
-        return BudgetSpent(f"budget: {self._spent.units} of {self._budget} units are spent, and the next takes more")
+        return BudgetSpent(
+            f"budget: {self._spent.units} of {self._budget} units are spent, at {self._spent.points} points, and the "
+            "next point takes more"
+        )
 
     def _withdraw(self, parameters: Iterable[Array]) -> None:
         """Withdraw points that have not started and that nobody waits for any more."""
@@ -239,11 +254,7 @@ class Evaluations:
     def _counted(self, answer: Answer) -> Evaluation:
         found, cost = answer
         self._always_both |= cost.always_both
-        self._spent = Spent(
-            self._spent.values + cost.values,
-            self._spent.gradients + cost.gradients,
-            self._spent.failed + found.failed,
-        )
+        self._spent += Spent(cost.values, cost.gradients, int(found.failed), points=1)
         return found if self._use_gradients else _without_gradient(found)
 
     def _anew(self, stored: Evaluation) -> Evaluation:

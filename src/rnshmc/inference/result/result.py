@@ -219,12 +219,10 @@ def _table(result: Result) -> list[str]:
 def _account(result: Result) -> list[str]:
     """What was drawn and spent."""
     chains, n, _ = result.chains.shape
-    spent = result.spent
-    failed = f", {spent.failed} points failed" if spent.failed else ""
     return [
         f"{len(result.draws)} draws: {_made(result.outcome)}",
         f"{chains * n} exact draws in {chains} chains, by {result.outcome.method}",
-        f"{spent.units} exact evaluations: {spent.values} values, {spent.gradients} gradients{failed}",
+        f"evaluated {result.spent}",
     ]
 
 
