@@ -14,6 +14,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m rnshmc", description="Sample the posterior of a settings file.")
     parser.add_argument("settings", type=Path, help="YAML file, see the README")
     logging.basicConfig(level=logging.WARNING, format="rnshmc: %(message)s")
+    logging.getLogger("rnshmc").setLevel(logging.INFO)
     try:
         result, output = run_file(parser.parse_args().settings)
         print(result)

@@ -1,16 +1,23 @@
 """What a run tells while it runs."""
 
 import io
+import logging
+import re
 import sys
 
+import numpy as np
 import pytest
 from tqdm import tqdm
 
+import rnshmc
 from rnshmc.inference.exact.archive import Progress
 from rnshmc.inference.exact.evaluations import Spent
-from rnshmc.inference.progress import listening, show
+from rnshmc.inference.progress import listening, logged, show
 
-STAGES = (Progress("mode", Spent(3, 3, 1), float("nan"), None), Progress("training", Spent(10, 10, 1), 0.21, 12))
+STAGES = (
+    Progress("mode", Spent(3, 3, 1, 3), float("nan"), None),
+    Progress("training", Spent(10, 10, 1, 10), 0.21, 12),
+)
 
 
 def test_a_callback_is_told_and_no_bar_is_drawn_into_a_log(capsys: pytest.CaptureFixture[str]) -> None:
@@ -22,12 +29,32 @@ def test_a_callback_is_told_and_no_bar_is_drawn_into_a_log(capsys: pytest.Captur
     assert capsys.readouterr().err == ""
 
 
+def test_the_log_has_each_stage_and_a_line_in_ten_seconds(caplog: pytest.LogCaptureFixture) -> None:
+    times = iter([0.0, 1.0, 2.0, 10.9, 11.0, 12.0])
+    tell = logged(lambda: next(times))
+    mode, training = STAGES
+    with caplog.at_level(logging.INFO, "rnshmc"):
+        for progress in (mode, training, training, training, training, mode):
+            tell(progress)
+    first = "mode: 3 points, 1 failed, 6 units: 3 values, 3 gradients"
+    second = "training: 10 points, 1 failed, 20 units: 10 values, 10 gradients, sd(U - V) = 0.21"
+    assert caplog.messages == [first, second, second, first]
+
+
+def test_where_there_is_no_terminal_a_run_logs_its_stages(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "rnshmc"):
+        rnshmc.sample(lambda x: (-0.5 * float(x @ x), -x), np.ones(2), draws=20)
+    lines = [record.getMessage() for record in caplog.records if record.name == "rnshmc.inference.progress"]
+    assert len({line.split(":")[0] for line in lines}) > 2
+    assert all(re.match(r"\w+: \d+ points, \d+ units: \d+ values, \d+ gradients", line) for line in lines)
+
+
 def test_the_bar_shows_stage_costs_and_what_is_expected() -> None:
     with tqdm(file=io.StringIO()) as bar:
         for progress in STAGES:
             show(bar, progress)
         assert (bar.n, bar.total, bar.desc) == (20, 32, "training: ")
-        assert bar.postfix == "sd(U-V)=0.21, failed=1"
+        assert bar.postfix == "points=10, sd(U-V)=0.21, failed=1"
 
 
 def test_on_a_terminal_there_are_both(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,7 @@ def test_a_file_does_what_the_call_does(folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert re.search(r"evaluated \d+ points, \d+ units: \d+ values", done.stdout)
     assert "draws.nc" in done.stdout
+    assert re.match(r"rnshmc: \w+: \d+ points, \d+ units: \d+ values, \d+ gradients\n", done.stderr)
     data = arviz.from_netcdf(folder / "draws.nc")
     assert list(data.posterior.data_vars) == ["a", "b"]
     assert (folder / "evaluations.jsonl").exists()

@@ -89,7 +89,8 @@ def sample(
     callback
         Called with a `rnshmc.inference.exact.archive.Progress` now and then.
     progress_bar
-        Whether there is a bar where standard error is a terminal.
+        Whether there is a bar where standard error is a terminal. Without a bar, the logger ``rnshmc`` gets a line of
+        level INFO at each stage, and every ten seconds.
 
     Returns
     -------
