@@ -14,7 +14,7 @@ RESULT = """\
 rise    8.01  0.000498  0.0742  0.000594  K
 
 2000 draws: of the surrogate, corrected
-166 exact evaluations: 83 values, 83 gradients
+evaluated 83 points, 166 units: 83 values, 83 gradients
 
 The checks below found no problem.
    R-hat = 1.00: the chains agree.
