@@ -97,7 +97,7 @@ def test_a_resumed_run_follows_the_file_and_not_what_was_made_anew(path: Path) -
 def test_a_budget_too_small_for_the_point_is_spent(path: Path) -> None:
     with pytest.raises(rnshmc.BudgetSpent, match="0 of 1 units are spent"):
         run(normal(), path, budget=1)
-    assert run(normal(), path, budget=2).outcome.finished
+    assert run(normal(), path, budget=2).outcome.stopped is None
 
 
 def test_a_target_that_fails_now_is_tried_at_other_points_and_then_refused(path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_bad_start_leaves_no_digest_behind(tmp_path: Path) -> None:
     wrong._density = normal(wrong=-1.0)
     with pytest.raises(rnshmc.ParameterError, match="gradient: it is wrong"):
         run(wrong, path)
-    assert run(Digested("1f"), path).outcome.finished
+    assert run(Digested("1f"), path).outcome.stopped is None
     assert json.loads(path.read_text().splitlines()[0])["digest"] == "1f"
 
 
@@ -236,10 +236,10 @@ def test_a_gradient_that_was_taken_away_since_is_done_without(path: Path) -> Non
     found = run(lambda x: normal()(x)[0], path)
     assert found.spent.gradients == 0
     assert found.spent.values > 1
-    assert found.outcome.finished
+    assert found.outcome.stopped is None
 
 
 def test_gradients_of_the_file_are_left_out_where_none_are_wanted(path: Path) -> None:
     wrong = normal(wrong=1.2)
-    assert run(wrong, path, gradient=False).outcome.finished
-    assert run(normal(), path).outcome.finished
+    assert run(wrong, path, gradient=False).outcome.stopped is None
+    assert run(normal(), path).outcome.stopped is None
