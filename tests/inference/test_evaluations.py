@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.exact.evaluations import Evaluations, Spent
+from rnshmc.inference.exact.evaluation import Evaluation, Spent
+from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.pools import make_workers

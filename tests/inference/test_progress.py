@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 import rnshmc
 from rnshmc.inference.exact.archive import Progress
-from rnshmc.inference.exact.evaluations import Spent
+from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.progress import listening, logged, show
 
 STAGES = (

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnshmc.inference.exact.evaluations import Spent
+from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected, Estimate
 from rnshmc.inference.result.outcome import ModeFound, Outcome
 from rnshmc.inference.result.verdict import HEADS, judge

@@ -1,6 +1,6 @@
-"""Coordinates without bounds: what a parameter may be, as a function of what it may be anything of.
+"""Bijections from unconstrained coordinates to bounded parameters.
 
-The density of x with theta = T(x) is that of theta times |dT/dx|, so U(x) = -log p(T(x)) - sum_i log |dT_i/dx_i|.
+With theta = T(x), the density of x is that of theta times |dT/dx|: U(x) = -log p(T(x)) - sum_i log |dT_i/dx_i|.
 """
 
 import math
@@ -25,7 +25,7 @@ class Transform:
     Attributes
     ----------
     low, high
-        Bounds l and u of each parameter, shape (d,), infinite where there is none.
+        Bounds l and u of each parameter, shape (d,); infinite if there is none.
     """
 
     low: Array
@@ -37,7 +37,7 @@ class Transform:
         return len(self.low)
 
     def parameters(self, x: Array) -> Array:
-        """T(x) for the rows of ``x`` or one position; strictly inside the bounds, even where T(x) rounds to one."""
+        """T(x) for the rows of ``x`` or one point; strictly inside the bounds, even if T(x) rounds to a bound."""
         below, above, both = self._kinds()
         theta = np.array(x, dtype=np.float64)
         with np.errstate(over="ignore"):
@@ -78,13 +78,13 @@ class Transform:
         return slopes
 
     def _kinds(self) -> tuple[Any, Any, Any]:
-        """Which parameters have a lower bound alone, an upper bound alone, and both."""
+        """Masks of the parameters with only a lower bound, only an upper bound, and both."""
         low, high = np.isfinite(self.low), np.isfinite(self.high)
         return low & ~high, high & ~low, low & high
 
 
 def make_transform(bounds: Bounds | None, names: Sequence[str]) -> Transform:
-    """The transform for bounds as the user gives them.
+    """The transform for the user's bounds.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""All that was evaluated in a run, as arrays."""
+"""All evaluations of a run, as arrays for training."""
 
 import sys
 from collections.abc import Callable
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.exact.evaluations import Evaluations, Spent
+from rnshmc.inference.exact.evaluation import Evaluation, Spent
+from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.types import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """Points with finite values; rows of ``gradients`` are NaN where there is none."""
+    """Points with finite values; a row of ``gradients`` is NaN where there is no gradient."""
 
     points: Array
     values: Array
@@ -27,7 +27,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run is: the stage, what was spent, and sd(U - V) once a surrogate was checked (NaN before)."""
+    """Progress of a run: stage, evaluations so far, and sd(U - V), NaN until a surrogate was checked."""
 
     stage: str
     spent: Spent
@@ -36,14 +36,14 @@ class Progress:
 
 
 class Archive:
-    """Evaluates and keeps what arrives, so that nothing is lost when a run ends early.
+    """Makes and keeps evaluations, so that none is lost when a run stops early.
 
     Parameters
     ----------
     evaluations
         The exact potential.
     progress
-        Is told of each batch.
+        Called after each batch.
     """
 
     def __init__(self, evaluations: Evaluations, progress: Callable[[Progress], None]) -> None:
@@ -85,7 +85,7 @@ class Archive:
 
     @property
     def failures(self) -> tuple[Evaluation, ...]:
-        """Evaluations that failed, of this run and earlier ones."""
+        """Failed evaluations of this run and earlier ones."""
         return tuple(found for found in self._by_point.values() if found.failure is not None)
 
     @property
@@ -99,7 +99,7 @@ class Archive:
         Raises
         ------
         BudgetSpent
-            If the budget ends within them; what arrived before is kept.
+            If the budget does not suffice for all; completed evaluations are kept.
         """
         start = self._evaluations.spent
         arrived: dict[bytes, Evaluation] = {}
@@ -108,7 +108,7 @@ class Archive:
                 found = _usable(arriving)
                 arrived[found.point.tobytes()] = found
         finally:
-            # In the order of the points, whoever was the first: surrogates are the same with any workers.
+            # In the order of the points, not of arrival: surrogates are the same with any workers.
             for point in points:
                 if (key := np.ascontiguousarray(point).tobytes()) in arrived:
                     self._keep(arrived[key])
@@ -116,7 +116,7 @@ class Archive:
         return [arrived[np.ascontiguousarray(point).tobytes()] for point in points]
 
     def keep_difference(self, found: Evaluation) -> None:
-        """Keep a gradient that was made of differences of values: good for a Hessian, not for training."""
+        """Keep a gradient computed from differences of values: good for a Hessian, not for training."""
         self._differences.append(found)
 
     def training(self) -> Training:
@@ -124,13 +124,13 @@ class Archive:
         return _arrays([found for found in self._by_point.values() if np.isfinite(found.value)], self.dim)
 
     def slopes(self) -> Training:
-        """Points with gradients, or differences in their place."""
+        """Points with gradients or difference quotients."""
         return _arrays(
             [found for found in (*self._by_point.values(), *self._differences) if found.gradient is not None], self.dim
         )
 
     def _keep(self, found: Evaluation) -> None:
-        """Keep an evaluation once, and with its gradient if that is known at any time."""
+        """Keep one evaluation per point, preferably with a gradient."""
         known = self._by_point.get(found.point.tobytes())
         if known is None or known.gradient is None:
             self._by_point[found.point.tobytes()] = found
@@ -142,7 +142,7 @@ class Archive:
 
 
 def _usable(found: Evaluation) -> Evaluation:
-    """The evaluation, a failed one if the gradient or the value is not a number."""
+    """The evaluation; a failed one if its value or gradient is not finite."""
     if np.isnan(found.value) or found.value == -np.inf:
         return Evaluation(found.point, np.inf, None, found.failure or f"the potential is {found.value}")
     if found.gradient is not None and not np.isfinite(found.gradient).all():

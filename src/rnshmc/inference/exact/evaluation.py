@@ -1,7 +1,7 @@
-"""One exact evaluation, and what it cost."""
+"""One exact evaluation, its cost, and the cost of all that a run made."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from rnshmc.types import Array
 
@@ -44,6 +44,33 @@ class Cost:
     gradients: int = 0
     always_both: bool = False
     """Whether a value alone costs as much as a value with its gradient."""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Exact evaluations that a run made."""
+
+    values: int = 0
+    gradients: int = 0
+    failed: int = 0
+    """Points at which the value could not be evaluated; their cost is in the counts above."""
+    points: int = 0
+    """Points evaluated; one evaluated twice is counted twice."""
+
+    @property
+    def units(self) -> int:
+        """A value is one unit, a gradient one more."""
+        return self.values + self.gradients
+
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, other: "Spent") -> "Spent":
+        return Spent(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __str__(self) -> str:
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"{self.points} points{failed}, {self.units} units: {self.values} values, {self.gradients} gradients"
 
 
 Answer = tuple[Evaluation, Cost]

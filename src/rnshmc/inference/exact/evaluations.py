@@ -4,11 +4,11 @@ import logging
 import math
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.inference.exact.evaluation import Answer, Evaluation
+from rnshmc.inference.exact.evaluation import Answer, Evaluation, Spent
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.pools import Task, Workers
 from rnshmc.inference.exact.resuming import confirm
@@ -17,33 +17,6 @@ from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Spent:
-    """Exact evaluations that a run made."""
-
-    values: int = 0
-    gradients: int = 0
-    failed: int = 0
-    """Points at which the value could not be evaluated; their cost is in the counts above."""
-    points: int = 0
-    """Points evaluated; one evaluated twice is counted twice."""
-
-    @property
-    def units(self) -> int:
-        """A value is one unit, a gradient one more."""
-        return self.values + self.gradients
-
-    def __add__(self, other: "Spent") -> "Spent":
-        return Spent(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
-
-    def __sub__(self, other: "Spent") -> "Spent":
-        return Spent(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
-
-    def __str__(self) -> str:
-        failed = f", {self.failed} failed" if self.failed else ""
-        return f"{self.points} points{failed}, {self.units} units: {self.values} values, {self.gradients} gradients"
 
 
 class Evaluations:

@@ -1,4 +1,4 @@
-"""Evaluations that somebody has already: a file of ours, an npz file, or arrays."""
+"""Evaluations that the user already has: in a file of this package, an npz file or arrays."""
 
 import math
 import os
@@ -18,23 +18,23 @@ _KEYS = ("points", "log_densities", "gradients")
 
 
 def read_known(source: Known, names: Sequence[str]) -> tuple[Evaluation, ...]:
-    """Evaluations in the user's coordinates.
+    """Read evaluations in the user's coordinates.
 
     Parameters
     ----------
     source
         A file that `rnshmc.sample` wrote (``filepath=``), an npz file or a mapping with ``points``, shape (n, d),
-        ``log_densities``, (n,), and, where there are any, ``gradients`` of the log density, (n, d); a row of these
-        that is not finite is a gradient that is not there. None: nothing.
+        ``log_densities``, (n,), and optionally ``gradients`` of the log density, (n, d), with rows of NaN where
+        there is none. None: no evaluations.
     names
         Names of the parameters.
 
     Raises
     ------
     DataError
-        If a file cannot be read, or holds something else.
+        If a file cannot be read, or is not of this kind.
     ParameterError
-        If an array is missing, misspelt or of the wrong shape.
+        If an array is missing, unknown or of the wrong shape.
     """
     if source is None:
         return ()

@@ -1,13 +1,13 @@
-"""The file of exact evaluations: each is a line, written as it arrives, and no line is ever changed.
+"""File of exact evaluations: one line each, appended on arrival and never changed.
 
-The first line names the parameters. Every other one is an evaluation in the user's coordinates:
+The first line names the parameters. Each other line is an evaluation in the user's coordinates:
 
     {"x": [0.5, 2.0], "log_density": -3.1, "gradient": [0.2, -1.0]}
     {"x": [9.0, 2.0], "log_density": null, "gradient": null, "failure": "ValueError: no convergence"}
 
-JSON has no infinities: the logarithm of a density of 0 is "-inf". Where no gradient was asked for, there is no such
-key. A target that has a digest leaves it in the first line. The doubles that are read back are those that were written.
-A line that a killed program left unfinished is cut off when the file is opened again.
+JSON has no infinities: the logarithm of a zero density is "-inf". The key gradient is missing where none was requested.
+The first line also holds the target's digest, if there is one. Doubles are read back exactly. The unfinished last line
+of a killed program is removed when the file is opened again.
 """
 
 import errno
@@ -34,11 +34,11 @@ class Ledger:
     Parameters
     ----------
     path
-        The file, made if it is not there.
+        The file; created if missing.
     names
         Names of the parameters.
     resume
-        Whether the evaluations of a file that is there are used; if not, there may be none.
+        Whether to use the evaluations of an existing file; if not, a file with evaluations is refused.
     digest
         A string that changes whenever the target does, None if there is none.
 
@@ -47,7 +47,7 @@ class Ledger:
     path
         The file.
     records
-        What the file held when it was opened.
+        Evaluations that the file held when it was opened.
     names
         Names of the parameters.
     trusted
@@ -85,12 +85,12 @@ class Ledger:
             raise
 
     def append(self, found: Evaluation) -> None:
-        """Write an evaluation to the end of the file, in one go.
+        """Append an evaluation in one write.
 
         Raises
         ------
         StoreError
-            If the disk is full or not to be written.
+            If the disk is full or the file cannot be written.
         """
         gradient = None if found.gradient is None else (-found.gradient).tolist()
         self._write(
@@ -103,16 +103,16 @@ class Ledger:
         )
 
     def forget(self) -> None:
-        """Take out what was appended since the file was opened."""
+        """Remove the evaluations appended since the file was opened."""
         os.ftruncate(self._file, self._whole)
 
     def close(self) -> None:
-        """Let others write to the file."""
+        """Close the file and release its lock."""
         os.close(self._file)
 
     def _read(self, resume: bool) -> tuple[str | None, tuple[Evaluation, ...]]:
-        """The digest and the evaluations that are there."""
-        # Not by the path: closing a second descriptor would give up the lock.
+        """Digest and evaluations of the file."""
+        # Not through the path: closing a second descriptor would release the lock.
         content = os.pread(self._file, os.fstat(self._file).st_size, 0)
         whole = content.rfind(b"\n") + 1
         lines = content[:whole].decode(errors="replace").splitlines()
@@ -151,7 +151,7 @@ def parse(lines: Sequence[str], path: Path, names: Sequence[str]) -> tuple[Evalu
     Raises
     ------
     DataError
-        If a line is not what it should be.
+        If a line is malformed.
     StoreError
         If the file belongs to other parameters.
     """
@@ -189,7 +189,7 @@ def _evaluation(line: str, where: str, dim: int) -> Evaluation:
 
 
 def _plain(found: Evaluation) -> float | str | None:
-    """A log density as JSON has it."""
+    """The log density as a JSON value."""
     if found.failed:
         return None
     return -found.value if math.isfinite(found.value) else "-inf"
@@ -203,11 +203,11 @@ def _opened(path: Path) -> int:
     except OSError as error:
         raise StoreError(f"{path} cannot be opened: {write_remedy(error) or error}") from error
     try:
-        # Of this process alone: a worker that was forked from it and outlives it does not hold the lock.
+        # A lock of this process alone: a forked worker that outlives it does not hold it.
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
         os.close(file)
         raise StoreError(f"{path} is being written by another run; wait for it, or name another file") from None
     except OSError:
-        pass  # a file system without locks, as some clusters have
+        pass  # some clusters have file systems without locks
     return file

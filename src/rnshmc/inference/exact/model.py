@@ -1,6 +1,6 @@
-"""One exact evaluation of the user's log density, where a worker makes it: nothing that goes wrong in it goes further.
+"""Evaluation of the user's log density on a worker; errors in it become failed evaluations.
 
-Everything here is in the user's own coordinates; `rnshmc.inference.exact.evaluations` turns it into unconstrained ones.
+All coordinates here are the user's; `rnshmc.inference.exact.evaluations` transforms them to unconstrained ones.
 """
 
 import math
@@ -19,35 +19,34 @@ Function = Callable[[Array], Any]
 
 
 class _UnusableError(Exception):
-    """The target returned what is no value or no gradient."""
+    """The target returned something other than a value or a gradient."""
 
 
 @dataclass
 class _Bill:
-    """What one evaluation has asked of the user's functions so far."""
+    """Calls of the user's functions in one evaluation so far."""
 
     values: int = 0
     gradients: int = 0
     always_both: bool = False
     value: float = -math.inf
-    """The log density, where it is known before the gradient."""
+    """The log density, if known before the gradient."""
 
 
 @dataclass
 class Model:
-    """A log density as the user gave it.
+    """The user's log density.
 
-    What ``function`` returns says what it is: a number, a pair of value and gradient, or a number of JAX, which is then
-    differentiated.
+    ``function`` may return a number, a pair of value and gradient, or a number of JAX, which is then differentiated.
 
     Attributes
     ----------
     function
         f(x) for x of shape (d,): the log density, or the pair of it and its gradient.
     gradient
-        Gradient of the log density, where it is another function.
+        Gradient of the log density, if it is another function.
     both
-        Value and gradient in one call, where ``function`` gives the value alone for less.
+        Value and gradient in one call, if ``function`` computes the value alone for less.
     """
 
     function: Function
@@ -56,7 +55,7 @@ class Model:
     _in_jax: Differentiated | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what JAX compiled, which every worker compiles for itself."""
+        """The state without functions compiled by JAX, which each worker compiles itself."""
         return {**self.__dict__, "_in_jax": None}
 
     def evaluate(self, x: Array, *, gradient: bool) -> Answer:
@@ -86,8 +85,8 @@ class Model:
         return Evaluation(x, -number, gradient_of_potential, failure, asked), cost
 
     def _ask(self, x: Array, gradient: bool, bill: _Bill) -> tuple[Any, Any]:
-        """Value and gradient as the user's functions return them, each request counted before it is made."""
-        x = x.copy()  # the user's function may change it
+        """Value and gradient as the user's functions return them; each call is counted before it is made."""
+        x = x.copy()  # the user's function may modify it
         if self.both is not None and gradient:
             bill.values += 1
             bill.gradients += 1
@@ -104,7 +103,7 @@ class Model:
                 bill.value = _number(result)
                 bill.gradients += 1
                 return result, self.gradient(x)
-            # In single precision most likely: from now on this worker asks JAX for doubles.
+            # Most likely in single precision: from now on, this worker requests doubles from JAX.
             self._in_jax = Differentiated(self.function)
         bill.values += 1
         if not gradient:
@@ -113,7 +112,7 @@ class Model:
         return self._in_jax.value_and_grad(x)
 
     def _pair(self, result: Sequence[Any], bill: _Bill) -> tuple[Any, Any]:
-        """Value and gradient that came in one call, whether or not the gradient was asked for."""
+        """Value and gradient returned by one call, whether or not the gradient was requested."""
         if len(result) != 2:
             raise _UnusableError(f"the target returned {len(result)} things, expected the log density and its gradient")
         bill.gradients += 1
@@ -127,7 +126,7 @@ def _is_pair(result: Any) -> bool:
 
 
 def _number(value: Any) -> float:
-    """A log density that can be used: finite or -inf."""
+    """The log density as a float, finite or -inf."""
     if value is None:
         raise _UnusableError("the target returned None; does the function end without a return?")
     if np.iscomplexobj(value):
@@ -145,7 +144,7 @@ def _number(value: Any) -> float:
 
 
 def _slope(gradient: Any, dim: int) -> Array | None:
-    """A gradient that can be used: finite and of shape (d,)."""
+    """The gradient as a finite array of shape (d,)."""
     if gradient is None:
         return None
     if np.iscomplexobj(gradient):
@@ -164,7 +163,7 @@ def _slope(gradient: Any, dim: int) -> Array | None:
 
 
 def _reason(error: BaseException) -> str:
-    """The user's error in one line."""
+    """The error in one line."""
     if isinstance(error, _UnusableError):
         return str(error)
     try:

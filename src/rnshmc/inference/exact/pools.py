@@ -1,4 +1,4 @@
-"""Who evaluates: this process, processes of ours, or an executor of the user's with `submit` or `map`."""
+"""Workers that evaluate: this process, worker processes, or the user's executor with `submit` or `map`."""
 
 import contextlib
 import os
@@ -22,12 +22,12 @@ Pool = Any
 
 
 _NOT_THERE = (PicklingError, ImportError, AttributeError, TypeError)
-"""What a worker without rnshmc, or with another version of it, answers; an evaluation of ours raises none of them."""
+"""Errors of a worker without rnshmc, or with another version of it; an evaluation raises none of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A point that is to be evaluated, in the user's coordinates."""
+    """A point to evaluate, in the user's coordinates."""
 
     number: int
     x: Array
@@ -35,27 +35,33 @@ class Task:
 
 
 class Workers(Protocol):
-    """Who evaluates tasks, in any order."""
+    """Workers that evaluate tasks, in any order."""
 
     @property
     def slots(self) -> int | None:
-        """Tasks that it can use at a time; None: any number."""
+        """Number of tasks to submit at a time; None for any number."""
         ...
 
     def submit(self, task: Task) -> None:
-        """Take a task on."""
+        """Accept a task."""
         ...
 
     def next(self) -> tuple[Task, Answer]:
-        """Wait for a task that is done; there has to be one that is not handed back yet."""
+        """Wait for a finished task; at least one must be outstanding.
+
+        Raises
+        ------
+        EvaluationError
+            If no task can be evaluated any more.
+        """
         ...
 
     def withdraw(self, task: Task) -> bool:
-        """Take a task back, and say whether that was possible: it has not started."""
+        """Withdraw a task that has not started; whether that was possible."""
         ...
 
     def close(self) -> None:
-        """Give up what is not done."""
+        """Abandon unfinished tasks."""
         ...
 
 
@@ -65,11 +71,11 @@ def make_workers(pool: Pool, model: Model, *, time_limit: float | None) -> Worke
     Parameters
     ----------
     pool
-        None for this process (with a time limit: one process of ours, for only a process can be stopped), a number of
-        processes of ours, or an object with ``submit``, as `concurrent.futures`, `mpi4py.futures` and Dask have it, or
+        None for this process (with a time limit, one worker process, since only a process can be stopped), a number of
+        worker processes, or an object with ``submit``, as `concurrent.futures`, `mpi4py.futures` and Dask have it, or
         with ``map``.
     model
-        What is evaluated.
+        The model to evaluate.
     time_limit
         Seconds after which an evaluation has failed, None for no limit.
 
@@ -96,7 +102,7 @@ def make_workers(pool: Pool, model: Model, *, time_limit: float | None) -> Worke
 
 
 class Here:
-    """This process, one task after another."""
+    """This process, one task at a time."""
 
     slots: int | None = 1
 
@@ -105,7 +111,7 @@ class Here:
         self._waiting: deque[Task] = deque()
 
     def submit(self, task: Task) -> None:
-        """Take a task on."""
+        """Accept a task."""
         self._waiting.append(task)
 
     def next(self) -> tuple[Task, Answer]:
@@ -116,19 +122,19 @@ class Here:
         return task, answer
 
     def withdraw(self, task: Task) -> bool:
-        """Take a task back."""
+        """Withdraw a task."""
         self._waiting.remove(task)
         return True
 
     def close(self) -> None:
-        """Give up what is not done."""
+        """Abandon unfinished tasks."""
         self._waiting.clear()
 
 
 class Submitted:
-    """An executor with `submit`, which stays the user's: it is not shut down.
+    """An executor with `submit`; it belongs to the user and is not shut down.
 
-    The first tasks carry the model, later ones its key alone; a worker that does not have the model asks for it.
+    The first tasks carry the model, later ones only its key; a worker without the model requests it.
     """
 
     def __init__(self, executor: Any, model: Model, *, time_limit: float | None) -> None:
@@ -137,7 +143,7 @@ class Submitted:
         self._limit = time_limit
         workers = worker_count(executor)
         self._to_ship = workers or os.cpu_count() or 1
-        # One task runs on each worker and one waits for it.
+        # On each worker, one task runs and one is queued.
         self.slots: int | None = workers and 2 * workers
         self._futures: dict[Future[Any], Task] = {}
         self._done: SimpleQueue[Future[Any]] = SimpleQueue()
@@ -148,7 +154,7 @@ class Submitted:
         self._to_ship -= 1
 
     def next(self) -> tuple[Task, Answer]:
-        """Wait for a task that is done."""
+        """Wait for a finished task."""
         while True:
             future = self._done.get()
             if (task := self._futures.pop(future, None)) is None:
@@ -159,7 +165,7 @@ class Submitted:
             self._send(task, self._parcel)
 
     def withdraw(self, task: Task) -> bool:
-        """Cancel a task that no worker has taken."""
+        """Cancel a task that no worker has started."""
         for future, sent in self._futures.items():
             if sent.number == task.number and future.cancel():
                 del self._futures[future]
@@ -167,7 +173,7 @@ class Submitted:
         return False
 
     def close(self) -> None:
-        """Cancel what is not running."""
+        """Cancel tasks that are not running."""
         for future in self._futures:
             future.cancel()
         self._futures.clear()
@@ -190,15 +196,15 @@ class Submitted:
             raise _unusable(error) from error
         except EvaluationError:
             raise
-        except Exception as error:  # a worker that died under this evaluation, as Dask says it
+        except Exception as error:  # Dask's error for a worker that died during this evaluation
             return failed(task.x, f"{type(error).__name__}: {error}"[:500], gradient=task.gradient)
         return answer
 
 
 class Mapped:
-    """An object with `map` alone: all waiting tasks go at once, and come back when the last of them is done.
+    """An object with only `map`: all waiting tasks are sent together and return when the last is done.
 
-    With `imap_unordered`, as `multiprocessing.Pool` has it, they come back one by one.
+    With `imap_unordered`, as in `multiprocessing.Pool`, they return one by one.
     """
 
     slots: int | None = None
@@ -213,11 +219,11 @@ class Mapped:
         self._answers: Any = iter(())
 
     def submit(self, task: Task) -> None:
-        """Take a task on."""
+        """Accept a task."""
         self._waiting[task.number] = task
 
     def next(self) -> tuple[Task, Answer]:
-        """Wait for a task that is done."""
+        """Wait for a finished task."""
         while True:
             try:
                 number, answer = next(self._answers)
@@ -233,11 +239,11 @@ class Mapped:
             self._waiting[number] = task
 
     def withdraw(self, task: Task) -> bool:
-        """Take a task back that was not handed over."""
+        """Withdraw a task that was not sent."""
         return self._waiting.pop(task.number, None) is not None
 
     def close(self) -> None:
-        """Give up what is not done."""
+        """Abandon unfinished tasks."""
         self._waiting.clear()
 
     def _start(self) -> Any:
@@ -252,7 +258,7 @@ class Mapped:
 
 
 def worker_count(pool: Any) -> int | None:
-    """How many workers a pool has, where it says so."""
+    """Number of workers of a pool, if it is known."""
     for name in ("_max_workers", "num_workers", "_processes", "size"):
         count = getattr(pool, name, None)
         if isinstance(count, int) and count > 0:
@@ -263,7 +269,7 @@ def worker_count(pool: Any) -> int | None:
 
 
 def _unusable(error: Exception) -> EvaluationError:
-    """What to do about workers that do not even begin."""
+    """The error for workers that cannot start."""
     return EvaluationError(
         f"the pool's workers cannot run rnshmc ({error!r}); install this version of it where they run"
     )

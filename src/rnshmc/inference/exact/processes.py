@@ -1,7 +1,7 @@
-"""Worker processes of our own: the only workers that can be stopped when an evaluation hangs, or that may crash.
+"""Worker processes, which can be killed when an evaluation hangs and may crash.
 
-They are started as programs, not forked: no script needs a guard around its main part, and threads, MPI and JAX in this
-process do not matter.
+They are started as programs, not forked: scripts need no ``if __name__ == "__main__"``, and threads, MPI and JAX in
+this process do no harm.
 """
 
 import os
@@ -26,27 +26,27 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass
 class _Worker:
-    """A process, the pipe to it, and what it does."""
+    """A process, the pipe to it, and its task."""
 
     process: "subprocess.Popen[bytes]"
     pipe: Connection
     task: "Task | None" = None
     ready: bool = False
     started: float = field(default=0.0)
-    """When it got the task, or was ready for it."""
+    """When it received the task, or became ready for it."""
 
 
 class Processes:
-    """A number of worker processes, which get the model when they start.
+    """Worker processes, which receive the model when they start.
 
     Parameters
     ----------
     model
-        What is evaluated.
+        The model to evaluate.
     count
         Number of processes. BLAS has one thread in each, unless the environment says otherwise.
     time_limit
-        Seconds after which a process that has not answered is killed, and another takes its place.
+        Seconds after which a process that has not answered is killed and replaced.
     """
 
     def __init__(self, model: Model, count: int, *, time_limit: float | None) -> None:
@@ -57,12 +57,12 @@ class Processes:
         self.slots: int | None = count
 
     def submit(self, task: "Task") -> None:
-        """Take a task on."""
+        """Accept a task."""
         self._waiting.append(task)
         self._hand_out()
 
     def next(self) -> tuple["Task", Answer]:
-        """Wait for a task that is done."""
+        """Wait for a finished task."""
         while True:
             self._hand_out()
             busy = [worker for worker in self._workers if worker.task is not None]
@@ -76,7 +76,7 @@ class Processes:
                     return task, too_slow(task.x, self._limit, gradient=task.gradient)
 
     def withdraw(self, task: "Task") -> bool:
-        """Take a task back that no process has."""
+        """Withdraw a task that no process has."""
         if task not in self._waiting:
             return False
         self._waiting.remove(task)
@@ -90,7 +90,7 @@ class Processes:
         self._workers.clear()
 
     def _hand_out(self) -> None:
-        """Give waiting tasks to free workers, and start workers while there are too few."""
+        """Give waiting tasks to free workers, starting workers as needed."""
         free = [worker for worker in self._workers if worker.task is None]
         while self._waiting and (free or len(self._workers) < (self.slots or 0)):
             if free:
@@ -102,18 +102,18 @@ class Processes:
             worker.task, worker.started = task, time.monotonic()
             try:
                 worker.pipe.send((task.x, task.gradient))
-            except OSError:  # it has died while it had nothing to do
+            except OSError:  # it died while idle
                 self._waiting.appendleft(self._lost(worker))
 
     def _patience(self, busy: list[_Worker]) -> float | None:
-        """Seconds until the first worker is too slow; one that is not ready has all the time that it needs."""
+        """Seconds until the first worker exceeds the limit; startup is not limited."""
         started = [worker.started for worker in busy if worker.ready]
         if self._limit is None or not started:
             return None
         return max(0.0, min(started) + self._limit - time.monotonic())
 
     def _collect(self, worker: _Worker) -> tuple["Task", Answer] | None:
-        """What a worker sent: an answer, or an end without one; None: that it is ready."""
+        """A worker's answer, or a failure if it died; None if it reported that it is ready."""
         try:
             answer: Answer | EvaluationError | str = worker.pipe.recv()
         except (EOFError, OSError):
@@ -132,7 +132,7 @@ class Processes:
         return task, answer
 
     def _lost(self, worker: _Worker) -> "Task":
-        """Take a worker out; another one is started when there is work for it."""
+        """Remove a worker; another is started when needed."""
         assert worker.task is not None
         _stop(worker)
         self._workers.remove(worker)

@@ -1,4 +1,4 @@
-"""How a model gets to workers: once to each, by a key afterwards. And what runs there."""
+"""Sending a model to workers, once to each and by a key afterwards, and evaluating it there."""
 
 import hashlib
 import threading
@@ -14,16 +14,16 @@ from rnshmc.inference.exact.model import Model
 from rnshmc.types import Array
 
 _unpacked: dict[str, Model] = {}
-"""The models that this worker was sent, by their keys."""
+"""Models that this worker received, by their keys."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A worker's answer that it was not sent the model yet."""
+    """A worker's answer that it does not have the model yet."""
 
 
 class Parcel:
-    """A model that is pickled once, however often it is sent; a thread that gets it uses the model itself."""
+    """A model, pickled once however often it is sent; threads use the model itself."""
 
     def __init__(self, key: str, content: bytes | None, model: Model | None) -> None:
         self._key = key
@@ -44,23 +44,23 @@ class Parcel:
 
     @classmethod
     def kept(cls, model: Model) -> "Parcel":
-        """The parcel of a model for threads of this process, which use the model itself: it need not be pickled."""
+        """The parcel of a model for threads of this process, without pickling."""
         return cls("", None, model)
 
     def label(self) -> "Parcel":
-        """The same without content, for workers that have it."""
+        """The parcel without content, for workers that have the model."""
         return Parcel(self._key, None, self._model)
 
     def __reduce__(self) -> Any:
         return _received, (self._key, self._content)
 
     def model(self) -> Model | None:
-        """The model, None where it did not come along and is not here."""
+        """The model; None if it was not sent along and is not here."""
         return self._model
 
 
 def packed(model: Model) -> bytes:
-    """A model as bytes; what it takes from a script or a notebook goes with it, for a worker cannot import that.
+    """A model as bytes, with all that it uses of a script or notebook, which workers cannot import.
 
     Raises
     ------
@@ -71,14 +71,14 @@ def packed(model: Model) -> bytes:
         content: bytes = cloudpickle.dumps(model)
     except Exception as error:
         raise ParameterError(
-            f"target: it cannot be sent to a worker ({type(error).__name__}: {error}); let it make inside the function "
-            "what cannot be pickled, such as open files, locks and handles of libraries"
+            f"target: it cannot be sent to a worker ({type(error).__name__}: {error}); create inside "
+            "the function what cannot be pickled, such as open files, locks and handles of libraries"
         ) from error
     return content
 
 
 def _received(key: str, content: bytes | None) -> Parcel:
-    """The parcel as it arrives at a worker; its content is looked at once."""
+    """The parcel on a worker; its content is unpickled once."""
     if content is not None and key not in _unpacked:
         _unpacked[key] = cloudpickle.loads(content)
     return Parcel(key, content, _unpacked.get(key))
@@ -101,14 +101,14 @@ def evaluate_item(item: tuple[Parcel, int, Array, bool, float | None]) -> tuple[
 
 
 def too_slow(x: Array, time_limit: float, *, gradient: bool) -> Answer:
-    """An evaluation that took longer than it may."""
+    """The answer for an evaluation that exceeded the time limit."""
     return failed(x, f"it took longer than time_limit = {time_limit:g} s", gradient=gradient)
 
 
 def _within(model: Model, x: Array, gradient: bool, time_limit: float) -> Answer:
-    """An evaluation that is left to itself after some seconds.
+    """An evaluation that is abandoned after some seconds.
 
-    A thread of somebody else's worker cannot be stopped, but it need not be waited for.
+    A thread of a worker in the user's pool cannot be stopped, but need not be waited for.
     """
     answer: Future[Answer] = Future()
 

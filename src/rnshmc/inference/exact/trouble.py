@@ -1,13 +1,13 @@
-"""What ends a run of `rnshmc.sample` before its time.
+"""Errors that stop a run of `rnshmc.sample` early.
 
-They are not in `rnshmc.errors`, which every stage of the pipeline imports: chains would be sampled again for them.
+They are not in `rnshmc.errors`: every stage of the pipeline imports that, and a change there reruns all chains.
 """
 
 from rnshmc.errors import RnshmcError
 
 
 class Stopped(RnshmcError):  # noqa: N818 (no mistake; so is `StopIteration` called)
-    """No exact evaluation can be made any more; what there is stays."""
+    """No further evaluation is possible; completed ones are kept."""
 
 
 class BudgetSpent(Stopped):
@@ -15,4 +15,4 @@ class BudgetSpent(Stopped):
 
 
 class EvaluationError(Stopped, RuntimeError):
-    """A server does not answer, or a pool has lost its workers."""
+    """A server does not answer, or a pool lost its workers."""

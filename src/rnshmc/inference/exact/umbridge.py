@@ -1,6 +1,6 @@
 """Models behind UM-Bridge, a protocol over HTTP (Seelinger et al. 2023, JOSS 8(83), 4748).
 
-The client is our own: that of the package `umbridge` waits for ever, and takes a broken reply for an error of its own.
+This is a client of our own: that of the package `umbridge` has no time limit, and fails on malformed replies.
 """
 
 import json
@@ -20,20 +20,20 @@ from rnshmc.inference.exact.trouble import EvaluationError
 from rnshmc.types import Array
 
 RETRIES = 3
-"""How often a server that does not answer is asked again, after 1, 2 and 4 times `PAUSE_S`."""
+"""Number of attempts, with pauses of 1, 2 and 4 times `PAUSE_S` seconds after them."""
 PAUSE_S = 0.5
 
 
 class ModelError(RuntimeError):
-    """A server answered that it cannot evaluate this point, or sent what is no answer."""
+    """A server cannot evaluate this point, or sent a malformed reply."""
 
 
 class UMBridge:
     """A log density behind a UM-Bridge server.
 
-    With ``data`` the model's output F(x) is observed with Gaussian noise, as in `LeastSquares`; without, the output is
-    one number, the log density itself. A value is one request, a gradient another one. A server may answer several
-    requests at a time: ``pool=`` sends so many.
+    With ``data``, the model's output F(x) is observed with Gaussian noise, as in `LeastSquares`; without, the output is
+    one number, the log density. A value is one request, a gradient one more. ``pool=`` sends several requests at a
+    time to servers that can answer them.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ class UMBridge:
     data, noise_sd, prior
         As in `LeastSquares`.
     model
-        Name of the model on the server; may be left out where there is one.
+        Name of the model on the server; optional if there is only one.
     config
         The model's configuration.
     request_limit
-        Seconds that the server may take for an answer; the evaluation fails then.
+        Seconds after which an unanswered request is a failed evaluation.
 
     Raises
     ------
@@ -91,7 +91,7 @@ class UMBridge:
         return float(self._outputs(x)[0]) if self._misfit is None else self._misfit.log_density(x)
 
     def gradient(self, x: Array) -> Array:
-        """Its gradient, for one request where `log_density` was asked at ``x`` before."""
+        """Its gradient, for one request if `log_density` was evaluated at ``x`` before."""
         return self._vjp(x, np.ones(1)) if self._misfit is None else self._misfit.gradient(x)
 
     def _outputs(self, x: Array) -> Array:
@@ -107,7 +107,7 @@ class UMBridge:
             entry = reply[key] if index is None else reply[key][index]
             vector: Array = np.array(entry, dtype=np.float64)
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise ModelError(f"the model server sent a reply that is none: {str(reply)[:100]}") from error
+            raise ModelError(f"the model server sent a malformed reply: {str(reply)[:100]}") from error
         if not np.isfinite(vector).all() and self._misfit is not None:
             raise ModelError(f"the model's output is {vector[~np.isfinite(vector)][0]}")
         return vector
@@ -144,7 +144,7 @@ class UMBridge:
         try:
             with urlopen(request, timeout=self._limit) as response:
                 content = response.read()
-        except HTTPError as error:  # an error of the model is a reply, too
+        except HTTPError as error:  # errors of the model are replies, too
             content = error.read()
             if not content.startswith(b"{"):
                 raise ModelError(

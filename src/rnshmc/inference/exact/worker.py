@@ -1,4 +1,4 @@
-"""The program that a worker process runs: take the model from a pipe, then points, and answer each."""
+"""Program of a worker process: receive the model through a pipe, then evaluate each point received."""
 
 import sys
 from multiprocessing.connection import Connection
@@ -11,11 +11,11 @@ from rnshmc.inference.exact.trouble import EvaluationError
 from rnshmc.types import Array
 
 READY = "ready"
-"""The first message of a worker: it has the model."""
+"""First message of a worker: it has the model."""
 
 
 def main() -> None:
-    """Work until the other end of the pipe, whose descriptor is the argument, is closed."""
+    """Work until the pipe, whose descriptor is the argument, is closed at the other end."""
     pipe = Connection(int(sys.argv[1]))
     try:
         model = _unpacked(pipe.recv_bytes())

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from rnshmc.inference.exact.evaluations import Spent
+from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected, Estimate
 from rnshmc.types import Array
 

@@ -12,7 +12,7 @@ import numpy as np
 from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
 from rnshmc.errors import ParameterError
 from rnshmc.files import atomic_path
-from rnshmc.inference.exact.evaluations import Spent
+from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.arviz_view import inference_data
 from rnshmc.inference.result.corrected import Estimate
 from rnshmc.inference.result.outcome import Outcome
