@@ -86,6 +86,15 @@ def test_what_is_known_is_free(points: Array) -> None:
     assert [found.point.tolist() for found in exact.known] == points.tolist()
 
 
+def test_what_a_budget_allows_counts_new_points_only(points: Array) -> None:
+    known = [Evaluation(x, 1.0, np.ones(3)) for x in points[[0, 2, 3]]]
+    for budget, values, gradients in ((0, 1, 1), (1, 4, 1), (3, 6, 4), (99, 12, 12)):
+        exact = evaluations_of(make_normal(), known=known, budget=budget)
+        assert exact.affordable(points, gradient=False) == values
+        assert exact.affordable(points, gradient=True) == gradients
+    assert evaluations_of(make_normal()).affordable(points, gradient=True) == len(points)
+
+
 def test_what_is_known_is_found_by_its_unconstrained_coordinates(points: Array) -> None:
     known = [Evaluation(np.exp(x), 1.0, np.ones(3)) for x in points]
     exact = evaluations_of(make_normal(), bounds=["positive"] * 3, known=known, budget=0)

@@ -14,8 +14,10 @@ import pytest
 import rnshmc
 from rnshmc.errors import StoreError
 from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.resuming import GRADIENT_RTOL, SPREAD_RTOL, VALUE_RTOL, candidates, difference
 from rnshmc.types import Array
+from tests.inference.conftest import evaluations_of
 
 NAMES = ["a", "b"]
 Target = Callable[[Array], Any]
@@ -91,7 +93,13 @@ def test_a_resumed_run_follows_the_file_and_not_what_was_made_anew(path: Path) -
         value, slope = normal()(x)
         return value * (1 + 1e-13), slope * (1 + 1e-13)
 
-    assert run(rounded, path).draws.tobytes() == run(normal(), path).draws.tobytes()
+    exact = evaluations_of(rounded, 2, ledger=Ledger(path, NAMES))
+    exact.confirm()
+    stored = [json.loads(line) for line in path.read_text().splitlines()[1:]]
+    found = [next(exact.evaluate(np.array(line["x"]), gradient=False)) for line in stored]
+    exact.close()
+    assert [-one.value for one in found] == [line["log_density"] for line in stored]
+    assert exact.spent.points == 1
 
 
 def test_a_budget_too_small_for_the_point_is_spent(path: Path) -> None:
@@ -239,7 +247,11 @@ def test_a_gradient_that_was_taken_away_since_is_done_without(path: Path) -> Non
     assert found.outcome.stopped is None
 
 
-def test_gradients_of_the_file_are_left_out_where_none_are_wanted(path: Path) -> None:
-    wrong = normal(wrong=1.2)
-    assert run(wrong, path, gradient=False).outcome.stopped is None
-    assert run(normal(), path).outcome.stopped is None
+def test_no_gradient_is_used_or_kept_where_none_are_wanted(path: Path) -> None:
+    held = len(path.read_text().splitlines())
+    exact = evaluations_of(normal(wrong=1.2), 2, ledger=Ledger(path, NAMES), use_gradients=False)
+    exact.confirm()
+    points = [json.loads(line)["x"] for line in path.read_text().splitlines()[1:]]
+    assert all(next(exact.evaluate(np.array(x))).gradient is None for x in [*points, [9.0, 9.0]])
+    exact.close()
+    assert "gradient" not in json.loads(path.read_text().splitlines()[held])

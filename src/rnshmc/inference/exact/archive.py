@@ -72,11 +72,9 @@ class Archive:
         """What was spent so far."""
         return self._evaluations.spent
 
-    @property
-    def affordable(self) -> int:
-        """Number of values that the budget still allows; of any size without a budget."""
-        left = self._evaluations.affordable(gradient=False)
-        return sys.maxsize if left is None else left
+    def affordable(self, points: Array) -> int:
+        """Number of rows of ``points``, from the first on, whose values are known or that the budget still allows."""
+        return self._evaluations.affordable(points, gradient=False)
 
     @property
     def units_left(self) -> int:

@@ -92,9 +92,16 @@ class Evaluations:
         """Units that may be spent in this run."""
         return self._budget
 
-    def affordable(self, *, gradient: bool) -> int | None:
-        """Number of evaluations that the budget still allows; None without a budget."""
-        return None if self._budget is None else (self._budget - self._spent.units) // self._price(gradient)
+    def affordable(self, points: Array, *, gradient: bool) -> int:
+        """Number of rows of ``points``, from the first on, that are known or that the budget still allows."""
+        if self._budget is None:
+            return len(points)
+        left = (self._budget - self._spent.units) // self._price(gradient)
+        for number, point in enumerate(points):
+            left -= self._found(point, self._transform.parameters(point), gradient) is None
+            if left < 0:
+                return number
+        return len(points)
 
     def evaluate(self, points: Array, *, gradient: bool = True) -> Generator[Evaluation, None, None]:
         """Evaluate the potential at the rows of ``points``, shape (n, d), or at one point, and yield as they arrive.

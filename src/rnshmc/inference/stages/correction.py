@@ -108,7 +108,8 @@ def check(
         if wanted <= 0:
             break
         # What the budget allows of a round; the next one then raises.
-        points = order[len(checked.values) :][: max(1, min(wanted, archive.affordable))]
+        points = order[len(checked.values) :][:wanted]
+        points = points[: max(1, archive.affordable(points))]
         archive.expected_units = archive.spent.units + wanted
         found = archive.evaluate(points, STAGE, gradient=False)
         values = np.array([one.value for one in found])
