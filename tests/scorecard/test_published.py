@@ -65,7 +65,7 @@ def test_a_third_paper_costs_a_table(tmp_path: Path) -> None:
         ({"arguments": "column"}, r"line 2, column arguments: expected name=value"),
         ({"arguments": "column=ap; column=ap"}, r"line 2, column arguments: expected name=value, each name once"),
         ({"relative_to": "rmhmc"}, r"line 2, column relative_to: table1, bank has no ap of 'rmhmc'"),
-        ({"printed": "", "rule": "at_most", "bound_by": "ours"}, r"line 2, column statement"),
+        ({"printed": "", "rule": "at_most", "slack": "", "bound_by": "ours"}, r"line 2, column statement"),
     ],
 )
 def test_a_cell_that_cannot_be_used_is_named(tmp_path: Path, change: dict[str, str], message: str) -> None:

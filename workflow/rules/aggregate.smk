@@ -2,6 +2,8 @@
 
 import csv
 
+from rnshmc.scorecard.lengths import shorter
+
 # What the papers print: their titles, and a table of each, in the order in which they are shown.
 TITLES_OF_PAPERS = ours("papers/papers.csv")
 with open(TITLES_OF_PAPERS, encoding="utf-8", newline="") as file:
@@ -112,6 +114,9 @@ rule scorecard:
         scorecard=shown_table("scorecard"),
     resources:
         **demand(mem_mb=1000, runtime=10),
+    params:
+        # What is shorter than in the run of the papers is not judged.
+        spec={"shorter": shorter(config, load_configfile(ROOT / "config/config.yaml"))},
     script:
         "../scripts/scorecard.py"
 
