@@ -15,7 +15,8 @@ from PIL import Image
 from rnshmc.report.scorecard_text import verdict_sentence, verdict_table
 from rnshmc.report.table_text import to_markdown
 from rnshmc.scorecard.card import scorecard
-from rnshmc.scorecard.published import Published, read_papers, read_published
+from rnshmc.scorecard.papers import read_papers
+from rnshmc.scorecard.published import Published, read_published
 from rnshmc.scorecard.reasons import Reason, read_reasons
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,7 +69,7 @@ def copy(run: Path) -> None:
 def judge() -> None:
     """Judge the tables in docs/results by papers/, where rules and reasons may be newer than the run."""
     tables = {path.stem: pd.read_csv(path) for path in sorted(DOCS.glob("*.csv")) if path.stem != "scorecard"}
-    titles = read_papers(PAPERS / "papers.csv")
+    titles = {name: paper.title for name, paper in read_papers(PAPERS / "papers.csv").items()}
     numbers = read_published(PAPERS / f"{paper}.csv" for paper in titles)
     reasons = read_reasons(PAPERS / "reasons.csv")
     card = scorecard(tables, numbers, reasons)
