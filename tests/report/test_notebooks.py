@@ -55,7 +55,7 @@ def test_a_page_about_problems_gets_those_that_the_run_has_and_the_tables_of_its
         ({"paper": "li2019"}, r"pages\.yaml, new, key title: missing"),
         (
             {"paper": "li2091", "title": "A"},
-            r"pages\.yaml, new, key paper: 'li2091'; papers\.csv has li2019, zhang2017",
+            r"new, key paper: 'li2091'; papers\.csv has li2019, zhang2017",
         ),
     ],
 )

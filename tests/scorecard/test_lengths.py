@@ -34,6 +34,10 @@ def test_the_run_of_the_papers_and_its_variants_are_long_enough(path: Path | Non
         ({"sweeps": {"fig4": {"grid": {"d": [8]}}}}, {"fig4": "grid.d is 8, not 80"}),
         ({"experiments": {"fig1": {"repeats": 1, "fits": 1}}, "chains": 1}, {}),
         ({"iterations": {"keep": 10000}}, {}),
+        (
+            {"problems": {"lr_200": {"iterations": {"explore": 200}}}},
+            dict.fromkeys(("lr_200/hmc", "lr_200/nng_hmc", "nng_fig4", "nng_fig5"), "explore is 200, not 600"),
+        ),
     ],
 )
 def test_only_what_is_shorter_is_named(changes: dict[str, Any], expected: dict[str, str]) -> None:

@@ -34,13 +34,18 @@ def reason_not_to_judge(number: Published, parts: Shorter) -> str:
 
 def _parts(config: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The settings of each sampler on each problem and of each experiment, by the names of `Shorter`."""
+    lasting = {
+        name: {**config["iterations"], **each.get("iterations", {})} for name, each in config["problems"].items()
+    }
     for name, problem in config["problems"].items():
-        iterations = {**config["iterations"], **problem.get("iterations", {})}
+        iterations = lasting[name]
         for sampler, settings in problem["samplers"].items():
             surrogate = problem["surrogates"].get(settings.get("surrogate"), {})
             yield f"{name}/{sampler}", {**iterations, "keep": settings.get("keep", iterations["keep"]), **surrogate}
     for name, settings in config["experiments"].items():
-        yield name, settings
+        # An experiment on the exploration of a problem is as long as that.
+        of_problem = lasting.get(settings.get("problem"), {})
+        yield name, {"explore": of_problem["explore"], **settings} if of_problem else settings
     shared = {key: value for key, value in config["sweeps"].items() if key not in ("fig4", "fig5")}
     for name in ("fig4", "fig5"):
         yield name, {**shared, **config["sweeps"][name]}
