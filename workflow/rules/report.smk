@@ -89,17 +89,20 @@ rule notebook:
 rule report:
     """Make the first page of the report: what was run, and what came out."""
     input:
+        **{name: rules.tables.output[name] for view in TABLE_VIEWS for name in (view, f"{view}_se")},
+        **{name: rules.tables.output[name] for name in ("results", "diagnostics", "agreement")},
+        # A run of a user's own problems is compared with no paper.
         template=ours("workflow/report/index.html.j2"),
         parts=[ours("workflow/report/macros.html.j2")]
-        + [ours(f"workflow/report/chapters/{path.name}") for path in sorted((ROOT / "workflow/report/chapters").iterdir())],
+        + [
+            ours(f"workflow/report/chapters/{path.name}")
+            for path in sorted((ROOT / "workflow/report/chapters").iterdir())
+        ],
         style=STYLE,
         papers=ours("papers/papers.csv"),
         views=VIEWS_FILE,
         chapters=ours("papers/chapters.csv"),
         pages_of_papers=PAGES_FILE,
-        **{name: rules.tables.output[name] for view in TABLE_VIEWS for name in (view, f"{view}_se")},
-        **{name: rules.tables.output[name] for name in ("results", "diagnostics", "agreement")},
-        # A run of a user's own problems is compared with no paper.
         scorecard=rules.scorecard.output if OF_PAPERS else [],
         published=PUBLISHED,
         metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
