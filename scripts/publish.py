@@ -1,6 +1,7 @@
 """Copy a run's tables and figures into docs/results, judge it by papers/, and write the verdicts into docs/RESULTS.md.
 
 scripts/in-env.sh python scripts/publish.py results/paper
+scripts/in-env.sh python scripts/publish.py                 # judge the published tables again, by today's papers/
 """
 
 import shutil
@@ -14,7 +15,8 @@ from PIL import Image
 from rnshmc.report.scorecard_text import verdict_sentence, verdict_table
 from rnshmc.report.table_text import to_markdown
 from rnshmc.scorecard.card import scorecard
-from rnshmc.scorecard.published import Published, read_papers, read_published
+from rnshmc.scorecard.papers import read_papers
+from rnshmc.scorecard.published import Published, read_published
 from rnshmc.scorecard.reasons import Reason, read_reasons
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,26 +56,29 @@ def replace_verdicts(page: str, text: str) -> str:
     return f"{head}{BEGIN}\n\n{text}\n{END}{rest.split(END)[1]}"
 
 
-def main(run: Path) -> None:
-    """Replace docs/results by the tables and figures of a run, and the verdicts in docs/RESULTS.md by those of it.
-
-    Reasons are found after a run, so the scorecard is made anew with those of today.
-    """
-    tables = sorted(path for path in (run / "tables").glob("*.csv") if path.stem != "scorecard")
-    titles = read_papers(PAPERS / "papers.csv")
-    numbers = read_published(PAPERS / f"{paper}.csv" for paper in titles)
-    reasons = read_reasons(PAPERS / "reasons.csv")
-    card = scorecard({path.stem: pd.read_csv(path) for path in tables}, numbers, reasons)
+def copy(run: Path) -> None:
+    """Replace docs/results by the tables and figures of a run."""
     shutil.rmtree(DOCS, ignore_errors=True)
     DOCS.mkdir(parents=True)
-    for file in (*tables, run / "provenance.json"):
+    for file in (*sorted((run / "tables").glob("*.csv")), run / "provenance.json"):
         shutil.copy(file, DOCS)
     for figure in sorted((run / "figures").glob("*.png")):
         shrink(figure, DOCS / figure.name)
+
+
+def judge() -> None:
+    """Judge the tables in docs/results by papers/, where rules and reasons may be newer than the run."""
+    tables = {path.stem: pd.read_csv(path) for path in sorted(DOCS.glob("*.csv")) if path.stem != "scorecard"}
+    titles = {name: paper.title for name, paper in read_papers(PAPERS / "papers.csv").items()}
+    numbers = read_published(PAPERS / f"{paper}.csv" for paper in titles)
+    reasons = read_reasons(PAPERS / "reasons.csv")
+    card = scorecard(tables, numbers, reasons)
     card.to_csv(DOCS / "scorecard.csv", index=False, float_format="%.6g")
     text = verdicts(card, titles, numbers, reasons)
     PAGE.write_text(replace_verdicts(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    for run in sys.argv[1:2]:
+        copy(Path(run))
+    judge()

@@ -7,12 +7,14 @@ from pathlib import Path
 import pandas as pd
 
 from rnshmc.scorecard.card import SCORECARD_COLUMNS
-from rnshmc.scorecard.published import read_papers, read_published
+from rnshmc.scorecard.papers import read_papers
+from rnshmc.scorecard.published import read_published
 
 TEMPLATES = Path(__file__).parents[2] / "workflow/report"
 TITLES = {"bank": "Bank Marketing", "a9a": "Adult", "mine": "My <own>"}
 PAPERS = Path(__file__).parents[2] / "papers"
-PAPER_TITLES = read_papers(PAPERS / "papers.csv")
+KNOWN_PAPERS = read_papers(PAPERS / "papers.csv")
+PAPER_TITLES = {name: paper.title for name, paper in KNOWN_PAPERS.items()}
 NUMBERS = read_published(PAPERS / f"{paper}.csv" for paper in PAPER_TITLES)
 NAN = float("nan")
 CARD = pd.DataFrame(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +13,21 @@ from matplotlib.figure import Figure
 
 from rnshmc.diagnostics.reference import Reference
 from rnshmc.plots.style import save
-from rnshmc.report.index_page import CHAPTERS, Results, Section, report_page, sections
-from rnshmc.report.network_text import NetworkRow, NetworkSection
+from rnshmc.report.index_page import PaperSections, read_chapters, report_page
+from rnshmc.report.notebooks import read_pages
+from rnshmc.report.sections import Row, Section, sections, with_details
 from rnshmc.report.table_text import Number, readable_diagnostics
 from rnshmc.results.agreement import agreement_table
-from rnshmc.results.metrics import chain_metrics, convergence
+from rnshmc.results.metrics import ChainMetrics, chain_metrics, convergence
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.results.tables import diagnostics_table, results_standard_errors, results_table
-from rnshmc.results.views import view
+from rnshmc.results.views import read_views, view
 from rnshmc.scorecard.card import SCORECARD_COLUMNS
+from rnshmc.scorecard.papers import NO_PAPER, Paper
 from rnshmc.store.chains import StoredChain
 from rnshmc.store.timing import Timing
 from rnshmc.types import Array
-from tests.report.pages import CARD, NUMBERS, TEMPLATES, TITLES, Page
+from tests.report.pages import CARD, KNOWN_PAPERS, NUMBERS, PAPERS, TEMPLATES, TITLES, Page
 
 ORIGINS = {"bank": "real", "a9a": "stand-in", "mine": "user"}
 OF_B = pd.DataFrame(
@@ -39,21 +41,20 @@ DIAGNOSTICS = readable_diagnostics(
     ),
     TITLES,
 )
-GRADIENT_PAGES = ("gradient_models", "gradient_logistic", "gradient_stochastic")
+CHAPTERS = read_chapters(PAPERS / "chapters.csv")
+PAGES = read_pages(PAPERS / "pages.yaml", KNOWN_PAPERS)
+VIEW = read_views(PAPERS / "views.csv")["table1"]
+PAPER_A, PAPER_B = KNOWN_PAPERS["zhang2017"], KNOWN_PAPERS["li2019"]
+PAGES_OF_A = [name for name, page in PAGES.items() if page.paper == "zhang2017"]
+NNG = {
+    "ap": Number("0.71", "± 0.01", "0.70"),
+    "speedup": Number("5.12", "", "4.98"),
+    "total_speedup": Number("3", "", ""),
+}
 GRADIENT_PROBLEMS = [
-    NetworkSection(
-        "garch",
-        "GARCH",
-        "simulated",
-        9000,
-        (
-            NetworkRow(
-                "NNg-HMC", Number("0.71", "± 0.01", "0.70"), Number("5.12", "", "4.98"), Number("3", "", ""), True
-            ),
-        ),
-    ),
-    NetworkSection("news", "News", "stand-in", 8000, ()),
-    NetworkSection("dota2", "Games, 500 rows", "subset", 8000, ()),
+    Section("garch", "GARCH", "simulated", 9000, (Row("NNg-HMC", NNG, True),)),
+    Section("news", "News", "stand-in", 8000, ()),
+    Section("dota2", "Games, 500 rows", "subset", 8000, ()),
 ]
 DIM = 6
 
@@ -61,6 +62,21 @@ DIM = 6
 def reference_run(mean: Array, error: float) -> Reference:
     errors = np.full(DIM, error)
     return Reference(mean, np.ones(DIM), errors, errors, np.ones(DIM), draws=100, chains=2)
+
+
+@dataclass(frozen=True)
+class Results:
+    table: pd.DataFrame
+    errors: pd.DataFrame
+    everything: pd.DataFrame
+    diagnostics: pd.DataFrame
+    agreement: pd.DataFrame
+    metrics: list[ChainMetrics]
+
+    def sections(self) -> list[Section]:
+        found = sections(self.table, self.errors, VIEW, NUMBERS, TITLES)
+        stories = {"bank": "A story of a bank."}
+        return with_details(found, self.everything, self.diagnostics, self.agreement, self.metrics, stories)
 
 
 @pytest.fixture(scope="module")
@@ -87,19 +103,20 @@ def results(make_chain: Callable[..., StoredChain]) -> Results:
     wrong = reference_run(mean + 1.0, 0.01)
     right = reference_run(mean, 0.1)
     diagnosed = [convergence(members) for found in chains.values() for members in found.chains.values()]
+    everything = results_table(metrics, timings, {})
     return Results(
-        table=view(results_table(metrics, timings, {}), "table1", list(ORIGINS)),
-        errors=view(results_standard_errors(metrics, timings, {}), "table1", list(ORIGINS)),
+        table=view(everything, VIEW, list(ORIGINS)),
+        errors=view(results_standard_errors(metrics, timings, {}), VIEW, list(ORIGINS)),
+        everything=everything,
         diagnostics=diagnostics_table(metrics, diagnosed),
         agreement=agreement_table(metrics, {"bank": right, "a9a": right, "mine": wrong}),
-        numbers=NUMBERS,
         metrics=metrics,
     )
 
 
 @pytest.fixture(scope="module")
 def problems(results: Results) -> list[Section]:
-    return sections(results, TITLES, {"bank": "A story of a bank."})
+    return results.sections()
 
 
 @pytest.fixture(scope="module")
@@ -121,23 +138,24 @@ PROVENANCE: dict[str, Any] = {
 
 
 def written(
-    problems: list[Section],
     image: Path,
-    gradient_problems: list[NetworkSection],
+    parts: dict[Paper, list[Section]],
     figures: list[str],
     pages: list[str],
     card: pd.DataFrame = WHOLE_CARD,
+    paper_draws: float = 5000,
 ) -> Page:
     html = report_page(
         TEMPLATES / "index.html.j2",
         run="tiny",
-        problems=problems,
-        gradient_problems=gradient_problems,
+        papers=[PaperSections(paper, tuple(found)) for paper, found in parts.items()],
+        chapters=CHAPTERS,
+        pages=PAGES,
         diagnostics=DIAGNOSTICS,
         card=card,
         numbers=NUMBERS,
         draws=200,
-        paper_draws=5000,
+        paper_draws=paper_draws,
         figures=dict.fromkeys(figures, image),
         notebooks={name: f"{name}.html" for name in pages},
         provenance=PROVENANCE,
@@ -147,24 +165,24 @@ def written(
 
 @pytest.fixture(scope="module")
 def page(problems: list[Section], image: Path) -> Page:
-    pages = [*CHAPTERS, "marginals", *GRADIENT_PAGES, *ORIGINS]
-    return written(problems, image, GRADIENT_PROBLEMS, [*FIGURES, *OPTIONAL_FIGURES], pages)
+    parts = {PAPER_A: problems, PAPER_B: GRADIENT_PROBLEMS, NO_PAPER: []}
+    return written(image, parts, [*FIGURES, *OPTIONAL_FIGURES], [*PAGES, *ORIGINS])
 
 
 @pytest.fixture(scope="module")
 def page_without(problems: list[Section], image: Path) -> Page:
     """Of a run without problems of paper B, and without MPI."""
-    return written(problems, image, [], FIGURES, [*CHAPTERS, "marginals", *ORIGINS])
+    return written(image, {PAPER_A: problems, PAPER_B: []}, FIGURES, [*PAGES_OF_A, "gradients", *ORIGINS])
 
 
 def test_what_is_compared_with_nothing_is_not_said_to_agree(results: Results, image: Path) -> None:
     alone = replace(results, agreement=results.agreement[results.agreement["problem"] == "bank"])
-    found = sections(alone, TITLES, {})
-    page = written(found, image, [], FIGURES, [*CHAPTERS, "marginals", *ORIGINS])
+    found = alone.sections()
+    page = written(image, {PAPER_A: found}, FIGURES, [*PAGES_OF_A, *ORIGINS])
     assert page.text.count("Means are compared with nothing.") == 2
     for section in found:
-        assert {row.compared for row in section.rows} == {section.problem == "bank"}
-        assert ({row.z for row in section.rows} == {"–"}) == (section.problem != "bank")
+        assert {row.details.compared for row in section.rows if row.details} == {section.problem == "bank"}
+        assert ({row.details.z for row in section.rows if row.details} == {"–"}) == (section.problem != "bank")
 
 
 def test_the_page_needs_nothing_but_itself(page: Page) -> None:
@@ -184,22 +202,36 @@ def test_links_are_relative_and_lead_to_the_notebooks(page: Page) -> None:
     assert list(dict.fromkeys(links)) == ["scorecard.html", *(f"{name}.html" for name in story)]
 
 
+def test_what_was_found_comes_before_what_it_rests_on(page: Page) -> None:
+    found, folded = page.html.index('class="tally"'), page.html.index('<details class="basis">')
+    assert found < page.html.index('class="cards"') < folded < page.html.index("<nav>")
+    assert page.html.count("<details") == 2  # and the provenance
+    assert 'class="alarm"' not in page.html
+    summary = page.html[folded:].partition("</summary>")[0]
+    assert "stand-in data: 2; fewer rows: 1; short chains; a busy machine" in summary
+
+
 def test_stand_in_data_are_announced_and_marked_in_every_place(page: Page) -> None:
-    assert "Stand-in data: Adult." in page.text
-    assert "Stand-in data: Bank" not in page.text
-    assert "Stand-in data: News." in page.text
-    # A card, three tables, the section; the table of paper B.
-    assert page.text.count("stand-in data") == 6
+    assert "Stand-in data: Adult; News." in page.text
+    # The summary of the box, a card, three tables, the section; the table of paper B.
+    assert page.text.count("stand-in data") == 7
 
 
 def test_problems_with_fewer_rows_are_announced(page: Page) -> None:
-    assert "Fewer rows. Games, 500 rows: smaller versions of the papers’ problems." in page.text
+    assert "Fewer rows: Games, 500 rows. These are smaller versions of the papers’ problems." in page.text
     assert page.text.count("subset data") == 1
 
 
 def test_a_busy_machine_is_announced(page: Page) -> None:
     assert "the timing of HMC on Bank Marketing; NNg-HMC on GARCH." in page.text
     assert page.html.count("<td>HMC †") == 1
+
+
+def test_a_run_like_that_of_the_papers_has_no_box(problems: list[Section], image: Path) -> None:
+    sound = [replace(section, rows=section.rows[1:]) for section in problems if section.problem == "bank"]
+    assert 'class="basis"' in written(image, {PAPER_A: sound}, FIGURES, [*PAGES_OF_A, "bank"]).html
+    page = written(image, {PAPER_A: sound}, FIGURES, [*PAGES_OF_A, "bank"], paper_draws=200)
+    assert 'class="basis"' not in page.html
 
 
 def test_convergence_of_every_problem_is_shown_and_what_is_wrong_with_it(page: Page) -> None:
@@ -210,12 +242,13 @@ def test_convergence_of_every_problem_is_shown_and_what_is_wrong_with_it(page: P
 
 def test_a_run_of_one_problem_has_its_chapters_alone(problems: list[Section], image: Path) -> None:
     mine = [section for section in problems if section.problem == "mine"]
-    page = written(mine, image, [], ["efficiency", "acceptance", "evaluations"], ["table1", "mine"], CARD[:0])
+    page = written(image, {NO_PAPER: mine}, ["efficiency", "acceptance", "evaluations"], ["mine"], CARD[:0])
     anchors = re.findall(r'<h2 id="([a-z0-9]+)"', page.html)
-    assert anchors == ["idea", "table1", "convergence", "problems", "provenance"]
+    assert anchors == ["idea", "results", "convergence", "problems", "provenance"]
     assert re.findall(r'<a href="#([a-z0-9]+)"', page.html.partition("</nav>")[0].partition("<nav>")[2]) == anchors
     assert "scorecard.html" not in page.html
     assert "Figure" not in page.text
+    assert "Table 1" not in page.text
 
 
 def test_means_that_differ_are_said_to_differ(page: Page) -> None:
@@ -225,8 +258,10 @@ def test_means_that_differ_are_said_to_differ(page: Page) -> None:
 
 
 def test_too_few_draws_are_no_difference(problems: list[Section], image: Path) -> None:
-    rows = tuple(replace(row, agrees=None) for row in problems[0].rows)
-    text = written([replace(problems[0], rows=rows)], image, [], FIGURES, [*CHAPTERS, "marginals", *ORIGINS]).text
+    rows = tuple(
+        replace(row, details=replace(row.details, agrees=None)) for row in problems[0].rows if row.details is not None
+    )
+    text = written(image, {PAPER_A: [replace(problems[0], rows=rows)]}, FIGURES, [*PAGES_OF_A, *ORIGINS]).text
     assert "Means differ" not in text
     assert "Too few draws to judge: HMC, RNS-HMC." in text
     assert text.count("too few draws") == len(rows)
@@ -239,7 +274,7 @@ def test_each_chapter_says_how_it_compares_with_the_paper(page: Page) -> None:
 
 
 def test_short_chains_are_announced(page: Page) -> None:
-    assert "This run keeps 200 draws per chain, the paper 5000." in page.text
+    assert "This run keeps at most 200 draws per chain, the papers up to 5000." in page.text
 
 
 def test_learnt_gradients_have_a_chapter_with_the_paper_s_numbers(page: Page) -> None:
@@ -273,7 +308,7 @@ def test_our_numbers_stand_above_the_paper_s(problems: list[Section]) -> None:
     # 1761 of 5000 draws are 70 of 200.
     assert rns.numbers["ess_min"].paper == "70"
     assert hmc.numbers["s_per_iter"].error == "± 0.0013"  # of the median of 0.020 and 0.022
-    assert (hmc.hidden_units, rns.hidden_units) == ("–", "1000")
+    assert [row.details.hidden_units for row in (hmc, rns) if row.details] == ["–", "1000"]
     assert hmc.numbers["speedup"].error == ""
 
 

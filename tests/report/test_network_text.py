@@ -7,23 +7,26 @@ import pandas as pd
 import pytest
 
 from rnshmc.report.network_text import (
-    network_sections,
     readable_agreement,
     readable_process_table,
     reading,
     settings_table,
     stand_in_warning,
 )
+from rnshmc.report.sections import sections
+from rnshmc.report.table_text import Number
 from rnshmc.results.agreement import AGREEMENT_COLUMNS
-from rnshmc.results.views import VIEWS
+from rnshmc.results.views import read_views
 from rnshmc.scorecard.published import read_published
 
 TITLES = {"lr_200": "Many dimensions", "news": "News", "cover_type": "Trees", "mine": "My own"}
-NUMBERS = read_published([Path(__file__).parents[2] / "papers/li2019.csv"])
+PAPERS = Path(__file__).parents[2] / "papers"
+NUMBERS = read_published([PAPERS / "li2019.csv"])
+COLUMNS = read_views(PAPERS / "views.csv")["nng_tables"]
 
 
 def made_up(problem: str, sampler: str, recipe: str, **columns: Any) -> dict[str, Any]:
-    numbers = {**dict.fromkeys(VIEWS["nng_tables"], 1.0), "chains": 1, "draws": 1000}
+    numbers = {**dict.fromkeys((column.name for column in COLUMNS), 1.0), "chains": 1, "draws": 1000}
     return {
         **numbers,
         "problem": problem,
@@ -47,18 +50,19 @@ TABLE = pd.DataFrame(
     ]
 )
 ERRORS = TABLE.assign(ap=0.0123, speedup=0.0, total_speedup=float("nan"))
-SECTIONS = {section.problem: section for section in network_sections(TABLE, ERRORS, NUMBERS, TITLES)}
+SECTIONS = {section.problem: section for section in sections(TABLE, ERRORS, COLUMNS, NUMBERS, TITLES)}
 
 
 def test_printed_numbers_stand_where_the_paper_counts_them() -> None:
     network = SECTIONS["lr_200"].rows[1]
-    assert (network.ap.ours, network.ap.error, network.ap.paper) == ("0.59", "± 0.012", "0.6")
-    assert (network.speedup.ours, network.speedup.error, network.speedup.paper) == ("4.12", "", "4.5")
-    assert network.total_speedup.paper == ""
-    assert SECTIONS["lr_200"].rows[0].speedup.paper == ""
+    assert list(network.numbers) == ["ap", "speedup", "total_speedup"]
+    assert network.numbers["ap"] == Number("0.59", "± 0.012", "0.60")
+    assert network.numbers["speedup"] == Number("4.12", "", "4.50")
+    assert network.numbers["total_speedup"].paper == ""
+    assert SECTIONS["lr_200"].rows[0].numbers["speedup"].paper == ""
     assert SECTIONS["cover_type"].draws == 600
     shared = SECTIONS["news"].rows[1]
-    assert (shared.speedup.paper, shared.total_speedup.paper) == ("", "4.27")
+    assert (shared.numbers["speedup"].paper, shared.numbers["total_speedup"].paper) == ("", "4.27")
     assert (shared.loaded, network.loaded) == (True, False)
 
 
@@ -74,15 +78,15 @@ def test_stand_ins_are_known_and_named() -> None:
 
 def test_what_came_out_is_said_beside_what_the_paper_has() -> None:
     assert reading(SECTIONS["lr_200"]) == (
-        "- Many dimensions: HMC accepts 0.81 (paper: 0.8); NNg-HMC accepts 0.59 (paper: 0.6) "
-        "and yields × 4.12 (paper: × 4.5)."
+        "- Many dimensions: HMC accepts 0.81 (paper: 0.80); NNg-HMC accepts 0.59 (paper: 0.60) "
+        "and yields × 4.12 (paper: × 4.50)."
     )
     assert "yields × 4.00 (paper: × 4.27) with its training" in reading(SECTIONS["news"])
     assert reading(SECTIONS["mine"]) == "- My own: NNg-HMC accepts 0.50 and yields × 3.00."
 
 
 def test_a_run_without_problems_has_no_sections() -> None:
-    assert network_sections(TABLE.iloc[:0], ERRORS.iloc[:0], NUMBERS, TITLES) == []
+    assert sections(TABLE.iloc[:0], ERRORS.iloc[:0], COLUMNS, NUMBERS, TITLES) == []
 
 
 def test_settings_say_what_drives() -> None:

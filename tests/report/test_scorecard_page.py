@@ -25,8 +25,8 @@ def scores(card: pd.DataFrame, draws: int = 5000) -> str:
 def test_the_scorecard_shows_what_differs_first() -> None:
     html = scores(CARD)
     text = Page(html).text
-    assert "Short chains" not in text
-    assert "This run keeps 200 draws per chain, the paper 5000." in Page(scores(CARD, draws=200)).text
+    assert "This run keeps" not in text
+    assert "This run keeps at most 200 draws per chain, the papers up to 5000." in Page(scores(CARD, draws=200)).text
     differing, everything = text.index("Differences and their reasons"), text.index("All numbers")
     assert differing < text.index("Figure 5 Only 500 training points") < everything
     assert "Paper B: Li" not in text

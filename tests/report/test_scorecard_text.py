@@ -27,7 +27,7 @@ def test_verdicts_are_counted_by_item_and_every_reason_has_a_row(make: Make) -> 
         ]
     )
     assert verdict_table(card, numbers, "made_up", [WHY]).to_numpy().tolist() == [
-        ["Table 1", "1", "2", "0", "another clock; see there"],
-        ["", "", "1", "", "unexplained"],
-        ["Figure 1", "0", "0", "1", ""],
+        ["Table 1", "1", "2", "0", "0", "another clock; see there"],
+        ["", "", "1", "", "", "unexplained"],
+        ["Figure 1", "0", "0", "0", "1", ""],
     ]

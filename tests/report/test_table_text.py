@@ -1,5 +1,7 @@
 """Tables as text."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -11,7 +13,7 @@ from rnshmc.report.table_text import (
     to_latex,
     to_markdown,
 )
-from rnshmc.results.views import VIEWS
+from rnshmc.results.views import read_views
 
 
 @pytest.mark.parametrize(
@@ -31,6 +33,7 @@ def test_three_significant_digits(value: float, text: str) -> None:
     assert significant(value) == text
 
 
+VIEWS = read_views(Path(__file__).parents[2] / "papers/views.csv")
 TITLES = {"bank": "LR, Bank Marketing", "my_own": "my_own"}
 
 
@@ -77,7 +80,9 @@ def sample() -> pd.DataFrame:
         True,
         "stand-in",
     ]
-    return pd.DataFrame([hmc, rns], columns=list(VIEWS["table1"])).astype({"hidden_units": "Int64"})
+    return pd.DataFrame([hmc, rns], columns=[column.name for column in VIEWS["table1"]]).astype(
+        {"hidden_units": "Int64"}
+    )
 
 
 def test_readable_table_has_titles_and_rounded_numbers() -> None:

@@ -90,6 +90,7 @@ def test_the_published_numbers_reproduce_themselves(
         "reproduced": 4 * 4 + 3 * 2,
         "differs": 0,
         "unexplained": 0,
+        "not judged": 0,
         "not comparable": 1 + 4 + 1,
     }
 
@@ -144,7 +145,7 @@ def test_other_data_are_marked_and_prove_nothing(
     origin: str, numbers: tuple[Published, ...], bank: Callable[..., Tables]
 ) -> None:
     row = cell(scorecard(bank(data=origin, ap=0.1), numbers, []), "ap")
-    assert row["verdict"] == "not comparable"
+    assert row["verdict"] == "not judged"
     assert row["note"].startswith("stand-in data")
 
 
@@ -181,3 +182,29 @@ def test_numbers_by_which_a_setting_was_chosen_are_not_judged(
     assert_allclose(row["ours"], row["printed"])
     assert row["verdict"] == "not comparable"
     assert row["note"].startswith("the step size, which is not printed, was chosen by it")
+
+
+def test_a_sampler_with_shorter_chains_is_not_judged_whatever_came_out(
+    numbers: tuple[Published, ...], bank: Callable[..., Tables]
+) -> None:
+    parts = {"bank/rns_hmc": "keep is 1000, not 5000"}
+    for ap in (0.6, 0.7):
+        card = scorecard(bank(ap=ap), numbers, [], parts)
+        row = cell(card, "ap")
+        assert (row["verdict"], row["ours"]) == ("not judged", ap)
+        assert row["note"].startswith("shorter than in the papers: keep is 1000, not 5000; Table 1")
+        assert cell(card, "ap", "table1/bank/hmc")["verdict"] == "reproduced"
+        assert verdict_counts(card)["differs"] == 0
+    # Seconds on another machine are compared in no run.
+    assert cell(card, "min_ess_per_s")["verdict"] == "not comparable"
+
+
+def test_the_note_says_that_the_error_leaves_the_verdict_open(
+    numbers: tuple[Published, ...], bank: Callable[..., Tables]
+) -> None:
+    tables = bank(ap=0.8)
+    noisy = {**tables, "results_se": tables["results_se"].assign(ap=0.2)}
+    row = cell(scorecard(noisy, numbers, []), "ap")
+    assert row["verdict"] == "not judged"
+    assert row["note"].startswith("the standard error leaves it open; Table 1")
+    assert cell(scorecard(tables, numbers, []), "ap")["verdict"] == "differs"

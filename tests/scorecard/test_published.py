@@ -10,13 +10,13 @@ from numpy.testing import assert_allclose
 
 from rnshmc.errors import DataError
 from rnshmc.scorecard.measures.registry import check
+from rnshmc.scorecard.papers import read_papers
 from rnshmc.scorecard.published import (
     COLUMNS,
     Published,
     most_draws,
     printed_cells,
     printed_table,
-    read_papers,
     read_published,
 )
 from rnshmc.scorecard.rules import ONE_SIDED
@@ -65,7 +65,7 @@ def test_a_third_paper_costs_a_table(tmp_path: Path) -> None:
         ({"arguments": "column"}, r"line 2, column arguments: expected name=value"),
         ({"arguments": "column=ap; column=ap"}, r"line 2, column arguments: expected name=value, each name once"),
         ({"relative_to": "rmhmc"}, r"line 2, column relative_to: table1, bank has no ap of 'rmhmc'"),
-        ({"printed": "", "rule": "at_most", "bound_by": "ours"}, r"line 2, column statement"),
+        ({"printed": "", "rule": "at_most", "slack": "", "bound_by": "ours"}, r"line 2, column statement"),
     ],
 )
 def test_a_cell_that_cannot_be_used_is_named(tmp_path: Path, change: dict[str, str], message: str) -> None:
@@ -87,8 +87,8 @@ def test_other_columns_are_refused(tmp_path: Path) -> None:
 
 def test_a_row_with_other_cells_is_named(tmp_path: Path) -> None:
     path = tmp_path / "papers.csv"
-    path.write_text("paper,title\na2026,One, two\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"papers\.csv, line 2: expected 2 cells"):
+    path.write_text("paper,title,citation,view,pages\na2026,One, two,,table1,each\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"papers\.csv, line 2: expected 5 cells"):
         read_papers(path)
 
 
@@ -104,7 +104,7 @@ def test_a_measure_that_does_not_exist_or_lacks_arguments_is_named(make: Make) -
 
 
 def test_the_papers_are_those_with_a_table() -> None:
-    tables = {path.stem for path in PAPERS.glob("*.csv")} - {"papers", "reasons"}
+    tables = {path.stem for path in PAPERS.glob("*.csv")} - {"papers", "reasons", "views", "chapters"}
     assert set(read_papers(PAPERS / "papers.csv")) == tables
 
 

@@ -32,6 +32,8 @@ class Edit(NamedTuple):
 EDITS = {
     # Modules of the library, from the bottom up.
     "types": Edit("src/rnshmc/types.py"),
+    "errors": Edit("src/rnshmc/errors.py"),
+    "NumericalError": Edit("src/rnshmc/errors.py", "NumericalError(RnshmcError, A", "NumericalError(FitError, A"),
     "project": Edit("src/rnshmc/datasets/project.py"),
     "diffusion": Edit("src/rnshmc/fem/diffusion.py"),
     "logistic": Edit("src/rnshmc/targets/logistic.py"),
@@ -59,6 +61,9 @@ EDITS = {
 
 UNCHANGED = {
     "a comment": Edit("src/rnshmc/types.py", new="\n# A comment.\n"),
+    "another exception": Edit(
+        "src/rnshmc/errors.py", new='\n\nclass OtherError(StoreError):\n    """Raised nowhere."""\n'
+    ),
     "a docstring": Edit("src/rnshmc/kernels/hmc.py", '"""', '"""Once more: '),
     "a comment in a script": Edit("workflow/scripts/sample.py", new="\n# A comment.\n"),
     "a comment in the config": Edit("config/test.yaml", new="\n# A comment.\n"),

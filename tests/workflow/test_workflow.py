@@ -256,6 +256,7 @@ def test_a_stand_in_is_called_so_in_everything_made_from_it(project: Project) ->
         ("problems: {bank: {target: {prior_sds: 1.0}}}", ["bank", "prior_sds"]),
         ("problems: {bank: {samplers: {nuts: {step_size: 0.1, n_steps: [1, 2]}}}}", ["bank", "nuts"]),
         ("chains: 0", ["chains", "minimum"]),
+        ("problems: {garch: {paper: li2091}}", ["problems.garch.paper", "'li2091'", "has li2019, zhang2017"]),
         ("iterations: {discard: 5000}", ["iterations.discard", "5000"]),
         (
             "problems: {bank: {samplers: {rns_hmc: {surrogate: gp}}}}",

@@ -1,26 +1,28 @@
 """From chains to tables: metrics of each chain, the tables of the run, and what it all rests on."""
 
-import csv
+from rnshmc.scorecard.lengths import shorter
 
-# What the papers print: their titles, and a table of each, in the order in which they are shown.
-TITLES_OF_PAPERS = ours("papers/papers.csv")
-with open(TITLES_OF_PAPERS, encoding="utf-8", newline="") as file:
-    PUBLISHED = [ours(f"papers/{row['paper']}.csv") for row in csv.DictReader(file)]
+# What each paper prints.
+PUBLISHED = [ours(f"papers/{name}.csv") for name in PAPERS]
 
 # The problem of Fig. 6, where the run has it, and those of its samplers that the paper compares there.
 FIG6 = "lr_simulated"
 FIG6_SAMPLERS = [name for name in ("hmc", "rns_hmc") if FIG6 in PAGED and name in samplers(FIG6)]
 # The problems of Figs. 7 and 8.
 ADAPTED = [name for name in PAGED if name in REFERRED and "arns_hmc" in samplers(name)]
+VIEWS_FILE = ours("papers/views.csv")
 # The tables of the papers, as views of all results, and the problems that each of them has.
-TABLE_VIEWS = {"table1": PAGED, "nng_tables": NETWORK_PROBLEMS}
+TABLE_VIEWS = {
+    view: [name for name in PROBLEMS if shown_as(name).view == view]
+    for view in dict.fromkeys(paper.view for paper in PAPERS.values())
+}
 
 
 # What the run has of the experiments, and of the tables that are compared with the papers.
 EXPERIMENT_OUTPUTS = [
     path for name, tables in EXPERIMENT_TABLES.items() if is_selected(config, name) for path in tables
 ]
-OF_PAPERS = bool(PAPERS) or any(is_selected(config, name) for name in EXPERIMENT_TABLES)
+OF_PAPERS = bool(PAPER_OF) or any(is_selected(config, name) for name in EXPERIMENT_TABLES)
 
 
 rule metrics:
@@ -48,6 +50,7 @@ rule tables:
         ],
         reference=expand(rules.reference.output.reference, problem=REFERRED),
         matching=of_every_fit(rules.matching.output.matching),
+        views=VIEWS_FILE,
     output:
         **{name: shown_table(name) for name in TABLE_VIEWS},
         **{f"{name}_se": f"{RESULTS}/tables/{name}_se.csv" for name in TABLE_VIEWS},
@@ -60,7 +63,7 @@ rule tables:
     resources:
         **demand(mem_mb=2000, runtime=10),
     params:
-        spec={"titles": TITLES, "papers": PAPERS, "views": TABLE_VIEWS},
+        spec={"titles": TITLES, "papers": PAPER_OF, "views": TABLE_VIEWS},
     script:
         "../scripts/tables.py"
 
@@ -91,6 +94,14 @@ rule fig6_table:
         "../scripts/fig6_table.py"
 
 
+MADE_TABLES = [
+    *rules.tables.output,
+    *(rules.adaptive.output if ADAPTED else []),
+    *(rules.fig6_table.output if FIG6_SAMPLERS else []),
+    *EXPERIMENT_OUTPUTS,
+]
+
+
 rule scorecard:
     """Compare every number that the papers print with ours."""
     input:
@@ -112,6 +123,9 @@ rule scorecard:
         scorecard=shown_table("scorecard"),
     resources:
         **demand(mem_mb=1000, runtime=10),
+    params:
+        # What is shorter than in the run of the papers is not judged.
+        spec={"shorter": shorter(config, load_configfile(ROOT / "config/config.yaml"))},
     script:
         "../scripts/scorecard.py"
 

@@ -1,4 +1,4 @@
-"""What is run again, and when (docs/workflow.md), and what the user is told of trouble. Included last: it looks at all rules."""
+"""What is run again, and when (docs/workflow.md), and messages about failed jobs. Included last: it looks at all rules."""
 
 import hashlib
 import logging
@@ -8,7 +8,7 @@ from snakemake.logging import logger
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from rnshmc.rerun.records import restore_records, save_records
-from rnshmc.run.trouble import check_writable, explain
+from rnshmc.run.failures import check_writable, explain
 
 RECORDS = Path(RESULTS, "records.json")
 

@@ -27,6 +27,7 @@ from rnshmc.run.mpi import MPI_SETTINGS
 from rnshmc.run.recipes import AUTO, recipe, recipe_name
 from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, OWN_TARGETS, SURROGATES, TARGETS, VIEWS, target_settings
 from rnshmc.results.estimates import as_published
+from rnshmc.scorecard.papers import NO_PAPER, papers_of, read_papers
 from rnshmc.rerun.closure import script_imports
 from rnshmc.rerun.code_digest import code_digest, own_digest
 from rnshmc.rerun.memory import Memory
@@ -60,10 +61,8 @@ def ours(path):
 
 PROBLEMS = {name: with_digest(entry) for name, entry in selected_problems(config).items()}
 TITLES = {name: entry["title"] for name, entry in PROBLEMS.items()}
-PAPERS = {name: entry["paper"] for name, entry in PROBLEMS.items() if "paper" in entry}
-# Problems of paper B share pages; each of the others has one of its own, and its place in the figures over problems.
-NETWORK_PROBLEMS = [name for name in PROBLEMS if PAPERS.get(name) == "li2019"]
-PAGED = [name for name in PROBLEMS if name not in NETWORK_PROBLEMS]
+PAPERS = read_papers(ROOT / "papers/papers.csv")
+PAPER_OF = papers_of(PROBLEMS, PAPERS)
 REFERRED = [name for name, entry in PROBLEMS.items() if entry["compared_with"] == "reference"]
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
 # What a sampler's entry may say of its runs; the rest of the entry shapes its transitions.
@@ -90,6 +89,15 @@ RECORDED = [
         if "surrogate" in entry
     )
 ]
+
+
+def shown_as(problem):
+    """The paper of a problem, which says how it is shown."""
+    return PAPERS[PAPER_OF[problem]] if problem in PAPER_OF else NO_PAPER
+
+
+# Problems with a page of their own, and with a place in the figures over problems.
+PAGED = [name for name in PROBLEMS if shown_as(name).pages == "each"]
 
 
 def one_of(names):
@@ -374,38 +382,3 @@ def shown_table(name, label=None):
         category="Tables",
         labels={"table": label or name},
     )
-
-
-def drawn(*names):
-    """Figures of the run by their names, for the pages that show them."""
-    return {name: f"{RESULTS}/figures/{name}.png" for name in names}
-
-
-def network_files(*figures):
-    """Tables of figures of paper B, by the names of the figures: none of one that the config leaves out."""
-    return {
-        figure: list(run_tables(*FIGURES[figure].tables).values()) if figure in NETWORK_FIGURES else []
-        for figure in figures
-    }
-
-
-def network_page(title, names, figures, parameters):
-    """The page of some problems of paper B: files of its figures, and parameters of its own."""
-    settings = {
-        name: {
-            **{key: PROBLEMS[name][key] for key in ("target", "samplers", "surrogates")},
-            "iterations": {key: iterations(name, key) for key in ("explore", "discard", "keep")},
-        }
-        for name in names
-    }
-    return {
-        "title": title,
-        "files": {**run_tables(*NETWORK_TABLES), **network_files(*figures), **BESIDE_PAPER},
-        "figures": drawn(*(name for name in figures if name in NETWORK_FIGURES)),
-        "parameters": {"titles": TITLES, "problems": settings, **parameters},
-    }
-
-
-def notebook_source(wildcards):
-    """The notebook that a page is made of."""
-    return f"notebooks/{NOTEBOOKS[wildcards.page].get('source', wildcards.page)}.ipynb"

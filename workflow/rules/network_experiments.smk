@@ -72,9 +72,7 @@ OF_NETWORK_PROBLEMS = {
 NETWORK_FIGURES = {
     figure: name
     for figure, name in OF_NETWORK_PROBLEMS.items()
-    if name in NETWORK_PROBLEMS
-    and "nng_hmc" in samplers(name)
-    and (figure not in EXPERIMENTS or is_selected(config, figure))
+    if name in PROBLEMS and "nng_hmc" in samplers(name) and (figure not in EXPERIMENTS or is_selected(config, figure))
 }
 
 

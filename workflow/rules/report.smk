@@ -1,101 +1,30 @@
 """Pages: the notebooks of the run, what each of them reads, and the report."""
 
-# Figures of paper B that only their own pages show.
-ON_OTHER_PAGES = {"nng_fig6", "nng_fig7", "nng_fig8", "nng_fig10"}
+from rnshmc.report.notebooks import Run, notebooks, read_pages
+
 STYLE = ours("workflow/report/style.css")
-
-
-NETWORK_TABLES = ("nng_tables", "nng_tables_se", "agreement", "diagnostics")
-# Pages on problems of paper B: title, problems, figures, other parameters; where the config has any of the problems.
-NETWORK_PAGES = {
-    page: (title, chosen, figures, parameters)
-    for page, title, names, figures, parameters in (
-        (
-            "gradient_models",
-            "Models with expensive gradients: GARCH and Gaussian processes",
-            ["garch", "gp_regression"],
-            ("nng_fig6", "nng_fig7", "nng_fig8"),
-            {"series": SIMULATED["garch"], "regression": SIMULATED["gp_regression"]},
-        ),
-        (
-            "gradient_logistic",
-            "Logistic regression in 200 dimensions and on real data",
-            [*dict.fromkeys((SWAPPED, DESIGNED)), "news", "census", "dota2"],
-            ("nng_fig4", "nng_fig5"),
-            {"new_sd": config["experiments"]["nng_fig4"]["prior_sd"]},
-        ),
-        (
-            "gradient_stochastic",
-            "Stochastic gradient HMC on Cover Type",
-            ["cover_type"],
-            ("nng_fig9", "nng_fig10"),
-            {},
-        ),
-    )
-    if (chosen := [name for name in names if name in NETWORK_PROBLEMS])
+PAGES_FILE = ours("papers/pages.yaml")
+PAGES = read_pages(Path(PAGES_FILE), PAPERS)
+# What pages know of problems.
+SHOWN = {
+    name: {
+        **{key: entry[key] for key in ("title", "target", "samplers", "surrogates")},
+        "iterations": {phase: iterations(name, phase) for phase in ("explore", "discard", "keep")},
+    }
+    for name, entry in PROBLEMS.items()
 }
-
-# The pages of the report that are notebooks: the source, what it is called, the files that it reads, the figures that it
-# shows, other parameters.
-BESIDE_PAPER = {**run_tables("scorecard"), "published": PUBLISHED}
-ALL_NOTEBOOKS = {
-    "surrogates": {
-        "title": "Surrogates in one and two dimensions: Figures 1 and 2",
-        "files": {
-            "errors": f"{RESULTS}/tables/fig1_errors.csv",
-            "acceptance": f"{RESULTS}/tables/fig2_acceptance.csv",
-            **BESIDE_PAPER,
-        },
-        "figures": drawn("fig1", "fig2"),
-    },
-    "gaussian": {
-        "title": "A narrow Gaussian in 32 dimensions: Figure 3",
-        "files": {"sweep": f"{RESULTS}/tables/fig3.csv", **BESIDE_PAPER},
-        "figures": drawn("fig3"),
-    },
-    "sweeps": {
-        "title": "Dimension, network size and training set: Figures 4 and 5",
-        "files": {**run_tables(*SWEEPS), **BESIDE_PAPER},
-        "figures": drawn(*SWEEPS),
-    },
-    "table1": {
-        "title": "Four posteriors: Table 1",
-        "files": {
-            **run_tables("table1", "potential_matching"),
-            **BESIDE_PAPER,
-        },
-        "figures": drawn("efficiency", "evaluations", "acceptance"),
-        "parameters": {"titles": TITLES},
-    },
-    "marginals": {
-        "title": "HMC and RNS-HMC sample the same posterior: Figure 6",
-        "files": run_tables("fig6", "agreement"),
-        "figures": drawn("fig6"),
-        "parameters": {"problem": FIG6},
-    },
-    "adaptive": {
-        "title": "Adaptive surrogates: Figures 7 and 8",
-        "files": {**run_tables("fig7", "fig8"), **BESIDE_PAPER},
-        "figures": drawn("fig7", "fig8"),
-        "parameters": {"titles": TITLES},
-    },
-    "gradients": {
-        "title": "Gradients learnt by a network: paper B",
-        "files": {
-            **run_tables("nng_fig2_trajectories", "nng_fig2_acceptance", "nng_fig3_acceptance", "nng_table4"),
-            **run_tables(*NETWORK_TABLES),
-            **BESIDE_PAPER,
-        },
-        "figures": drawn("nng_fig2", "nng_fig3"),
-        "parameters": {
-            "titles": TITLES,
-            "pages": {page: title for page, (title, *_) in NETWORK_PAGES.items()},
-            "banana": EXPERIMENTS["nng_fig2"],
-            "gaussian": EXPERIMENTS["nng_fig3"],
-            "comparison": EXPERIMENTS["nng_table4"],
-        },
-    },
-    **{page: network_page(*entry) for page, entry in NETWORK_PAGES.items()},
+RUN = Run(
+    folder=RESULTS,
+    project=ours("."),
+    config=config,
+    problems=SHOWN,
+    figures={name: FIGURES[name].tables for name in RUN_FIGURES},
+    tables=[Path(path).stem for path in MADE_TABLES],
+    published=PUBLISHED if OF_PAPERS else [],
+)
+# The pages that are notebooks: title, files, figures, parameters and, where it has another name, the source.
+NOTEBOOKS = {
+    **notebooks(PAGES, RUN),
     **{
         name: {
             "source": "problem",
@@ -103,7 +32,7 @@ ALL_NOTEBOOKS = {
             "files": {
                 "chain_files": of_every_chain(rules.sample.output.chain, [name]),
                 "metrics_files": [rules.metrics.output.metrics.format(problem=name)],
-                **run_tables("table1", "diagnostics"),
+                **{table: f"{RESULTS}/tables/{table}.csv" for table in ("table1", "diagnostics")},
                 "story": stories([name]),
             },
             "figures": {figure: f"{RESULTS}/figures/{name}_{figure}.png" for figure in FIGURES_OF[name]},
@@ -112,16 +41,13 @@ ALL_NOTEBOOKS = {
         for name in PAGED
     },
 }
+# Figures that the first page leaves to the pages about problems: all but those in a chapter's template.
+FIRST_PAGE = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflow/report").rglob("*.html.j2"))
 
 
-# A page is made where the run has all that it shows, and the scorecard if it is of a paper.
-NOTEBOOKS = {
-    name: page
-    for name, page in ALL_NOTEBOOKS.items()
-    if all(Path(path).stem in DRAWN for path in page["figures"].values())
-    and (OF_PAPERS or "scorecard" not in page["files"])
-    and (name != "gradients" or is_selected(config, "nng_table4"))
-}
+def notebook_source(wildcards):
+    """The notebook that a page is made of."""
+    return f"notebooks/{NOTEBOOKS[wildcards.page].get('source', wildcards.page)}.ipynb"
 
 
 rule notebook:
@@ -163,23 +89,28 @@ rule notebook:
 rule report:
     """Make the first page of the report: what was run, and what came out."""
     input:
-        template=ours("workflow/report/index.html.j2"),
-        style=STYLE,
-        table1=rules.tables.output.table1,
-        table1_se=rules.tables.output.table1_se,
-        diagnostics=rules.tables.output.diagnostics,
-        agreement=rules.tables.output.agreement,
-        nng_tables=rules.tables.output.nng_tables,
-        nng_tables_se=rules.tables.output.nng_tables_se,
+        **{name: rules.tables.output[name] for view in TABLE_VIEWS for name in (view, f"{view}_se")},
+        **{name: rules.tables.output[name] for name in ("results", "diagnostics", "agreement")},
         # A run of a user's own problems is compared with no paper.
+        template=ours("workflow/report/index.html.j2"),
+        parts=[ours("workflow/report/macros.html.j2")]
+        + [
+            ours(f"workflow/report/chapters/{path.name}")
+            for path in sorted((ROOT / "workflow/report/chapters").iterdir())
+        ],
+        style=STYLE,
+        papers=ours("papers/papers.csv"),
+        views=VIEWS_FILE,
+        chapters=ours("papers/chapters.csv"),
+        pages_of_papers=PAGES_FILE,
         scorecard=rules.scorecard.output if OF_PAPERS else [],
         published=PUBLISHED,
-        metrics=expand(rules.metrics.output.metrics, problem=PAGED),
+        metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
         stories=stories(PAGED),
         figures=[
             rules.figure.output.figure.format(figure=name)
             for name in (*RUN_FIGURES, *(f"{problem}_field" for problem in ELLIPTIC))
-            if name not in ON_OTHER_PAGES
+            if f'"{name}"' in FIRST_PAGE or name not in RUN_FIGURES
         ],
         pages=expand(rules.notebook.output.page, page=NOTEBOOKS),
         provenance=rules.provenance.output.provenance,
@@ -188,7 +119,7 @@ rule report:
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        spec={"run": config["run"], "titles": TITLES},
+        spec={"run": config["run"], "titles": TITLES, "paper_of": PAPER_OF},
     script:
         "../scripts/report.py"
 
@@ -199,7 +130,7 @@ rule scorecard_page:
         template=ours("workflow/report/scorecard.html.j2"),
         style=STYLE,
         scorecard=rules.scorecard.output.scorecard,
-        papers=TITLES_OF_PAPERS,
+        papers=ours("papers/papers.csv"),
         published=PUBLISHED,
         metrics=expand(rules.metrics.output.metrics, problem=PAGED),
     output:

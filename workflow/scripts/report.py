@@ -6,47 +6,50 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from rnshmc.report.index_page import Results, report_page, sections
-from rnshmc.report.network_text import network_sections
+from rnshmc.report.index_page import PaperSections, read_chapters, report_page
+from rnshmc.report.notebooks import read_pages
+from rnshmc.report.sections import sections, with_details
 from rnshmc.report.table_text import readable_diagnostics
 from rnshmc.results.metrics import read_metrics
 from rnshmc.results.tables import read_results
+from rnshmc.results.views import read_views
 from rnshmc.run.job import job
 from rnshmc.scorecard.card import SCORECARD_COLUMNS
+from rnshmc.scorecard.papers import NO_PAPER, read_papers
 from rnshmc.scorecard.published import most_draws, read_published
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
-spec = snakemake.params.spec
+spec, given = snakemake.params.spec, snakemake.input
 
 with job(snakemake.log[0]):
-    numbers = read_published(map(Path, snakemake.input.published))
-    results = Results(
-        table=read_results(Path(snakemake.input.table1)),
-        errors=read_results(Path(snakemake.input.table1_se)),
-        diagnostics=pd.read_csv(snakemake.input.diagnostics),
-        agreement=pd.read_csv(snakemake.input.agreement),
-        numbers=numbers,
-        metrics=read_metrics(snakemake.input.metrics),
-    )
-    stories = {Path(path).stem: Path(path).read_text(encoding="utf-8").strip() for path in snakemake.input.stories}
-    network, network_se = (pd.read_csv(snakemake.input[name]) for name in ("nng_tables", "nng_tables_se"))
+    numbers = read_published(map(Path, given.published))
+    papers, views = read_papers(Path(given.papers)), read_views(Path(given.views))
+    results, diagnostics, agreement = (pd.read_csv(given[name]) for name in ("results", "diagnostics", "agreement"))
+    metrics = read_metrics(given.metrics)
+    stories = {Path(path).stem: Path(path).read_text(encoding="utf-8").strip() for path in given.stories}
+    parts = []
+    for paper in (*papers.values(), NO_PAPER):
+        table, errors = (read_results(Path(given[name])) for name in (paper.view, f"{paper.view}_se"))
+        shown = sections(table, errors, views[paper.view], numbers, spec["titles"])
+        mine = [section for section in shown if spec["paper_of"].get(section.problem, "") == paper.name]
+        parts.append(PaperSections(paper, tuple(with_details(mine, results, diagnostics, agreement, metrics, stories))))
     # Empty where no problem or experiment of a paper was run.
-    cards = [pd.read_csv(path) for path in snakemake.input.scorecard]
-    card = cards[0] if cards else pd.DataFrame(columns=list(SCORECARD_COLUMNS))
+    cards = [pd.read_csv(path) for path in given.scorecard]
     index = report_page(
-        Path(snakemake.input.template),
+        Path(given.template),
         run=spec["run"],
-        problems=sections(results, spec["titles"], stories),
-        gradient_problems=network_sections(network, network_se, numbers, spec["titles"]),
-        diagnostics=readable_diagnostics(results.diagnostics, spec["titles"]),
-        card=card,
+        papers=parts,
+        chapters=read_chapters(Path(given.chapters)),
+        pages=read_pages(Path(given.pages_of_papers), papers),
+        diagnostics=readable_diagnostics(diagnostics, spec["titles"]),
+        card=cards[0] if cards else pd.DataFrame(columns=list(SCORECARD_COLUMNS)),
         numbers=numbers,
-        draws=max((chain.draws for chain in results.metrics), default=0),
-        paper_draws=most_draws(numbers, results.table["problem"]),
-        figures={Path(path).stem: Path(path) for path in snakemake.input.figures},
-        notebooks={Path(path).stem: Path(path).name for path in snakemake.input.pages},
-        provenance=json.loads(Path(snakemake.input.provenance).read_text(encoding="utf-8")),
+        draws=max((chain.draws for chain in metrics), default=0),
+        paper_draws=most_draws(numbers, spec["titles"]),
+        figures={Path(path).stem: Path(path) for path in given.figures},
+        notebooks={Path(path).stem: Path(path).name for path in given.pages},
+        provenance=json.loads(Path(given.provenance).read_text(encoding="utf-8")),
     )
     Path(snakemake.output.page).write_text(index, encoding="utf-8")

@@ -8,7 +8,8 @@ import pandas as pd
 from rnshmc.report.scorecard_page import scorecard_page
 from rnshmc.results.metrics import read_metrics
 from rnshmc.run.job import job
-from rnshmc.scorecard.published import most_draws, read_papers, read_published
+from rnshmc.scorecard.papers import read_papers
+from rnshmc.scorecard.published import most_draws, read_published
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
@@ -21,7 +22,7 @@ with job(snakemake.log[0]):
         run=snakemake.params.spec["run"],
         card=pd.read_csv(snakemake.input.scorecard),
         numbers=numbers,
-        papers=read_papers(Path(snakemake.input.papers)),
+        papers={name: paper.title for name, paper in read_papers(Path(snakemake.input.papers)).items()},
         titles=snakemake.params.spec["titles"],
         draws=max((chain.draws for chain in metrics), default=0),
         paper_draws=most_draws(numbers, {chain.problem for chain in metrics}),

@@ -8,7 +8,7 @@ from rnshmc.results.agreement import agreement_table
 from rnshmc.results.matching import matching_table
 from rnshmc.results.metrics import read_convergence, read_metrics
 from rnshmc.results.tables import diagnostics_table, results_standard_errors, results_table
-from rnshmc.results.views import view
+from rnshmc.results.views import read_views, view
 from rnshmc.run.job import job
 from rnshmc.store.reference import read_reference
 from rnshmc.store.timing import Timing
@@ -27,10 +27,12 @@ with job(snakemake.log[0]):
     errors = results_standard_errors(metrics, timings, spec["papers"])
     results.to_csv(output.results, index=False)
     errors.to_csv(output.results_se, index=False)
+    views = read_views(Path(snakemake.input.views))
     for name, problems in spec["views"].items():
-        view(results, name, problems).to_csv(output[name], index=False)
-        view(errors, name, problems).to_csv(output[f"{name}_se"], index=False)
-        readable = READABLE[name](view(results, name, problems), spec["titles"])
+        table = view(results, views[name], problems)
+        table.to_csv(output[name], index=False)
+        view(errors, views[name], problems).to_csv(output[f"{name}_se"], index=False)
+        readable = READABLE[name](table, spec["titles"])
         Path(output[f"{name}_md"]).write_text(to_markdown(readable) + busy_note(readable), encoding="utf-8")
         Path(output[f"{name}_tex"]).write_text(to_latex(readable), encoding="utf-8")
     diagnostics_table(metrics, read_convergence(snakemake.input.metrics)).to_csv(output.diagnostics, index=False)

@@ -7,122 +7,109 @@ from typing import Any
 
 import pandas as pd
 
-from rnshmc.plots.style import STAND_IN
-from rnshmc.report.network_text import NetworkSection
+from rnshmc.errors import DataError
+from rnshmc.report.notebooks import Page
 from rnshmc.report.pages import render
 from rnshmc.report.scorecard_text import of_items, verdict_sentence
-from rnshmc.report.table_text import Number, fixed, plus_minus, significant
-from rnshmc.results.metrics import ChainMetrics
-from rnshmc.results.names import sampler_label
+from rnshmc.report.sections import Section
 from rnshmc.scorecard.card import verdict_counts
-from rnshmc.scorecard.published import Published, printed_cells
+from rnshmc.scorecard.papers import Paper
+from rnshmc.scorecard.published import Published
+from rnshmc.store.csv_rows import read_rows
 
-CHAPTERS = {
-    "surrogates": ("zhang2017", "fig1", "fig2"),
-    "gaussian": ("zhang2017", "fig3"),
-    "sweeps": ("zhang2017", "fig4", "fig5"),
-    "table1": ("zhang2017", "table1", "section5", "section5.1", "section5.2"),
-    "adaptive": ("zhang2017", "fig7", "fig8"),
-    "gradients": ("li2019",),
-}
-"""The paper and the items that each chapter covers; all items where none is named."""
-_ESS_COLUMNS = ("ess_min", "ess_median", "ess_max")
-_QUALITY = {"train_residual_sd": "training residual sd", "train_error": "training error"}
-_COLUMNS = {
-    "ap": fixed(3),
-    **dict.fromkeys(_ESS_COLUMNS, fixed(0)),
-    "s_per_iter": significant,
-    "min_ess_per_s": significant,
-    "speedup": significant,
-}
+CHAPTERS_COLUMNS = ("paper", "chapter", "link", "title", "figures", "problems")
 
 
 @dataclass(frozen=True)
-class Row:
-    """A sampler's row in the report."""
-
-    sampler: str
-    length: str
-    """Numbers of chains and iterations."""
-    hidden_units: str
-    numbers: Mapping[str, Number]
-    counts: tuple[str, ...]
-    """Exact values, gradients and metrics and surrogate gradients per iteration."""
-    ess_per_evaluation: str
-    z: str
-    threshold: str
-    compared: bool
-    """Whether its means are compared with any."""
-    agrees: bool | None
-    """Whether they agree with the reference; None if there are too few draws to judge."""
-    solver_failures: int
-    softened_metrics: int
-    fit: str
-    loaded: bool
-
-
-@dataclass(frozen=True)
-class Section:
-    """A problem in the report."""
-
-    problem: str
-    title: str
-    story: str
-    origin: str
-    rows: tuple[Row, ...]
-
-    @property
-    def stand_in(self) -> bool:
-        """Whether the data are a stand-in."""
-        return self.origin == STAND_IN
-
-
-@dataclass(frozen=True)
-class Results:
-    """The data of the report.
+class Chapter:
+    """A chapter of the first page, from papers/chapters.csv.
 
     Attributes
     ----------
-    table, errors, diagnostics, agreement
-        From `rnshmc.results.tables`.
-    numbers
-        The published numbers (`rnshmc.scorecard.published.read_published`).
-    metrics
-        Of every chain.
+    paper
+        Name of the paper; empty for the chapter on problems that are of none.
+    name
+        Of its template in ``workflow/report/chapters``, of its notebook if it has one, and of its anchor.
+    link, title
+        Its title in the list of chapters, and above its text.
+    figures, problems
+        It is shown if one of these figures is drawn or, if it is about the paper's problems, the run has one.
     """
 
-    table: pd.DataFrame
-    errors: pd.DataFrame
-    diagnostics: pd.DataFrame
-    agreement: pd.DataFrame
-    numbers: Sequence[Published]
-    metrics: Sequence[ChainMetrics]
+    paper: str
+    name: str
+    link: str
+    title: str
+    figures: tuple[str, ...]
+    problems: bool
 
 
-def sections(results: Results, titles: Mapping[str, str], stories: Mapping[str, str]) -> list[Section]:
-    """The problems of a run with all their numbers as text, in the order of the tables."""
-    parts = []
-    for problem in dict.fromkeys(results.table["problem"]):
-        chains = [chain for chain in results.metrics if chain.problem == problem]
-        samplers = results.table.loc[results.table["problem"] == problem, "sampler"]
-        parts.append(
-            Section(
-                problem=problem,
-                title=titles[problem],
-                story=stories.get(problem, ""),
-                origin=chains[0].origin,
-                rows=tuple(_row(results, problem, sampler) for sampler in samplers),
-            )
+@dataclass(frozen=True)
+class PaperSections:
+    """The problems of a paper in a run; of none if `paper` has no name."""
+
+    paper: Paper
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the results of a run rest on, where that is less than in the papers.
+
+    Attributes
+    ----------
+    stand_ins, fewer_rows
+        Titles of problems whose data are stand-ins, or some of the papers' rows.
+    loaded
+        Samplers and problems timed on a busy machine.
+    draws, paper_draws
+        Kept draws of the longest chains, and of the longest in the papers; empty where these are no longer.
+    """
+
+    stand_ins: tuple[str, ...]
+    fewer_rows: tuple[str, ...]
+    loaded: tuple[str, ...]
+    draws: int
+    paper_draws: str
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What there is to say, in a few words."""
+        said = {
+            f"stand-in data: {len(self.stand_ins)}": self.stand_ins,
+            f"fewer rows: {len(self.fewer_rows)}": self.fewer_rows,
+            "short chains": self.paper_draws,
+            "a busy machine": self.loaded,
+        }
+        return tuple(text for text, there in said.items() if there)
+
+
+def read_chapters(path: Path) -> list[Chapter]:
+    """The chapters in the order in which they are shown: columns `CHAPTERS_COLUMNS`.
+
+    Raises
+    ------
+    DataError
+        If the file has other columns, or says something else than yes or no of problems.
+    """
+    chapters = []
+    for source, row in read_rows(path, CHAPTERS_COLUMNS):
+        if row["problems"] not in ("yes", "no"):
+            raise DataError(f"{source}, column problems: expected yes or no, got {row['problems']!r}")
+        figures = tuple(row["figures"].split())
+        chapters.append(
+            Chapter(row["paper"], row["chapter"], row["link"], row["title"], figures, row["problems"] == "yes")
         )
-    return parts
+    return chapters
 
 
 def report_page(
     template: Path,
     *,
     run: str,
-    problems: Sequence[Section],
-    gradient_problems: Sequence[NetworkSection],
+    papers: Sequence[PaperSections],
+    chapters: Sequence[Chapter],
+    pages: Mapping[str, Page],
     diagnostics: pd.DataFrame,
     card: pd.DataFrame,
     numbers: Sequence[Published],
@@ -140,10 +127,10 @@ def report_page(
         The jinja2 template; its includes are in the same folder.
     run
         Name of the run.
-    problems
-        From `sections`.
-    gradient_problems
-        From `rnshmc.report.network_text.network_sections`; none, if the run has no problem of paper B.
+    papers
+        The problems of each paper, from `rnshmc.report.sections`.
+    chapters, pages
+        From `read_chapters` and `rnshmc.report.notebooks.read_pages`.
     diagnostics
         From `rnshmc.report.table_text.readable_diagnostics`, of every problem.
     card
@@ -151,7 +138,7 @@ def report_page(
     numbers
         The published numbers (`rnshmc.scorecard.published.read_published`).
     draws, paper_draws
-        Kept draws of the longest chains of `problems`, and of the longest chains in the paper.
+        Kept draws of the longest chains of the run, and of these problems in the papers.
     figures
         PNG files; a chapter whose figures are missing is omitted.
     notebooks
@@ -160,119 +147,49 @@ def report_page(
         From `rnshmc.store.provenance`.
     """
     diagnosed = diagnostics.to_dict("records")
-    everywhere: list[Section | NetworkSection] = [*problems, *gradient_problems]
+    everything = [section for of_one in papers for section in of_one.sections]
+    by_paper = {of_one.paper.name: of_one.sections for of_one in papers}
     return render(
         template,
         run=run,
-        sections=problems,
-        gradient_sections=gradient_problems,
-        samplers=list(dict.fromkeys(row.sampler for section in problems for row in section.rows)),
-        loaded=[text for section in everywhere if (text := _loaded(section))],
-        fewer_rows=[section.title for section in everywhere if section.origin == "subset"],
+        papers=[of_one for of_one in papers if of_one.sections],
+        by_paper=by_paper,
+        compared=[of_one.paper.citation for of_one in papers if of_one.paper.citation and len(card)],
+        detailed=[section for of_one in papers if of_one.paper.pages == "each" for section in of_one.sections],
+        chapters=[chapter for chapter in chapters if _is_shown(chapter, figures, by_paper)],
+        pages=pages,
+        samplers={row.sampler for section in everything for row in section.rows},
+        basis=_basis(everything, draws, paper_draws),
         diagnostics=diagnosed,
         warned=[row for row in diagnosed if row["warnings"] != "none"],
         counts=verdict_counts(card) if len(card) else {},
-        draws=draws,
-        paper_draws=f"{paper_draws:.0f}" if draws < paper_draws else "",
-        sentences={name: verdict_sentence(of_items(card, numbers, *chapter)) for name, chapter in CHAPTERS.items()},
+        sentences={
+            name: verdict_sentence(of_items(card, numbers, page.paper, *page.items))
+            for name, page in pages.items()
+            if page.items
+        },
         figures=figures,
         notebooks=notebooks,
         provenance=provenance,
     )
 
 
-def _loaded(section: Section | NetworkSection) -> str:
+def _is_shown(chapter: Chapter, figures: Mapping[str, Path], by_paper: Mapping[str, Sequence[Section]]) -> bool:
+    drawn = any(name in figures for name in chapter.figures)
+    return drawn or (chapter.problems and bool(by_paper.get(chapter.paper)))
+
+
+def _basis(everything: Sequence[Section], draws: int, paper_draws: float) -> Basis:
+    return Basis(
+        stand_ins=tuple(section.title for section in everything if section.stand_in),
+        fewer_rows=tuple(section.title for section in everything if section.origin == "subset"),
+        loaded=tuple(text for section in everything if (text := _loaded(section))),
+        draws=draws,
+        paper_draws=f"{paper_draws:.0f}" if 0 < draws < paper_draws else "",
+    )
+
+
+def _loaded(section: Section) -> str:
     """The samplers of a problem whose timing was disturbed; empty if none was."""
     samplers = [row.sampler for row in section.rows if row.loaded]
     return f"{', '.join(samplers)} on {section.title}" if samplers else ""
-
-
-def _row(results: Results, problem: str, sampler: str) -> Row:
-    ours, errors, diagnostics = (
-        _only(table, problem, sampler) for table in (results.table, results.errors, results.diagnostics)
-    )
-    agreement = _agreement(results.agreement, problem, sampler)
-    chains = [chain for chain in results.metrics if (chain.problem, chain.sampler) == (problem, sampler)]
-    paper = _published(results.numbers, problem, sampler, chains[0].draws)
-    return Row(
-        sampler=sampler_label(sampler),
-        length=f"{len(chains)} × ({chains[0].explored} + {chains[0].draws})",
-        hidden_units=fixed(0)(ours["hidden_units"]),
-        numbers={column: _number(column, ours, errors, paper) for column in _COLUMNS},
-        counts=tuple(
-            significant(count)
-            for count in (
-                ours["values_per_iter"],
-                ours["gradients_per_iter"],
-                ours["metrics_per_iter"],
-                sum(chain.surrogate_gradients_per_iter for chain in chains) / len(chains),
-            )
-        ),
-        ess_per_evaluation=significant(ours["min_ess_per_value"]),
-        **agreement,
-        solver_failures=int(diagnostics["solver_failures"]),
-        softened_metrics=int(diagnostics["softened_metrics"]),
-        fit=_fit(chains),
-        loaded=bool(ours["loaded"]),
-    )
-
-
-def _only(table: pd.DataFrame, problem: str, sampler: str) -> dict[str, Any]:
-    row = table[(table["problem"] == problem) & (table["sampler"] == sampler)]
-    return {str(column): value for column, value in row.iloc[0].items()}
-
-
-def _agreement(table: pd.DataFrame, problem: str, sampler: str) -> dict[str, Any]:
-    """The comparison of a sampler's means; dashes for one that is compared with nothing, as HMC is with itself."""
-    if table[(table["problem"] == problem) & (table["sampler"] == sampler)].empty:
-        return {"z": "–", "threshold": "–", "compared": False, "agrees": None}
-    row = _only(table, problem, sampler)
-    agrees = None if pd.isna(row["agrees"]) else bool(row["agrees"])
-    return {
-        "z": fixed(2)(row["max_abs_z"]),
-        "threshold": fixed(2)(row["threshold"]),
-        "compared": True,
-        "agrees": agrees,
-    }
-
-
-def _published(numbers: Sequence[Published], problem: str, sampler: str, draws: int) -> dict[str, float]:
-    """The published row with its ESS scaled to as many draws as ours; empty if there is none."""
-    cells = printed_cells(numbers, problem, sampler)
-    return {
-        column: cells[column].printed * (draws / cells[column].draws if column in _ESS_COLUMNS else 1.0)
-        for column in _COLUMNS
-        if column in cells
-    }
-
-
-def _number(column: str, ours: Mapping[str, Any], errors: Mapping[str, Any], paper: Mapping[str, float]) -> Number:
-    text = _COLUMNS[column]
-    return Number(
-        text(ours[column]), plus_minus(errors[column]), _as_printed(column, paper[column]) if column in paper else ""
-    )
-
-
-def _as_printed(column: str, value: float) -> str:
-    """A published number with its printed digits."""
-    if column in _ESS_COLUMNS:
-        return f"{value:.0f}"
-    if column == "s_per_iter":
-        return f"{value:.3f}"
-    return f"{value:.2f}" if value >= 0.01 else f"{value:g}"
-
-
-def _fit(chains: Sequence[ChainMetrics]) -> str:
-    """A sentence about the surrogates of these chains; empty if the exact potential drives."""
-    fits = [(chain.surrogate, chain.phases["fit"]) for chain in chains if chain.surrogate is not None]
-    if not fits:
-        return ""
-    # A network of gradients has no residual of the potential, but an error of the gradient, in standard deviations.
-    key = "train_residual_sd" if "train_residual_sd" in fits[0][0] else "train_error"
-    residuals = [surrogate[key] for surrogate, _ in fits]
-    seconds = [phase["cpu_s"] for _, phase in fits]
-    units = fits[0][0].get("hidden_units")
-    return (
-        f"{units} hidden units, fitted in {significant(min(seconds), 2)}–{significant(max(seconds), 2)} s, "
-        f"{_QUALITY[key]} {significant(min(residuals), 2)}–{significant(max(residuals), 2)}"
-    )

@@ -1,84 +1,20 @@
 """Results of paper B as text: our numbers and the printed ones, settings, and summary sentences."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from rnshmc.plots.style import STAND_IN
 from rnshmc.report.driver_text import driver_text
-from rnshmc.report.table_text import Number, fixed, plus_minus, significant
+from rnshmc.report.sections import Row, Section
+from rnshmc.report.table_text import Number, fixed, significant
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import sampler_label
-from rnshmc.scorecard.published import Published, printed_cells
-
-UNCORRECTED = "sghmc"
-"""The recipe without a Metropolis step: its draws have another distribution, so their ESS is not meaningful."""
-_STAND_IN = "stand-in"
+from rnshmc.scorecard.published import Published
 
 
-@dataclass(frozen=True)
-class NetworkRow:
-    """A sampler's row in the summary; a printed speed-up is in the column of its definition, with or without
-    training."""
-
-    sampler: str
-    ap: Number
-    speedup: Number
-    """Median ESS per second relative to HMC, of the draws alone."""
-    total_speedup: Number
-    """The same, including training draws and training."""
-    loaded: bool
-
-
-@dataclass(frozen=True)
-class NetworkSection:
-    """A problem of paper B in the summary."""
-
-    problem: str
-    title: str
-    origin: str
-    draws: int
-    """Kept draws of each chain: of the sampler with the fewest."""
-    rows: tuple[NetworkRow, ...]
-
-    @property
-    def stand_in(self) -> bool:
-        """Whether the data are a stand-in."""
-        return self.origin == _STAND_IN
-
-
-def network_sections(
-    table: pd.DataFrame, errors: pd.DataFrame, numbers: Sequence[Published], titles: Mapping[str, str]
-) -> list[NetworkSection]:
-    """The problems of paper B with acceptance and speed-ups as text, without samplers that have no Metropolis step.
-
-    Parameters
-    ----------
-    table, errors
-        From `rnshmc.results.views`, of the results and of their standard errors.
-    numbers
-        The published numbers (`rnshmc.scorecard.published.read_published`).
-    titles
-        Title of each problem.
-    """
-    kept = table["recipe"] != UNCORRECTED
-    return [
-        NetworkSection(
-            problem=problem,
-            title=titles[problem],
-            origin=str(table.loc[table["problem"] == problem, "data"].iloc[0]),
-            draws=int(table.loc[table["problem"] == problem, "draws"].min()),
-            rows=tuple(
-                _row(table.loc[index], errors.loc[index], _printed(numbers, problem, str(table.at[index, "sampler"])))
-                for index in table.index[kept & (table["problem"] == problem)]
-            ),
-        )
-        for problem in dict.fromkeys(table["problem"])
-    ]
-
-
-def reading(section: NetworkSection) -> str:
+def reading(section: Section) -> str:
     """Our results on a problem and the paper's, as an item of a Markdown list."""
     parts = [_reading(row) for row in section.rows]
     return f"- {section.title}: {'; '.join(parts)}."
@@ -177,44 +113,21 @@ def readable_process_table(table: pd.DataFrame, numbers: Sequence[Published]) ->
 
 def stand_in_warning(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     """A Markdown warning that names the problems of a table whose data are stand-ins; empty if there are none."""
-    names = [titles[problem] for problem in table.loc[table["data"] == _STAND_IN, "problem"].unique()]
+    names = [titles[problem] for problem in table.loc[table["data"] == STAND_IN, "problem"].unique()]
     if not names:
         return ""
     return f"\n\n> **Stand-in data:** {', '.join(names)}. Their numbers say nothing about the real posteriors."
 
 
-def _reading(row: NetworkRow) -> str:
+def _reading(row: Row) -> str:
     """A sampler in a sentence: acceptance, and the speed-up that the paper prints, or the one of the draws alone."""
-    text = f"{row.sampler} accepts {_beside(row.ap)}"
+    text = f"{row.sampler} accepts {_beside(row.numbers['ap'])}"
     if row.sampler == sampler_label(BASELINE):
         return text
-    if row.total_speedup.paper:
-        return f"{text} and yields × {_beside(row.total_speedup, '× ')} with its training"
-    return f"{text} and yields × {_beside(row.speedup, '× ')}"
+    if (trained := row.numbers["total_speedup"]).paper:
+        return f"{text} and yields × {_beside(trained, '× ')} with its training"
+    return f"{text} and yields × {_beside(row.numbers['speedup'], '× ')}"
 
 
 def _beside(number: Number, sign: str = "") -> str:
     return f"{number.ours} (paper: {sign}{number.paper})" if number.paper else number.ours
-
-
-def _row(ours: "pd.Series[Any]", errors: "pd.Series[Any]", printed: Mapping[str, str]) -> NetworkRow:
-    name = str(ours["sampler"])
-
-    def number(column: str, text: str) -> Number:
-        return Number(text, plus_minus(errors[column]), printed.get(column, ""))
-
-    return NetworkRow(
-        sampler=sampler_label(name),
-        ap=number("ap", fixed(2)(ours["ap"])),
-        speedup=number("speedup", significant(ours["speedup"])),
-        total_speedup=number("total_speedup", significant(ours["total_speedup"])),
-        loaded=bool(ours["loaded"]),
-    )
-
-
-def _printed(numbers: Sequence[Published], problem: str, sampler: str) -> dict[str, str]:
-    """Printed numbers of a row by our columns; the seconds of a speed-up determine its column."""
-    cells = printed_cells(numbers, problem, sampler)
-    trained = "speedup" in cells and cells["speedup"].arguments.get("seconds") == "published_total_s"
-    columns = {"ap": "ap", "speedup": "total_speedup" if trained else "speedup"}
-    return {column: f"{cells[name].printed:g}" for name, column in columns.items() if name in cells}

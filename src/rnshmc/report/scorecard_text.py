@@ -108,7 +108,7 @@ def verdict_sentence(card: pd.DataFrame) -> str:
     counts = verdict_counts(card)
     compared = counts["reproduced"] + counts["differs"]
     unexplained = f" ({counts[UNEXPLAINED]} without a reason)" if counts[UNEXPLAINED] else ""
-    rest = f"; not comparable: {counts['not comparable']}" if counts["not comparable"] else ""
+    rest = "".join(f"; {name}: {counts[name]}" for name in ("not judged", "not comparable") if counts[name])
     return (
         f"Numbers compared with the paper: {compared}; reproduced: {counts['reproduced']}; "
         f"different: {counts['differs']}{unexplained}{rest}."
@@ -153,6 +153,7 @@ def _verdicts(heading: str, rows: pd.DataFrame, reasons: Sequence[Reason]) -> pd
             "": [heading, *below],
             "reproduced": [str(counts["reproduced"]), *below],
             "differs": [*map(str, why)] or ["0"],
+            "not judged": [str(counts["not judged"]), *below],
             "not comparable": [str(counts["not comparable"]), *below],
             "why it differs": [*map(str, why.index)] or [""],
         }

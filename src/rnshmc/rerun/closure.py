@@ -10,6 +10,7 @@ import ast
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,31 @@ _PACKAGE = "rnshmc"
 _SOURCES = "src"
 
 
-def import_closure(modules: Iterable[str], root: Path, *, memory: Memory | None = None) -> tuple[Path, ...]:
-    """The files that are read when modules are imported, directly or indirectly.
+@dataclass(frozen=True)
+class Closure:
+    """What is read when modules are imported, directly or indirectly.
+
+    Attributes
+    ----------
+    files
+        Relative to the project's folder and sorted. Includes the ``__init__`` files of parent packages, and imports
+        inside functions. Imports under ``if TYPE_CHECKING:`` do not run and are excluded, as is everything outside
+        ``src``.
+    names
+        Dotted names that are imported: of modules, and of what is taken from them.
+    """
+
+    files: tuple[Path, ...]
+    names: frozenset[str]
+
+    def taken_from(self, file: Path) -> set[str]:
+        """The names that are taken from one of the files."""
+        module = ".".join(file.with_suffix("").parts[1:])
+        return {name.rpartition(".")[2] for name in self.names if name.rpartition(".")[0] == module}
+
+
+def import_closure(modules: Iterable[str], root: Path, *, memory: Memory | None = None) -> Closure:
+    """The files that are read when modules are imported, and the names that are taken from them.
 
     Parameters
     ----------
@@ -32,12 +56,6 @@ def import_closure(modules: Iterable[str], root: Path, *, memory: Memory | None 
         The project's folder, the one with ``src`` in it.
     memory
         What is known of the files' texts, to which new answers are added.
-
-    Returns
-    -------
-    tuple of Path
-        Relative to ``root`` and sorted. Includes the ``__init__`` files of parent packages, and imports inside
-        functions. Imports under ``if TYPE_CHECKING:`` do not run and are excluded, as is everything outside ``src``.
 
     Raises
     ------
@@ -65,7 +83,8 @@ def import_closure(modules: Iterable[str], root: Path, *, memory: Memory | None 
             package = module if file.name == "__init__.py" else parent
             text = file.read_text(encoding="utf-8")
             pending += memory.recall(f"imports in {package}", text, partial(_imported_names, text, package)).split()
-    return tuple(sorted(file.relative_to(root) for file in files.values() if file is not None))
+    found = sorted(file.relative_to(root) for file in files.values() if file is not None)
+    return Closure(tuple(found), frozenset(files))
 
 
 def files_beside(file: Path) -> tuple[Path, ...]:

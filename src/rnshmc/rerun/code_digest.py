@@ -6,12 +6,14 @@ changed. It is taken from the syntax tree: comments, docstrings, line breaks and
 
 import ast
 import hashlib
+import json
 from collections.abc import Collection, Iterable
 from functools import partial
 from pathlib import Path
 
 from rnshmc.errors import ParameterError
 from rnshmc.rerun.closure import files_beside, import_closure, parsed, script_imports
+from rnshmc.rerun.error_classes import error_classes, named_classes
 from rnshmc.rerun.memory import Memory
 
 _PACKAGE = Path("src/rnshmc/__init__.py")
@@ -27,6 +29,8 @@ def code_digest(
     memory: Memory | None = None,
 ) -> str:
     """Digest of all code that a script runs: itself, its imports, and registry entries that it loads by name.
+
+    Of a module of bare exception classes only those that the code names count (`rnshmc.rerun.error_classes`).
 
     Parameters
     ----------
@@ -55,16 +59,22 @@ def code_digest(
     """
     memory = memory or Memory()
     named = sorted(entries)
-    files = import_closure((*script_imports(root / script), *named), root, memory=memory)
+    closure = import_closure((*script_imports(root / script), *named), root, memory=memory)
     digest = hashlib.sha256("\n".join(named).encode())
-    for file in (script, *files):
+    for file in (script, *closure.files):
         text = "" if file == _PACKAGE else (root / file).read_text(encoding="utf-8")
-        tables = file not in registries
-        said = memory.recall(
-            "meaning" if tables else "meaning without tables", text, partial(meaning, text, tables=tables)
-        )
+        if classes := json.loads(memory.recall("error classes", text, partial(_error_classes, text))):
+            said = named_classes(classes, closure.taken_from(file))
+        elif file in registries:
+            said = memory.recall("meaning without tables", text, partial(meaning, text, tables=False))
+        else:
+            said = memory.recall("meaning", text, partial(meaning, text))
         digest.update(f"\n{file.as_posix()} {said}".encode())
     return digest.hexdigest()
+
+
+def _error_classes(text: str) -> str:
+    return json.dumps(error_classes(text))
 
 
 def own_digest(file: Path) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-_ANALYSIS = ("closure.py", "code_digest.py")
+_ANALYSIS = ("closure.py", "code_digest.py", "error_classes.py")
 """Files beside this one: what they compute is forgotten when they change."""
 
 

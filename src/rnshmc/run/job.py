@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from rnshmc.errors import RnshmcError
 from rnshmc.files import write_remedy
-from rnshmc.run.trouble import MEMORY_REMEDY
+from rnshmc.run.remedies import MEMORY_REMEDY
 
 _log = logging.getLogger(__name__)
 INTERRUPTED = 130

@@ -3,16 +3,20 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, get_args
 
 import pandas as pd
 
+from rnshmc.results.estimates import Estimate
 from rnshmc.results.names import sampler_label
+from rnshmc.scorecard.lengths import Shorter, reason_not_to_judge
 from rnshmc.scorecard.measured import Measured, Tables
 from rnshmc.scorecard.measures.registry import check, measured
 from rnshmc.scorecard.noise import errors
 from rnshmc.scorecard.published import Key, Published, by_key
 from rnshmc.scorecard.reasons import Reason, reason_for
+from rnshmc.scorecard.rules import Verdict
 
 SCORECARD_COLUMNS = ("paper", "item", "quantity", "printed", "ours", "ours_se", "ratio", "verdict", "note")
 
@@ -30,12 +34,17 @@ class Pair:
     remark: str
 
 
-def scorecard(tables: Tables, numbers: Sequence[Published], reasons: Sequence[Reason]) -> pd.DataFrame:
+def scorecard(
+    tables: Tables, numbers: Sequence[Published], reasons: Sequence[Reason], parts: Shorter = MappingProxyType({})
+) -> pd.DataFrame:
     """The scorecard of a run, in the order of the published numbers: columns `SCORECARD_COLUMNS`.
 
     `printed` is NaN for a statement in words. `ours_se` is the Monte Carlo standard error over chains or repeats (of
     seconds, over blocks); effective sample sizes are scaled to the kept draws of the paper; `ratio` is ours over the
     paper's, NaN where there is none. An item and problem for which the run measured nothing has no rows.
+
+    A number is not judged if it is based on other data than the paper's or on shorter chains or smaller surrogates, or
+    if its error leaves the verdict open; the note says which.
 
     Parameters
     ----------
@@ -45,6 +54,8 @@ def scorecard(tables: Tables, numbers: Sequence[Published], reasons: Sequence[Re
         From `rnshmc.scorecard.published.read_published`.
     reasons
         From `rnshmc.scorecard.reasons.read_reasons`: why a number differs.
+    parts
+        What of the run is shorter than in the papers (`rnshmc.scorecard.lengths.shorter`).
 
     Raises
     ------
@@ -57,17 +68,15 @@ def scorecard(tables: Tables, numbers: Sequence[Published], reasons: Sequence[Re
         check(number)
     published = by_key(numbers)
     pairs = _in_sections_that_ran([_pair(tables, published, number) for number in numbers])
-    return pd.DataFrame([_row(pair, reasons) for pair in pairs], columns=list(SCORECARD_COLUMNS))
+    return pd.DataFrame([_row(pair, reasons, parts) for pair in pairs], columns=list(SCORECARD_COLUMNS))
 
 
 def verdict_counts(card: pd.DataFrame) -> dict[str, int]:
-    """Counts of numbers that are reproduced, differ, differ without a reason (a subset), and are not comparable."""
+    """Counts of numbers by verdict, and of those that differ without a reason, which are part of those that differ."""
     verdicts = card["verdict"]
     return {
-        "reproduced": int((verdicts == "reproduced").sum()),
-        "differs": int((verdicts == "differs").sum()),
+        **{name: int((verdicts == name).sum()) for name in get_args(Verdict)},
         UNEXPLAINED: sum(str(note).startswith(UNEXPLAINED) for note in card["note"]),
-        "not comparable": int((verdicts == "not comparable").sum()),
     }
 
 
@@ -93,16 +102,14 @@ def _pair(tables: Tables, published: Mapping[Key, Published], number: Published)
     )
 
 
-def _row(pair: Pair, reasons: Sequence[Reason]) -> dict[str, Any]:
+def _row(pair: Pair, reasons: Sequence[Reason], parts: Shorter) -> dict[str, Any]:
     number, result = pair.number, pair.measured
     row = {"paper": number.paper, "item": number.label, "quantity": number.quantity, "printed": pair.printed}
     if result is None:
         nothing = dict.fromkeys(("ours", "ours_se", "ratio"), math.nan)
         return {**row, **nothing, "verdict": "not comparable", "note": _note(NOT_RUN, number.note, number.where)}
     ours, printed_error = errors(pair.printed, number.chains, result)
-    comparable = math.isfinite(ours.value) and not result.other_data
-    verdict = number.rule.verdict(pair.printed, ours, printed_error) if comparable else "not comparable"
-    warning = "" if comparable else "stand-in data, or some of the rows" if result.other_data else "not defined"
+    verdict, because = _verdict(pair, ours, printed_error, parts)
     reason = (reason_for(number, pair.printed, ours.value, reasons) or UNEXPLAINED) if verdict == "differs" else ""
     return {
         **row,
@@ -110,8 +117,23 @@ def _row(pair: Pair, reasons: Sequence[Reason]) -> dict[str, Any]:
         "ours_se": result.estimate.error,
         "ratio": ours.value / pair.printed if pair.printed else math.nan,
         "verdict": verdict,
-        "note": _note(warning, reason, number.note, number.where, pair.remark, str(number.rule), f"over {result.over}"),
+        "note": _note(because, reason, number.note, number.where, pair.remark, str(number.rule), f"over {result.over}"),
     }
+
+
+def _verdict(pair: Pair, ours: Estimate, printed_error: float, parts: Shorter) -> tuple[Verdict, str]:
+    """The verdict, and why there is none where there is none."""
+    number, result = pair.number, pair.measured
+    if number.rule.kind == "never":
+        return "not comparable", ""
+    if not math.isfinite(ours.value):
+        return "not comparable", "not defined"
+    if result is not None and result.other_data:
+        return "not judged", "stand-in data, or some of the rows"
+    if because := reason_not_to_judge(number, parts):
+        return "not judged", f"shorter than in the papers: {because}"
+    verdict = number.rule.verdict(pair.printed, ours, printed_error)
+    return verdict, "the standard error leaves it open" if verdict == "not judged" else ""
 
 
 def _note(*parts: str) -> str:

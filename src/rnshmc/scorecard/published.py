@@ -1,9 +1,8 @@
 """The printed numbers: one table per paper, with the rule and the measure of each number."""
 
-import csv
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pandas as pd
 
 from rnshmc.errors import DataError, ParameterError
 from rnshmc.scorecard.rules import ONE_SIDED, Rule
+from rnshmc.store.csv_rows import read_rows
 
 COLUMNS = (
     "item",
@@ -34,7 +34,6 @@ COLUMNS = (
     "note",
 )
 """Columns of a paper's table; papers/README.md describes them."""
-PAPERS_COLUMNS = ("paper", "title")
 
 Argument = int | float | str | tuple[int | float | str, ...]
 Key = tuple[str, str, str]
@@ -100,11 +99,6 @@ class Published:
         return self.paper, self.label, self.quantity
 
 
-def read_papers(path: Path) -> dict[str, str]:
-    """The title of each paper by its name, in the order in which they are shown: columns `PAPERS_COLUMNS`."""
-    return {row["paper"]: row["title"] for _, row in read_rows(path, PAPERS_COLUMNS)}
-
-
 def read_published(paths: Iterable[Path]) -> tuple[Published, ...]:
     """Read the tables of the papers, each named by its paper.
 
@@ -150,20 +144,6 @@ def most_draws(numbers: Iterable[Published], problems: Iterable[str]) -> float:
     wanted = set(problems)
     kept = [number.draws for number in numbers if number.problem in wanted]
     return max((draws for draws in kept if not math.isnan(draws)), default=0.0)
-
-
-def read_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Rows of a CSV file with exactly these columns, each with its file and line for messages."""
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != tuple(columns):
-            actual = ", ".join(reader.fieldnames or ["none"])
-            raise DataError(f"{path}: expected the columns {', '.join(columns)}, got {actual}")
-        for row in reader:
-            source = f"{path}, line {reader.line_num}"
-            if None in row or None in row.values():
-                raise DataError(f"{source}: expected {len(columns)} cells")
-            yield source, row
 
 
 def _read_paper(path: Path) -> list[Published]:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal, cast
 
 from rnshmc.errors import DataError
-from rnshmc.scorecard.published import Published, read_rows
+from rnshmc.scorecard.published import Published
+from rnshmc.store.csv_rows import read_rows
 
 REASON_COLUMNS = ("paper", "item", "problem", "sampler", "quantity", "side", "reason")
 _PATTERNS = ("item", "problem", "sampler", "quantity")

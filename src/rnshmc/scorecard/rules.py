@@ -7,11 +7,13 @@ from typing import Literal, get_args
 from rnshmc.errors import ParameterError
 from rnshmc.results.estimates import Estimate
 
-Verdict = Literal["reproduced", "differs", "not comparable"]
+Verdict = Literal["reproduced", "differs", "not judged", "not comparable"]
 Kind = Literal["within", "near", "factor", "at_least", "at_most", "never"]
 Source = Literal["", "paper", "ours"]
 
 ONE_SIDED: tuple[Kind, ...] = ("at_least", "at_most")
+WIDENED: tuple[Kind, ...] = ("within", "near")
+"""Rules with a bound that standard errors can widen."""
 SIGMAS = 2.0
 """Numbers differ if they are further apart than this many standard errors of their difference."""
 
@@ -20,8 +22,9 @@ SIGMAS = 2.0
 class Rule:
     """A rule that compares our number with the published one.
 
-    Monte Carlo error can widen a bound by at most `slack`, so that a rule can fail however noisy a number is. With
-    two-sided rules the error is that of the difference, of the published number and of ours.
+    A number is not judged if the rule is broken by no more than `SIGMAS` standard errors: then it neither shows nor
+    refutes what the paper prints. With two-sided rules the error is that of the difference, of the published number and
+    of ours, and may widen a bound by at most `slack`, so that noise alone reproduces nothing.
 
     Attributes
     ----------
@@ -30,8 +33,7 @@ class Rule:
         - ``near``: their difference is at most `bound` times the published number, or their ratio is within `SIGMAS`
           relative standard errors and within a factor 1 + `bound` + `slack`.
         - ``factor``: neither is more than `bound` times the other.
-        - ``at_least``, ``at_most``: ours is on the stated side of `bound`, or on the other side by at most `SIGMAS` of
-          its standard errors and at most `slack`. For statements in words.
+        - ``at_least``, ``at_most``: ours is on the stated side of `bound`. For statements in words.
         - ``never``: not compared, such as seconds of another machine.
     bound, slack
         Parameters of the kind; NaN where it has none.
@@ -55,10 +57,8 @@ class Rule:
             raise ParameterError(f"rule: there is no {self.kind!r}; there are {', '.join(get_args(Kind))}")
         if math.isnan(self.bound) != (self.kind == "never"):
             raise ParameterError(f"bound: {self.kind!r} needs {'none' if self.kind == 'never' else 'a number'}")
-        if math.isnan(self.slack) != (self.kind in ("factor", "never")) or self.slack < 0:
-            raise ParameterError(
-                f"slack: {self.kind!r} needs {'none' if self.kind in ('factor', 'never') else 'a number from 0'}"
-            )
+        if math.isnan(self.slack) != (self.kind not in WIDENED) or self.slack < 0:
+            raise ParameterError(f"slack: {self.kind!r} needs {'a number from 0' if self.kind in WIDENED else 'none'}")
         if self.bound_by not in (("paper", "ours") if self.kind in ONE_SIDED else ("",)):
             raise ParameterError("bound_by: 'paper' or 'ours' for at_least and at_most, empty for the others")
 
@@ -89,28 +89,43 @@ class Rule:
         """
         if self.kind == "never":
             return "not comparable"
-        own, both = _known(ours.error), math.hypot(_known(ours.error), _known(printed_error))
-        if self.kind in ONE_SIDED:
-            holds = self._side(ours.value, min(SIGMAS * own, self.slack))
-        elif self.kind == "within":
-            distance = abs(ours.value - printed)
-            holds = distance <= max(self.bound, min(SIGMAS * both, self.bound + self.slack))
-        elif self.kind == "near":
-            holds = self._near(printed, ours, printed_error)
-        else:
-            holds = 1 / self.bound <= ours.value / printed <= self.bound
-        return "reproduced" if holds else "differs"
+        if self._holds(printed, ours, printed_error):
+            return "reproduced"
+        return "not judged" if self._is_open(printed, ours, printed_error) else "differs"
 
-    def _side(self, ours: float, room: float) -> bool:
-        return ours >= self.bound - room if self.kind == "at_least" else ours <= self.bound + room
-
-    def _near(self, printed: float, ours: Estimate, printed_error: float) -> bool:
+    def _holds(self, printed: float, ours: Estimate, printed_error: float) -> bool:
+        if self.kind == "at_least":
+            return ours.value >= self.bound
+        if self.kind == "at_most":
+            return ours.value <= self.bound
+        if self.kind == "factor":
+            return 1 / self.bound <= ours.value / printed <= self.bound
+        if self.kind == "within":
+            room = min(SIGMAS * math.hypot(_known(ours.error), _known(printed_error)), self.bound + self.slack)
+            return abs(ours.value - printed) <= max(self.bound, room)
         if abs(ours.value - printed) <= self.bound * abs(printed):
             return True
-        if ours.value * printed <= 0:
-            return False
-        relative = math.hypot(_known(ours.error / ours.value), _known(printed_error / printed))
-        return abs(math.log(ours.value / printed)) <= min(SIGMAS * relative, math.log(1 + self.bound + self.slack))
+        distance, error = _logarithmic(printed, ours, printed_error)
+        return distance <= min(SIGMAS * error, math.log(1 + self.bound + self.slack))
+
+    def _is_open(self, printed: float, ours: Estimate, printed_error: float) -> bool:
+        """Whether a broken rule is within the error of its bound or, if two-sided, ours of the published number."""
+        if self.kind in ONE_SIDED:
+            return abs(ours.value - self.bound) <= SIGMAS * _known(ours.error)
+        if self.kind == "within":
+            return abs(ours.value - printed) <= SIGMAS * math.hypot(_known(ours.error), _known(printed_error))
+        if self.kind == "near":
+            distance, error = _logarithmic(printed, ours, printed_error)
+            return distance <= SIGMAS * error
+        return False
+
+
+def _logarithmic(printed: float, ours: Estimate, printed_error: float) -> tuple[float, float]:
+    """The logarithm of the ratio of two numbers, without its sign, and its error; infinite if their signs differ."""
+    if ours.value * printed <= 0:
+        return math.inf, 0.0
+    error = math.hypot(_known(ours.error / ours.value), _known(printed_error / printed))
+    return abs(math.log(ours.value / printed)), error
 
 
 def _known(error: float) -> float:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rnshmc.errors import DataError, StoreError
+from rnshmc.run.failures import check_writable, explain
 from rnshmc.run.job import job
-from rnshmc.run.trouble import check_writable, explain
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Messages about errors: the file or job, its log, and the remedy."""
+"""Messages about failed jobs: the job and its files, its log, and the remedy."""
 
 import re
 import tempfile
@@ -7,10 +7,8 @@ from pathlib import Path
 
 from rnshmc.errors import StoreError
 from rnshmc.files import write_remedy
+from rnshmc.run.remedies import MEMORY_REMEDY
 
-MEMORY_REMEDY = (
-    "run fewer jobs at once (--cores), or on a cluster give it more (--set-resources {rule}:mem_mb=MEGABYTES)"
-)
 _KILLED = re.compile(r"SIGKILL|exit status 137|OUT_OF_MEMORY")
 _MISSING = re.compile(r"(\S+): (?:command )?not found")
 _TAIL_LINES = 10

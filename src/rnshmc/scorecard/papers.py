@@ -1,0 +1,86 @@
+"""The papers that the project regenerates: what is said of each in papers/papers.csv."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from rnshmc.errors import DataError, ParameterError
+from rnshmc.store.csv_rows import read_rows
+
+PAPERS_COLUMNS = ("paper", "title", "citation", "view", "pages")
+
+Pages = Literal["each", "shared"]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper.
+
+    Attributes
+    ----------
+    name, title, citation
+        Its key in the config, a heading, and the reference.
+    view
+        The table of results in its layout (`rnshmc.results.views`).
+    pages
+        Whether ``each`` of its problems has a page and a place in the figures over problems, or they have ``shared``
+        pages (papers/pages.yaml).
+    """
+
+    name: str
+    title: str
+    citation: str
+    view: str
+    pages: Pages
+
+
+NO_PAPER = Paper("", "Problems of your own", "", "table1", "each")
+"""How problems are shown that are of no paper."""
+
+
+def read_papers(path: Path) -> dict[str, Paper]:
+    """The papers by their names, in the order in which they are shown: columns `PAPERS_COLUMNS`.
+
+    Raises
+    ------
+    DataError
+        If the file has other columns, or a cell that cannot be used: the message names file, line and column.
+    """
+    return {paper.name: paper for paper in _papers(path)}
+
+
+def papers_of(problems: Mapping[str, Mapping[str, Any]], papers: Collection[str]) -> dict[str, str]:
+    """The paper of each problem that has one.
+
+    Parameters
+    ----------
+    problems
+        Entries of the config.
+    papers
+        Names of the papers.
+
+    Raises
+    ------
+    ParameterError
+        If a problem names a paper that is not among them: the message names key, value and the papers.
+    """
+    found = {name: str(entry["paper"]) for name, entry in problems.items() if "paper" in entry}
+    unknown = [
+        f"problems.{name}.paper is {paper!r}; papers/papers.csv has {', '.join(sorted(papers))}"
+        for name, paper in found.items()
+        if paper not in papers
+    ]
+    if unknown:
+        raise ParameterError("configuration: " + "; ".join(unknown))
+    return found
+
+
+def _papers(path: Path) -> Iterator[Paper]:
+    for source, row in read_rows(path, PAPERS_COLUMNS):
+        for column in ("paper", "title", "view"):
+            if not row[column]:
+                raise DataError(f"{source}, column {column}: empty")
+        if row["pages"] not in ("each", "shared"):
+            raise DataError(f"{source}, column pages: expected each or shared, got {row['pages']!r}")
+        yield Paper(row["paper"], row["title"], row["citation"], row["view"], cast(Pages, row["pages"]))
