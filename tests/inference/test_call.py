@@ -248,3 +248,9 @@ def test_mistakes_are_told_before_anything_is_evaluated(settings: dict[str, Any]
 
     with pytest.raises(ParameterError, match=message):
         rnshmc.sample(never, 0.5 * SCALES, **settings)
+
+
+def test_a_gradient_that_is_known_to_be_inexact_is_in_the_verdict() -> None:
+    found = rnshmc.sample(lambda x: (posterior(x)[0], 1.05 * posterior(x)[1]), 0.5 * SCALES, draws=200)
+    assert found.verdict.level != "good"
+    assert " ! The gradient is inexact: along one direction at x0 it says " in str(found.verdict)

@@ -137,11 +137,11 @@ def sample(
         points = transform.coordinates(starts)
         try:
             first = check_start(potential, points[0])
-            check_gradient(potential, first, stream(seed, "gradient"))
+            doubts = check_gradient(potential, first, stream(seed, "gradient"))
         except ParameterError:
             potential.disown()
             raise
-        outcome = run(potential, points, draws=draws, rng=stream(seed, "inference"), progress=tell)
+        outcome = run(potential, points, draws=draws, rng=stream(seed, "inference"), progress=tell, doubts=doubts)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
 
 

@@ -10,7 +10,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.transforms import Transform
-from rnshmc.run.slope_check import check_slope
+from rnshmc.run.slope_check import SlopeCheck, check_slope
 from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
@@ -56,8 +56,10 @@ def check_start(evaluations: Evaluations, start: Array) -> Evaluation:
     return first
 
 
-def check_gradient(evaluations: Evaluations, first: Evaluation, rng: np.random.Generator) -> None:
-    """Compare the gradient with differences of the log density, see `rnshmc.run.slope_check`; warn if it is inexact.
+def check_gradient(evaluations: Evaluations, first: Evaluation, rng: np.random.Generator) -> tuple[str, ...]:
+    """Compare the gradient with differences of the log density, see `rnshmc.run.slope_check`.
+
+    Returns what is doubtful of it, in a sentence for the log and for the verdict; nothing where it is right.
 
     Parameters
     ----------
@@ -74,29 +76,33 @@ def check_gradient(evaluations: Evaluations, first: Evaluation, rng: np.random.G
         If the gradient is wrong.
     """
     if first.gradient is None:
-        return
+        return ()
     found = check_slope(lambda sides: _values(evaluations, sides), first.point, first.value, first.gradient, rng)
-    if found.verdict == "noisy":
-        differences = ", ".join(f"{-difference:.3g}" for difference in found.differences) or "not finite"
-        _log.warning(
-            "gradient: it could not be checked. Along one direction at x0 it says %.3g; differences of the log density "
-            "with several steps are %s. Is the log density noisy?",
-            -found.slope,
-            differences,
-        )
-    if found.verdict in ("right", "noisy"):
-        return
-    difference = found.differences[-1]
-    said = (
-        f"along one direction at x0 it says {-found.slope:.6g}, differences of the log density say {-difference:.6g}."
-    )
-    if found.verdict == "inexact":
-        _log.warning("gradient: it is inexact: %s The surrogate will be inexact, too.", said)
-        return
+    if found.verdict == "right":
+        return ()
+    if found.verdict != "wrong":
+        doubt = _unchecked(found) if found.verdict == "noisy" else f"The gradient is inexact: {_compared(found)}"
+        _log.warning("%s", doubt)
+        return (doubt,)
     hint = "Correct it, or leave it out with gradient=False, which takes more evaluations."
     if found.opposite:
         hint = "The sign is wrong: is one of the two that of the negative log density?"
-    raise ParameterError(f"gradient: it is wrong: {said} {hint}")
+    raise ParameterError(f"gradient: it is wrong: {_compared(found)} {hint}")
+
+
+def _compared(found: SlopeCheck) -> str:
+    return (
+        f"along one direction at x0 it says {-found.slope:.6g}, differences of the log density say "
+        f"{-found.differences[-1]:.6g}."
+    )
+
+
+def _unchecked(found: SlopeCheck) -> str:
+    differences = ", ".join(f"{-difference:.3g}" for difference in found.differences) or "not finite"
+    return (
+        f"The gradient could not be checked: along one direction at x0 it says {-found.slope:.3g}, differences of the "
+        f"log density with several steps are {differences}. Is the log density noisy?"
+    )
 
 
 def _values(evaluations: Evaluations, sides: Array) -> tuple[float, float]:
