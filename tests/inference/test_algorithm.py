@@ -143,11 +143,13 @@ def test_a_budget_that_ends_in_training_leaves_draws_of_the_latest_surrogate(bud
     assert "nothing corrects or checks the finished surrogate" in said(outcome)
 
 
-def test_a_budget_that_ends_in_corrections_leaves_those_that_were_made() -> None:
+@pytest.mark.parametrize("left", [1, 2, 15])
+def test_a_budget_that_ends_in_corrections_leaves_those_that_were_made(left: int) -> None:
     whole = sampled(LogGamma(), np.zeros(3))
-    outcome = sampled(LogGamma(), np.zeros(3), budget=whole.spent.units - 10)
+    made = whole.by_stage["correction"].values
+    outcome = sampled(LogGamma(), np.zeros(3), budget=whole.spent.units - made + left)
     assert outcome.surrogate is not None
-    assert len(outcome.surrogate.checked) == whole.by_stage["correction"].values - 10
+    assert len(outcome.surrogate.checked) == left
     assert len(outcome.rows) == 1000
     within(outcome, LogGamma.mean, LogGamma.variance)
     assert "! The run stopped early: budget: " in said(outcome)

@@ -87,7 +87,7 @@ def test_chains_leave_a_skewed_density_as_it_is() -> None:
 
 
 def test_weights_are_finite_whatever_they_are_of() -> None:
-    for logs in ([0.0, -np.inf, 700.0], [-np.inf] * 3, list(np.linspace(-900, 900, 60))):
+    for logs in ([3.0], [1.0, 2.0], [0.0, -np.inf, 700.0], [-np.inf] * 3, list(np.linspace(-900, 900, 60))):
         found = smoothed(np.array(logs))
         assert np.isfinite(found.weights).all()
     assert smoothed(np.zeros(40)).efficiency == pytest.approx(1.0)
