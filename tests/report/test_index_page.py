@@ -17,7 +17,7 @@ from rnshmc.report.index_page import CHAPTERS, Results, Section, report_page, se
 from rnshmc.report.network_text import NetworkRow, NetworkSection
 from rnshmc.report.table_text import Number, readable_diagnostics
 from rnshmc.results.agreement import agreement_table
-from rnshmc.results.metrics import chain_metrics, convergence
+from rnshmc.results.measure import chain_metrics, convergence
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.results.tables import diagnostics_table, results_standard_errors, results_table
 from rnshmc.results.views import view

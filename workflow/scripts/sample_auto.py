@@ -12,12 +12,12 @@ from rnshmc.files import sha256
 from rnshmc.inference.call import sample
 from rnshmc.inference.exact.known import read_known
 from rnshmc.random import stream
-from rnshmc.run.checkpoint import Stopwatch
 from rnshmc.run.job import job
 from rnshmc.run.registry import load_target
 from rnshmc.run.timing import busy_s
 from rnshmc.store.automatic import automatic_chain
 from rnshmc.store.chains import write_chain
+from rnshmc.store.clock import kept_stopwatch
 from rnshmc.store.origin import read_origin
 from rnshmc.store.provenance import provenance
 
@@ -30,29 +30,35 @@ data, output, chain = Path(snakemake.input.data), Path(snakemake.output.chain), 
 folder = output.parents[3] / "checkpoints" / spec["problem"] / spec["sampler"]
 
 with job(snakemake.log[0]):
-    # Evaluations are kept under a name of all that they depend on: those of another version of a model are not used.
+    # Evaluations, and the seconds that they took, are kept under a name of all that they depend on: those of another
+    # version of a model are not used.
     shaped = json.dumps({**spec, "code": snakemake.params.code, "data": sha256(data)}, sort_keys=True)
-    evaluations = folder / f"{chain}-{hashlib.sha256(shaped.encode()).hexdigest()[:16]}.jsonl"
+    kept = folder / f"{chain}-{hashlib.sha256(shaped.encode()).hexdigest()[:16]}"
+    evaluations, seconds = kept.with_suffix(".jsonl"), kept.with_suffix(".json")
     folder.mkdir(parents=True, exist_ok=True)
-    target, watch, busy = load_target(spec["target"], data), Stopwatch(), busy_s()
-    result = sample(
-        target,
-        np.array(spec.get("start", np.zeros(target.dim))),
-        draws=spec["iterations"],
-        seed=int(stream(spec["seed"], spec["problem"], spec["sampler"], chain).integers(2**31)),
-        filepath=evaluations,
-        progress_bar=False,
-    )
-    cost = watch.read()
+    target = load_target(spec["target"], data)
+    with kept_stopwatch(seconds) as watch:
+        start, busy = watch.read(), busy_s()
+        result = sample(
+            target,
+            np.array(spec.get("start", np.zeros(target.dim))),
+            draws=spec["iterations"],
+            names=spec.get("names"),
+            seed=int(stream(spec["seed"], spec["problem"], spec["sampler"], chain).integers(2**31)),
+            filepath=evaluations,
+            progress_bar=False,
+        )
+        cost = watch.read()
+        others = busy_s() - busy - (cost["cpu_s"] - start["cpu_s"])
     log.info("%s, %s, %s:\n%s", spec["problem"], spec["sampler"], chain, result)
     stored = automatic_chain(
         result,
         read_known(evaluations, result.names),
         settings=spec,
-        cost={**cost, "other_cores": max(0.0, (busy_s() - busy - cost["cpu_s"]) / cost["wall_s"])},
+        cost={**cost, "other_cores": max(0.0, others / (cost["wall_s"] - start["wall_s"]))},
         origin=read_origin(data),
         provenance=provenance(data_hashes={str(data): sha256(data)}),
     )
     write_chain(output, stored)
-    for file in folder.glob(f"{chain}-*.jsonl"):
+    for file in (*folder.glob(f"{chain}-*.jsonl"), *folder.glob(f"{chain}-*.json")):
         file.unlink()

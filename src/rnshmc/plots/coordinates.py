@@ -8,14 +8,17 @@ _NAMES = {"gp_regression": (r"$\log\,l$", r"$\log\,\sigma^2$")}
 
 
 def coordinate_name(target: Mapping[str, Any], number: int) -> str:
-    """Name of a coordinate, counted from 1, by the symbols of the papers; q_k where they have none.
+    """Name of a coordinate, counted from 1: the user's, or by the symbols of the papers; q_k where there is neither.
 
     Parameters
     ----------
     target
-        The config's entry of the target.
+        The config's entry of the target, with the problem's ``names`` if it has any.
     """
     kind = target["kind"]
+    if "names" in target:
+        name: str = target["names"][number - 1]
+        return name.replace("$", r"\$")
     if kind in _NAMES:
         return _NAMES[kind][number - 1]
     if kind == "garch":
