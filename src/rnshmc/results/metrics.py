@@ -140,8 +140,7 @@ R = TypeVar("R", ChainMetrics, Convergence)
 
 def write_metrics(path: Path, chains: Iterable[ChainMetrics], convergence: Iterable[Convergence]) -> None:
     """Write the measurements of a problem as JSON."""
-    rows = {"chains": chains, "convergence": convergence}
-    write_json(path, {part: [_stored(row) for row in found] for part, found in rows.items()})
+    write_json(path, {"chains": list(map(_stored, chains)), "convergence": list(map(_stored, convergence))})
 
 
 def read_metrics(paths: Iterable[str | Path]) -> list[ChainMetrics]:
