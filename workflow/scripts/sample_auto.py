@@ -6,8 +6,6 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rnshmc.files import sha256
 from rnshmc.inference.call import sample
 from rnshmc.inference.exact.known import read_known
@@ -30,18 +28,15 @@ data, output, chain = Path(snakemake.input.data), Path(snakemake.output.chain), 
 folder = output.parents[3] / "checkpoints" / spec["problem"] / spec["sampler"]
 
 with job(snakemake.log[0]):
-    # Evaluations, and the seconds that they took, are kept under a name of all that they depend on: those of another
-    # version of a model are not used.
+    # Kept under a name of all that they depend on: evaluations of another version of a model are not used.
     shaped = json.dumps({**spec, "code": snakemake.params.code, "data": sha256(data)}, sort_keys=True)
     kept = folder / f"{chain}-{hashlib.sha256(shaped.encode()).hexdigest()[:16]}"
-    evaluations, seconds = kept.with_suffix(".jsonl"), kept.with_suffix(".json")
-    folder.mkdir(parents=True, exist_ok=True)
-    target = load_target(spec["target"], data)
-    with kept_stopwatch(seconds) as watch:
+    evaluations, target = kept.with_suffix(".jsonl"), load_target(spec["target"], data)
+    with kept_stopwatch(kept.with_suffix(".json")) as watch:
         start, busy = watch.read(), busy_s()
         result = sample(
             target,
-            np.array(spec.get("start", np.zeros(target.dim))),
+            spec.get("start", [0.0] * target.dim),
             draws=spec["iterations"],
             names=spec.get("names"),
             seed=int(stream(spec["seed"], spec["problem"], spec["sampler"], chain).integers(2**31)),
@@ -49,16 +44,16 @@ with job(snakemake.log[0]):
             progress_bar=False,
         )
         cost = watch.read()
-        others = busy_s() - busy - (cost["cpu_s"] - start["cpu_s"])
+    wall, cpu = (cost[name] - start[name] for name in ("wall_s", "cpu_s"))
     log.info("%s, %s, %s:\n%s", spec["problem"], spec["sampler"], chain, result)
     stored = automatic_chain(
         result,
         read_known(evaluations, result.names),
         settings=spec,
-        cost={**cost, "other_cores": max(0.0, others / (cost["wall_s"] - start["wall_s"]))},
+        cost={**cost, "other_cores": max(0.0, (busy_s() - busy - cpu) / wall)},
         origin=read_origin(data),
         provenance=provenance(data_hashes={str(data): sha256(data)}),
     )
     write_chain(output, stored)
-    for file in (*folder.glob(f"{chain}-*.jsonl"), *folder.glob(f"{chain}-*.json")):
+    for file in folder.glob(f"{chain}-*.json*"):
         file.unlink()
