@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 from rnshmc.diagnostics.ess import autocorrelation
+from rnshmc.errors import ParameterError
 from rnshmc.plots.autocorrelation import autocorrelations
 from rnshmc.plots.field import diffusion_fields
 from rnshmc.plots.marginals import marginals
@@ -155,3 +156,5 @@ def test_coordinates_have_the_names_of_the_user(chains: ProblemChains) -> None:
     names = ["rate", "ratio", "cost$", "d", "e", "f"]
     figure = traces(chains, {"kind": "python", "names": names}, "Mine")
     assert [ax.get_ylabel() for ax in figure.axes if ax.get_ylabel()] == ["rate", "ratio", r"cost\$", "d", "e"]
+    with pytest.raises(ParameterError, match="names has 2 entries"):
+        traces(chains, {"kind": "python", "names": names[:2]}, "Mine")

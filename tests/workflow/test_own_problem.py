@@ -154,6 +154,13 @@ def test_nothing_of_it_goes_to_the_project(ended: Project) -> None:
     assert (ended.folder / "results/mine/records.json").exists()
 
 
+def test_other_names_sample_nothing_again_but_auto(ended: Project) -> None:
+    with edited(ended, Edit("config.yaml", "- log_ratio\n", "- log_quotient\n")):
+        jobs = ended.jobs(*COMMAND)
+    assert jobs["sample_auto"] == 1
+    assert not {"model", "explore", "sample", "timing"} & jobs.keys()
+
+
 def test_an_edit_of_the_model_reruns_all_that_use_it_and_a_comment_nothing(ended: Project) -> None:
     with edited(ended, Edit("my_model.py", new="\n# A comment.\n")):
         assert ended.jobs(*COMMAND) == {}

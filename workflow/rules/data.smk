@@ -152,7 +152,6 @@ if OWN:
                 "entry": target_code(wc),
                 "moved": wc.problem in REFERRED or samplers(wc.problem) != [AUTO],
                 **start_of(wc.problem),
-                **names_of(wc.problem),
             },
         script:
             "../scripts/model.py"
