@@ -1,4 +1,4 @@
-"""A small posterior: 40 events at the rate exp(a) in a time of 10, and 40 at the rate exp(a + b)."""
+"""Two Poisson counts of 40 events, each in a time of 10: at the rate exp(a), and at the rate exp(a + b)."""
 
 import numpy as np
 
@@ -23,5 +23,5 @@ class Counts:
 
 
 def posterior(prior_sd):
-    """What `make` in the config names; it takes what `settings` has there."""
+    """The potential. The config names this function as `make` and gives its arguments as `settings`."""
     return Counts(prior_sd)

@@ -11,6 +11,8 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
+from rnshmc.diagnostics.ess import autocorrelation
+from rnshmc.errors import ParameterError
 from rnshmc.plots.autocorrelation import autocorrelations
 from rnshmc.plots.field import diffusion_fields
 from rnshmc.plots.marginals import marginals
@@ -18,6 +20,7 @@ from rnshmc.plots.style import MARKS
 from rnshmc.plots.traces import traces
 from rnshmc.results.marginals import marginal_table
 from rnshmc.results.posterior import ProblemChains
+from rnshmc.store.account import Account
 from rnshmc.store.chains import StoredChain
 from rnshmc.targets.forward_data import ForwardData
 from rnshmc.types import Array
@@ -116,3 +119,42 @@ def test_fields_show_the_truth_where_it_is_known(make_chain: MakeChain) -> None:
     ):
         figure = diffusion_fields(chains, forward_data(truth), target, "Elliptic")
         assert [ax.get_title() or ax.get_title(loc="left") for ax in figure.axes if ax.axison and ax.lines] == titles
+
+
+@pytest.fixture(scope="module")
+def automatic(make_chain: MakeChain) -> Callable[[int], StoredChain]:
+    """A chain of HMC passed off as draws of `rnshmc.sample`: so many Markov chains, or rows of a surrogate."""
+
+    def made(markov: int) -> StoredChain:
+        chain, nothing = make_chain("bank", "hmc", 1), [0.0] * 6
+        account = Account("", "good", len(chain.draws), markov, nothing, nothing, nothing, nothing)
+        settings = {**chain.settings, "sampler": "auto", **account.entry()}
+        return replace(chain, settings=settings, warmup=None, warmup_stats=None)
+
+    return made
+
+
+@pytest.mark.parametrize("draw", [partial(traces, target=LOGISTIC), autocorrelations])
+def test_draws_of_a_surrogate_are_shown_as_no_chain(
+    draw: Callable[..., Figure], automatic: Callable[[int], StoredChain]
+) -> None:
+    for ax in draw(ProblemChains.of([automatic(0)]), title="Bank").axes:
+        assert [text.get_text() for text in ax.texts] == ["no Markov chain"]
+        assert not ax.lines
+
+
+def test_chains_in_one_file_are_shown_as_chains(automatic: Callable[[int], StoredChain]) -> None:
+    chain = automatic(4)
+    shown = traces(ProblemChains.of([chain]), LOGISTIC, "Bank").axes[0].lines[0]
+    assert_allclose(np.asarray(shown.get_ydata(), dtype=float), chain.draws[:50, 0])
+    line = autocorrelations(ProblemChains.of([chain]), "Bank").axes[0].lines[0]
+    parts = [autocorrelation(part)[:41] for part in chain.draws.reshape(4, 50, 6)]
+    assert_allclose(np.asarray(line.get_ydata(), dtype=float), np.median(np.mean(parts, axis=0), axis=1), atol=1e-12)
+
+
+def test_coordinates_have_the_names_of_the_user(chains: ProblemChains) -> None:
+    names = ["rate", "ratio", "cost$", "d", "e", "f"]
+    figure = traces(chains, {"kind": "python", "names": names}, "Mine")
+    assert [ax.get_ylabel() for ax in figure.axes if ax.get_ylabel()] == ["rate", "ratio", r"cost\$", "d", "e"]
+    with pytest.raises(ParameterError, match="names has 2 entries"):
+        traces(chains, {"kind": "python", "names": names[:2]}, "Mine")

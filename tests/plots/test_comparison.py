@@ -100,3 +100,14 @@ def test_numbers_and_bars_stay_inside_their_frames(table: pd.DataFrame, chains: 
         assert all(frame.x0 <= extent.x0 and extent.x1 <= frame.x1 for extent in extents)
     for ax in evaluations(chains, TITLES).axes[:3]:
         assert max(bar.get_bbox().x1 for bar in ax.patches) < ax.get_xlim()[1]  # type: ignore[attr-defined]
+
+
+def test_acceptance_of_problems_that_no_paper_has_names_no_paper(chains: pd.DataFrame) -> None:
+    paper = pd.DataFrame({"problem": ["bank", "elsewhere"], "sampler": ["hmc", "hmc"], "ap": [0.7, 0.8]})
+
+    def legend(problems: list[str]) -> list[str]:
+        shown = acceptance(chains, paper[paper["problem"].isin(problems)], TITLES)
+        return [text.get_text() for text in shown.legends[0].get_texts()]
+
+    assert "paper" in legend(["bank", "elsewhere"])
+    assert "paper" not in legend(["elsewhere"])

@@ -18,7 +18,8 @@ from rnshmc.report.notebooks import read_pages
 from rnshmc.report.sections import Row, Section, sections, with_details
 from rnshmc.report.table_text import Number, readable_diagnostics
 from rnshmc.results.agreement import agreement_table
-from rnshmc.results.metrics import ChainMetrics, chain_metrics, convergence
+from rnshmc.results.measure import chain_metrics, convergence
+from rnshmc.results.metrics import ChainMetrics
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.results.tables import diagnostics_table, results_standard_errors, results_table
 from rnshmc.results.views import read_views, view

@@ -1,5 +1,6 @@
 """Tables as text."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -8,12 +9,15 @@ import pytest
 from rnshmc.report.table_text import (
     busy_note,
     readable_diagnostics,
+    readable_posterior,
     readable_table1,
     significant,
     to_latex,
     to_markdown,
+    with_error,
 )
 from rnshmc.results.views import read_views
+from tests.results.test_tables import HMC_1, HMC_2
 
 
 @pytest.mark.parametrize(
@@ -139,3 +143,30 @@ def test_diagnostics_read_as_text() -> None:
     assert text[0]["max R-hat"] == "1.012"
     assert text[0]["warnings"] == "R-hat 1.012; bulk ESS 199 of 200"
     assert (text[1]["sampler"], text[1]["max R-hat"], text[1]["warnings"]) == ("RMHMC", "–", "none")
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (1.34037, 0.00038, "1.34037 ± 0.00038"),
+        (1.34037, 0.0996, "1.340 ± 0.100"),
+        (-4567.8, 123.4, "-4568 ± 123"),
+        (0.123456, float("nan"), "0.123"),
+        (0.123456, 0.0, "0.123"),
+        (float("nan"), float("nan"), "–"),
+    ],
+)
+def test_a_number_has_the_digits_of_its_error(value: float, error: float, text: str) -> None:
+    assert with_error(value, error) == text
+
+
+def test_a_posterior_has_a_row_for_each_parameter_and_sampler() -> None:
+    auto = replace(HMC_1, sampler="auto", mean=[1.5, 2.5, 3.5], verdict="good")
+    table = readable_posterior([auto, HMC_1, HMC_2], {0: "rate", 2: "cost"})
+    # Two chains of HMC with errors of 0.1 and 0.07, the mean of which has errors smaller by sqrt(2).
+    assert table.to_numpy().tolist() == [
+        ["rate", "HMC", "1.000 ± 0.071", "1.000 ± 0.049"],
+        ["rate", "auto", "1.50 ± 0.10", "1.000 ± 0.070"],
+        ["cost", "HMC", "3.000 ± 0.071", "1.000 ± 0.049"],
+        ["cost", "auto", "3.50 ± 0.10", "1.000 ± 0.070"],
+    ]

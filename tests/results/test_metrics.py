@@ -11,14 +11,8 @@ from numpy.testing import assert_allclose
 from rnshmc.diagnostics.ess import geyer_ess, truncated_ess
 from rnshmc.errors import StoreError
 from rnshmc.random import stream
-from rnshmc.results.metrics import (
-    ChainMetrics,
-    chain_metrics,
-    convergence,
-    read_convergence,
-    read_metrics,
-    write_metrics,
-)
+from rnshmc.results.measure import chain_metrics, convergence
+from rnshmc.results.metrics import ChainMetrics, read_convergence, read_metrics, write_metrics
 from rnshmc.store.chains import StoredChain
 from tests.conftest import z_bound
 

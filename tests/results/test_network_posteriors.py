@@ -35,7 +35,7 @@ def chains() -> ProblemChains:
 
 def test_leading_coordinates_have_the_largest_means(chains: ProblemChains) -> None:
     assert leading_coordinates(chains.draws("hmc"), 2) == [1, 2]
-    assert leading_coordinates(chains.draws("hmc")[0], 1) == [1]
+    assert leading_coordinates(chains.draws("hmc")[:50], 1) == [1]
 
 
 def test_hyperparameters_are_exponentials_of_what_moves(chains: ProblemChains) -> None:
@@ -60,7 +60,7 @@ def test_histograms_hold_all_draws_of_each_sampler(chains: ProblemChains) -> Non
     assert tuple(table.columns) == HISTOGRAM_COLUMNS
     for sampler in chains.chains:
         for coordinate in (0, 2):
-            draws = chains.draws(sampler)[:, :, coordinate].ravel()
+            draws = chains.draws(sampler)[:, coordinate]
             part = table[(table["sampler"] == sampler) & (table["coordinate"] == coordinate + 1)]
             edges = np.append(part["low"], part["high"].iloc[-1])
             assert_allclose(edges, np.linspace(draws.min(), draws.max(), BINS + 1))

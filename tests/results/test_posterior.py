@@ -21,8 +21,9 @@ def test_chains_stand_in_order_of_sampler_and_number() -> None:
     numbers = [10, 2, 1]
     chains = ProblemChains.of([chain(sampler, k) for sampler in ("my_own", "rns_hmc", "hmc") for k in numbers])
     assert list(chains.chains) == ["hmc", "rns_hmc", "my_own"]
-    assert chains.draws("rns_hmc")[:, 0, 0].tolist() == [1.0, 2.0, 10.0]
-    assert chains.draws("hmc").shape == (3, 5, 3)
+    assert chains.draws("rns_hmc")[::5, 0].tolist() == [1.0, 2.0, 10.0]
+    assert chains.draws("hmc").shape == (15, 3)
+    assert [markov[0, 0] for markov in chains.markov("hmc")] == [1.0, 2.0, 10.0]
     assert chains.dim == 3
 
 
@@ -31,7 +32,7 @@ def test_files_are_read_in_any_order(tmp_path: Path) -> None:
         write_chain(tmp_path / f"chain{k}.nc", chain("hmc", k))
     chains = ProblemChains.read([tmp_path / "chain2.nc", tmp_path / "chain1.nc"])
     assert (chains.problem, chains.origin) == ("bank", "real")
-    assert chains.draws("hmc")[:, 0, 0].tolist() == [1.0, 2.0]
+    assert chains.draws("hmc")[::5, 0].tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize("odd", [{"problem": "a9a"}, {"origin": "stand-in"}])

@@ -57,6 +57,8 @@ HMC_1 = ChainMetrics(
     mean=[1.0, 2.0, 3.0],
     sd=[1.0, 1.0, 1.0],
     mcse_mean=[0.1, 0.1, 0.1],
+    mcse_sd=[0.07, 0.07, 0.07],
+    verdict=None,
 )
 
 

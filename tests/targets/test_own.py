@@ -61,7 +61,8 @@ def test_a_function_of_a_file_makes_the_potential(tmp_path: Path) -> None:
     target = load(tmp_path, settings={"scale": 3.0})
     assert isinstance(target, Potential)
     value, gradient = target.value_and_grad(Q)
-    assert value == 1.5 * float(Q @ Q)
+    # Two products and a sum of two terms, in another order.
+    np.testing.assert_allclose(value, 1.5 * float(Q @ Q), rtol=4 * float(np.finfo(float).eps))
     np.testing.assert_array_equal(gradient, 3.0 * Q)
 
 

@@ -1,6 +1,10 @@
 """A problem of one's own, in a folder of one's own: the example of the documentation, and what an edit of it reruns."""
 
+import re
+import shlex
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -10,56 +14,133 @@ import yaml
 from snakemake.utils import update_config
 
 from rnshmc.store.chains import read_chain
+from rnshmc.store.clock import EVERY_S
 from tests.workflow.conftest import ROOT, Project, copy_project
 from tests.workflow.test_changes import Edit, edited
+from tests.workflow.test_resume import job_process
 
 pytestmark = pytest.mark.workflow
 
-EXAMPLE = Path("docs/example-own-problem")
 TWO = ("--cores", "2")
+EXAMPLE = Path("docs/example-own-problem")
+PROMISED = re.findall(r"^    (\S+)(.*)$", (ROOT / EXAMPLE / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+COMMAND = next(shlex.split(rest) for word, rest in PROMISED if word == "snakemake")
+"""What the page says to run, without the program's name."""
+OUTPUTS = [word for word, _ in PROMISED if word.startswith("results/")]
+"""What the page says that it ends with."""
+PAGE, TABLE = "results/mine/report/counts.html", "results/mine/tables/results.csv"
+AUTO = "chains/counts/auto/chain1"
 # One chain of each of two samplers, without a reference run.
 SHORT = {
     "chains": 1,
     "timing": {"blocks": 2, "block_iterations": 20},
     "problems": {"counts": {"without": ["rns_hmc"], "compared_with": "hmc"}},
 }
-PAGE, TABLE = "results/mine/report/counts.html", "results/mine/tables/results.csv"
+PAUSE_S = 0.1
+KILLED_AFTER = 45
+"""Evaluations, of some 70."""
 
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The example in a copy of the project."""
-    project = copy_project(tmp_path_factory.mktemp("own") / "project")
-    shutil.copytree(ROOT / EXAMPLE, project.folder / EXAMPLE, ignore=shutil.ignore_patterns(".*", "results", "logs"))
-    file = project.folder / EXAMPLE / "config.yaml"
+    """A copy of the example beside a copy of the project."""
+    base = tmp_path_factory.mktemp("own")
+    copy_project(base / "clone")
+    shutil.copytree(ROOT / EXAMPLE, base / "mine", ignore=shutil.ignore_patterns(".*", "results", "logs"))
+    snakefile, file = base / "mine/Snakefile", base / "mine/config.yaml"
+    text = snakefile.read_text(encoding="utf-8")
+    assert '"../../workflow/Snakefile"' in text
+    snakefile.write_text(text.replace('"../../workflow/Snakefile"', f'"{base}/clone/workflow/Snakefile"'))
     config = yaml.safe_load(file.read_text(encoding="utf-8"))
     update_config(config, SHORT)
     file.write_text(yaml.safe_dump(config), encoding="utf-8")
-    return Project(project.folder / EXAMPLE)
+    return Project(base / "mine")
 
 
 @pytest.fixture(scope="module")
 def ended(own: Project) -> Project:
-    """The example with its page and its table. Tests leave it as it is."""
-    done = own.snakemake(*TWO, "--", PAGE, TABLE)
+    """The example after the command of its page. Tests leave it as it is."""
+    done = own.snakemake(*COMMAND)
     assert done.returncode == 0, done.stdout[-10000:]
     return own
+
+
+def shown(page: Path) -> str:
+    """What a page shows, without its folded parts."""
+    html = re.sub(r"<(style|details)\b.*?</\1>", " ", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+def test_the_command_of_the_page_makes_what_it_promises(ended: Project) -> None:
+    assert COMMAND == ["--cores", "all"]
+    assert OUTPUTS
+    assert [path for path in OUTPUTS if not (ended.folder / path).exists()] == []
+    assert ended.jobs(*COMMAND) == {}
+
+
+def test_names_of_the_config_are_on_the_page(ended: Project) -> None:
+    text = shown(ended.folder / PAGE)
+    table = text[text.index("Posterior") : text.index("What was run")]
+    assert re.search(r"log_rate HMC 1\.3\d+ ± 0\.\d+ 0\.1\d+ ± 0\.\d+ log_rate auto", table)
+    assert "log_ratio auto" in table
+    # x0 is what the verdict calls the start.
+    assert not re.search(r"\b(?:x1|q\d)\b", text)
+
+
+@pytest.mark.parametrize("name", ["index.html", "counts.html"])
+def test_no_page_speaks_of_a_paper(name: str, ended: Project) -> None:
+    text = shown(ended.folder / "results/mine/report" / name)
+    assert "Two rates of events" in text
+    assert re.findall(r"\b(?:papers?|published|printed|Table 1)\b", text, re.IGNORECASE) == []
+
+
+def test_the_baseline_moves(ended: Project) -> None:
+    table = pd.read_csv(ended.folder / TABLE).set_index("sampler")
+    acceptance, least = table.loc["hmc", ["ap", "ess_min"]].to_numpy(dtype=float)
+    assert 0.6 < acceptance < 0.99
+    assert least > 100
+
+
+def test_as_many_names_as_parameters_are_asked_for(own: Project) -> None:
+    with edited(own, Edit("config.yaml", "    - log_ratio\n", "")):
+        done = own.snakemake(*TWO, "--config", "run=named", "--", "results/named/models/counts.npz")
+    assert done.returncode != 0
+    assert "problems.counts (my_model.py): names has 1 entries, but the model has dim 2" in done.stdout
+
+
+def test_a_killed_run_of_auto_counts_its_seconds_from_the_first_start(own: Project) -> None:
+    goal = (*TWO, "--config", "run=killed", "--", f"results/killed/{AUTO}.nc")
+    kept = own.folder / "results/killed/checkpoints/counts/auto"
+    slow = Edit("my_model.py", "first, second = ", f'__import__("time").sleep({PAUSE_S}); first, second = ')
+    with edited(own, slow):
+        with ThreadPoolExecutor() as pool:
+            run = pool.submit(own.snakemake, *goal)
+            while sum(len(file.read_bytes().splitlines()) for file in kept.glob("*.jsonl")) < KILLED_AFTER:
+                assert not run.done(), run.result().stdout
+                time.sleep(PAUSE_S)
+            job_process(own, "sample_auto").kill()
+        assert run.result().returncode != 0
+        done = own.snakemake(*goal)
+    assert done.returncode == 0, done.stdout
+    chain = read_chain(own.folder / f"results/killed/{AUTO}.nc")
+    assert chain.phases["sample"]["wall_s"] > chain.stats["values"].sum() * PAUSE_S - EVERY_S
+    assert list(kept.iterdir()) == []
 
 
 def test_a_model_that_cannot_be_used_is_told_before_any_chain_runs(own: Project) -> None:
     model = Edit("my_model.py", "first + second - 80.0,", "80.0 - first - second,")
     with edited(own, model):
-        done = own.snakemake(*TWO, "--", "results/mine/explore/counts/chain1.nc")
+        done = own.snakemake(*TWO, "--config", "run=wrong", "--", "results/wrong/explore/counts/chain1.nc")
     assert done.returncode != 0
     assert "problems.counts (my_model.py): potential: its gradient is wrong" in done.stdout
-    assert not (own.folder / "results/mine/explore/counts/chain1.nc").exists()
+    assert not (own.folder / "results/wrong/explore/counts/chain1.nc").exists()
 
 
 def test_it_ends_with_a_page_and_a_row_for_each_sampler(ended: Project) -> None:
     table = pd.read_csv(ended.folder / TABLE).set_index("sampler")
     assert list(table.index) == ["hmc", "auto"]
     assert set(table["data"]) == {"user"}
-    chain = read_chain(ended.folder / "results/mine/chains/counts/auto/chain1.nc")
+    chain = read_chain(ended.folder / f"results/mine/{AUTO}.nc")
     spent = table.loc["auto", ["values_per_iter", "gradients_per_iter"]].to_numpy(dtype=float) * len(chain.draws)
     np.testing.assert_allclose(spent, [chain.stats[name].sum() for name in ("values", "gradients")], rtol=1e-12)
     assert spent.max() < len(chain.draws)
@@ -67,19 +148,25 @@ def test_it_ends_with_a_page_and_a_row_for_each_sampler(ended: Project) -> None:
 
 
 def test_nothing_of_it_goes_to_the_project(ended: Project) -> None:
-    project = ended.folder.parents[1]
+    project = ended.folder.parent / "clone"
     assert not (project / "results").exists()
     assert not (project / "data/processed").exists()
     assert (ended.folder / "results/mine/records.json").exists()
 
 
+def test_other_names_sample_nothing_again_but_auto(ended: Project) -> None:
+    with edited(ended, Edit("config.yaml", "- log_ratio\n", "- log_quotient\n")):
+        jobs = ended.jobs(*COMMAND)
+    assert jobs["sample_auto"] == 1
+    assert not {"model", "explore", "sample", "timing"} & jobs.keys()
+
+
 def test_an_edit_of_the_model_reruns_all_that_use_it_and_a_comment_nothing(ended: Project) -> None:
-    goals = (*TWO, "--", PAGE, TABLE)
     with edited(ended, Edit("my_model.py", new="\n# A comment.\n")):
-        assert ended.jobs(*goals) == {}
+        assert ended.jobs(*COMMAND) == {}
     with edited(ended, Edit("my_model.py", "40.0 * q[1]", "41.0 * q[1]")):
-        jobs = ended.jobs(*goals)
+        jobs = ended.jobs(*COMMAND)
     uses = ("model", "explore", "sample", "sample_auto", "timing", "timing_auto")
     assert {rule: jobs.pop(rule, 0) for rule in uses} == dict.fromkeys(uses, 1)
     # And what is made of their results.
-    assert jobs == {"metrics": 1, "tables": 1, "figure": 4, "notebook": 1}
+    assert jobs == {"metrics": 1, "tables": 1, "figure": 7, "notebook": 1, "report": 1, "provenance": 1, "all": 1}

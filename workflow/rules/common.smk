@@ -247,6 +247,11 @@ def exploration_of(problem, surrogate):
     return pattern.format(problem=problem, surrogate=surrogate, chain="{chain}")
 
 
+def names_of(problem):
+    """Names of the parameters of a user's model, if it has any."""
+    return {"names": PROBLEMS[problem]["names"]} if "names" in PROBLEMS[problem] else {}
+
+
 def start_of(problem):
     """Where explorations of a problem start, if not at the origin."""
     return {"start": PROBLEMS[problem]["start"]} if "start" in PROBLEMS[problem] else {}

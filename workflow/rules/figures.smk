@@ -48,14 +48,16 @@ BESIDE_TABLES = {
 }
 # What drawing functions and captions ask for by name.
 OF_PROBLEM = {
-    name: {"problem": name, "title": title, "titles": {name: title}}
-    | {key: PROBLEMS[name][key] for key in ("target", "samplers")}
+    name: {"problem": name, "title": title, "titles": {name: title}, "samplers": PROBLEMS[name]["samplers"]}
+    # Coordinates are named by the target, or by the user.
+    | {"target": {**PROBLEMS[name]["target"], **names_of(name)}}
     for name, title in TITLES.items()
 }
 FIGURE_SETTINGS = {
     figure: {
         "config": config,
         "titles": TITLES,
+        "papers": PAPERS,
         **SHOWN_SETTINGS.get(drawn.name, {}),
         **OF_PROBLEM.get(drawn.problem, {}),
     }

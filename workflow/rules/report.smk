@@ -36,7 +36,7 @@ NOTEBOOKS = {
                 "story": stories([name]),
             },
             "figures": {figure: f"{RESULTS}/figures/{name}_{figure}.png" for figure in FIGURES_OF[name]},
-            "parameters": {"problem": name},
+            "parameters": {"problem": name, "paper": PAPERS.get(name, ""), **names_of(name)},
         }
         for name in PAGED
     },

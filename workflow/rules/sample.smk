@@ -211,6 +211,7 @@ if AUTOMATIC:
                 "entry": target_code(wc),
                 "iterations": kept(wc),
                 **start_of(wc.problem),
+                **names_of(wc.problem),
             },
         script:
             "../scripts/sample_auto.py"

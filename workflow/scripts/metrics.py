@@ -4,7 +4,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rnshmc.results.metrics import chain_metrics, convergence, write_metrics
+from rnshmc.results.measure import chain_metrics, convergence
+from rnshmc.results.metrics import write_metrics
 from rnshmc.run.job import job
 from rnshmc.store.chains import read_chain
 from rnshmc.store.reference import read_reference

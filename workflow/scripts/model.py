@@ -24,6 +24,10 @@ with job(snakemake.log[0]):
         start = np.array(spec.get("start", np.zeros(model.dim)))
         if start.shape != (model.dim,):
             raise ParameterError(f"start has {start.size} entries, but the model has dim {model.dim}")
+        # Not a parameter of the job: other names sample nothing again.
+        names = snakemake.config["problems"][spec["problem"]].get("names", start)
+        if len(names) != model.dim:
+            raise ParameterError(f"names has {len(names)} entries, but the model has dim {model.dim}")
         # `rnshmc.sample` alone does without a gradient.
         if spec["moved"] or hasattr(model, "gradient"):
             check_potential(model, start, stream(spec["seed"], spec["problem"], "check"))

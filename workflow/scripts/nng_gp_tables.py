@@ -19,6 +19,6 @@ with job(snakemake.log[0]):
     marginals.to_csv(snakemake.output.fig7, index=False, float_format="%.6g")
     data = Path(snakemake.input.data)
     target = from_file(data, prior_sd=snakemake.params.spec["target"]["prior_sd"])
-    draws = {sampler: chains.draws(sampler).reshape(-1, chains.dim) for sampler in chains.chains}
+    draws = {sampler: chains.draws(sampler) for sampler in chains.chains}
     table = predictions(target, draws, inputs=read_arrays(data, "X")[0].shape[1])
     table.to_csv(snakemake.output.fig8, index=False, float_format="%.6g")

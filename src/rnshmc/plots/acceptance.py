@@ -11,7 +11,7 @@ from rnshmc.plots.style import PAPER, WIDTH, sampler_legend, sampler_style, them
 
 
 def acceptance(chains: pd.DataFrame, paper: pd.DataFrame, titles: Titles) -> Figure:
-    """Acceptance probability of every chain, with the value of the paper.
+    """Acceptance probability of every chain, with the values of the paper where there are any.
 
     Parameters
     ----------
@@ -39,5 +39,6 @@ def acceptance(chains: pd.DataFrame, paper: pd.DataFrame, titles: Titles) -> Fig
         problem_ticks(ax, ticks, origins_of(cells), titles)
         ax.set_xlabel("acceptance probability of the kept iterations, one mark per chain")
         mark = Line2D([], [], color=PAPER, linestyle="", marker="|", markersize=12, markeredgewidth=2.5, label="paper")
-        sampler_legend(figure, cells["sampler"], marker=True, extra=[mark])
+        shown = published.index.isin(pd.MultiIndex.from_frame(cells[["problem", "sampler"]])).any()
+        sampler_legend(figure, cells["sampler"], marker=True, extra=[mark] if shown else [])
         return figure

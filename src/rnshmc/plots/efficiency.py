@@ -63,7 +63,7 @@ def _efficiency_panel(ax: Axes, table: pd.DataFrame, errors: pd.DataFrame, colum
         if row["sampler"] != BASELINE and row["problem"] in baseline.index:
             ratio = row[column] / baseline[row["problem"]]
             ax.annotate(
-                f"× {ratio:.3g}",
+                f"× {ratio:.3g}" if ratio < 1000 else f"× {ratio:.0f}",
                 (row[column], place),
                 xytext=(9, 0),
                 textcoords="offset points",

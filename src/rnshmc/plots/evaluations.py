@@ -33,7 +33,8 @@ def evaluations(chains: pd.DataFrame, titles: Titles) -> Figure:
     with theme():
         figure = Figure(figsize=(WIDTH, 0.8 + 1.7 * rows_of(origins)), layout="constrained")
         for ax, problem in problem_panels(figure, origins, titles, "evaluations per kept iteration"):
-            counts = chains[chains["problem"] == problem].groupby("sampler")[kinds].mean()
+            # What is not counted, as gradients of the surrogate in `rnshmc.sample`, has no bar.
+            counts = chains[chains["problem"] == problem].groupby("sampler")[kinds].mean().fillna(0.0)
             _evaluation_bars(ax, counts.loc[in_order(counts.index)[::-1]])
         patches = [
             Patch(facecolor=colour, hatch=hatch, edgecolor="white", label=label)

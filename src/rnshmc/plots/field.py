@@ -49,7 +49,7 @@ def diffusion_fields(chains: ProblemChains, forward: ForwardData, target: Mappin
     if np.isfinite(forward.theta_true).all():
         means["truth"] = field.modes @ forward.theta_true
     for sampler in chains.chains:
-        draws = chains.draws(sampler).reshape(-1, chains.dim)
+        draws = chains.draws(sampler)
         label = sampler_style(sampler).label
         means[f"mean, {label}"] = field.modes @ draws.mean(axis=0)
         covariance = np.cov(draws, rowvar=False)

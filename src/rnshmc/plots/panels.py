@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rnshmc.plots.style import mark_origin
+from rnshmc.plots.style import PAPER, mark_origin
 
 Titles = Mapping[str, str]
 """Title of each problem."""
@@ -37,3 +37,8 @@ def problem_panels(
         if place + 2 >= len(origins):
             axes[place].set_xlabel(xlabel)
         yield axes[place], problem
+
+
+def no_chain(ax: Axes) -> None:
+    """Say in a panel that a sampler has no Markov chain to show there."""
+    ax.text(0.5, 0.5, "no Markov chain", ha="center", va="center", transform=ax.transAxes, color=PAPER, size="small")

@@ -18,7 +18,8 @@ FIGURES: Mapping[str, Drawing] = {
     "acceptance": Drawing(
         "rnshmc.plots.acceptance:acceptance",
         ("metrics", "published"),
-        "Acceptance probability over the kept iterations, one mark per chain. A grey bar is the value of the paper.",
+        "Acceptance probability over the kept iterations, one mark per chain.{% if papers %} A grey bar is the value "
+        "of the paper.{% endif %}",
         ("titles",),
     ),
     "evaluations": Drawing(

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from rnshmc.plots.coordinates import coordinate_name
+from rnshmc.plots.panels import no_chain
 from rnshmc.plots.style import WIDTH, mark_origin, sampler_style, theme
 from rnshmc.results.marginals import selected_coordinates
 from rnshmc.results.posterior import ProblemChains
@@ -18,6 +19,8 @@ MARGIN = 0.08
 
 def traces(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figure:
     """Trace of the first chain of each sampler: the exploration in grey, then the kept draws.
+
+    Panels of a sampler without Markov chains say so.
 
     The axes show where chains are after the first part of their exploration: a start far away would squeeze the rest.
 
@@ -36,14 +39,17 @@ def traces(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figu
         axes = figure.subplots(len(coordinates), len(chains.chains), sharex=True, sharey="row", squeeze=False)
         for column, (sampler, members) in zip(axes.T, chains.chains.items(), strict=True):
             style = sampler_style(sampler)
-            first = members[0]
-            explored = 0 if first.warmup is None else len(first.warmup)
+            warmup, markov = members[0].warmup, chains.markov(sampler)
+            explored = 0 if warmup is None else len(warmup)
             column[0].set_title(style.label)
             for ax, coordinate in zip(column, coordinates, strict=True):
-                if first.warmup is not None:
-                    ax.plot(first.warmup[:, coordinate], color="#b8b8b8", linewidth=0.5, rasterized=True)
-                iterations = explored + np.arange(len(first.draws))
-                ax.plot(iterations, first.draws[:, coordinate], color=style.colour, linewidth=0.4, rasterized=True)
+                if not markov:
+                    no_chain(ax)
+                    continue
+                if warmup is not None:
+                    ax.plot(warmup[:, coordinate], color="#b8b8b8", linewidth=0.5, rasterized=True)
+                iterations = explored + np.arange(len(markov[0]))
+                ax.plot(iterations, markov[0][:, coordinate], color=style.colour, linewidth=0.4, rasterized=True)
                 ax.axvline(explored, color="#777777", linewidth=0.8, linestyle=":")
         for ax, coordinate in zip(axes[:, 0], coordinates, strict=True):
             ax.set(ylabel=coordinate_name(target, coordinate + 1), ylim=_reach(chains, coordinate))

@@ -1,12 +1,15 @@
 """Tables as text: Markdown for a page, LaTeX (booktabs) for a paper."""
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from rnshmc.results.estimates import Estimate
+from rnshmc.results.agreement import pooled
+from rnshmc.results.estimates import Estimate, cells
+from rnshmc.results.metrics import ChainMetrics
 from rnshmc.results.names import sampler_label
 
 BUSY = "†"
@@ -48,6 +51,14 @@ def significant(value: float, digits: int = 3) -> str:
 def plus_minus(error: float) -> str:
     """A standard error behind its number; empty if it is unknown, or 0 by definition."""
     return "" if pd.isna(error) or error == 0 else f"± {significant(error, 2)}"
+
+
+def with_error(value: float, error: float) -> str:
+    """A number and its standard error, both to the second significant digit of the error; without it, three digits."""
+    if not (math.isfinite(error) and error > 0):
+        return significant(value)
+    decimals = max(1 - math.floor(math.log10(error)), 0)
+    return f"{value:.{decimals}f} ± {error:.{decimals}f}"
 
 
 def fixed(decimals: int) -> Callable[[float], str]:
@@ -127,6 +138,29 @@ def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd
     )
 
 
+def readable_posterior(metrics: Iterable[ChainMetrics], parameters: Mapping[int, str]) -> pd.DataFrame:
+    """Posterior means and standard deviations by parameter and sampler as text, with Monte Carlo standard errors.
+
+    Parameters
+    ----------
+    metrics
+        Of every chain of one problem.
+    parameters
+        Names of the coordinates to show, counted from 0.
+    """
+    moments = {sampler: pooled(chains) for (_, sampler), chains in cells(metrics).items()}
+    return pd.DataFrame(
+        {
+            "parameter": name,
+            "sampler": sampler_label(sampler),
+            "mean": with_error(found.mean[k], found.mcse_mean[k]),
+            "standard deviation": with_error(found.sd[k], found.mcse_sd[k]),
+        }
+        for k, name in parameters.items()
+        for sampler, found in moments.items()
+    )
+
+
 def readable_matching(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     """Means over the fits of each surrogate as text, with standard errors.
 
@@ -173,7 +207,7 @@ def readable_diagnostics(diagnostics: pd.DataFrame, titles: Mapping[str, str]) -
             "max R-hat": diagnostics["rhat_max"].map(fixed(3)),
             "min bulk ESS": diagnostics["ess_bulk_min"].map(fixed(0)),
             "min tail ESS": diagnostics["ess_tail_min"].map(fixed(0)),
-            "divergences": diagnostics["divergences"].astype(str),
+            "divergences": diagnostics["divergences"].map(fixed(0)),
             "warnings": diagnostics["warnings"].fillna("").replace("", "none"),
         }
     )

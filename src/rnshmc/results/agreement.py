@@ -31,12 +31,13 @@ AGREEMENT_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Posterior means with their Monte Carlo errors, standard deviations, all of shape (d,), and the minimum ESS over
-    the coordinates."""
+    """Posterior means and standard deviations with their Monte Carlo errors, all of shape (d,), and the minimum ESS
+    over the coordinates."""
 
     mean: Array
     mcse_mean: Array
     sd: Array
+    mcse_sd: Array
     ess_min: float
 
 
@@ -72,23 +73,27 @@ def agreement_table(
         against = "reference" if problem in references else BASELINE
         if against == BASELINE and (sampler == BASELINE or (problem, BASELINE) not in chains):
             continue
-        other = _referred(references[problem]) if problem in references else _pooled(chains[problem, BASELINE])
-        compared = _compare(_pooled(members), other, level=level)
+        other = _referred(references[problem]) if problem in references else pooled(chains[problem, BASELINE])
+        compared = _compare(pooled(members), other, level=level)
         labels = {"problem": problem, "sampler": sampler, "against": against}
         rows.append({**labels, **compared, "chains": len(members), "data": members[0].origin})
     return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS)).astype({"agrees": "boolean"})
 
 
 def _referred(reference: Reference) -> Moments:
-    return Moments(reference.mean, reference.mcse_mean, reference.sd, math.inf)
+    return Moments(reference.mean, reference.mcse_mean, reference.sd, reference.mcse_sd, math.inf)
 
 
-def _pooled(chains: Sequence[ChainMetrics]) -> Moments:
+def pooled(chains: Sequence[ChainMetrics]) -> Moments:
     """Moments over chains; standard deviations within chains, as root mean squares over them."""
-    mean, mcse = pool_means(np.array([chain.mean for chain in chains]), np.array([chain.mcse_mean for chain in chains]))
-    sds = np.array([chain.sd for chain in chains])
-    ess = sum(chain.ess_min for chain in chains)
-    return Moments(mean, mcse, np.asarray(np.sqrt(np.square(sds).mean(axis=0))), ess)
+    fields = ("mean", "mcse_mean", "sd", "mcse_sd")
+    means, mean_errors, sds, sd_errors = (np.array([getattr(chain, name) for chain in chains]) for name in fields)
+    return Moments(
+        *pool_means(means, mean_errors),
+        np.asarray(np.sqrt(np.square(sds).mean(axis=0))),
+        pool_means(sds, sd_errors)[1],
+        sum(chain.ess_min for chain in chains),
+    )
 
 
 def _compare(ours: Moments, other: Moments, *, level: float) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from rnshmc.errors import StoreError
 from rnshmc.results.metrics import ChainMetrics
 from rnshmc.results.names import in_order
+from rnshmc.run.recipes import AUTO
 from rnshmc.store.timing import Timing
 
 BASELINE = "hmc"
@@ -130,12 +131,14 @@ def _cell_estimates(chains: Sequence[ChainMetrics], own: Estimate, exact: Estima
     )
     training = Estimate.over(math.nan if chain.fit_s is None else chain.fit_s for chain in chains)
     total = _total(chains[0].training_draws, own, exact, training)
+    # Most evaluations of `rnshmc.sample` precede its first draw: more draws do not take seconds in proportion.
+    whole = chains[0].recipe != AUTO
     return {
         **{name: Estimate.over(getattr(chain, name) for chain in chains) for name in MEANS},
         "s_per_iter": own,
         "fit_s": training,
-        "sample_s": own.times(ITERATIONS),
-        "total_s": total,
+        "sample_s": own.times(ITERATIONS) if whole else UNDEFINED,
+        "total_s": total if whole else UNDEFINED,
         "min_ess_per_s": least.per(own),
         "median_ess_per_s": median.per(own),
         "median_ess_per_s_with_training": median.times(ITERATIONS).per(total),

@@ -43,7 +43,7 @@ def marginal_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Data
     belongs to a one-dimensional density; the others to a two-dimensional one, whose cells of density below `FAINT` of
     the peak are omitted. The grid is that of `rnshmc.diagnostics.density`, the same for all samplers.
     """
-    pooled = {sampler: chains.draws(sampler).reshape(-1, chains.dim) for sampler in chains.chains}
+    pooled = {sampler: chains.draws(sampler) for sampler in chains.chains}
     intervals = {k: support(draws[:, k] for draws in pooled.values()) for k in coordinates}
     parts = []
     for sampler, draws in pooled.items():

@@ -2,30 +2,22 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from rnshmc.diagnostics.acceptance import empty_share, with_empty
-from rnshmc.diagnostics.ess import geyer_ess, truncated_ess
-from rnshmc.diagnostics.rem import iteration_grid, relative_error_of_mean
-from rnshmc.diagnostics.summary import summarise
 from rnshmc.errors import StoreError
 from rnshmc.files import write_json
-from rnshmc.store.chains import StoredChain
-from rnshmc.types import Array
-
-Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class ChainMetrics:
-    """Measurements on the kept draws of one chain. Every field can be written as JSON.
+    """Measurements on the kept draws of one chain file.
+
+    NaN stands for what cannot be measured, null in JSON: `rnshmc.results.measure.chain_metrics` says of which draws.
 
     Attributes
     ----------
@@ -45,7 +37,7 @@ class ChainMetrics:
         were accepted: as paper B's implementation draws and counts.
     ess, ess_min, ess_median, ess_max
         Effective sample size of each coordinate by Geyer's initial monotone sequence, as paper A counts it, and its
-        range.
+        range; for `rnshmc.sample`, (sd / standard error of the mean)^2.
     truncated_ess_min, truncated_ess_median, truncated_ess_max
         Range of the effective sample sizes of paper B's implementation (`rnshmc.diagnostics.ess.truncated_ess`).
     truncated_ess_with_empty_min, truncated_ess_with_empty_median, truncated_ess_with_empty_max
@@ -59,7 +51,7 @@ class ChainMetrics:
         Means per kept iteration: exact potentials (with or without gradient), exact gradients, exact metrics, gradients
         of the surrogate.
     divergences, solver_failures
-        Numbers of kept iterations with these flags.
+        Numbers of kept iterations with these flags; divergences are None where they are not recorded.
     softened_metrics
         Metrics of the surrogate in the kept iterations that differ from its Hessian, because it was not safely positive
         definite.
@@ -72,8 +64,10 @@ class ChainMetrics:
     rem_iteration, rem
         Relative error of the mean of all states from the beginning of the training set to that iteration of the chain;
         empty for a problem without a reference run.
-    mean, sd, mcse_mean
-        Posterior means, standard deviations and Monte Carlo errors of the means, one per coordinate.
+    mean, sd, mcse_mean, mcse_sd
+        Posterior means and standard deviations and the Monte Carlo errors of both, one per coordinate.
+    verdict
+        Level of the verdict of `rnshmc.sample` (good, doubtful, bad); None for other samplers.
     """
 
     problem: str
@@ -104,7 +98,7 @@ class ChainMetrics:
     gradients_per_iter: float
     metrics_per_iter: float
     surrogate_gradients_per_iter: float
-    divergences: int
+    divergences: int | None
     solver_failures: int
     softened_metrics: int
     phases: dict[str, dict[str, Any]]
@@ -115,6 +109,8 @@ class ChainMetrics:
     mean: list[float]
     sd: list[float]
     mcse_mean: list[float]
+    mcse_sd: list[float]
+    verdict: str | None
 
 
 @dataclass(frozen=True)
@@ -126,9 +122,10 @@ class Convergence:
     problem, sampler
         What was run.
     ess_bulk_min, ess_tail_min
-        Minimum bulk and tail effective sample sizes of the pooled chains.
+        Minimum bulk and tail effective sample sizes of the pooled chains; NaN where draws are no Markov chains.
     rhat_max
-        Maximum split R-hat; None for a single chain, for which it is not defined, or where a coordinate never moved.
+        Maximum split R-hat; None for a single chain, for which it is not defined, where a coordinate never moved, or
+        where draws are no Markov chains.
     """
 
     problem: str
@@ -143,8 +140,7 @@ R = TypeVar("R", ChainMetrics, Convergence)
 
 def write_metrics(path: Path, chains: Iterable[ChainMetrics], convergence: Iterable[Convergence]) -> None:
     """Write the measurements of a problem as JSON."""
-    content = {"chains": [asdict(chain) for chain in chains], "convergence": [asdict(row) for row in convergence]}
-    write_json(path, content)
+    write_json(path, {"chains": list(map(_stored, chains)), "convergence": list(map(_stored, convergence))})
 
 
 def read_metrics(paths: Iterable[str | Path]) -> list[ChainMetrics]:
@@ -178,104 +174,25 @@ def _read(path: Path, part: str, kind: type[R]) -> Iterator[R]:
         odd = {field.name for field in fields(kind)} ^ set(row)
         if odd:
             raise StoreError(f"{path}: missing or unknown keys: {', '.join(sorted(odd))}")
-        yield kind(**row)
+        yield kind(**{field.name: _with_nan(row[field.name], field.type) for field in fields(kind)})
 
 
-def chain_metrics(chain: StoredChain, *, reference_mean: Array | None, discard: int) -> ChainMetrics:
-    """Measure one chain.
-
-    Parameters
-    ----------
-    chain
-        Its settings have the keys problem, sampler, recipe, chain, explored and, among ``settings``, n_steps;
-        `hidden_units` is looked up in its phase ``fit``.
-    reference_mean
-        Posterior mean of the reference run, shape (d,); None for a problem without one.
-    discard
-        First iterations of the exploration, excluded from training sets and running means.
-    """
-    draws, stats = chain.draws, chain.stats
-    explored = 0 if chain.warmup is None else len(chain.warmup)
-    fit = chain.phases.get("fit")
-    summary = summarise(draws[np.newaxis])
-    ap, n_steps = float(stats["accepted"].mean()), chain.settings["settings"]["n_steps"]
-    iteration, rem = _running_error(chain, reference_mean, discard)
-    return ChainMetrics(
-        problem=chain.settings["problem"],
-        sampler=chain.settings["sampler"],
-        recipe=chain.settings["recipe"],
-        chain=int(chain.settings["chain"]),
-        origin=chain.origin,
-        hidden_units=None if fit is None else fit.get("hidden_units"),
-        training_draws=None if fit is None else int(chain.settings["explored"]),
-        explored=explored,
-        draws=len(draws),
-        ap=ap,
-        ap_with_empty=with_empty(ap, n_steps),
-        **_sizes(draws, empty_share(n_steps)),
-        ess_bulk_min=float(summary.ess_bulk.min()),
-        ess_tail_min=float(summary.ess_tail.min()),
-        evaluations_per_iter=float(stats["evaluations"].mean()),
-        values_per_iter=float(stats["values"].mean()),
-        gradients_per_iter=float(stats["gradients"].mean()),
-        metrics_per_iter=float(stats["metrics"].mean()),
-        surrogate_gradients_per_iter=float(stats["surrogate_gradients"].mean()),
-        divergences=int(stats["diverging"].sum()),
-        solver_failures=int(stats["solver_failed"].sum()),
-        softened_metrics=int(stats["softened_metrics"].sum()),
-        phases={name: dict(phase) for name, phase in chain.phases.items()},
-        surrogate=None if fit is None else dict(fit),
-        fit_s=None if fit is None else float(fit["cpu_s"]),
-        rem_iteration=iteration.tolist(),
-        rem=rem.tolist(),
-        mean=draws.mean(axis=0).tolist(),
-        # Otherwise it would be rounding error for a coordinate that never moves.
-        sd=np.where(np.ptp(draws, axis=0) > 0, draws.std(axis=0, ddof=1), 0.0).tolist(),
-        mcse_mean=summary.mcse_mean.tolist(),
-    )
+def _stored(row: ChainMetrics | Convergence) -> dict[str, Any]:
+    return {name: _without_nan(value) for name, value in asdict(row).items()}
 
 
-def convergence(chains: Sequence[StoredChain]) -> Convergence:
-    """Diagnose all chains of one sampler on one problem together."""
-    settings = chains[0].settings
-    summary = summarise(np.stack([chain.draws for chain in chains]))
-    rhat = float(summary.rhat.max())
-    return Convergence(
-        problem=settings["problem"],
-        sampler=settings["sampler"],
-        ess_bulk_min=float(summary.ess_bulk.min()),
-        ess_tail_min=float(summary.ess_tail.min()),
-        rhat_max=rhat if math.isfinite(rhat) else None,
-    )
+def _without_nan(value: Any) -> Any:
+    """The value with None, null in JSON, for each NaN."""
+    if isinstance(value, list):
+        return [_without_nan(entry) for entry in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _running_error(chain: StoredChain, reference_mean: Array | None, discard: int) -> tuple[Counts, Array]:
-    """Iterations, and the relative error of the mean until each of them."""
-    if reference_mean is None:
-        return np.empty(0, dtype=np.int64), np.empty(0)
-    warmup = chain.draws[:0] if chain.warmup is None else chain.warmup
-    states = np.concatenate([warmup[discard:], chain.draws])
-    grid = iteration_grid(discard + 1, discard + len(states))
-    return grid, relative_error_of_mean(states, reference_mean, grid - discard)
-
-
-def _sizes(draws: Array, empty: float) -> dict[str, Any]:
-    """Effective sample sizes of the coordinates by each definition."""
-    geyer = geyer_ess(draws)
-    return {
-        "ess": geyer.tolist(),
-        **_range("ess", geyer),
-        **_range("truncated_ess", truncated_ess(draws)),
-        **_range("truncated_ess_with_empty", truncated_ess(draws, empty=empty)),
-    }
-
-
-def _range(name: str, ess: Array) -> dict[str, float]:
-    return {
-        f"{name}_min": float(ess.min()),
-        f"{name}_median": float(np.median(ess)),
-        f"{name}_max": float(ess.max()),
-    }
+def _with_nan(value: Any, kind: Any) -> Any:
+    """The value with NaN for None, in fields that are numbers or lists of numbers."""
+    if kind == list[float]:
+        return [_with_nan(entry, float) for entry in value]
+    return math.nan if kind is float and value is None else value
 
 
 def metrics_frame(metrics: Iterable[ChainMetrics]) -> pd.DataFrame:

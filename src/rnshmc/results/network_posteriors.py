@@ -44,7 +44,7 @@ def histogram_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Dat
     parts = []
     for coordinate in coordinates:
         for sampler in chains.chains:
-            density, edges = np.histogram(chains.draws(sampler)[..., coordinate], bins=BINS, density=True)
+            density, edges = np.histogram(chains.draws(sampler)[:, coordinate], bins=BINS, density=True)
             columns = {"low": edges[:-1], "high": edges[1:], "density": density}
             parts.append(pd.DataFrame({"sampler": sampler, "coordinate": coordinate + 1, **columns}))
     table = pd.concat(parts, ignore_index=True)
@@ -52,25 +52,27 @@ def histogram_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Dat
 
 
 def trace_table(chains: ProblemChains, coordinate: int) -> pd.DataFrame:
-    """A coordinate, counted from 0, along the first chain of each sampler, up to the length of the shortest.
+    """A coordinate, counted from 0, along the first Markov chain of each sampler that has one, up to the length of the
+    shortest.
 
     Returns
     -------
     Columns `TRACE_COLUMNS`: coordinate and iteration are counted from 1, the latter after the exploration; acceptance
     is the share of all kept iterations of that chain whose proposal was accepted.
     """
-    length = min(len(members[0].draws) for members in chains.chains.values())
+    first = {sampler: found[0] for sampler in chains.chains if (found := chains.markov(sampler))}
+    length = min(map(len, first.values()))
     iterations = np.arange(1, length + 1)
     parts = [
         pd.DataFrame(
             {
                 "sampler": sampler,
                 "iteration": iterations,
-                "value": members[0].draws[:length, coordinate],
-                "acceptance": members[0].stats["accepted"].mean(),
+                "value": draws[:length, coordinate],
+                "acceptance": chains.chains[sampler][0].stats["accepted"].mean(),
             }
         )
-        for sampler, members in chains.chains.items()
+        for sampler, draws in first.items()
     ]
     table = pd.concat(parts, ignore_index=True)
     return table.assign(problem=chains.problem, coordinate=coordinate + 1, data=chains.origin)[list(TRACE_COLUMNS)]

@@ -9,6 +9,7 @@ import numpy as np
 
 from rnshmc.errors import StoreError
 from rnshmc.results.names import in_order
+from rnshmc.store.account import markov_chains
 from rnshmc.store.chains import StoredChain, read_chain
 from rnshmc.types import Array
 
@@ -69,5 +70,9 @@ class ProblemChains:
         return int(first.draws.shape[1])
 
     def draws(self, sampler: str) -> Array:
-        """Kept draws of a sampler, shape (chains, n, dim)."""
-        return np.stack([chain.draws for chain in self.chains[sampler]])
+        """Kept draws of all chain files of a sampler, one after another, shape (n, dim)."""
+        return np.concatenate([chain.draws for chain in self.chains[sampler]])
+
+    def markov(self, sampler: str) -> list[Array]:
+        """The Markov chains of a sampler, each of shape (n, dim); none where its draws come from a surrogate."""
+        return [markov for chain in self.chains[sampler] for markov in markov_chains(chain)]

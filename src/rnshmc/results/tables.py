@@ -5,6 +5,8 @@ chains. All of it covers the kept iterations only, as in the papers' tables. `re
 problem; the tables of the papers are views of it.
 """
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -59,6 +61,9 @@ def results_table(
     timing stage. `training_draws` are the iterations of exact HMC until the surrogate was trained. `draws` are kept by
     each chain.
 
+    With `rnshmc.sample` all evaluations and seconds from the first on are divided among its draws, and `ess_*` are
+    (sd / standard error of the mean)^2; columns that count along one Markov chain, `sample_s` and `total_s` are NaN.
+
     `sample_s` are the seconds of 10000 iterations. `total_s` are those of as many from the first on: `training_draws`
     of HMC, the training, and the remaining iterations. `min_ess_per_s` and `median_ess_per_s` are effective draws per
     second of sampling, `median_ess_per_s_with_training` those of 10000 draws per second of `total_s`; each speed-up is
@@ -105,7 +110,9 @@ def diagnostics_table(metrics: Sequence[ChainMetrics], convergence: Iterable[Con
     """Convergence over the chains of each problem and sampler, worst coordinate of each.
 
     `warnings` names in words: R-hat above `MAX_RHAT`, fewer than `MIN_ESS_PER_CHAIN` effective draws per chain (bulk or
-    tail), divergences, failed solves; it is empty if there are none.
+    tail; of those in `ChainMetrics.ess_min` where both are undefined), divergences, failed solves, and verdicts of
+    `rnshmc.sample` other than good; it is empty if there are none. `divergences` are missing where they are not
+    recorded.
 
     Parameters
     ----------
@@ -115,7 +122,8 @@ def diagnostics_table(metrics: Sequence[ChainMetrics], convergence: Iterable[Con
         Of every sampler.
     """
     diagnosed = {(row.problem, row.sampler): row for row in convergence}
-    return pd.DataFrame([_diagnosed(chains, diagnosed[cell]) for cell, chains in cells(metrics).items()])
+    rows = [_diagnosed(chains, diagnosed[cell]) for cell, chains in cells(metrics).items()]
+    return pd.DataFrame(rows).astype({"divergences": "Int64"})
 
 
 def _diagnosed(chains: Sequence[ChainMetrics], pooled: Convergence) -> dict[str, Any]:
@@ -126,19 +134,29 @@ def _diagnosed(chains: Sequence[ChainMetrics], pooled: Convergence) -> dict[str,
         "ess_bulk_min": pooled.ess_bulk_min,
         "ess_tail_min": pooled.ess_tail_min,
         "rhat_max": pooled.rhat_max,
-        "divergences": sum(chain.divergences for chain in chains),
+        "divergences": _divergences(chains),
         "solver_failures": sum(chain.solver_failures for chain in chains),
         "softened_metrics": sum(chain.softened_metrics for chain in chains),
     }
-    return {**row, "warnings": "; ".join(_warnings(row)), "data": chains[0].origin}
+    return {**row, "warnings": "; ".join(_warnings(row, chains)), "data": chains[0].origin}
 
 
-def _warnings(row: Mapping[str, Any]) -> list[str]:
-    rhat, enough = row["rhat_max"], MIN_ESS_PER_CHAIN * row["chains"]
-    few = [name for name in ("bulk", "tail") if row[f"ess_{name}_min"] < enough]
+def _divergences(chains: Sequence[ChainMetrics]) -> int | None:
+    """Over all chains; None where they are not recorded."""
+    counts = [chain.divergences for chain in chains if chain.divergences is not None]
+    return sum(counts) if counts else None
+
+
+def _warnings(row: Mapping[str, Any], chains: Sequence[ChainMetrics]) -> list[str]:
+    rhat, enough = row["rhat_max"], MIN_ESS_PER_CHAIN * len(chains)
+    sizes = {f"{name} ESS": row[f"ess_{name}_min"] for name in ("bulk", "tail")}
+    if math.isnan(row["ess_bulk_min"]):
+        sizes = {"ESS": sum(chain.ess_min for chain in chains)}
+    verdicts = Counter(chain.verdict for chain in chains if chain.verdict not in (None, "good"))
     return [
+        *(f"verdict {level} on {count} of {len(chains)}" for level, count in sorted(verdicts.items())),
         *([f"R-hat {rhat:.3f}"] if rhat is not None and rhat > MAX_RHAT else []),
-        *(f"{name} ESS {row[f'ess_{name}_min']:.0f} of {enough}" for name in few),
+        *(f"{name} {size:.0f} of {enough}" for name, size in sizes.items() if not size >= enough),
         *([f"{row['divergences']} divergences"] if row["divergences"] else []),
         *([f"{row['solver_failures']} failed solves"] if row["solver_failures"] else []),
     ]

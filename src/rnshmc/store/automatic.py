@@ -1,4 +1,4 @@
-"""Draws of `rnshmc.sample` as a chain beside those of the papers' samplers."""
+"""Draws of `rnshmc.sample` as a chain file beside those of the papers' samplers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnshmc.errors import StoreError
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.result.result import Result
 from rnshmc.run.chain import STATS_DTYPES
+from rnshmc.store.account import Account
 from rnshmc.store.chains import StoredChain
-
-ONE_STEP = [1, 1]
-"""The range of leapfrog steps that measurements of chains ask for; it was drawn for none."""
+from rnshmc.types import Array
 
 
 def automatic_chain(
@@ -24,26 +24,37 @@ def automatic_chain(
     origin: str,
     provenance: Mapping[str, Any],
 ) -> StoredChain:
-    """The draws of a result, with the exact evaluations that they took.
+    """The draws of a result, with its account of them and the exact evaluations that they took.
 
-    Everything that was evaluated, the way to the mode and the training included, stands with the first draw: means over
-    draws are evaluations per draw. ``accepted`` is the same at each draw, the acceptance of the exact Metropolis steps
-    whose proposals were draws of the surrogate. The potential at the draws is not known.
+    With a surrogate the draws are those of `Result.draws`, whose precision is in the account alone; without one they
+    are the chains in `Result.chains`, one after another (`rnshmc.store.account.markov_chains`).
+
+    Everything that was evaluated, the way to the mode and the training included, stands with the first draw: sums over
+    draws are evaluations in all. ``accepted`` is the same at each draw: the acceptance of the exact Metropolis steps,
+    whose proposals were draws of the surrogate where there was one. The potential at the draws is not known.
 
     Parameters
     ----------
     result
         What `rnshmc.sample` returned.
     evaluations
-        All of its exact evaluations, those of earlier starts of the job included.
+        All of its exact evaluations, including those of earlier starts of the job.
     settings
         Problem, sampler, chain, seed, target.
     cost
         ``wall_s``, ``cpu_s`` and ``other_cores``, those of other processes meanwhile.
     origin, provenance
         As in `StoredChain`.
+
+    Raises
+    ------
+    StoreError
+        If there are no draws.
     """
-    n = len(result.draws)
+    if not len(result.draws):
+        raise StoreError(f"{settings['sampler']}: no draws to store: {result.outcome.reason}")
+    draws, chains = _kept(result)
+    n = len(draws)
     stats: dict[str, npt.NDArray[Any]] = {name: np.zeros(n, dtype) for name, dtype in STATS_DTYPES.items()}
     # A gradient comes with its value, in one evaluation; a model without any is asked for one at its start only.
     stats["evaluations"][0] = stats["values"][0] = len(evaluations)
@@ -52,11 +63,29 @@ def automatic_chain(
     acceptance = result.outcome.acceptance
     stats |= {name: np.full(n, acceptance) for name in ("accepted", "accept_prob")}
     stats["potential"] = np.full(n, np.nan)
+    account = Account(
+        said=str(result),
+        verdict=result.verdict.level,
+        draws=len(result.draws),
+        chains=chains,
+        mean=result.mean.value.tolist(),
+        sd=result.sd.value.tolist(),
+        mcse_mean=result.mean.standard_error.tolist(),
+        mcse_sd=result.sd.standard_error.tolist(),
+    )
     return StoredChain(
-        draws=result.draws,
+        draws=draws,
         stats=stats,
-        settings={**settings, "recipe": settings["sampler"], "settings": {"n_steps": ONE_STEP}, "said": str(result)},
-        phases={"sample": {"iterations": n, **cost}},
+        settings={**settings, "recipe": settings["sampler"], **account.entry()},
+        phases={"sample": {"iterations": len(result.draws), **cost}},
         origin=origin,
         provenance=provenance,
     )
+
+
+def _kept(result: Result) -> tuple[Array, int]:
+    """The draws to store, and the number of Markov chains that they are."""
+    if result.outcome.surrogate is not None:
+        return result.draws, 0
+    chains, n, dim = result.chains.shape
+    return result.chains.reshape(chains * n, dim), chains

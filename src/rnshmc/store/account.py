@@ -1,0 +1,60 @@
+"""What `rnshmc.sample` reports of its draws, stored with them."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from rnshmc.store.chains import StoredChain
+from rnshmc.types import Array
+
+_KEY = "account"
+
+
+@dataclass(frozen=True)
+class Account:
+    """The report of a call of `rnshmc.sample` on the draws in a chain file.
+
+    Attributes
+    ----------
+    said
+        The printed result.
+    verdict
+        Level of its verdict: good, doubtful or bad.
+    draws
+        Number of draws returned.
+    chains
+        Number of Markov chains of equal length in the file, one after another. 0 with a surrogate, whose draws are
+        weighted rows in random order: neither autocorrelations nor R-hat are defined.
+    mean, sd, mcse_mean, mcse_sd
+        Posterior means and standard deviations with their standard errors, one per coordinate.
+    """
+
+    said: str
+    verdict: str
+    draws: int
+    chains: int
+    mean: list[float]
+    sd: list[float]
+    mcse_mean: list[float]
+    mcse_sd: list[float]
+
+    @classmethod
+    def of(cls, chain: StoredChain) -> Self | None:
+        """The account in the settings of a chain; None for a sampler without one."""
+        stored = chain.settings.get(_KEY)
+        return None if stored is None else cls(**stored)
+
+    def entry(self) -> dict[str, Any]:
+        """The entry among the settings of a chain that `of` reads."""
+        return {_KEY: asdict(self)}
+
+
+def markov_chains(chain: StoredChain) -> Array:
+    """The Markov chains in a chain file, shape (chains, n, d); no chain at all if the draws are a surrogate's."""
+    account = Account.of(chain)
+    if account is None:
+        return chain.draws[None]
+    if account.chains == 0:
+        return np.empty((0, 0, chain.draws.shape[1]))
+    return chain.draws.reshape(account.chains, -1, chain.draws.shape[1])
