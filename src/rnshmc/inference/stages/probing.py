@@ -72,9 +72,7 @@ def _known(archive: Archive) -> list[Evaluation]:
     return [Evaluation(*row, None) for row in zip(known.points, known.values, known.gradients, strict=True)]
 
 
-def _refined(
-    archive: Archive, whitening: Whitening, third_order: float, longest: float = 1.0
-) -> tuple[Mode, Secants]:
+def _refined(archive: Archive, whitening: Whitening, third_order: float, longest: float = 1.0) -> tuple[Mode, Secants]:
     """The whitening improved by all secants in reach of the best point, and those secants in it.
 
     The centre is a Newton step from the best point, of whitened length ``longest`` at most.
