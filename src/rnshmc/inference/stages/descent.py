@@ -159,9 +159,10 @@ def _first_step(units: Whitening, gradient: Array, longest: float) -> Array:
     """Down the gradient by what should lower the potential by FIRST_DECREASE, of bounded length."""
     slope = units.slopes(gradient[None])[0]
     steepness = float(np.linalg.norm(slope))
-    if steepness * longest <= 1e-8:
-        return units.steps(np.full((1, len(slope)), 1e-2 * longest / np.sqrt(len(slope))))[0]
-    return np.asarray(units.steps((-slope / steepness * min(longest, FIRST_DECREASE / steepness))[None])[0])
+    down = -slope / steepness * min(longest, FIRST_DECREASE / steepness) if steepness * longest > 1e-8 else None
+    if down is None:
+        down = np.full(slope.shape, 1e-2 * longest / np.sqrt(len(slope)))
+    return np.asarray(units.steps(down[None])[0])
 
 
 def secants(
