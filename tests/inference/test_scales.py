@@ -9,6 +9,8 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import Mode, descend
 from rnshmc.inference.stages.probing import settle
+from rnshmc.inference.stages.search import search_scales
+from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of
@@ -60,11 +62,11 @@ def test_standard_deviations_of_2e_10_60_and_4e4(seed: int, has_gradient: bool) 
 @pytest.mark.parametrize("dim", [1, 2, 5, 20])
 def test_correlated_normals_with_scales_from_1e_12_to_1e12(dim: int, has_gradient: bool) -> None:
     rng = np.random.default_rng(dim)
-    scales = 10 ** rng.uniform(-12, 12, dim)
-    covariance = np.cov(rng.standard_normal((dim, dim + 3))).reshape(dim, dim)
-    factor = scales[:, None] * np.linalg.cholesky(covariance / covariance.max())
-    mean = factor @ rng.standard_normal(dim)
-    start = mean + 3.0 * factor @ rng.standard_normal(dim)
+    scales = np.power(10.0, rng.uniform(-12, 12, dim))
+    covariance: Array = np.cov(rng.standard_normal((dim, dim + 3))).reshape(dim, dim)
+    factor: Array = scales[:, None] * np.linalg.cholesky(covariance / covariance.max())
+    mean: Array = factor @ rng.standard_normal(dim)
+    start = mean + factor @ (3.0 * rng.standard_normal(dim))
     mode, units = settled(normal(mean, factor), start, has_gradient=has_gradient)
     assert_mode_of_normal(mode, mean, factor)
     assert units < 30 * (dim + 1) * (1 if has_gradient else dim / 4 + 1)
@@ -152,3 +154,16 @@ def test_an_open_direction_and_heavy_tails_are_not_mistaken_for_a_wrong_sign() -
         assert settled(open_direction, np.ones(2), has_gradient=has_gradient)[0].value < 0.6
         assert settled(cauchy, np.array([20.0, -5.0]), has_gradient=has_gradient)[0].value < 1.0
         assert settled(separable, np.zeros(2), has_gradient=has_gradient)[0].value < 0.5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scales_are_found_above_the_noise(seed: int, caplog: pytest.LogCaptureFixture) -> None:
+    """Noise of one in the log density changes it by one over any distance, and is told."""
+    rng = np.random.default_rng(seed)
+    exact = evaluations_of(lambda x: -0.5 * float(x @ x) + rng.standard_normal(), 3)
+    exact.has_gradient = False
+    archive = Archive(exact, lambda _: None)
+    (first,) = archive.evaluate(np.full((1, 3), 0.5), "mode")
+    whitening, _ = search_scales(archive, first, Whitening(first.point, np.eye(3)), "mode")
+    assert np.abs(np.log10(np.diag(whitening.factor))).max() < 1.5
+    assert "target: the log density is noisy" in caplog.text
