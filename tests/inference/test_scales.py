@@ -20,8 +20,8 @@ Density = Callable[[Array], tuple[float, Array]]
 
 def settled(density: Density, start: Array, *, has_gradient: bool, budget: int = 2000) -> tuple[Mode, int]:
     """The mode, and the units that it took."""
-    exact = evaluations_of(density if has_gradient else lambda x: density(x)[0], len(start), budget=budget)
-    exact.has_gradient = has_gradient
+    function = density if has_gradient else lambda x: density(x)[0]
+    exact = evaluations_of(function, len(start), budget=budget, use_gradients=has_gradient)
     archive = Archive(exact, lambda _: None)
     return settle(archive, descend(archive, start), stream(1, "scales")), archive.spent.units
 
@@ -160,8 +160,7 @@ def test_an_open_direction_and_heavy_tails_are_not_mistaken_for_a_wrong_sign() -
 def test_scales_are_found_above_the_noise(seed: int, caplog: pytest.LogCaptureFixture) -> None:
     """Noise of one in the log density changes it by one over any distance, and is told."""
     rng = np.random.default_rng(seed)
-    exact = evaluations_of(lambda x: -0.5 * float(x @ x) + rng.standard_normal(), 3)
-    exact.has_gradient = False
+    exact = evaluations_of(lambda x: -0.5 * float(x @ x) + rng.standard_normal(), 3, use_gradients=False)
     archive = Archive(exact, lambda _: None)
     (first,) = archive.evaluate(np.full((1, 3), 0.5), "mode")
     whitening, _ = search_scales(archive, first, Whitening(first.point, np.eye(3)), "mode")
