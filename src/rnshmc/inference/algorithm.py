@@ -23,6 +23,7 @@ from rnshmc.inference.result.findings import Found, outcome_of
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.probing import settle
+from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.inference.way_on import way_on
 from rnshmc.types import Array
@@ -34,6 +35,7 @@ def run(
     *,
     draws: int,
     rng: np.random.Generator,
+    coordinates: Whitening | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
     doubts: Sequence[str] = (),
     tuning: Tuning = DEFAULT,
@@ -53,6 +55,8 @@ def run(
         ``draws`` / 2 independent draws.
     rng
         Draws everything.
+    coordinates
+        Coordinates in which the posterior is thought to have a scale of one; None if nothing is known.
     progress
         Is told of each batch of evaluations.
     doubts
@@ -73,7 +77,7 @@ def run(
     job = Job(Archive(evaluations, progress), rng, tuning, draws)
     found, stopped = Found(), None
     try:
-        for found in _stages(job, starts):  # noqa: B007 (the last one is what there is)
+        for found in _stages(job, starts, coordinates):  # noqa: B007 (the last one is what there is)
             pass
     except Stopped as error:
         stopped = str(error)
@@ -84,11 +88,11 @@ def run(
     return outcome_of(found, job.archive, tuning, draws=draws, stopped=stopped, doubts=tuple(doubts))
 
 
-def _stages(job: Job, starts: Array) -> Iterator[Found]:
+def _stages(job: Job, starts: Array, coordinates: Whitening | None) -> Iterator[Found]:
     """What is found after each stage."""
     found = Found(starts=len(starts))
     for start in starts:
-        found = found.with_mode(descend(job.archive, start))
+        found = found.with_mode(descend(job.archive, start, coordinates))
         yield found
     best = min(found.modes, key=lambda mode: mode.value)
     found = found.replacing(best, settle(job.archive, best, job.rng))

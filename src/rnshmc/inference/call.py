@@ -17,6 +17,7 @@ from rnshmc.inference.exact.pools import Pool, make_workers
 from rnshmc.inference.exact.target import Gradient, digest_of, make_model, make_names, make_starts, make_units
 from rnshmc.inference.progress import Listener, listening
 from rnshmc.inference.result.result import Result, make_result
+from rnshmc.inference.stages.scale import make_coordinates
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
 from rnshmc.inference.transforms import Bounds, make_transform
 from rnshmc.random import stream
@@ -29,6 +30,7 @@ def sample(
     gradient: Gradient = None,
     draws: int = 2000,
     seed: int = 1,
+    scale: npt.ArrayLike | None = None,
     bounds: Bounds | None = None,
     names: Sequence[str] | None = None,
     units: Sequence[str] | Mapping[str, str] | None = None,
@@ -62,6 +64,11 @@ def sample(
         independent draws.
     seed
         Seed of all that is random. One process evaluates to the same result at each call; several finish in any order.
+    scale
+        How wide the posterior may be, roughly, in the parameters of x0: a number, standard deviations, shape (d,), a
+        covariance, or draws of the prior, shape (n, d) with n > d. An array of shape (d, d) is always a covariance.
+        Evaluations begin with steps of that size. Scales of bounded parameters are translated by the slope of the
+        transform at x0, prior draws one by one. Without it, scales are found from x0 and evaluations near it.
     bounds
         For each parameter (low, high) with None for no bound, or one of the words ``"positive"``, ``"unit"`` and
         ``"real"``; or a mapping from names to these. The target is called inside the bounds only.
@@ -123,6 +130,7 @@ def sample(
         _check_whole("budget", budget, 1)
     if callback is not None and not callable(callback):
         raise ParameterError(f"callback: expected a function of the progress, got {callback!r}")
+    coordinates = make_coordinates(scale, starts[0], transform)
     model = make_model(target, gradient, dim)
     known = read_known(evaluations, chosen_names)
     workers = make_workers(pool, model, time_limit=time_limit)
@@ -141,7 +149,15 @@ def sample(
         except ParameterError:
             potential.disown()
             raise
-        outcome = run(potential, points, draws=draws, rng=stream(seed, "inference"), progress=tell, doubts=doubts)
+        outcome = run(
+            potential,
+            points,
+            draws=draws,
+            rng=stream(seed, "inference"),
+            coordinates=coordinates,
+            progress=tell,
+            doubts=doubts,
+        )
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
 
 

@@ -55,6 +55,10 @@ class Transform:
         x[..., both] = logit((x[..., both] - self.low[both]) / (self.high - self.low)[both])
         return x
 
+    def slopes(self, x: Array) -> Array:
+        """|dT_i/dx_i| at one position, shape (d,); one where there is no bound."""
+        return np.asarray(np.exp(self._log_slopes(x)))
+
     def log_jacobian(self, x: Array) -> float:
         """sum_i log |dT_i/dx_i| at one position."""
         return float(self._log_slopes(x).sum())

@@ -7,8 +7,10 @@ import numpy as np
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.stages.fall import Fall
 from rnshmc.inference.stages.gradients import evaluate_with_gradients
-from rnshmc.inference.surrogate.whitening import THIRD_ORDER, Secants, Whitening, improved
+from rnshmc.inference.stages.search import search_scales
+from rnshmc.inference.surrogate.whitening import NEAR, THIRD_ORDER, Secants, Whitening, improved
 from rnshmc.types import Array
 
 STAGE = "mode"
@@ -18,6 +20,8 @@ POOR, GOOD = 0.1, 0.7
 """Decrease over predicted decrease below which a step is not taken, and above which the next may be longer."""
 FIRST_DECREASE = 10.0
 SHORTEST = 1e-4
+UNEVEN = 1e4
+"""Ratio of components of the first gradient from which on the scale of each coordinate is searched."""
 TRIES = 12
 """Shrinking first steps that may fail before the start is given up."""
 
@@ -62,38 +66,67 @@ class _Trust:
         return min(1.0, *ratios)
 
 
-def descend(archive: Archive, start: Array) -> Mode:
+def descend(archive: Archive, start: Array, coordinates: Whitening | None = None) -> Mode:
     """Quasi-Newton steps whose Hessian satisfies all secants in reach, within a trust region.
 
-    Far fewer evaluations than by line searches along BFGS directions: the first two gradients set the scale, and each
-    further one is a secant for good.
+    Needs far fewer evaluations than line searches along BFGS directions: the first two gradients set the scale, and
+    each further one is a secant for good. Without gradients, or where their components say that coordinates differ
+    widely in scale, the scale of each coordinate is searched first.
+
+    Parameters
+    ----------
+    coordinates
+        Coordinates in which the posterior is thought to have a scale of one; None if nothing is known.
 
     Raises
     ------
     ParameterError
-        If the potential or its gradient is not finite at the start, or next to it.
+        If the potential or its gradient is not finite at the start, or next to it, or the potential falls without
+        bound.
     """
-    path = [_first(archive, start)]
-    path.append(_second(archive, path[0], _first_step(path[0])))
-    step, change = path[1].point - path[0].point, gradient_of(path[1]) - gradient_of(path[0])
+    first = _first(archive, start)
+    by_size = _by_size(start) if coordinates is None else coordinates.moved(start)
+    units = Whitening(start, np.eye(archive.dim)) if coordinates is None else by_size
+    if first.gradient is not None and _uneven(units, first.gradient):
+        units = by_size
+    if first.gradient is None or _uneven(units, first.gradient):
+        return _searched(archive, first, by_size)
+    longest = max(1.0, float(np.linalg.norm(start))) if units is not by_size else 1.0
+    second = _second(archive, first, _first_step(units, first.gradient, longest))
+    step = units.whiten(second.point[None])[0]
+    change = units.slopes((gradient_of(second) - first.gradient)[None])[0]
+    if second.value == first.value and not change.any():
+        return _searched(archive, first, by_size)
     curvature = abs(float(step @ change)) / float(step @ step)
     scale = np.sqrt(curvature if curvature > 0 else 1.0)
-    whitening = Whitening(start, scale * np.eye(archive.dim))
-    return descend_on(archive, path, whitening)
+    return descend_on(archive, [first, second], Whitening(start, scale * units.factor))
 
 
-def descend_on(archive: Archive, path: list[Evaluation], whitening: Whitening) -> Mode:
-    """The same from the lowest of some evaluations with gradients, in given whitened coordinates."""
-    path = list(path)
+def _searched(archive: Archive, first: Evaluation, coordinates: Whitening) -> Mode:
+    """A descent in coordinates whose scales are searched."""
+    whitening, first = search_scales(archive, first, coordinates, STAGE)
+    return descend_on(archive, [first], whitening, cautious=True)
+
+
+def descend_on(archive: Archive, path: list[Evaluation], whitening: Whitening, *, cautious: bool = False) -> Mode:
+    """The same from the lowest of some evaluations with gradients, in given whitened coordinates.
+
+    A cautious descent bounds its first step, too: by as far as secants are compared.
+    """
+    path, fall = list(path), Fall()
     best, trust = min(path, key=lambda found: found.value), None
     for _ in range(40 + 2 * archive.dim):
         whitening = improved(whitening.moved(best.point), secants(whitening, best, path).hessian())
         slope = whitening.slopes(gradient_of(best)[None])[0]
         distance = float(np.linalg.norm(slope))
+        if distance < CLOSE:
+            break
         step = whitening.unwhiten(-slope[None])[0] - best.point
+        if cautious and trust is None:
+            trust = _Trust(whitening, min(1.0, NEAR * np.sqrt(archive.dim) / distance) * step)
         if trust is not None:
             step *= trust.share(whitening, step)
-        if distance < CLOSE or whitening.length(step) < SHORTEST * min(distance, 1.0):
+        if whitening.length(step) < SHORTEST * min(distance, 1.0):
             break
         (found,) = evaluate_with_gradients(archive, (best.point + step)[None], whitening, STAGE)
         share = whitening.length(step) / distance
@@ -104,19 +137,32 @@ def descend_on(archive: Archive, path: list[Evaluation], whitening: Whitening) -
             trust = _Trust(whitening, 2.0 * step)
         if found.gradient is not None:
             path.append(found)
+            fall = fall.after(best, found)
             best = found if ratio >= POOR else best
     centre = whitening.unwhiten(-slope[None])[0] if distance < CLOSE else best.point
     return Mode(whitening.moved(centre), best.value, distance)
 
 
-def _first_step(first: Evaluation) -> Array:
-    """Down the gradient by what should lower the potential by FIRST_DECREASE, whatever the units of the coordinates."""
-    gradient = gradient_of(first)
-    slope = float(np.linalg.norm(gradient))
-    longest = max(1.0, float(np.linalg.norm(first.point)))
-    if slope * longest <= 1e-8:
-        return np.full(gradient.shape, 1e-2 * longest / np.sqrt(len(gradient)))
-    return np.asarray(-gradient / slope * min(longest, FIRST_DECREASE / slope))
+def _by_size(start: Array) -> Whitening:
+    """Coordinates in units of their size at the start, or of one where that is zero."""
+    return Whitening(start, np.diag(1.0 / np.where(start == 0.0, 1.0, np.abs(start))))
+
+
+def _uneven(units: Whitening, gradient: Array) -> bool:
+    """Whether components of a gradient differ by so much that one step length cannot serve all."""
+    sizes = np.abs(units.slopes(gradient[None])[0])
+    sizes = sizes[sizes > 0.0]
+    return bool(len(sizes) > 1 and sizes.max() > UNEVEN * sizes.min())
+
+
+def _first_step(units: Whitening, gradient: Array, longest: float) -> Array:
+    """Down the gradient by what should lower the potential by FIRST_DECREASE, of bounded length."""
+    slope = units.slopes(gradient[None])[0]
+    steepness = float(np.linalg.norm(slope))
+    down = -slope / steepness * min(longest, FIRST_DECREASE / steepness) if steepness * longest > 1e-8 else None
+    if down is None:
+        down = np.full(slope.shape, 1e-2 * longest / np.sqrt(len(slope)))
+    return np.asarray(units.steps(down[None])[0])
 
 
 def secants(
@@ -139,8 +185,8 @@ def gradient_of(found: Evaluation) -> Array:
 
 
 def _first(archive: Archive, start: Array) -> Evaluation:
-    (found,) = evaluate_with_gradients(archive, start[None], None, STAGE)
-    if found.gradient is None:
+    (found,) = archive.evaluate(start[None], STAGE)
+    if not np.isfinite(found.value) or (archive.has_gradient and found.gradient is None):
         reason = found.failure or "the density is zero there"
         raise ParameterError(f"start: the potential cannot be evaluated at {start}: {reason}; start elsewhere")
     return found
@@ -149,7 +195,7 @@ def _first(archive: Archive, start: Array) -> Evaluation:
 def _second(archive: Archive, first: Evaluation, step: Array) -> Evaluation:
     """A point near the first, nearer if that fails."""
     for _ in range(TRIES):
-        (found,) = evaluate_with_gradients(archive, (first.point + step)[None], None, STAGE)
+        (found,) = archive.evaluate((first.point + step)[None], STAGE)
         if found.gradient is not None and np.isfinite(found.gradient).all():
             return found
         step = 0.2 * step

@@ -9,13 +9,9 @@ from rnshmc.types import Array
 
 WHITENED_STEP = 0.1
 """Step of a difference in whitened coordinates: far above the noise of a simulator, small for the posterior."""
-FIRST_STEP = 1e-4
-"""The same before there are whitened coordinates, in units of the coordinate or of one."""
 
 
-def evaluate_with_gradients(
-    archive: Archive, points: Array, whitening: Whitening | None, stage: str
-) -> list[Evaluation]:
+def evaluate_with_gradients(archive: Archive, points: Array, whitening: Whitening, stage: str) -> list[Evaluation]:
     """Evaluations of the rows of ``points``, in order, with gradients.
 
     Without gradients of the potential, one-sided differences along the whitened axes: d more values for each point, all
@@ -24,10 +20,7 @@ def evaluate_with_gradients(
     if archive.has_gradient:
         return archive.evaluate(points, stage)
     d = archive.dim
-    if whitening is None:
-        shifts = FIRST_STEP * np.eye(d)[None] * np.maximum(1.0, np.abs(points))[:, :, None]
-    else:
-        shifts = np.broadcast_to(whitening.unwhiten(WHITENED_STEP * np.eye(d)) - whitening.centre, (len(points), d, d))
+    shifts = np.broadcast_to(whitening.unwhiten(WHITENED_STEP * np.eye(d)) - whitening.centre, (len(points), d, d))
     batch = np.concatenate((points[:, None], points[:, None] + shifts), axis=1).reshape(-1, d)
     found = archive.evaluate(batch, stage, gradient=False)
     differences = [_difference(found[k * (d + 1) : (k + 1) * (d + 1)], whitening) for k in range(len(points))]
@@ -36,13 +29,10 @@ def evaluate_with_gradients(
     return differences
 
 
-def _difference(found: list[Evaluation], whitening: Whitening | None) -> Evaluation:
+def _difference(found: list[Evaluation], whitening: Whitening) -> Evaluation:
     centre, ahead = found[0], found[1:]
     values = np.array([one.value for one in ahead]) - centre.value
     if not np.isfinite(centre.value) or not np.isfinite(values).all():
         return centre
-    if whitening is None:
-        steps = np.array([one.point - centre.point for one in ahead])
-        return Evaluation(centre.point, centre.value, values / steps.diagonal(), None)
     slopes = values / WHITENED_STEP - 0.5 * WHITENED_STEP
     return Evaluation(centre.point, centre.value, whitening.factor @ slopes, None)

@@ -53,7 +53,8 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Mode:
             break
         else:
             third_order *= 3.0
-    return _refined(archive, whitening, third_order)[0]
+    # Every direction has a measured curvature now: a Newton step is trusted as far as draws are.
+    return _refined(archive, whitening, third_order, longest=np.sqrt(d))[0]
 
 
 def settle(archive: Archive, found: Mode, rng: np.random.Generator) -> Mode:
@@ -71,8 +72,11 @@ def _known(archive: Archive) -> list[Evaluation]:
     return [Evaluation(*row, None) for row in zip(known.points, known.values, known.gradients, strict=True)]
 
 
-def _refined(archive: Archive, whitening: Whitening, third_order: float) -> tuple[Mode, Secants]:
-    """The whitening improved by all secants in reach of the best point, and those secants in it."""
+def _refined(archive: Archive, whitening: Whitening, third_order: float, longest: float = 1.0) -> tuple[Mode, Secants]:
+    """The whitening improved by all secants in reach of the best point, and those secants in it.
+
+    The centre is a Newton step from the best point, of whitened length ``longest`` at most.
+    """
     found = _known(archive)
     near = _in_reach(whitening, found)
     best = min(near, key=lambda one: one.value)
@@ -82,7 +86,7 @@ def _refined(archive: Archive, whitening: Whitening, third_order: float) -> tupl
     reached = secants(whitening, best, near, third_order)
     slope = whitening.slopes(gradient_of(best)[None])
     distance = float(np.linalg.norm(slope))
-    shift = -slope / max(1.0, distance)
+    shift = -slope / max(1.0, distance / longest)
     return Mode(whitening.moved(whitening.unwhiten(shift)[0]), best.value, distance), reached
 
 

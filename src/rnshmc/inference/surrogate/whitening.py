@@ -36,7 +36,11 @@ class Whitening:
 
     def unwhiten(self, z: Array) -> Array:
         """x of the rows of z."""
-        return np.asarray(self.centre + solve_triangular(self.factor, z.T, lower=True, trans="T").T)
+        return np.asarray(self.centre + self.steps(z))
+
+    def steps(self, z: Array) -> Array:
+        """Steps in x from those in z, row by row."""
+        return np.asarray(solve_triangular(self.factor, z.T, lower=True, trans="T").T)
 
     def slopes(self, gradients: Array) -> Array:
         """Gradients by z from gradients by x, row by row; rows of NaN stay."""

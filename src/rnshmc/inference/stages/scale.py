@@ -1,0 +1,88 @@
+"""The argument ``scale`` of `rnshmc.sample`: how wide the posterior may be, as coordinates to start in."""
+
+import numpy as np
+import numpy.typing as npt
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.transforms import Transform
+from rnshmc.types import Array
+
+WIDEST = 2.0
+"""Largest scale of the unconstrained coordinate of a bounded parameter: a standard logistic has 1.8."""
+
+
+def make_coordinates(scale: npt.ArrayLike | None, start: Array, transform: Transform) -> Whitening | None:
+    """Unconstrained coordinates in which the posterior is thought to have a scale of one; None without a scale.
+
+    Scales and covariances are translated by the slope of the transform at the start, and those of bounded parameters
+    are cut to `WIDEST`; prior draws are transformed one by one.
+
+    Parameters
+    ----------
+    scale
+        A number or a vector of standard deviations, shape (d,), a covariance, (d, d), or draws, (n, d) with n > d.
+    start
+        In the user's coordinates, shape (d,).
+    transform
+        Between the two.
+
+    Raises
+    ------
+    ParameterError
+        If it is none of these, or not positive.
+    """
+    if scale is None:
+        return None
+    dim = len(start)
+    try:
+        given = np.asarray(scale, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"scale: expected numbers, got {scale!r}") from None
+    if not np.isfinite(given).all():
+        raise ParameterError("scale: expected finite numbers")
+    point = transform.coordinates(start)
+    return Whitening(point, _factor(_covariance(given, point, dim, transform)))
+
+
+def _covariance(given: Array, point: Array, dim: int, transform: Transform) -> Array:
+    """The covariance of unconstrained coordinates, shape (d, d)."""
+    if given.ndim == 2 and given.shape[1] == dim and len(given) > dim:
+        if not ((transform.low < given) & (given < transform.high)).all():
+            raise ParameterError("scale: some of the prior draws are not strictly between the bounds")
+        return np.cov(transform.coordinates(given).T).reshape(dim, dim)
+    if given.shape == (dim, dim):
+        if not np.allclose(given, given.T, rtol=1e-8, atol=0.0):
+            raise ParameterError(
+                f"scale: an array of shape ({dim}, {dim}) is a covariance, and this one is not symmetric"
+            )
+        covariance = given
+    elif given.shape in ((), (dim,)):
+        if not (given > 0).all():
+            raise ParameterError("scale: expected positive standard deviations")
+        covariance = np.diag(np.broadcast_to(given, dim) ** 2)
+    else:
+        raise ParameterError(
+            f"scale: expected a number, or an array of shape ({dim},), ({dim}, {dim}) or (n, {dim}) with n > {dim}, "
+            f"got shape {given.shape}"
+        )
+    slopes = transform.slopes(point)
+    covariance = covariance / np.outer(slopes, slopes)
+    widths = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    bounded = np.isfinite(transform.low) | np.isfinite(transform.high)
+    shares = np.where(bounded & (widths > WIDEST), WIDEST / np.maximum(widths, WIDEST), 1.0)
+    return covariance * np.outer(shares, shares)
+
+
+def _factor(covariance: Array) -> Array:
+    """L with L L' the inverse of a covariance, whatever the units of its coordinates."""
+    units = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    refused = ParameterError("scale: the covariance is not positive definite")
+    if not (units > 0).all():
+        raise refused
+    correlations, directions = np.linalg.eigh(covariance / np.outer(units, units))
+    if correlations[0] <= len(units) * np.finfo(float).eps:
+        raise refused
+    # Rows of the root are directions; QR makes it triangular.
+    root = (directions / np.sqrt(correlations)).T / units
+    return np.asarray(np.linalg.qr(root)[1].T)

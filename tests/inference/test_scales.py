@@ -1,0 +1,168 @@
+"""Coordinates of any scales: what a descent asks for, and where it ends."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.stages.descent import Mode, descend
+from rnshmc.inference.stages.probing import settle
+from rnshmc.inference.stages.search import search_scales
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.random import stream
+from rnshmc.types import Array
+from tests.inference.conftest import evaluations_of
+
+Density = Callable[[Array], tuple[float, Array]]
+
+
+def settled(density: Density, start: Array, *, has_gradient: bool, budget: int = 2000) -> tuple[Mode, int]:
+    """The mode, and the units that it took."""
+    function = density if has_gradient else lambda x: density(x)[0]
+    exact = evaluations_of(function, len(start), budget=budget, use_gradients=has_gradient)
+    archive = Archive(exact, lambda _: None)
+    return settle(archive, descend(archive, start), stream(1, "scales")), archive.spent.units
+
+
+def normal(mean: Array, factor: Array) -> Density:
+    """Log density of N(mean, factor factor')."""
+    whitener = np.linalg.inv(factor)
+
+    def density(x: Array) -> tuple[float, Array]:
+        z = whitener @ (x - mean)
+        return -0.5 * float(z @ z), -whitener.T @ z
+
+    return density
+
+
+def assert_mode_of_normal(mode: Mode, mean: Array, factor: Array) -> None:
+    """Within a standard deviation in each direction; standard deviations known to a factor of NEAR_ONE."""
+    assert mode.converged
+    assert np.linalg.norm(np.linalg.solve(factor, mode.whitening.centre - mean)) < np.sqrt(len(mean))
+    ratios = np.linalg.svd(mode.whitening.factor.T @ factor, compute_uv=False)
+    assert ratios.max() < 3.0
+    assert ratios.min() > 1.0 / 3.0
+
+
+@pytest.mark.parametrize("has_gradient", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_standard_deviations_of_2e_10_60_and_4e4(seed: int, has_gradient: bool) -> None:
+    rng = np.random.default_rng(seed)
+    scales = np.array([2e-10, 60.0, 4e4])
+    mean, factor = scales * rng.standard_normal(3), np.diag(scales)
+    for start in (np.zeros(3), scales * rng.standard_normal(3)):
+        mode, units = settled(normal(mean, factor), start, has_gradient=has_gradient)
+        assert_mode_of_normal(mode, mean, factor)
+        assert units < 100
+
+
+@pytest.mark.parametrize("has_gradient", [True, False])
+@pytest.mark.parametrize("dim", [1, 2, 5, 20])
+def test_correlated_normals_with_scales_from_1e_12_to_1e12(dim: int, has_gradient: bool) -> None:
+    rng = np.random.default_rng(dim)
+    scales = np.power(10.0, rng.uniform(-12, 12, dim))
+    covariance = np.asarray(np.cov(rng.standard_normal((dim, dim + 3))), dtype=np.float64).reshape(dim, dim)
+    factor = np.asarray(scales[:, None] * np.linalg.cholesky(covariance / covariance.max()), dtype=np.float64)
+    mean = np.asarray(factor @ rng.standard_normal(dim), dtype=np.float64)
+    start = np.asarray(mean + factor @ (3.0 * rng.standard_normal(dim)), dtype=np.float64)
+    mode, units = settled(normal(mean, factor), start, has_gradient=has_gradient)
+    assert_mode_of_normal(mode, mean, factor)
+    assert units < 30 * (dim + 1) * (1 if has_gradient else dim / 4 + 1)
+
+
+@pytest.mark.parametrize("has_gradient", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_regression_on_raw_columns(seed: int, has_gradient: bool) -> None:
+    """A child's score on its mother's IQ and a constant, with the logarithm of the residual's standard deviation."""
+    rng = np.random.default_rng(5)
+    iq = rng.normal(100, 15, 434)
+    score = 26 + 0.6 * iq + rng.normal(0, 18, 434)
+    columns = np.column_stack((np.ones(434), iq))
+    best = np.linalg.lstsq(columns, score, rcond=None)[0]
+
+    def density(x: Array) -> tuple[float, Array]:
+        rest, precision = score - columns @ x[:2], np.exp(-2 * x[2])
+        slope = (rest @ rest) * precision - 434
+        return -434 * x[2] - 0.5 * float(rest @ rest) * precision, np.append(columns.T @ rest * precision, slope)
+
+    mode, units = settled(density, rng.uniform(-1, 1, 3), has_gradient=has_gradient)
+    spread = np.linalg.cholesky(np.linalg.inv(columns.T @ columns)) * np.std(score - columns @ best)
+    assert mode.converged
+    assert np.linalg.norm(np.linalg.solve(spread, mode.whitening.centre[:2] - best)) < np.sqrt(3)
+    assert units < 400
+
+
+def test_from_the_truth_no_step_leads_far_from_what_was_seen() -> None:
+    """Rates of 1e-5 and 0.02 of a decay, without a gradient, started at the truth: 12 sds at most, not 1e5 times it."""
+    times = np.linspace(0.0, 200.0, 40)
+    truth = np.array([1e-5, 0.02, 3.0])
+
+    def curve(x: Array) -> Array:
+        return np.asarray(x[2] * np.exp(-x[1] * times) + 1e3 * x[0] * times)
+
+    data = curve(truth) + 0.05 * np.random.default_rng(1).standard_normal(40)
+    jacobian = np.array([(curve(truth + h) - curve(truth)) / h.sum() for h in np.diag(1e-6 * truth)]) / 0.05
+    whitener = np.linalg.cholesky(jacobian @ jacobian.T)
+    asked: list[float] = []
+
+    def density(x: Array) -> tuple[float, Array]:
+        asked.append(float(np.linalg.norm(whitener.T @ (x - truth))))
+        rest = (data - curve(x)) / 0.05
+        return -0.5 * float(rest @ rest), np.zeros(3)
+
+    mode, _ = settled(density, truth, has_gradient=False)
+    assert mode.converged
+    assert max(asked) < 12.0
+
+
+def test_a_forgotten_minus_sign_is_asked_for() -> None:
+    def grows(x: Array) -> tuple[float, Array]:
+        return 0.5 * float(x @ x), x
+
+    for has_gradient in (True, False):
+        for start in (np.ones(3), np.zeros(3), np.array([0.3])):
+            with pytest.raises(
+                ParameterError, match=r"target: the density grows without bound.*minus the log density\?"
+            ):
+                settled(grows, start, has_gradient=has_gradient, budget=200)
+
+
+@pytest.mark.parametrize("has_gradient", [True, False])
+def test_a_flat_density_is_told(has_gradient: bool) -> None:
+    def flat(x: Array) -> tuple[float, Array]:
+        return 2.5, np.zeros(2)
+
+    with pytest.raises(
+        ParameterError, match=r"target: the log density is 2.5 at x0 .* does not depend on the parameters"
+    ):
+        settled(flat, np.ones(2), has_gradient=has_gradient, budget=100)
+
+
+def test_an_open_direction_and_heavy_tails_are_not_mistaken_for_a_wrong_sign() -> None:
+    def open_direction(x: Array) -> tuple[float, Array]:
+        return -0.5 * float(x[0] ** 2), np.array([-x[0], 0.0])
+
+    def cauchy(x: Array) -> tuple[float, Array]:
+        return -float(np.log1p(x**2).sum()), -2.0 * x / (1.0 + x**2)
+
+    def separable(x: Array) -> tuple[float, Array]:
+        return -float(np.logaddexp(0.0, -x).sum()), np.exp(-np.logaddexp(0.0, x))
+
+    for has_gradient in (True, False):
+        assert settled(open_direction, np.ones(2), has_gradient=has_gradient)[0].value < 0.6
+        assert settled(cauchy, np.array([20.0, -5.0]), has_gradient=has_gradient)[0].value < 1.0
+        assert settled(separable, np.zeros(2), has_gradient=has_gradient)[0].value < 0.5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scales_are_found_above_the_noise(seed: int, caplog: pytest.LogCaptureFixture) -> None:
+    """Noise of one in the log density changes it by one over any distance, and is told."""
+    rng = np.random.default_rng(seed)
+    exact = evaluations_of(lambda x: -0.5 * float(x @ x) + rng.standard_normal(), 3, use_gradients=False)
+    archive = Archive(exact, lambda _: None)
+    (first,) = archive.evaluate(np.full((1, 3), 0.5), "mode")
+    whitening, _ = search_scales(archive, first, Whitening(first.point, np.eye(3)), "mode")
+    assert np.abs(np.log10(np.diag(whitening.factor))).max() < 1.5
+    assert "target: the log density is noisy" in caplog.text
