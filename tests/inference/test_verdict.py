@@ -55,6 +55,7 @@ def outcome(**changes: Any) -> Outcome:
         uninformed=np.empty((0, 2)),
         failures={},
         noise=0.0,
+        wall=None,
         doubts=(),
         stopped=None,
     )

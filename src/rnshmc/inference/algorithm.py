@@ -23,6 +23,7 @@ from rnshmc.inference.result.findings import Found, outcome_of
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.probing import settle
+from rnshmc.inference.stages.walls import find_wall
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.inference.way_on import way_on
@@ -38,6 +39,7 @@ def run(
     coordinates: Whitening | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
     doubts: Sequence[str] = (),
+    find_walls: bool = False,
     tuning: Tuning = DEFAULT,
 ) -> Outcome:
     """Draws and expectations of the posterior, for few exact evaluations.
@@ -61,6 +63,9 @@ def run(
         Is told of each batch of evaluations.
     doubts
         Sentences on what is doubtful of the target, for the verdict.
+    find_walls
+        Whether the run ends where an undeclared bound is found, for the caller to start again in coordinates that have
+        it.
     tuning
         Every tuned number.
 
@@ -76,8 +81,9 @@ def run(
         raise ParameterError(f"draws: expected at least 1, got {draws}")
     job = Job(Archive(evaluations, progress), rng, tuning, draws)
     found, stopped = Found(), None
+    stages = _stages(job, starts, coordinates)
     try:
-        for found in _stages(job, starts, coordinates):  # noqa: B007 (the last one is what there is)
+        for found in _until_wall(job, stages) if find_walls else stages:  # noqa: B007 (the last one is what there is)
             pass
     except Stopped as error:
         stopped = str(error)
@@ -111,6 +117,20 @@ def _stages(job: Job, starts: Array, coordinates: Whitening | None) -> Iterator[
         if found.noise > 0.0:  # which no other surrogate fits better
             break
     yield from way_on(job, found)
+
+
+def _until_wall(job: Job, stages: Iterator[Found]) -> Iterator[Found]:
+    """What is found after each stage, until a wall is: it is looked for as points of zero density arrive."""
+    looks, seen = 0, 0
+    for found in stages:
+        yield found
+        if found.blocks or looks == job.tuning.walls.looks or len(job.archive.zeros()) == seen:
+            continue
+        best = min(found.modes, key=lambda mode: mode.value)
+        if (wall := find_wall(job.archive, best, job.tuning.walls)) is not None:
+            yield replace(found, wall=wall)
+            return
+        looks, seen = looks + 1, len(job.archive.zeros())
 
 
 def _no_surrogate(job: Job, found: Found) -> str | None:

@@ -19,6 +19,7 @@ from rnshmc.inference.progress import Listener, listening
 from rnshmc.inference.result.result import Result, make_result
 from rnshmc.inference.stages.scale import make_coordinates
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
+from rnshmc.inference.stages.walls import take_up
 from rnshmc.inference.transforms import Bounds, make_transform
 from rnshmc.random import stream
 
@@ -142,22 +143,28 @@ def sample(
     )
     with closing(potential), listening(callback, bar=progress_bar) as tell:
         potential.confirm()
-        points = transform.coordinates(starts)
         try:
-            first = check_start(potential, points[0])
+            first = check_start(potential, transform.coordinates(starts[0]))
             doubts = check_gradient(potential, first, stream(seed, "gradient"))
         except ParameterError:
             potential.disown()
             raise
-        outcome = run(
-            potential,
-            points,
-            draws=draws,
-            rng=stream(seed, "inference"),
-            coordinates=coordinates,
-            progress=tell,
-            doubts=doubts,
-        )
+        for _ in range(2 * dim + 1):
+            outcome = run(
+                potential,
+                transform.coordinates(starts),
+                draws=draws,
+                rng=stream(seed, "inference"),
+                coordinates=coordinates,
+                progress=tell,
+                doubts=doubts,
+                find_walls=True,
+            )
+            if outcome.wall is None:
+                break
+            transform, doubt = take_up(outcome.wall, transform, chosen_names)
+            potential, doubts = potential.bounded(transform), (*doubts, doubt)
+            coordinates = make_coordinates(scale, starts[0], transform)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
 
 

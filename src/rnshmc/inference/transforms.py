@@ -36,6 +36,13 @@ class Transform:
         """Number of parameters."""
         return len(self.low)
 
+    def with_bound(self, coordinate: int, inside: float, outside: float) -> tuple["Transform", float]:
+        """With a bound of one parameter between two of its values, and that bound: the roundest number between them."""
+        bound = roundest(inside, outside)
+        low, high = self.low.copy(), self.high.copy()
+        (low if outside < inside else high)[coordinate] = bound
+        return Transform(low, high), bound
+
     def parameters(self, x: Array) -> Array:
         """T(x) for the rows of ``x`` or one point; strictly inside the bounds, even if T(x) rounds to a bound."""
         below, above, both = self._kinds()
@@ -85,6 +92,18 @@ class Transform:
         """Masks of the parameters with only a lower bound, only an upper bound, and both."""
         low, high = np.isfinite(self.low), np.isfinite(self.high)
         return low & ~high, high & ~low, low & high
+
+
+def roundest(first: float, second: float) -> float:
+    """The number with the fewest decimal places between two numbers; 0 if it is one of them."""
+    low, high = sorted((first, second))
+    if low <= 0.0 <= high:
+        return 0.0
+    for places in range(-int(math.log10(abs(high - low) + abs(high))) - 1, 18):
+        found = math.ceil(low * 10.0**places) / 10.0**places
+        if found <= high:
+            return found
+    return second
 
 
 def make_transform(bounds: Bounds | None, names: Sequence[str]) -> Transform:

@@ -14,6 +14,18 @@ import numpy as np
 
 
 @dataclass(frozen=True)
+class Walls:
+    """Undeclared bounds."""
+
+    near: float = 3.5
+    """Whitened distance from the mode, in units of sqrt(d) + 1, of zero densities that matter: as `Fitting.reach`."""
+    looks: int = 4
+    """Fruitless looks, after which zero densities are left to the importance weights."""
+    halvings: int = 14
+    """Values that locate a wall: to 1 / 16000 of the distance from the lowest point to one of zero density."""
+
+
+@dataclass(frozen=True)
 class Fitting:
     """The surrogate posterior: a Gaussian process within a sphere, in whitened coordinates."""
 
@@ -270,6 +282,7 @@ class Judging:
 class Tuning:
     """All of them."""
 
+    walls: Walls = field(default_factory=Walls)
     fitting: Fitting = field(default_factory=Fitting)
     process: Process = field(default_factory=Process)
     tails: TailChecks = field(default_factory=TailChecks)

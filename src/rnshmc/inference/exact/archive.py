@@ -86,10 +86,10 @@ class Archive:
         """Failed evaluations of this run and earlier ones."""
         return tuple(found for found in self._by_point.values() if found.failure is not None)
 
-    @property
-    def outside(self) -> int:
-        """Number of points where the density is zero."""
-        return sum(found.failure is None and not np.isfinite(found.value) for found in self._by_point.values())
+    def zeros(self) -> Array:
+        """Points where the density is zero, shape (n, d)."""
+        found = [one.point for one in self._by_point.values() if one.failure is None and not np.isfinite(one.value)]
+        return np.array(found).reshape(-1, self.dim)
 
     def evaluate(self, points: Array, stage: str, *, gradient: bool = True) -> list[Evaluation]:
         """Evaluate the rows of ``points`` and return the evaluations in their order.

@@ -4,6 +4,7 @@ import logging
 import math
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -66,16 +67,14 @@ class Evaluations:
         self._tasks: dict[bytes, Task] = {}
         self._by_parameters: dict[bytes, Evaluation] = {}
         self._by_point: dict[bytes, Evaluation] = {}
+        self._yielded: dict[bytes, Evaluation] = {}
         self.dim = transform.dim
         self._stored = self._usable(ledger.records if ledger else ())
-        given = self._usable(known)
-        for one in (*given, *self._stored):
+        known = tuple(known)
+        for one in (*self._usable(known), *self._stored):
             self._learn(one)
-        for one in given:
-            self._by_point[transform.coordinates(one.point).tobytes()] = one
-        self.known: Sequence[Evaluation] = tuple(
-            self._translated(one, transform.coordinates(one.point)) for one in given
-        )
+        self._given = known
+        self.known: Sequence[Evaluation] = self._expose(self._given)
 
     @property
     def has_gradient(self) -> bool:
@@ -130,6 +129,7 @@ class Evaluations:
                     in_progress = [pair for pair, found in zip(in_progress, done, strict=True) if not found]
                     for point, found in arrived:
                         self._note_gradient(found, gradient)
+                        self._yielded[found.point.tobytes()] = found
                         yield self._translated(found, point)
                 elif lost := [pair for pair in in_progress if pair[1].tobytes() not in self._tasks]:
                     # Another iterator requested less there, or withdrew the point.
@@ -143,6 +143,16 @@ class Evaluations:
                     raise self._budget_spent()
         finally:
             self._withdraw(x for _, x in in_progress)
+
+    def bounded(self, transform: Transform) -> "Evaluations":
+        """The same potential, with the same workers, file and budget, in coordinates of other bounds.
+
+        What this one has yielded is `known` to the other.
+        """
+        other = copy(self)
+        other._transform, other._by_point, other._yielded = transform, {}, {}
+        other.known = other._expose((*self._given, *self._yielded.values()))
+        return other
 
     def confirm(self) -> None:
         """Evaluate one stored point anew, and check that the file is of this target.
@@ -256,6 +266,13 @@ class Evaluations:
         """Learn from the first value whether the target has a gradient."""
         if self._found_gradient is None and requested and found.failure is None and math.isfinite(found.value):
             self._found_gradient = found.gradient is not None
+
+    def _expose(self, given: Iterable[Evaluation]) -> tuple[Evaluation, ...]:
+        """Given evaluations in unconstrained coordinates, found there without another one."""
+        usable = self._usable(given)
+        points = [self._transform.coordinates(one.point) for one in usable]
+        self._by_point.update({point.tobytes(): one for point, one in zip(points, usable, strict=True)})
+        return tuple(self._translated(one, point) for point, one in zip(points, usable, strict=True))
 
     def _usable(self, given: Iterable[Evaluation]) -> tuple[Evaluation, ...]:
         """The evaluations strictly inside the bounds, without gradients if none are used."""

@@ -13,6 +13,7 @@ from rnshmc.inference.result.outcome import Method, ModeFound, Outcome
 from rnshmc.inference.stages.correction import Checked, Exact, largest_rhat
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.training import Trained
+from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array
@@ -50,6 +51,8 @@ class Found:
         Whether the latest surrogate is not good enough.
     noise
         Standard deviation of the noise of the potential.
+    wall
+        A bound that was found, and ends the run so that the coordinates can take it up.
     """
 
     starts: int = 0
@@ -66,6 +69,7 @@ class Found:
     reason: str = "the run ended before there were draws"
     refused: bool = False
     noise: float = 0.0
+    wall: Wall | None = None
 
     def with_mode(self, mode: Mode) -> "Found":
         """With one more mode, unless it is known: nearer to a known one than draws are."""
@@ -141,6 +145,7 @@ def outcome_of(
         uninformed=_flat(found.whitening, dim, tuning.judging.flat),
         failures=dict(Counter(one.failure or "" for one in archive.failures)),
         noise=found.noise,
+        wall=found.wall,
         doubts=doubts,
         stopped=stopped,
     )

@@ -5,6 +5,7 @@ from typing import Literal
 
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected, Estimate
+from rnshmc.inference.stages.walls import Wall
 from rnshmc.types import Array
 
 Method = Literal["surrogate", "adapted HMC", "ensemble", "none"]
@@ -63,6 +64,8 @@ class Outcome:
         Reasons of failed evaluations, each with how often.
     noise
         Standard deviation of the noise of the potential; 0 where none was seen.
+    wall
+        A bound that was found and is not yet declared; the run ended there. None if there is none.
     doubts
         Sentences on what was doubtful of the target before the run, such as its gradient.
     stopped
@@ -93,5 +96,6 @@ class Outcome:
     uninformed: Array
     failures: dict[str, int]
     noise: float
+    wall: Wall | None
     doubts: tuple[str, ...]
     stopped: str | None

@@ -31,8 +31,9 @@ def evaluate_with_gradients(archive: Archive, points: Array, whitening: Whitenin
 
 def _difference(found: list[Evaluation], whitening: Whitening) -> Evaluation:
     centre, ahead = found[0], found[1:]
-    values = np.array([one.value for one in ahead]) - centre.value
+    values = np.array([one.value for one in ahead])
     if not np.isfinite(centre.value) or not np.isfinite(values).all():
         return centre
+    values = values - centre.value
     slopes = values / WHITENED_STEP - 0.5 * WHITENED_STEP
     return Evaluation(centre.point, centre.value, whitening.factor @ slopes, None)

@@ -49,7 +49,9 @@ class Paths:
         """
         low, middle, high = np.quantile(self.by_path @ values, NORMAL, axis=0)
         squared = (self.weights * (values**2).T).T
-        excess = (self.by_path / self.weights - 1.0) ** 2 @ squared
+        # Where a weight is zero, no draw of the surrogate is.
+        ratios = np.divide(self.by_path, self.weights, out=np.ones(self.by_path.shape), where=self.weights > 0)
+        excess = (ratios - 1.0) ** 2 @ squared
         return middle - self.weights @ values, ((high - low) / WIDTH) ** 2, np.median(excess, axis=0)
 
     @property
@@ -117,7 +119,8 @@ def open_points(
     """
     z = whitening.whiten(paths.points)
     mean = paths.weights @ z
-    variance = paths.weights @ (z - mean) ** 2
+    # Where one draw has all the weight, as in a hole of the surrogate, the spread of the draws stands in.
+    variance = np.maximum(paths.weights @ (z - mean) ** 2, np.finfo(float).eps * z.var(axis=0))
     functions = np.column_stack(((z - mean) / np.sqrt(variance), ((z - mean) ** 2 / variance - 1.0) / np.sqrt(2.0)))
     _, spread, excess = paths.shift(functions)
     errors = spread * excess / np.maximum(checks * spread + excess, np.finfo(float).tiny)

@@ -1,0 +1,126 @@
+"""Walls: bounds of a parameter that the target knows, by a density of zero beyond them, and nobody declared."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.stages.descent import Mode
+from rnshmc.inference.transforms import Transform
+from rnshmc.inference.tuning import Walls
+from rnshmc.types import Array
+
+STAGE = "walls"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Wall:
+    """A value of one unconstrained coordinate between a point of positive density and one of zero density.
+
+    Attributes
+    ----------
+    coordinate
+        Its number.
+    inside, outside
+        Values on both sides, close to each other.
+    """
+
+    coordinate: int
+    inside: float
+    outside: float
+
+
+def find_wall(archive: Archive, mode: Mode, tuning: Walls) -> Wall | None:
+    """A wall near the mode, by points of zero density so far and a few more values; None if there is none.
+
+    A wall is a bound of one coordinate: the density is zero where that coordinate alone is moved beyond it, at the
+    lowest point and at one far from it.
+
+    Raises
+    ------
+    BudgetSpent
+        If the budget ends.
+    """
+    finite = archive.training()
+    best = finite.points[np.argmin(finite.values)]
+    for coordinate, outside in _candidates(finite.points, _nearby(archive, mode, tuning), best):
+        if not _density(archive, _moved(best, coordinate, outside)):
+            wall = _bisected(archive, best, coordinate, outside, tuning)
+            if _holds(archive, wall, finite.points, best):
+                return wall
+    return None
+
+
+def take_up(wall: Wall, transform: Transform, names: Sequence[str]) -> tuple[Transform, str]:
+    """The transform with the wall as a bound, and a sentence on it for the log and for the verdict."""
+    middle = np.zeros(transform.dim)
+    sides = [middle.copy(), middle.copy()]
+    for side, value in zip(sides, (wall.inside, wall.outside), strict=True):
+        side[wall.coordinate] = value
+    inside, outside = (float(transform.parameters(side)[wall.coordinate]) for side in sides)
+    bounded, bound = transform.with_bound(wall.coordinate, inside, outside)
+    name, low, high = names[wall.coordinate], bounded.low[wall.coordinate], bounded.high[wall.coordinate]
+    pair = ", ".join("None" if np.isinf(limit) else f"{limit:g}" for limit in (low, high))
+    doubt = (
+        f"The density is 0 where {name} {'<' if outside < inside else '>'} {bound:g}: this bound was taken from a few "
+        f"values. If it is right, declare bounds={{{name!r}: ({pair})}}."
+    )
+    _log.warning("%s", doubt)
+    return bounded, doubt
+
+
+def _nearby(archive: Archive, mode: Mode, tuning: Walls) -> Array:
+    """Points of zero density near enough to the mode to matter: all of them if it is none."""
+    zeros = archive.zeros()
+    if not mode.converged or not len(zeros):
+        return zeros
+    lengths = np.linalg.norm(mode.whitening.whiten(zeros), axis=1)
+    return np.asarray(zeros[lengths < tuning.near * (np.sqrt(archive.dim) + 1.0)])
+
+
+def _candidates(finite: Array, zeros: Array, best: Array) -> Iterator[tuple[int, float]]:
+    """Coordinates with the nearest value at which no finite point is beyond, those that explain most zeros first."""
+    columns = enumerate(zip(finite.T, zeros.T, best, strict=True))
+    sides = [(i, z[side], at) for i, (x, z, at) in columns for side in (z < x.min(), z > x.max())]
+    for coordinate, beyond, at in sorted(sides, key=lambda side: -len(side[1])):
+        if len(beyond):
+            yield coordinate, float(beyond[np.argmin(np.abs(beyond - at))])
+
+
+def _bisected(archive: Archive, best: Array, coordinate: int, outside: float, tuning: Walls) -> Wall:
+    inside = float(best[coordinate])
+    for _ in range(tuning.halvings):
+        middle = 0.5 * (inside + outside)
+        if _density(archive, _moved(best, coordinate, middle)):
+            inside = middle
+        else:
+            outside = middle
+    return Wall(coordinate, inside, outside)
+
+
+def _holds(archive: Archive, wall: Wall, finite: Array, best: Array) -> bool:
+    """Whether the wall is where it is at a point far from the lowest one, too."""
+    others = np.delete(finite - best, wall.coordinate, axis=1)
+    if not others.size or not (lengths := np.linalg.norm(others, axis=1)).any():
+        return True
+    far = finite[np.argmax(lengths)]
+    width = 2.0 * (wall.inside - wall.outside)
+    beyond, within = wall.outside - width, wall.inside + width
+    return not _density(archive, _moved(far, wall.coordinate, beyond)) and _density(
+        archive, _moved(far, wall.coordinate, within)
+    )
+
+
+def _moved(point: Array, coordinate: int, value: float) -> Array:
+    moved = point.copy()
+    moved[coordinate] = value
+    return moved
+
+
+def _density(archive: Archive, point: Array) -> bool:
+    """Whether the density is positive there."""
+    (found,) = archive.evaluate(point[None], STAGE, gradient=False)
+    return bool(np.isfinite(found.value))

@@ -1,0 +1,102 @@
+"""A density that is zero beyond an undeclared bound: the bound is found and used, and the verdict says so."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnshmc
+from rnshmc.inference.transforms import make_transform, roundest
+from rnshmc.types import Array
+from tests.conftest import z_bound
+
+FREE = "The density is 0 where"
+
+
+def half_normal(x: Array) -> tuple[float, Array]:
+    return (-0.5 * float(x @ x), -x) if x[0] >= 0 else (-np.inf, np.zeros(2))
+
+
+def gamma(x: Array) -> tuple[float, Array]:
+    """x_0 of Gamma(1.2), whose mode is at 0.2, and x_1 of N(0, 1)."""
+    if x[0] <= 0:
+        return -np.inf, np.zeros(2)
+    return 0.2 * np.log(x[0]) - x[0] - 0.5 * x[1] ** 2, np.array([0.2 / x[0] - 1.0, -x[1]])
+
+
+def exponential(x: Array) -> tuple[float, Array]:
+    """x_0 exponential with mean 1/2 below 1, where its mode is; x_1 of N(0, 1)."""
+    if x[0] > 1:
+        return -np.inf, np.zeros(2)
+    return -2.0 * (1.0 - x[0]) - 0.5 * x[1] ** 2, np.array([2.0, -x[1]])
+
+
+def values_of(density: Callable[[Array], tuple[float, Array]]) -> Callable[[Array], float]:
+    return lambda x: density(x)[0]
+
+
+@pytest.mark.parametrize("gradients", [True, False])
+@pytest.mark.parametrize(
+    ("density", "start", "mean", "told"),
+    [
+        (half_normal, 1.0, np.sqrt(2 / np.pi), "a < 0: this bound was taken from a few values. If it is right, declare "
+         "bounds={'a': (0, None)}."),
+        (gamma, 1.0, 1.2, "a < 0:"),
+        (exponential, 0.0, 0.5, "a > 1: this bound was taken from a few values. If it is right, declare "
+         "bounds={'a': (None, 1)}."),
+    ],
+)  # fmt: skip
+def test_a_wall_beside_the_mode_is_found_and_used(
+    density: Any, start: float, mean: float, told: str, gradients: bool
+) -> None:
+    target = density if gradients else values_of(density)
+    found = rnshmc.sample(target, [start, 0.5], names=["a", "b"], draws=500, seed=3)
+    assert f" ! {FREE} {told}" in str(found.verdict)
+    assert found.verdict.level == "doubtful"
+    assert found.spent.units < 1500
+    assert found.outcome.method == "surrogate"
+    assert found.mean.standard_error[0] < 0.1
+    assert abs(found.mean.value[0] - mean) < z_bound() * found.mean.standard_error[0]
+    assert np.isfinite([density(x)[0] for x in found.draws]).all()
+
+
+def test_a_declared_bound_is_not_told() -> None:
+    found = rnshmc.sample(gamma, [1.0, 0.5], names=["a", "b"], bounds={"a": "positive"}, draws=500)
+    assert FREE not in str(found.verdict)
+    assert found.verdict.level == "good"
+
+
+def test_a_wall_across_coordinates_is_none_of_one() -> None:
+    """Nothing is said of a bound, and the density of zero is not called good."""
+
+    def slanted(x: Array) -> tuple[float, Array]:
+        return (-0.5 * float(x @ x), -x) if x[0] + x[1] > 0.3 else (-np.inf, np.zeros(2))
+
+    found = rnshmc.sample(slanted, [1.0, 0.5], draws=500, budget=6000)
+    assert FREE not in str(found.verdict)
+    assert found.verdict.level != "good"
+
+
+def test_a_resumed_run_takes_up_the_same_bound(tmp_path: Any) -> None:
+    path = tmp_path / "e.jsonl"
+    first = rnshmc.sample(gamma, [1.0, 0.5], draws=500, filepath=path)
+    second = rnshmc.sample(gamma, [1.0, 0.5], draws=500, filepath=path)
+    assert second.draws.tobytes() == first.draws.tobytes()
+    assert second.spent.points == 1
+
+
+def test_the_roundest_number_between_two() -> None:
+    assert roundest(1e-7, -2e-7) == 0.0
+    assert roundest(0.9999, 1.0001) == 1.0
+    assert roundest(0.49999, 0.50002) == 0.5
+    assert roundest(12.3401, 12.3399) == 12.34
+    assert roundest(-1999.9, -2000.2) == -2000.0
+
+
+@pytest.mark.parametrize(("inside", "outside", "bounds"), [(0.1, -0.1, (0.0, np.inf)), (1.9, 2.1, (-np.inf, 2.0))])
+def test_a_transform_with_a_bound_more(inside: float, outside: float, bounds: tuple[float, float]) -> None:
+    bounded, bound = make_transform(None, ["a", "b"]).with_bound(1, inside, outside)
+    assert (bounded.low[1], bounded.high[1]) == bounds
+    assert bound in bounds
+    assert (bounded.low[0], bounded.high[0]) == (-np.inf, np.inf)
