@@ -3,11 +3,12 @@
 # `make env ENV=conda` chooses the route; a shell variable that happens to be called ENV does not.
 ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
+CALIBRATED := $(if $(filter sample,$(PART)),tests/inference/test_moment_calibration.py,tests/test_calibration.py tests/inference)
 
 .PHONY: help env run test suite test-rounding test-dolfinx test-wheel site calibrate test-slurm paper lint lock clean
 
 help: ## Print this list
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 env: ## Make the environment .venv (with conda, mamba or micromamba: make env ENV=conda)
 	@scripts/make-env.sh $(ROUTE)
@@ -29,8 +30,8 @@ suite: env
 test-rounding: env ## Run the suite in several roundings (the parts that compute: make test-rounding PART=fast)
 	@scripts/test-rounding.sh $(PART)
 
-calibrate: env ## Check every sampler by simulation-based calibration: minutes
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 2 -m calibration tests/test_calibration.py tests/inference
+calibrate: env ## Check the calibration of every sampler: minutes (of rnshmc.sample by its moments: make calibrate PART=sample)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 2 -m calibration $(CALIBRATED)
 
 test-dolfinx: ## Run the PDE tests with dolfinx 0.5.2, 0.9 and 0.11, each in a Debian tree: root, debootstrap
 	@scripts/test-dolfinx.sh

@@ -85,11 +85,17 @@ def check_slope(
     h halves, the error must fall fourfold for as long as it stands clear of round-off (by a factor 100, which then
     disturbs the order by less than 0.05). A wrong slope leaves an error that does not fall. Where the error never
     stands clear, as for a quadratic function, the slope is right to round-off.
+
+    NaN compares as False, so a slope or a value that is not finite fails first. So does a check that cannot see an
+    error of 1% of the slope (or 1e-9 of the function, where the slope is zero), for its round-off is allowed too much.
     """
+    assert np.isfinite(slope).all(), f"the slope is {slope}"
     steps = 2.0 ** -np.arange(1, 16)
     errors, noise = [], []
     for h in steps:
         ahead, behind = np.asarray(function(q + h * direction)), np.asarray(function(q - h * direction))
+        assert np.isfinite([ahead, behind]).all(), f"the function is {ahead} and {behind} at distance {h}"
+        assert np.shape(slope) == ahead.shape, f"a slope of shape {np.shape(slope)}, values of shape {ahead.shape}"
         errors.append(float(np.linalg.norm((ahead - behind) / (2 * h) - slope)))
         noise.append(relative_error * float(np.linalg.norm(ahead) + np.linalg.norm(behind)) / (2 * h))
     clear = np.array(errors) > 100 * np.array(noise)
@@ -98,3 +104,6 @@ def check_slope(
         last = pairs[-1]
         order = np.log2(errors[last] / errors[last + 1])
         assert order > 1.8, f"the error falls with order {order:.2f}, not 2: errors {errors}"
+    visible = errors[pairs[-1] + 1] if pairs.size else 100 * noise[1]
+    size = float(np.linalg.norm(function(q)))
+    assert visible <= max(0.01 * float(np.linalg.norm(slope)), 1e-9 * size), f"no error below {visible:.1e} is visible"

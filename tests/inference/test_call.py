@@ -19,6 +19,8 @@ from rnshmc.types import Array
 from tests.conftest import z_bound
 
 SCALES = np.array([1.0, 0.1, 5.0])
+LARGEST = 0.2
+"""Bound on standard errors, in standard deviations: those of 25 independent draws, where runs aim at 100 and more."""
 
 
 def posterior(x: Array) -> tuple[float, Array]:
@@ -38,13 +40,16 @@ def result() -> rnshmc.Result:
 def test_the_result_is_of_the_posterior(result: rnshmc.Result) -> None:
     bound = z_bound(4)
     assert (np.abs(result.mean.value) < bound * result.mean.standard_error).all()
+    assert (result.mean.standard_error < LARGEST * SCALES).all()
     # Its second moments, by quadrature.
     grid = np.linspace(-8, 8, 4001)
     density = np.exp(-0.5 * grid**2 - 0.05 * grid**4)
     sd = SCALES * np.sqrt((grid**2 * density).sum() / density.sum())
     assert (np.abs(result.sd.value - sd) < bound * result.sd.standard_error).all()
+    assert (result.sd.standard_error < LARGEST * sd).all()
     third = result.expectation(lambda x: (x / SCALES)[:, 0] ** 2)
     assert abs(float(third.value) - (sd[0] / SCALES[0]) ** 2) < bound * float(third.standard_error)
+    assert float(third.standard_error) < 2 * LARGEST * (sd[0] / SCALES[0]) ** 2
 
 
 def test_names_and_units_go_through_to_arviz_and_its_files(result: rnshmc.Result, tmp_path: Path) -> None:
@@ -91,6 +96,8 @@ def test_parameters_with_bounds_are_sampled_inside_them() -> None:
     found = rnshmc.sample(gamma, np.ones(2), bounds=["positive"] * 2, draws=400)
     assert (np.abs(found.mean.value - 3) < z_bound(4) * found.mean.standard_error).all()
     assert (np.abs(found.sd.value - np.sqrt(3)) < z_bound(4) * found.sd.standard_error).all()
+    assert (found.mean.standard_error < LARGEST * np.sqrt(3)).all()
+    assert (found.sd.standard_error < LARGEST * np.sqrt(3)).all()
     assert (found.draws > 0).all()
 
 

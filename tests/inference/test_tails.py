@@ -113,15 +113,17 @@ def test_what_the_tails_lack_is_in_the_verdict(missing: float, level: str) -> No
 
 
 @pytest.mark.parametrize("problem", [Banana(), Student()])
-def test_no_good_run_has_a_variance_that_is_far_off(problem: Banana | Student) -> None:
+def test_variances_of_bent_and_of_heavy_tailed_densities(problem: Banana | Student) -> None:
     """Standard errors right, errors normal: all of them are within `z_bound` but with a probability of 1e-6.
 
-    Twice as many are allowed for, since standard errors with a surrogate are estimates.
+    Twice as many are allowed for, since standard errors with a surrogate are estimates. The tails are not given up,
+    either: no run is bad, and no standard error so large that the variance might be none.
     """
     bound = 2.0 * z_bound(SEEDS * problem.dim)
     for seed in range(SEEDS):
         rng = stream(seed, "tails", type(problem).__name__)
         outcome = run(evaluations_of_potential(problem), np.zeros(problem.dim), draws=1000, rng=rng)
-        z = (outcome.variance.value - problem.variance) / outcome.variance.standard_error
-        good = judge(outcome, [f"x{i}" for i in range(problem.dim)]).level == "good"
-        assert not good or np.abs(z).max() < bound
+        error = np.abs(outcome.variance.value - problem.variance)
+        assert (error < bound * outcome.variance.standard_error).all()
+        assert (outcome.variance.standard_error < problem.variance / 3.0).all()
+        assert judge(outcome, [f"x{i}" for i in range(problem.dim)]).level != "bad"
