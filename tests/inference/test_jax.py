@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rnshmc.inference.exact.evaluation import Task
 from rnshmc.inference.exact.model import Model
-from rnshmc.inference.exact.pools import Task, make_workers
+from rnshmc.inference.exact.pools import make_workers
 from rnshmc.types import Array
 
 jax = pytest.importorskip("jax", reason="jax is not installed")

@@ -6,8 +6,9 @@ import time
 import numpy as np
 from mpi4py.futures import MPIPoolExecutor
 
+from rnshmc.inference.exact.evaluation import Task
 from rnshmc.inference.exact.model import Model
-from rnshmc.inference.exact.pools import Task, make_workers
+from rnshmc.inference.exact.pools import make_workers
 from rnshmc.types import Array
 
 

@@ -73,6 +73,16 @@ class Spent:
         return f"{self.points} points{failed}, {self.units} units: {self.values} values, {self.gradients} gradients"
 
 
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A point to evaluate, in the user's coordinates."""
+
+    number: int
+    x: Array
+    """Parameters, shape (d,)."""
+    gradient: bool
+
+
 Answer = tuple[Evaluation, Cost]
 """What a worker returns."""
 

@@ -4,18 +4,16 @@ import contextlib
 import os
 from collections import deque
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pickle import PicklingError
 from queue import SimpleQueue
 from typing import Any, Protocol
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.evaluation import Answer, failed
+from rnshmc.inference.exact.evaluation import Answer, Task, failed
 from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.processes import Processes
 from rnshmc.inference.exact.shipping import Missing, Parcel, evaluate_item, evaluate_parcel
 from rnshmc.inference.exact.trouble import EvaluationError
-from rnshmc.types import Array
 
 Pool = Any
 """None, a number of processes, or an object with `submit` or `map`."""
@@ -23,15 +21,6 @@ Pool = Any
 
 _NOT_THERE = (PicklingError, ImportError, AttributeError, TypeError)
 """Errors of a worker without rnshmc, or with another version of it; an evaluation raises none of them."""
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """A point to evaluate, in the user's coordinates."""
-
-    number: int
-    x: Array
-    gradient: bool
 
 
 class Workers(Protocol):

@@ -11,15 +11,11 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe, wait
-from typing import TYPE_CHECKING
 
-from rnshmc.inference.exact.evaluation import Answer, failed
+from rnshmc.inference.exact.evaluation import Answer, Task, failed
 from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.shipping import packed, too_slow
 from rnshmc.inference.exact.trouble import EvaluationError
-
-if TYPE_CHECKING:
-    from rnshmc.inference.exact.pools import Task
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -30,7 +26,7 @@ class _Worker:
 
     process: "subprocess.Popen[bytes]"
     pipe: Connection
-    task: "Task | None" = None
+    task: Task | None = None
     ready: bool = False
     started: float = field(default=0.0)
     """When it received the task, or became ready for it."""
@@ -56,12 +52,12 @@ class Processes:
         self._workers: list[_Worker] = []
         self.slots: int | None = count
 
-    def submit(self, task: "Task") -> None:
+    def submit(self, task: Task) -> None:
         """Accept a task."""
         self._waiting.append(task)
         self._hand_out()
 
-    def next(self) -> tuple["Task", Answer]:
+    def next(self) -> tuple[Task, Answer]:
         """Wait for a finished task."""
         while True:
             self._hand_out()
@@ -75,7 +71,7 @@ class Processes:
                     task = self._lost(worker)
                     return task, too_slow(task.x, self._limit, gradient=task.gradient)
 
-    def withdraw(self, task: "Task") -> bool:
+    def withdraw(self, task: Task) -> bool:
         """Withdraw a task that no process has."""
         if task not in self._waiting:
             return False
@@ -112,7 +108,7 @@ class Processes:
             return None
         return max(0.0, min(started) + self._limit - time.monotonic())
 
-    def _collect(self, worker: _Worker) -> tuple["Task", Answer] | None:
+    def _collect(self, worker: _Worker) -> tuple[Task, Answer] | None:
         """A worker's answer, or a failure if it died; None if it reported that it is ready."""
         try:
             answer: Answer | EvaluationError | str = worker.pipe.recv()
@@ -131,7 +127,7 @@ class Processes:
             raise answer
         return task, answer
 
-    def _lost(self, worker: _Worker) -> "Task":
+    def _lost(self, worker: _Worker) -> Task:
         """Remove a worker; another is started when needed."""
         assert worker.task is not None
         _stop(worker)
