@@ -15,6 +15,7 @@ from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages.training import Trained, train
 from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.random import stream
 from rnshmc.types import Array, Potential
 from tests.conftest import z_bound
@@ -28,9 +29,20 @@ That of `z_bound` for 100 independent draws. The runs here aim at the errors of 
 """
 
 
-def sampled(potential: Potential, start: object, *, draws: int = 1000, seed: int = 1, **settings: object) -> Outcome:
+ONE_ATTEMPT = Tuning(attempts=1)
+
+
+def sampled(
+    potential: Potential,
+    start: object,
+    *,
+    draws: int = 1000,
+    seed: int = 1,
+    tuning: Tuning = DEFAULT,
+    **settings: object,
+) -> Outcome:
     evaluations = evaluations_of_potential(potential, **settings)
-    return run(evaluations, np.asarray(start, dtype=float), draws=draws, rng=stream(seed, "algorithm"))
+    return run(evaluations, np.asarray(start, dtype=float), draws=draws, rng=stream(seed, "algorithm"), tuning=tuning)
 
 
 def said(outcome: Outcome) -> str:
@@ -168,7 +180,7 @@ def test_a_budget_that_ends_in_corrections_leaves_those_that_were_made(left: int
 
 def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> None:
     """The draws of the rough surrogate are returned, corrected by what is left."""
-    outcome = sampled(Twisted(), np.ones(10), budget=1500)
+    outcome = sampled(Twisted(), np.ones(10), budget=700, tuning=ONE_ATTEMPT)
     assert outcome.method == "surrogate"
     assert "the budget does not suffice for adapted HMC, which takes about" in outcome.reason
     assert set(outcome.by_stage) <= {"mode", "directions", "training", "tails", "noise", "correction"}
@@ -188,6 +200,16 @@ def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogC
     price = int(warning.partition("about ")[2].split()[0])
     taken = outcome.by_stage["adapted HMC"].units
     assert 1 / 3 < taken / price < 3
+
+
+def test_one_start_is_no_evidence_of_one_mode_where_no_surrogate_is_good_enough() -> None:
+    """A local optimum would look the same: the verdict says what was looked for, and is not good."""
+    outcome = sampled(Twisted(), np.ones(10), draws=40, tuning=ONE_ATTEMPT)
+    assert outcome.method == "adapted HMC"
+    verdict = judge(outcome, [f"x{i}" for i in range(10)])
+    assert verdict.level != "good"
+    one = "! One start led to one mode; other modes were not looked for (x0 takes several starts as rows)."
+    assert one in str(verdict)
 
 
 def test_two_modes_are_told() -> None:

@@ -72,7 +72,8 @@ def sample(
         transform at x0, prior draws one by one. Without it, scales are found from x0 and evaluations near it.
     bounds
         For each parameter (low, high) with None for no bound, or one of the words ``"positive"``, ``"unit"`` and
-        ``"real"``; or a mapping from names to these. The target is called inside the bounds only.
+        ``"real"``; or a mapping from names to these. The target is called inside the bounds only. A bound that is not
+        declared, beyond which the log density is -inf, is found by a few values where it matters, and told.
     names, units
         Names and units of the parameters, for the output.
     pool
