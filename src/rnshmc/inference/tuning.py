@@ -206,6 +206,8 @@ class AdaptedHMC:
     chains: int = 4
     acceptance: float = 0.8
     """Target of dual averaging (Hoffman and Gelman 2014)."""
+    noisy: float = 0.1
+    """Standard deviation of noise of the log density from which on the step size stays as it is. Not varied."""
     warm_up: tuple[int, ...] = (60, 60, 80)
     """Transitions of the windows; after all but the last, the draws whiten the coordinates."""
     block: int = 10

@@ -48,8 +48,6 @@ class Found:
         What makes the draws, and why.
     refused
         Whether the latest surrogate is not good enough.
-    noise
-        Standard deviation of the noise of the potential.
     """
 
     starts: int = 0
@@ -65,7 +63,6 @@ class Found:
     method: Method = "none"
     reason: str = "the run ended before there were draws"
     refused: bool = False
-    noise: float = 0.0
 
     def with_mode(self, mode: Mode) -> "Found":
         """With one more mode, unless it is known: nearer to a known one than draws are."""
@@ -140,7 +137,7 @@ def outcome_of(
         modes=tuple(ModeFound(mode.whitening.centre, mode.value, mode.converged) for mode in found.modes),
         uninformed=_flat(found.whitening, dim, tuning.judging.flat),
         failures=dict(Counter(one.failure or "" for one in archive.failures)),
-        noise=found.noise,
+        noise=archive.noise,
         doubts=doubts,
         stopped=stopped,
     )

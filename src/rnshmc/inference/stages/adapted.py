@@ -54,6 +54,8 @@ def adapted_hmc(
         archive, whitening, z, lambda at: potential(at)[0], rng, spread=tuning.spread, tries=tuning.tries
     )
     start, step = (positions, *potential(positions)), _first_step(archive.dim)
+    # Where noise decides the acceptance, no step leads to the target, and the step would shrink without end.
+    acceptance = tuning.acceptance if archive.noise < tuning.noisy else None
     for window, transitions in enumerate(tuning.warm_up):
         chains = run_chains(
             _exact(archive, whitening),
@@ -61,7 +63,7 @@ def adapted_hmc(
             transitions=transitions,
             step_size=step,
             rng=rng,
-            adapt_to=tuning.acceptance,
+            adapt_to=acceptance,
         )
         start, step = _end(chains), chains.step_size
         if window < len(tuning.warm_up) - 1:

@@ -8,7 +8,8 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.stages.fall import Fall
-from rnshmc.inference.stages.gradients import evaluate_with_gradients
+from rnshmc.inference.stages.gradients import evaluate_with_gradients, slope_noise
+from rnshmc.inference.stages.noise import NOISY, noise_at
 from rnshmc.inference.stages.search import search_scales
 from rnshmc.inference.surrogate.whitening import NEAR, THIRD_ORDER, Secants, Whitening, improved
 from rnshmc.types import Array
@@ -22,6 +23,8 @@ FIRST_DECREASE = 10.0
 SHORTEST = 1e-4
 UNEVEN = 1e4
 """Ratio of components of the first gradient from which on the scale of each coordinate is searched."""
+MOST_STEPS, MOST_NOISY_STEPS = (40, 2), (10, 1)
+"""Steps of a descent at most, and more for each dimension; where the log density is noisy, more find no better mode."""
 TRIES = 12
 """Shrinking first steps that may fail before the start is given up."""
 
@@ -66,7 +69,7 @@ class _Trust:
         return min(1.0, *ratios)
 
 
-def descend(archive: Archive, start: Array, coordinates: Whitening | None = None) -> Mode:
+def descend(archive: Archive, start: Array, coordinates: Whitening | None = None, *, doubtful: bool = False) -> Mode:
     """Quasi-Newton steps whose Hessian satisfies all secants in reach, within a trust region.
 
     Needs far fewer evaluations than line searches along BFGS directions: the first two gradients set the scale, and
@@ -77,6 +80,8 @@ def descend(archive: Archive, start: Array, coordinates: Whitening | None = None
     ----------
     coordinates
         Coordinates in which the posterior is thought to have a scale of one; None if nothing is known.
+    doubtful
+        Whether values and gradients disagreed at the start: the noise of values is measured then.
 
     Raises
     ------
@@ -87,6 +92,8 @@ def descend(archive: Archive, start: Array, coordinates: Whitening | None = None
     first = _first(archive, start)
     by_size = _by_size(start) if coordinates is None else coordinates.moved(start)
     units = Whitening(start, np.eye(archive.dim)) if coordinates is None else by_size
+    if first.gradient is not None and doubtful:
+        noise_at(archive, first, by_size.steps(np.eye(archive.dim)).sum(axis=0), STAGE)
     if first.gradient is not None and _uneven(units, first.gradient):
         units = by_size
     if first.gradient is None or _uneven(units, first.gradient):
@@ -115,11 +122,14 @@ def descend_on(archive: Archive, path: list[Evaluation], whitening: Whitening, *
     """
     path, fall = list(path), Fall()
     best, trust = min(path, key=lambda found: found.value), None
-    for _ in range(40 + 2 * archive.dim):
+    close = max(CLOSE, float(np.sqrt(archive.dim)) * slope_noise(archive))
+    slack = 2.0 * float(np.sqrt(2.0)) * archive.noise
+    most, each = MOST_STEPS if archive.noise < NOISY else MOST_NOISY_STEPS
+    for _ in range(most + each * archive.dim):
         whitening = improved(whitening.moved(best.point), secants(whitening, best, path).hessian())
         slope = whitening.slopes(gradient_of(best)[None])[0]
         distance = float(np.linalg.norm(slope))
-        if distance < CLOSE:
+        if distance < close:
             break
         step = whitening.unwhiten(-slope[None])[0] - best.point
         if cautious and trust is None:
@@ -130,7 +140,9 @@ def descend_on(archive: Archive, path: list[Evaluation], whitening: Whitening, *
             break
         (found,) = evaluate_with_gradients(archive, (best.point + step)[None], whitening, STAGE)
         share = whitening.length(step) / distance
-        ratio = (best.value - found.value) / (distance**2 * share * (1.0 - 0.5 * share))
+        predicted = distance**2 * share * (1.0 - 0.5 * share)
+        # Noise of the decrease must neither refuse a step nor shorten the next (Sun and Nocedal 2023).
+        ratio = (best.value - found.value + slack) / (predicted + slack)
         if not ratio >= POOR:
             trust = _Trust(whitening, 0.3 * step)
         elif ratio > GOOD and trust is not None:
@@ -139,7 +151,7 @@ def descend_on(archive: Archive, path: list[Evaluation], whitening: Whitening, *
             path.append(found)
             fall = fall.after(best, found)
             best = found if ratio >= POOR else best
-    centre = whitening.unwhiten(-slope[None])[0] if distance < CLOSE else best.point
+    centre = whitening.unwhiten(-slope[None])[0] if distance < close else best.point
     return Mode(whitening.moved(centre), best.value, distance)
 
 

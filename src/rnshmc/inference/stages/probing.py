@@ -6,6 +6,7 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.stages.descent import Mode, descend_on, gradient_of, secants
 from rnshmc.inference.stages.gradients import evaluate_with_gradients
+from rnshmc.inference.stages.noise import NOISY
 from rnshmc.inference.surrogate.whitening import NEAR, THIRD_ORDER, Secants, Whitening, improved
 from rnshmc.types import Array
 
@@ -16,6 +17,10 @@ DESCENTS = 10
 """Descents at most, after each of which directions are probed."""
 LOWER = 2.0
 """How far below a mode a potential shows that it was none; the Hessian there predicts half of `CLOSE`, at most."""
+NOISE_SDS = 4.0
+"""Standard deviations of the noise of values that are no sign of a lower potential."""
+NOISY_DESCENTS, NOISY_CHECKS = 2, 2
+"""Descents, and batches in directions seen before, where the log density is noisy: more tell no more."""
 MOST_BATCHES = 24
 BATCHES = 6
 """Directions are probed in about this many batches: each sets the scale of the next."""
@@ -34,7 +39,7 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Mode:
     """
     whitening, d = mode.whitening, archive.dim
     third_order = THIRD_ORDER
-    for _ in range(MOST_BATCHES):
+    for _ in range(MOST_BATCHES if archive.noise < NOISY else BATCHES + NOISY_CHECKS):
         refined, known = _refined(archive, whitening, third_order)
         whitening = refined.whitening
         left = known.unexplored()
@@ -44,7 +49,7 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Mode:
         mixed = np.linalg.qr(rng.standard_normal((span.shape[1], count)))[0]
         probes = np.sqrt(d) * (span @ mixed).T
         found = evaluate_with_gradients(archive, whitening.unwhiten(probes), whitening, STAGE)
-        if min(one.value for one in found) < mode.value - LOWER:
+        if min(one.value for one in found) < mode.value - LOWER - NOISE_SDS * archive.noise:
             return Mode(whitening, min(one.value for one in found), np.inf)
         curvatures = _curvatures(whitening, probes, found)
         if not seen:
@@ -59,7 +64,7 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Mode:
 
 def settle(archive: Archive, found: Mode, rng: np.random.Generator) -> Mode:
     """`probe`, and further descents from the lowest point in reach with the curvatures found, to a true mode."""
-    for _ in range(DESCENTS):
+    for _ in range(DESCENTS if archive.noise < NOISY else NOISY_DESCENTS):
         found = probe(archive, found, rng)
         if found.converged:
             break

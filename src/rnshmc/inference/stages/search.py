@@ -5,7 +5,6 @@ of them. Steps along each coordinate grow or shrink until the potential changes 
 to change it by more.
 """
 
-import logging
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +12,9 @@ import numpy as np
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.stages.noise import noise_at
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.types import Array
-
-_log = logging.getLogger(__name__)
 
 FIRST = 1e-4
 """First step, relative to the coordinate, or absolute where that is zero."""
@@ -35,11 +33,6 @@ ROUNDS = 10
 RESOLVED = 1e-12
 """Relative change of the potential that is more than rounding."""
 
-
-NEIGHBOURS = 1e-9
-"""Distance of neighbours between which nothing smooth departs from a parabola, relative to first coordinates."""
-NOISY = 0.1
-"""Standard deviation of noise that is worth a warning."""
 ABOVE_NOISE = 10.0
 """Least change of the potential over a step, in standard deviations of its noise."""
 
@@ -98,7 +91,7 @@ def search_scales(
     axes = coordinates.steps(np.eye(dim))
     sizes, most = np.full(dim, FIRST), np.full(dim, np.inf)
     ahead, behind = np.zeros(dim), np.zeros(dim)
-    noise = _noise(archive, first, axes.sum(axis=0), stage)
+    noise = noise_at(archive, first, axes.sum(axis=0), stage)
     low = max(LOW, ABOVE_NOISE * noise)
     floor = max(RESOLVED * (1.0 + abs(first.value)), 3.0 * noise)
     active = np.arange(dim)
@@ -118,20 +111,6 @@ def search_scales(
             break
         sizes = np.where(done, sizes, sizes * factors)
     return _scaled(first, coordinates, sides, floor, archive)
-
-
-def _noise(archive: Archive, first: Evaluation, axis: Array, stage: str) -> float:
-    """Standard deviation of the noise of values, by what a parabola through five neighbours leaves; for four values."""
-    shifts = NEIGHBOURS * np.array([-2.0, -1.0, 1.0, 2.0])
-    found = archive.evaluate(first.point + shifts[:, None] * axis, stage, gradient=False)
-    u = np.array([one.value for one in found]) - first.value
-    third, fourth = u[3] - 2.0 * u[2] + 2.0 * u[1] - u[0], u[3] - 4.0 * u[2] - 4.0 * u[1] + u[0]
-    noise = float(np.sqrt(0.5 * (third**2 / 10.0 + fourth**2 / 70.0)))
-    if not np.isfinite(noise):
-        return 0.0
-    if noise > NOISY:
-        _log.warning("target: the log density is noisy: between neighbours of x0 it differs by about %.2g", noise)
-    return noise
 
 
 def _growth(sides: _Sides, floor: float, lowest: float) -> Array:

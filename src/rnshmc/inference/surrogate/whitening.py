@@ -25,10 +25,20 @@ class Whitening:
         Shape (d,).
     factor
         L, lower triangular, shape (d, d).
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If L is singular, or something is not finite.
     """
 
     centre: Array
     factor: Array
+
+    def __post_init__(self) -> None:
+        diagonal = np.abs(np.diag(self.factor))
+        if not (np.isfinite(self.factor).all() and np.isfinite(self.centre).all() and (diagonal > 0.0).all()):
+            raise np.linalg.LinAlgError("a Hessian is singular or not finite")
 
     def whiten(self, x: Array) -> Array:
         """z of the rows of x."""
