@@ -15,6 +15,7 @@ from rnshmc.inference.stages.gradients import difference_step, evaluate_with_gra
 from rnshmc.inference.stages.noise import noise_at
 from rnshmc.inference.stages.probing import settle
 from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of
@@ -57,7 +58,7 @@ def test_a_descent_by_differences_of_noise_ends(sd: float, dim: int, seed: int) 
     rng = np.random.default_rng(seed)
     archive = archive_of(lambda x: -0.5 * float(x @ x) + sd * rng.standard_normal(), dim)
     start = rng.uniform(-1, 1, dim)
-    settle(archive, descend(archive, start), stream(seed, "noise"))
+    settle(archive, descend(archive, start, DEFAULT), stream(seed, "noise"), DEFAULT)
     assert archive.spent.units < (3 * (10 + dim) + 2 * 8 * max(2, dim // 2) + 4 * dim) * (dim + 1)
     # Mean square of four residuals: chi-square of four degrees of freedom, of which 1e-4 is below 0.028 and above 23.5.
     assert np.sqrt(0.028 / 4.0) * sd < archive.noise < np.sqrt(23.5 / 4.0) * sd
@@ -109,7 +110,7 @@ def test_a_smooth_potential_is_not_called_noisy() -> None:
     """A scale of 1e-9, as long as the distance of neighbours of a start at zero, where nothing is a parabola."""
     archive = archive_of(lambda x: -float(np.cosh(x * 1e9).sum()), 2)
     (first,) = archive.evaluate(np.zeros((1, 2)), "mode")
-    noise_at(archive, first, np.ones(2), "mode")
+    noise_at(archive, first, np.ones(2), DEFAULT.noise, "mode")
     assert archive.noise == 0.0
 
 
@@ -119,6 +120,6 @@ def test_differences_of_a_whitened_normal_density_are_its_gradient_over_steps_of
     archive = archive_of(lambda x: -0.5 * float(x @ x), 3)
     archive.noise = noise
     points = np.array([[1.0, -2.0, 3.0], [0.0, 0.5, 0.0]])
-    found = evaluate_with_gradients(archive, points, Whitening(np.zeros(3), np.eye(3)), "mode")
-    np.testing.assert_allclose([one.gradient for one in found], points, atol=1e-12)
-    assert 0.1 <= difference_step(noise) <= 2.0
+    found = evaluate_with_gradients(archive, points, Whitening(np.zeros(3), np.eye(3)), DEFAULT.differences, "mode")
+    np.testing.assert_allclose(np.array([one.gradient for one in found]), points, atol=1e-12)
+    assert DEFAULT.differences.step <= difference_step(noise, DEFAULT.differences) <= DEFAULT.differences.longest

@@ -94,10 +94,10 @@ def _stages(job: Job, starts: Array, coordinates: Whitening | None, *, doubtful:
     """What is found after each stage."""
     found = Found(starts=len(starts))
     for start in starts:
-        found = found.with_mode(descend(job.archive, start, coordinates, doubtful=doubtful))
+        found = found.with_mode(descend(job.archive, start, job.tuning, coordinates, doubtful=doubtful))
         yield found
     best = min(found.modes, key=lambda mode: mode.value)
-    found = found.replacing(best, settle(job.archive, best, job.rng))
+    found = found.replacing(best, settle(job.archive, best, job.rng, job.tuning))
     yield found
     if (reason := _no_surrogate(job, found)) is not None:
         yield from way_on(job, replace(found, reason=reason))

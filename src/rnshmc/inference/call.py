@@ -20,6 +20,7 @@ from rnshmc.inference.result.result import Result, make_result
 from rnshmc.inference.stages.scale import make_coordinates
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
 from rnshmc.inference.transforms import Bounds, make_transform
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 
 
@@ -130,7 +131,7 @@ def sample(
         _check_whole("budget", budget, 1)
     if callback is not None and not callable(callback):
         raise ParameterError(f"callback: expected a function of the progress, got {callback!r}")
-    coordinates = make_coordinates(scale, starts[0], transform)
+    coordinates = make_coordinates(scale, starts[0], transform, widest=DEFAULT.widest)
     model = make_model(target, gradient, dim)
     known = read_known(evaluations, chosen_names)
     workers = make_workers(pool, model, time_limit=time_limit)

@@ -63,6 +63,7 @@ def adapted_hmc(
             transitions=transitions,
             step_size=step,
             rng=rng,
+            tuning=tuning.trajectories,
             adapt_to=acceptance,
         )
         start, step = _end(chains), chains.step_size
@@ -70,7 +71,14 @@ def adapted_hmc(
             old, whitening = whitening, _by_draws(whitening, chains.draws[:, transitions // 3 :], tuning.shrinkage)
             start = _transferred(old, whitening, start)
     for _ in range(0, draws, tuning.chains * tuning.block):
-        chains = run_chains(_exact(archive, whitening), start, transitions=tuning.block, step_size=step, rng=rng)
+        chains = run_chains(
+            _exact(archive, whitening),
+            start,
+            transitions=tuning.block,
+            step_size=step,
+            rng=rng,
+            tuning=tuning.trajectories,
+        )
         start = _end(chains)
         x = whitening.unwhiten(chains.draws.reshape(-1, archive.dim)).reshape(chains.draws.shape)
         yield x, chains.potentials, chains.acceptance

@@ -14,16 +14,6 @@ from rnshmc.types import Array
 _log = logging.getLogger(__name__)
 
 STAGE = "noise"
-NEIGHBOURS = 1e-9
-"""Distance of neighbours between which nothing smooth departs from a parabola, relative to first coordinates."""
-NEARER = 1e-3
-"""Factor of that distance at which noise is measured again: noise stays, and what is smooth vanishes."""
-VANISHED = 0.1
-"""Ratio of the two below which the first was none: for noise, one in a hundred."""
-FELT = 1e-3
-"""Standard deviation of noise from which on differences and descents take account of it."""
-NOISY = 0.1
-"""Standard deviation of noise that is worth a warning."""
 
 
 def measure_noise(archive: Archive, posterior: SurrogatePosterior, rng: np.random.Generator, tuning: Noise) -> None:
@@ -47,7 +37,7 @@ def measure_noise(archive: Archive, posterior: SurrogatePosterior, rng: np.rando
     archive.noise = max(archive.noise, _sd(np.array([one.value for one in found]) - known.values[lowest]))
 
 
-def noise_at(archive: Archive, first: Evaluation, axis: Array, stage: str) -> float:
+def noise_at(archive: Archive, first: Evaluation, axis: Array, tuning: Noise, stage: str) -> float:
     """Standard deviation of the noise of values at the start, from the residuals of a parabola through five neighbours.
 
     Takes four values, and four more at a shorter distance where these are noisy. Noise is as large there, and counts by
@@ -61,13 +51,13 @@ def noise_at(archive: Archive, first: Evaluation, axis: Array, stage: str) -> fl
     axis
         Step in x of about the size of the coordinates, shape (d,).
     """
-    noise = _residual(archive, first, NEIGHBOURS * axis, stage)
-    if noise > FELT:
-        nearer = _residual(archive, first, NEARER * NEIGHBOURS * axis, stage)
-        noise = float(np.sqrt(0.5 * (noise**2 + nearer**2))) if nearer > VANISHED * noise else nearer
-    if noise > FELT:
+    noise = _residual(archive, first, tuning.neighbours * axis, stage)
+    if noise > tuning.felt:
+        nearer = _residual(archive, first, tuning.nearer * tuning.neighbours * axis, stage)
+        noise = float(np.sqrt(0.5 * (noise**2 + nearer**2))) if nearer > tuning.vanished * noise else nearer
+    if noise > tuning.felt:
         archive.noise = max(archive.noise, noise)
-    if noise > NOISY:
+    if noise > tuning.noisy:
         _log.warning("target: the log density is noisy: between neighbours of x0 it differs by about %.2g", noise)
     return noise
 

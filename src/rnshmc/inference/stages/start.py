@@ -15,7 +15,7 @@ from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
 
-SHORTEST_STEP = 1e-4
+FIRST_STEP = 1e-4
 """First step of `check_slope`, relative to the scale of the position: the longest of the two that it ends with."""
 
 
@@ -100,7 +100,7 @@ def check_gradient(evaluations: Evaluations, first: Evaluation, rng: np.random.G
 
 def _unresolved(found: SlopeCheck, first: Evaluation) -> bool:
     """Whether values do not differ at all, as they would not in single precision over a slope as small as this."""
-    step = SHORTEST_STEP * max(1.0, float(np.abs(first.point).max()))
+    step = FIRST_STEP * max(1.0, float(np.abs(first.point).max()))
     spacing = float(np.spacing(np.float32(abs(first.value))))
     return not any(found.differences) and 2.0 * step * abs(found.slope) < spacing
 
