@@ -6,6 +6,7 @@ import pytest
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.probing import settle
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from tests.inference.conftest import evaluations_of_potential
 from tests.inference.problems import Banana, Correlated
@@ -14,10 +15,10 @@ from tests.inference.problems import Banana, Correlated
 def test_a_descent_that_ended_in_a_valley_goes_on() -> None:
     """Along the ridge of a banana the descent takes a slope for a mode, 15 above the lowest potential."""
     archive = Archive(evaluations_of_potential(Banana()), lambda _: None)
-    ended = descend(archive, np.array([-6.0, 30.0]))
+    ended = descend(archive, np.array([-6.0, 30.0]), DEFAULT)
     assert ended.converged
     assert ended.value > 10.0
-    settled = settle(archive, ended, stream(1, "valley"))
+    settled = settle(archive, ended, stream(1, "valley"), DEFAULT)
     assert settled.converged
     assert settled.value < 1.0
 
@@ -27,7 +28,7 @@ def test_the_mode_of_a_normal_density_is_found(seed: int) -> None:
     """One Newton step from the lowest point, at most sqrt(d) away, with a Hessian right to 10% in each direction."""
     problem = Correlated()
     archive = Archive(evaluations_of_potential(problem), lambda _: None)
-    settled = settle(archive, descend(archive, np.zeros(5)), stream(seed, "normal"))
+    settled = settle(archive, descend(archive, np.zeros(5), DEFAULT), stream(seed, "normal"), DEFAULT)
     assert archive.spent.gradients <= 40
     root = np.linalg.cholesky(problem.covariance)
     curvatures = np.linalg.svd(settled.whitening.factor.T @ root, compute_uv=False) ** 2

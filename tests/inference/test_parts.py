@@ -35,14 +35,14 @@ def test_as_many_secants_as_dimensions_give_the_hessian() -> None:
 
 def test_directions_without_a_secant_are_unexplored() -> None:
     steps = np.eye(4)[:2]
-    found = Secants.over(steps, 3.0 * steps, np.zeros(2), 0.02)
+    found = Secants.over(steps, 3.0 * steps, np.zeros(2), DEFAULT.curvatures.third_order)
     np.testing.assert_allclose(np.abs(found.unexplored()[:2]), 0.0, atol=1e-12)
     assert found.unexplored().shape == (4, 2)
 
 
 def test_a_secant_with_a_remainder_says_less() -> None:
     steps = np.eye(3)
-    weights = Secants.over(steps, steps, np.array([0.0, 0.01, 1.0]), 0.02).weights
+    weights = Secants.over(steps, steps, np.array([0.0, 0.01, 1.0]), DEFAULT.curvatures.third_order).weights
     assert weights[0] > weights[1] > weights[2]
 
 
@@ -81,7 +81,9 @@ def test_chains_leave_a_skewed_density_as_it_is() -> None:
     def potential(z: Array) -> tuple[Array, Array]:
         return (np.exp(z) - 3.0 * z).sum(axis=1), np.exp(z) - 3.0
 
-    end = run_chains(potential, (q, *potential(q)), transitions=5, step_size=0.7, rng=rng).draws[:, -1]
+    end = run_chains(
+        potential, (q, *potential(q)), transitions=5, step_size=0.7, rng=rng, tuning=DEFAULT.fitting.trajectories
+    ).draws[:, -1]
     for change in ((end - q).ravel(), (end**2 - q**2).ravel()):
         assert abs(change.sum()) < z_bound(2) * np.sqrt((change**2).sum())
 

@@ -11,6 +11,7 @@ from rnshmc.inference.stages.descent import Mode, descend
 from rnshmc.inference.stages.probing import settle
 from rnshmc.inference.stages.search import search_scales
 from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of
@@ -23,7 +24,7 @@ def settled(density: Density, start: Array, *, has_gradient: bool, budget: int =
     function = density if has_gradient else lambda x: density(x)[0]
     exact = evaluations_of(function, len(start), budget=budget, use_gradients=has_gradient)
     archive = Archive(exact, lambda _: None)
-    return settle(archive, descend(archive, start), stream(1, "scales")), archive.spent.units
+    return settle(archive, descend(archive, start, DEFAULT), stream(1, "scales"), DEFAULT), archive.spent.units
 
 
 def normal(mean: Array, factor: Array) -> Density:
@@ -38,12 +39,12 @@ def normal(mean: Array, factor: Array) -> Density:
 
 
 def assert_mode_of_normal(mode: Mode, mean: Array, factor: Array) -> None:
-    """Within a standard deviation in each direction; standard deviations known to a factor of NEAR_ONE."""
+    """Within a standard deviation in each direction; standard deviations known to a factor of `Probing.near_one`."""
     assert mode.converged
     assert np.linalg.norm(np.linalg.solve(factor, mode.whitening.centre - mean)) < np.sqrt(len(mean))
     ratios = np.linalg.svd(mode.whitening.factor.T @ factor, compute_uv=False)
-    assert ratios.max() < 3.0
-    assert ratios.min() > 1.0 / 3.0
+    assert ratios.max() < DEFAULT.probing.near_one
+    assert ratios.min() > 1.0 / DEFAULT.probing.near_one
 
 
 @pytest.mark.parametrize("has_gradient", [True, False])
@@ -163,6 +164,6 @@ def test_scales_are_found_above_the_noise(seed: int, caplog: pytest.LogCaptureFi
     exact = evaluations_of(lambda x: -0.5 * float(x @ x) + rng.standard_normal(), 3, use_gradients=False)
     archive = Archive(exact, lambda _: None)
     (first,) = archive.evaluate(np.full((1, 3), 0.5), "mode")
-    whitening, _ = search_scales(archive, first, Whitening(first.point, np.eye(3)), "mode")
+    whitening, _ = search_scales(archive, first, Whitening(first.point, np.eye(3)), DEFAULT, "mode")
     assert np.abs(np.log10(np.diag(whitening.factor))).max() < 1.5
     assert "target: the log density is noisy" in caplog.text

@@ -81,12 +81,14 @@ def run(
         raise ParameterError(f"draws: expected at least 1, got {draws}")
     job = Job(Archive(evaluations, progress), rng, tuning, draws)
     found, stopped = Found(), None
-    stages = _stages(job, starts, coordinates)
+    stages = _stages(job, starts, coordinates, doubtful=bool(doubts))
     try:
         for found in _until_wall(job, stages) if find_walls else stages:  # noqa: B007 (the last one is what there is)
             pass
     except Stopped as error:
         stopped = str(error)
+    except np.linalg.LinAlgError as error:
+        stopped = f"the curvature of the log density could not be found ({error}): it may be noisy"
     except KeyboardInterrupt:
         stopped = "it was interrupted"
     if stopped is not None:
@@ -94,14 +96,14 @@ def run(
     return outcome_of(found, job.archive, tuning, draws=draws, stopped=stopped, doubts=tuple(doubts))
 
 
-def _stages(job: Job, starts: Array, coordinates: Whitening | None) -> Iterator[Found]:
+def _stages(job: Job, starts: Array, coordinates: Whitening | None, *, doubtful: bool) -> Iterator[Found]:
     """What is found after each stage."""
     found = Found(starts=len(starts))
     for start in starts:
-        found = found.with_mode(descend(job.archive, start, coordinates))
+        found = found.with_mode(descend(job.archive, start, job.tuning, coordinates, doubtful=doubtful))
         yield found
     best = min(found.modes, key=lambda mode: mode.value)
-    found = found.replacing(best, settle(job.archive, best, job.rng))
+    found = found.replacing(best, settle(job.archive, best, job.rng, job.tuning))
     yield found
     if (reason := _no_surrogate(job, found)) is not None:
         yield from way_on(job, replace(found, reason=reason))
@@ -114,7 +116,7 @@ def _stages(job: Job, starts: Array, coordinates: Whitening | None) -> Iterator[
             yield found
         if found.rows is not None:
             return
-        if found.noise > 0.0:  # which no other surrogate fits better
+        if job.archive.noise > job.tuning.judging.noisy:  # which no other surrogate fits better
             break
     yield from way_on(job, found)
 

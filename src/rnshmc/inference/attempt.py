@@ -11,7 +11,7 @@ from rnshmc.inference.result.corrected import Corrected, corrected_by
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.stages.correction import Checked, check, draw_surrogate, largest_rhat, metropolis
-from rnshmc.inference.stages.noise import noise_of
+from rnshmc.inference.stages.noise import measure_noise
 from rnshmc.inference.stages.training import Trained, train
 from rnshmc.inference.tuning import Correction, Tuning
 from rnshmc.types import Array
@@ -40,8 +40,7 @@ def attempt(job: Job, found: Found) -> Iterator[Found]:
         for trained in train(job.archive, found.whitening, job.rng, job.tuning, aim=job.aim):
             found = replace(found, trained=trained)
             yield found
-        noise = noise_of(job.archive, trained.posterior, job.rng, job.tuning.noise)
-        found = replace(found, noise=noise if noise > job.tuning.judging.noisy else 0.0)
+        measure_noise(job.archive, trained.posterior, job.rng, job.tuning.noise)
         if not trained.good:
             yield replace(found, refused=True, reason=_too_far(trained))
             return

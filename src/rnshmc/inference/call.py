@@ -21,6 +21,7 @@ from rnshmc.inference.stages.scale import make_coordinates
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
 from rnshmc.inference.stages.walls import take_up
 from rnshmc.inference.transforms import Bounds, make_transform
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 
 
@@ -132,7 +133,7 @@ def sample(
         _check_whole("budget", budget, 1)
     if callback is not None and not callable(callback):
         raise ParameterError(f"callback: expected a function of the progress, got {callback!r}")
-    coordinates = make_coordinates(scale, starts[0], transform)
+    coordinates = make_coordinates(scale, starts[0], transform, widest=DEFAULT.widest)
     model = make_model(target, gradient, dim)
     known = read_known(evaluations, chosen_names)
     workers = make_workers(pool, model, time_limit=time_limit)
@@ -165,7 +166,7 @@ def sample(
                 break
             transform, doubt = take_up(outcome.wall, transform, chosen_names)
             potential, doubts = potential.bounded(transform), (*doubts, doubt)
-            coordinates = make_coordinates(scale, starts[0], transform)
+            coordinates = make_coordinates(scale, starts[0], transform, widest=DEFAULT.widest)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
 
 

@@ -44,6 +44,11 @@ class Archive:
         The exact potential.
     progress
         Called after each batch.
+
+    Attributes
+    ----------
+    noise
+        Largest measured standard deviation of the noise of values; 0 where none was measured.
     """
 
     def __init__(self, evaluations: Evaluations, progress: Callable[[Progress], None]) -> None:
@@ -55,6 +60,7 @@ class Archive:
         self._differences: list[Evaluation] = []
         self.by_stage: dict[str, Spent] = {}
         self.surrogate_error = float("nan")
+        self.noise = 0.0
         self.expected_units: int | None = None
 
     @property

@@ -49,8 +49,6 @@ class Found:
         What makes the draws, and why.
     refused
         Whether the latest surrogate is not good enough.
-    noise
-        Standard deviation of the noise of the potential.
     wall
         A bound that was found, and ends the run so that the coordinates can take it up.
     """
@@ -68,7 +66,6 @@ class Found:
     method: Method = "none"
     reason: str = "the run ended before there were draws"
     refused: bool = False
-    noise: float = 0.0
     wall: Wall | None = None
 
     def with_mode(self, mode: Mode) -> "Found":
@@ -144,7 +141,7 @@ def outcome_of(
         modes=tuple(ModeFound(mode.whitening.centre, mode.value, mode.converged) for mode in found.modes),
         uninformed=_flat(found.whitening, dim, tuning.judging.flat),
         failures=dict(Counter(one.failure or "" for one in archive.failures)),
-        noise=found.noise,
+        noise=archive.noise,
         wall=found.wall,
         doubts=doubts,
         stopped=stopped,

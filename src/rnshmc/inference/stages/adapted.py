@@ -54,6 +54,8 @@ def adapted_hmc(
         archive, whitening, z, lambda at: potential(at)[0], rng, spread=tuning.spread, tries=tuning.tries
     )
     start, step = (positions, *potential(positions)), _first_step(archive.dim)
+    # Where noise decides the acceptance, no step leads to the target, and the step would shrink without end.
+    acceptance = tuning.acceptance if archive.noise < tuning.noisy else None
     for window, transitions in enumerate(tuning.warm_up):
         chains = run_chains(
             _exact(archive, whitening),
@@ -61,14 +63,22 @@ def adapted_hmc(
             transitions=transitions,
             step_size=step,
             rng=rng,
-            adapt_to=tuning.acceptance,
+            tuning=tuning.trajectories,
+            adapt_to=acceptance,
         )
         start, step = _end(chains), chains.step_size
         if window < len(tuning.warm_up) - 1:
             old, whitening = whitening, _by_draws(whitening, chains.draws[:, transitions // 3 :], tuning.shrinkage)
             start = _transferred(old, whitening, start)
     for _ in range(0, draws, tuning.chains * tuning.block):
-        chains = run_chains(_exact(archive, whitening), start, transitions=tuning.block, step_size=step, rng=rng)
+        chains = run_chains(
+            _exact(archive, whitening),
+            start,
+            transitions=tuning.block,
+            step_size=step,
+            rng=rng,
+            tuning=tuning.trajectories,
+        )
         start = _end(chains)
         x = whitening.unwhiten(chains.draws.reshape(-1, archive.dim)).reshape(chains.draws.shape)
         yield x, chains.potentials, chains.acceptance

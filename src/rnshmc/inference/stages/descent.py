@@ -8,22 +8,14 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.stages.fall import Fall
-from rnshmc.inference.stages.gradients import evaluate_with_gradients
+from rnshmc.inference.stages.gradients import evaluate_with_gradients, slope_noise
+from rnshmc.inference.stages.noise import noise_at
 from rnshmc.inference.stages.search import search_scales
-from rnshmc.inference.surrogate.whitening import NEAR, THIRD_ORDER, Secants, Whitening, improved
+from rnshmc.inference.surrogate.whitening import Secants, Whitening, improved
+from rnshmc.inference.tuning import Descent, Tuning
 from rnshmc.types import Array
 
 STAGE = "mode"
-CLOSE = 1.0
-"""Descent ends where the whitened gradient is shorter: within a standard deviation of the mode."""
-POOR, GOOD = 0.1, 0.7
-"""Decrease over predicted decrease below which a step is not taken, and above which the next may be longer."""
-FIRST_DECREASE = 10.0
-SHORTEST = 1e-4
-UNEVEN = 1e4
-"""Ratio of components of the first gradient from which on the scale of each coordinate is searched."""
-TRIES = 12
-"""Shrinking first steps that may fail before the start is given up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +58,9 @@ class _Trust:
         return min(1.0, *ratios)
 
 
-def descend(archive: Archive, start: Array, coordinates: Whitening | None = None) -> Mode:
+def descend(
+    archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening | None = None, *, doubtful: bool = False
+) -> Mode:
     """Quasi-Newton steps whose Hessian satisfies all secants in reach, within a trust region.
 
     Needs far fewer evaluations than line searches along BFGS directions: the first two gradients set the scale, and
@@ -77,6 +71,8 @@ def descend(archive: Archive, start: Array, coordinates: Whitening | None = None
     ----------
     coordinates
         Coordinates in which the posterior is thought to have a scale of one; None if nothing is known.
+    doubtful
+        Whether values and gradients disagreed at the start: the noise of values is measured then.
 
     Raises
     ------
@@ -87,59 +83,69 @@ def descend(archive: Archive, start: Array, coordinates: Whitening | None = None
     first = _first(archive, start)
     by_size = _by_size(start) if coordinates is None else coordinates.moved(start)
     units = Whitening(start, np.eye(archive.dim)) if coordinates is None else by_size
-    if first.gradient is not None and _uneven(units, first.gradient):
+    if first.gradient is not None and doubtful:
+        noise_at(archive, first, by_size.steps(np.eye(archive.dim)).sum(axis=0), tuning.noise, STAGE)
+    if first.gradient is not None and _uneven(units, first.gradient, tuning.descent.uneven):
         units = by_size
-    if first.gradient is None or _uneven(units, first.gradient):
-        return _searched(archive, first, by_size)
+    if first.gradient is None or _uneven(units, first.gradient, tuning.descent.uneven):
+        return _searched(archive, first, by_size, tuning)
     longest = max(1.0, float(np.linalg.norm(start))) if units is not by_size else 1.0
-    second = _second(archive, first, _first_step(units, first.gradient, longest))
+    second = _second(archive, first, _first_step(units, first.gradient, longest, tuning.descent), tuning.descent.tries)
     step = units.whiten(second.point[None])[0]
     change = units.slopes((gradient_of(second) - first.gradient)[None])[0]
     if second.value == first.value and not change.any():
-        return _searched(archive, first, by_size)
+        return _searched(archive, first, by_size, tuning)
     curvature = abs(float(step @ change)) / float(step @ step)
     scale = np.sqrt(curvature if curvature > 0 else 1.0)
-    return descend_on(archive, [first, second], Whitening(start, scale * units.factor))
+    return descend_on(archive, [first, second], Whitening(start, scale * units.factor), tuning)
 
 
-def _searched(archive: Archive, first: Evaluation, coordinates: Whitening) -> Mode:
+def _searched(archive: Archive, first: Evaluation, coordinates: Whitening, tuning: Tuning) -> Mode:
     """A descent in coordinates whose scales are searched."""
-    whitening, first = search_scales(archive, first, coordinates, STAGE)
-    return descend_on(archive, [first], whitening, cautious=True)
+    whitening, first = search_scales(archive, first, coordinates, tuning, STAGE)
+    return descend_on(archive, [first], whitening, tuning, cautious=True)
 
 
-def descend_on(archive: Archive, path: list[Evaluation], whitening: Whitening, *, cautious: bool = False) -> Mode:
+def descend_on(
+    archive: Archive, path: list[Evaluation], whitening: Whitening, tuning: Tuning, *, cautious: bool = False
+) -> Mode:
     """The same from the lowest of some evaluations with gradients, in given whitened coordinates.
 
     A cautious descent bounds its first step, too: by as far as secants are compared.
     """
-    path, fall = list(path), Fall()
+    own, path, fall = tuning.descent, list(path), Fall()
     best, trust = min(path, key=lambda found: found.value), None
-    for _ in range(40 + 2 * archive.dim):
-        whitening = improved(whitening.moved(best.point), secants(whitening, best, path).hessian())
+    close = max(own.close, float(np.sqrt(archive.dim)) * slope_noise(archive, tuning.differences))
+    slack = own.slack * float(np.sqrt(2.0)) * archive.noise
+    most, each = own.steps if archive.noise < tuning.noise.noisy else own.noisy_steps
+    for _ in range(most + each * archive.dim):
+        seen = secants(whitening, best, path, tuning.curvatures.third_order)
+        whitening = improved(whitening.moved(best.point), seen.hessian(), tuning.curvatures)
         slope = whitening.slopes(gradient_of(best)[None])[0]
         distance = float(np.linalg.norm(slope))
-        if distance < CLOSE:
+        if distance < close:
             break
         step = whitening.unwhiten(-slope[None])[0] - best.point
         if cautious and trust is None:
-            trust = _Trust(whitening, min(1.0, NEAR * np.sqrt(archive.dim) / distance) * step)
+            trust = _Trust(whitening, min(1.0, tuning.curvatures.near * np.sqrt(archive.dim) / distance) * step)
         if trust is not None:
             step *= trust.share(whitening, step)
-        if whitening.length(step) < SHORTEST * min(distance, 1.0):
+        if whitening.length(step) < own.shortest * min(distance, 1.0):
             break
-        (found,) = evaluate_with_gradients(archive, (best.point + step)[None], whitening, STAGE)
+        (found,) = evaluate_with_gradients(archive, (best.point + step)[None], whitening, tuning.differences, STAGE)
         share = whitening.length(step) / distance
-        ratio = (best.value - found.value) / (distance**2 * share * (1.0 - 0.5 * share))
-        if not ratio >= POOR:
-            trust = _Trust(whitening, 0.3 * step)
-        elif ratio > GOOD and trust is not None:
-            trust = _Trust(whitening, 2.0 * step)
+        predicted = distance**2 * share * (1.0 - 0.5 * share)
+        # Noise of the decrease must neither refuse a step nor shorten the next (Sun and Nocedal 2023).
+        ratio = (best.value - found.value + slack) / (predicted + slack)
+        if not ratio >= own.poor:
+            trust = _Trust(whitening, own.shorter * step)
+        elif ratio > own.good and trust is not None:
+            trust = _Trust(whitening, own.longer * step)
         if found.gradient is not None:
             path.append(found)
-            fall = fall.after(best, found)
-            best = found if ratio >= POOR else best
-    centre = whitening.unwhiten(-slope[None])[0] if distance < CLOSE else best.point
+            fall = fall.after(best, found, own.falling)
+            best = found if ratio >= own.poor else best
+    centre = whitening.unwhiten(-slope[None])[0] if distance < close else best.point
     return Mode(whitening.moved(centre), best.value, distance)
 
 
@@ -148,26 +154,24 @@ def _by_size(start: Array) -> Whitening:
     return Whitening(start, np.diag(1.0 / np.where(start == 0.0, 1.0, np.abs(start))))
 
 
-def _uneven(units: Whitening, gradient: Array) -> bool:
+def _uneven(units: Whitening, gradient: Array, most: float) -> bool:
     """Whether components of a gradient differ by so much that one step length cannot serve all."""
     sizes = np.abs(units.slopes(gradient[None])[0])
     sizes = sizes[sizes > 0.0]
-    return bool(len(sizes) > 1 and sizes.max() > UNEVEN * sizes.min())
+    return bool(len(sizes) > 1 and sizes.max() > most * sizes.min())
 
 
-def _first_step(units: Whitening, gradient: Array, longest: float) -> Array:
-    """Down the gradient by what should lower the potential by FIRST_DECREASE, of bounded length."""
+def _first_step(units: Whitening, gradient: Array, longest: float, tuning: Descent) -> Array:
+    """Down the gradient by what should lower the potential by about ten, of bounded length."""
     slope = units.slopes(gradient[None])[0]
     steepness = float(np.linalg.norm(slope))
-    down = -slope / steepness * min(longest, FIRST_DECREASE / steepness) if steepness * longest > 1e-8 else None
+    down = -slope / steepness * min(longest, tuning.first_decrease / steepness) if steepness * longest > 1e-8 else None
     if down is None:
         down = np.full(slope.shape, 1e-2 * longest / np.sqrt(len(slope)))
     return np.asarray(units.steps(down[None])[0])
 
 
-def secants(
-    whitening: Whitening, best: Evaluation, others: list[Evaluation], third_order: float = THIRD_ORDER
-) -> Secants:
+def secants(whitening: Whitening, best: Evaluation, others: list[Evaluation], third_order: float) -> Secants:
     """Changes of the whitened gradient over the steps from ``best`` to other points."""
     apart = [found for found in others if not np.array_equal(found.point, best.point)]
     points = np.array([found.point for found in apart]).reshape(-1, len(best.point))
@@ -192,9 +196,9 @@ def _first(archive: Archive, start: Array) -> Evaluation:
     return found
 
 
-def _second(archive: Archive, first: Evaluation, step: Array) -> Evaluation:
+def _second(archive: Archive, first: Evaluation, step: Array, tries: int) -> Evaluation:
     """A point near the first, nearer if that fails."""
-    for _ in range(TRIES):
+    for _ in range(tries):
         (found,) = archive.evaluate((first.point + step)[None], STAGE)
         if found.gradient is not None and np.isfinite(found.gradient).all():
             return found

@@ -7,9 +7,6 @@ import numpy as np
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.evaluation import Evaluation
 
-STEPS = 8
-"""Steps in succession that have to speak of it."""
-
 
 @dataclass(frozen=True)
 class Fall:
@@ -26,7 +23,7 @@ class Fall:
     steps: int = 0
     last: float = 0.0
 
-    def after(self, start: Evaluation, end: Evaluation) -> "Fall":
+    def after(self, start: Evaluation, end: Evaluation, most: int) -> "Fall":
         """With one step more.
 
         A step counts whose curvature is not positive, and which lowers the potential by more than the step before and
@@ -36,7 +33,7 @@ class Fall:
         Raises
         ------
         ParameterError
-            At the last step that it takes to call the potential unbounded.
+            At the ``most``-th step: the potential is unbounded.
         """
         assert start.gradient is not None
         assert end.gradient is not None
@@ -45,7 +42,7 @@ class Fall:
         if not (float(step @ (end.gradient - start.gradient)) <= 0.0 and decrease > max(self.last, 1.0)):
             return Fall()
         found = Fall(self.steps + 1, decrease)
-        if found.steps == STEPS:
+        if found.steps == most:
             raise ParameterError(
                 f"target: the density grows without bound from x0 on: its logarithm is {-end.value:.3g} at a distance "
                 f"where the last step was {np.linalg.norm(step):.3g} long, and rises faster with each step. Is this "

@@ -92,7 +92,7 @@ def _rewhitened(
     if curvatures[0] > low and curvatures[-1] < high and off_centre < training.off_centre:
         return _fit(posterior, draws)
     old = posterior.whitening
-    whitening = improved(old.moved(old.unwhiten(pool.mean(axis=0)[None])[0]), hessian)
+    whitening = improved(old.moved(old.unwhiten(pool.mean(axis=0)[None])[0]), hessian, tuning.curvatures)
     positions = whitening.whiten(old.unwhiten(draws[:, -1]))
     try:
         refitted = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=posterior.kernel)

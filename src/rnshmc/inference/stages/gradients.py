@@ -5,13 +5,29 @@ import numpy as np
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import Differences
 from rnshmc.types import Array
 
-WHITENED_STEP = 0.1
-"""Step of a difference in whitened coordinates: far above the noise of a simulator, small for the posterior."""
+
+def difference_step(noise: float, tuning: Differences) -> float:
+    """Whitened step of differences of values whose noise has a standard deviation of ``noise``.
+
+    Over a step h, noise leaves an error of 2^0.5 noise / h, and a curvature that is wrong by a factor of two one of
+    h / 2. Their sum is smallest near h = 2 noise^0.5.
+    """
+    return float(np.clip(2.0 * np.sqrt(noise), tuning.step, tuning.longest))
 
 
-def evaluate_with_gradients(archive: Archive, points: Array, whitening: Whitening, stage: str) -> list[Evaluation]:
+def slope_noise(archive: Archive, tuning: Differences) -> float:
+    """Standard deviation of the noise of a component of a whitened gradient by differences; 0 for exact gradients."""
+    if archive.has_gradient:
+        return 0.0
+    return float(np.sqrt(2.0)) * archive.noise / difference_step(archive.noise, tuning)
+
+
+def evaluate_with_gradients(
+    archive: Archive, points: Array, whitening: Whitening, tuning: Differences, stage: str
+) -> list[Evaluation]:
     """Evaluations of the rows of ``points``, in order, with gradients.
 
     Without gradients of the potential, one-sided differences along the whitened axes: d more values for each point, all
@@ -19,21 +35,21 @@ def evaluate_with_gradients(archive: Archive, points: Array, whitening: Whitenin
     """
     if archive.has_gradient:
         return archive.evaluate(points, stage)
-    d = archive.dim
-    shifts = np.broadcast_to(whitening.unwhiten(WHITENED_STEP * np.eye(d)) - whitening.centre, (len(points), d, d))
+    d, step = archive.dim, difference_step(archive.noise, tuning)
+    shifts = np.broadcast_to(whitening.unwhiten(step * np.eye(d)) - whitening.centre, (len(points), d, d))
     batch = np.concatenate((points[:, None], points[:, None] + shifts), axis=1).reshape(-1, d)
     found = archive.evaluate(batch, stage, gradient=False)
-    differences = [_difference(found[k * (d + 1) : (k + 1) * (d + 1)], whitening) for k in range(len(points))]
+    differences = [_difference(found[k * (d + 1) : (k + 1) * (d + 1)], whitening, step) for k in range(len(points))]
     for one in differences:
         archive.keep_difference(one)
     return differences
 
 
-def _difference(found: list[Evaluation], whitening: Whitening) -> Evaluation:
+def _difference(found: list[Evaluation], whitening: Whitening, step: float) -> Evaluation:
     centre, ahead = found[0], found[1:]
     values = np.array([one.value for one in ahead])
     if not np.isfinite(centre.value) or not np.isfinite(values).all():
         return centre
     values = values - centre.value
-    slopes = values / WHITENED_STEP - 0.5 * WHITENED_STEP
+    slopes = values / step - 0.5 * step
     return Evaluation(centre.point, centre.value, whitening.factor @ slopes, None)

@@ -1,18 +1,25 @@
-"""Whether a potential is noisy, by exact values next to known ones: a fit cannot tell noise from a bad fit."""
+"""Noise of exact values, measured between neighbouring points, where nothing smooth changes."""
+
+import logging
 
 import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.tuning import Noise
 from rnshmc.surrogates.gradient_kernel import NUGGETS
 from rnshmc.types import Array
 
+_log = logging.getLogger(__name__)
+
 STAGE = "noise"
 
 
-def noise_of(archive: Archive, posterior: SurrogatePosterior, rng: np.random.Generator, tuning: Noise) -> float:
-    """Standard deviation of the noise of values, by differences between neighbours; 0 unless the fit suggests noise.
+def measure_noise(archive: Archive, posterior: SurrogatePosterior, rng: np.random.Generator, tuning: Noise) -> None:
+    """Measure the noise of values by differences between neighbours, if the fit suggests noise: a fit cannot tell it.
+
+    The archive keeps the largest noise measured so far.
 
     Raises
     ------
@@ -20,14 +27,48 @@ def noise_of(archive: Archive, posterior: SurrogatePosterior, rng: np.random.Gen
         If the budget ends within the exact values, eight of them.
     """
     if posterior.kernel.nugget < NUGGETS[-1] or posterior.kernel.noise < tuning.noisy:
-        return 0.0
+        return
     known = archive.training()
     lowest = np.argsort(known.values, kind="stable")[: tuning.pairs]
     z = posterior.whitening.whiten(known.points[lowest])
     steps = rng.standard_normal(z.shape)
     steps *= tuning.apart / np.linalg.norm(steps, axis=1)[:, None]
     found = archive.evaluate(posterior.whitening.unwhiten(z + steps), STAGE, gradient=False)
-    return _sd(np.array([one.value for one in found]) - known.values[lowest])
+    archive.noise = max(archive.noise, _sd(np.array([one.value for one in found]) - known.values[lowest]))
+
+
+def noise_at(archive: Archive, first: Evaluation, axis: Array, tuning: Noise, stage: str) -> float:
+    """Standard deviation of the noise of values at the start, from the residuals of a parabola through five neighbours.
+
+    Takes four values, and four more at a shorter distance where these are noisy. Noise is as large there, and counts by
+    the mean square of both; what is smooth vanishes, and the second one counts alone. The archive keeps the largest
+    noise measured so far.
+
+    Parameters
+    ----------
+    first
+        The start, of finite potential.
+    axis
+        Step in x of about the size of the coordinates, shape (d,).
+    """
+    noise = _residual(archive, first, tuning.neighbours * axis, stage)
+    if noise > tuning.felt:
+        nearer = _residual(archive, first, tuning.nearer * tuning.neighbours * axis, stage)
+        noise = float(np.sqrt(0.5 * (noise**2 + nearer**2))) if nearer > tuning.vanished * noise else nearer
+    if noise > tuning.felt:
+        archive.noise = max(archive.noise, noise)
+    if noise > tuning.noisy:
+        _log.warning("target: the log density is noisy: between neighbours of x0 it differs by about %.2g", noise)
+    return noise
+
+
+def _residual(archive: Archive, first: Evaluation, step: Array, stage: str) -> float:
+    """Noise of five equidistant values, by their third and fourth differences; 0 where one is not finite."""
+    found = archive.evaluate(first.point + np.array([[-2.0], [-1.0], [1.0], [2.0]]) * step, stage, gradient=False)
+    u = np.array([one.value for one in found]) - first.value
+    third, fourth = u[3] - 2.0 * u[2] + 2.0 * u[1] - u[0], u[3] - 4.0 * u[2] - 4.0 * u[1] + u[0]
+    noise = float(np.sqrt(0.5 * (third**2 / 10.0 + fourth**2 / 70.0)))
+    return noise if np.isfinite(noise) else 0.0
 
 
 def _sd(differences: Array) -> float:

@@ -1,27 +1,21 @@
 """Gradients in the directions that a descent has not seen, at the distance of typical draws."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.stages.descent import Mode, descend_on, gradient_of, secants
 from rnshmc.inference.stages.gradients import evaluate_with_gradients
-from rnshmc.inference.surrogate.whitening import NEAR, THIRD_ORDER, Secants, Whitening, improved
+from rnshmc.inference.surrogate.whitening import Secants, Whitening, improved
+from rnshmc.inference.tuning import Curvatures, Tuning
 from rnshmc.types import Array
 
 STAGE = "directions"
-NEAR_ONE = 3.0
-MIN_CHECKED = 3
-DESCENTS = 10
-"""Descents at most, after each of which directions are probed."""
-LOWER = 2.0
-"""How far below a mode a potential shows that it was none; the Hessian there predicts half of `CLOSE`, at most."""
-MOST_BATCHES = 24
-BATCHES = 6
-"""Directions are probed in about this many batches: each sets the scale of the next."""
 
 
-def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Mode:
+def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning) -> Mode:
     """The mode with a curvature measured in every direction; its centre is where gradients say it is.
 
     Its distance says whether it is one: in a narrow curved valley a descent may end anywhere, for want of the curvature
@@ -33,37 +27,41 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator) -> Mode:
     their curvatures are not near 1, secants are trusted over shorter distances, and it goes on.
     """
     whitening, d = mode.whitening, archive.dim
-    third_order = THIRD_ORDER
-    for _ in range(MOST_BATCHES):
-        refined, known = _refined(archive, whitening, third_order)
+    own, curved = tuning.probing, tuning.curvatures
+    quiet = archive.noise < tuning.noise.noisy
+    for _ in range(own.most_batches if quiet else own.batches + own.noisy_checks):
+        refined, known = _refined(archive, whitening, curved)
         whitening = refined.whitening
         left = known.unexplored()
         seen = left.shape[1] == 0
         span = np.eye(d) if seen else left
-        count = min(max(MIN_CHECKED, d // 10) if seen else max(2, d // BATCHES), span.shape[1])
+        count = min(max(own.fewest_checked, d // own.checked) if seen else max(2, d // own.batches), span.shape[1])
         mixed = np.linalg.qr(rng.standard_normal((span.shape[1], count)))[0]
         probes = np.sqrt(d) * (span @ mixed).T
-        found = evaluate_with_gradients(archive, whitening.unwhiten(probes), whitening, STAGE)
-        if min(one.value for one in found) < mode.value - LOWER:
+        found = evaluate_with_gradients(archive, whitening.unwhiten(probes), whitening, tuning.differences, STAGE)
+        if min(one.value for one in found) < mode.value - own.lower - own.noise * archive.noise:
             return Mode(whitening, min(one.value for one in found), np.inf)
         curvatures = _curvatures(whitening, probes, found)
         if not seen:
             whitening = _rescaled(whitening, left, curvatures)
-        elif len(curvatures) and curvatures.min() > 1.0 / NEAR_ONE and curvatures.max() < NEAR_ONE:
+        elif len(curvatures) and curvatures.min() > 1.0 / own.near_one and curvatures.max() < own.near_one:
             break
         else:
-            third_order *= 3.0
+            curved = replace(curved, third_order=own.growth * curved.third_order)
     # Every direction has a measured curvature now: a Newton step is trusted as far as draws are.
-    return _refined(archive, whitening, third_order, longest=np.sqrt(d))[0]
+    return _refined(archive, whitening, curved, longest=np.sqrt(d))[0]
 
 
-def settle(archive: Archive, found: Mode, rng: np.random.Generator) -> Mode:
+def settle(archive: Archive, found: Mode, rng: np.random.Generator, tuning: Tuning) -> Mode:
     """`probe`, and further descents from the lowest point in reach with the curvatures found, to a true mode."""
-    for _ in range(DESCENTS):
-        found = probe(archive, found, rng)
+    own = tuning.probing
+    for _ in range(own.descents if archive.noise < tuning.noise.noisy else own.noisy_descents):
+        found = probe(archive, found, rng, tuning)
         if found.converged:
             break
-        found = descend_on(archive, _in_reach(found.whitening, _known(archive)), found.whitening)
+        found = descend_on(
+            archive, _in_reach(found.whitening, _known(archive), tuning.curvatures.near), found.whitening, tuning
+        )
     return found
 
 
@@ -72,28 +70,28 @@ def _known(archive: Archive) -> list[Evaluation]:
     return [Evaluation(*row, None) for row in zip(known.points, known.values, known.gradients, strict=True)]
 
 
-def _refined(archive: Archive, whitening: Whitening, third_order: float, longest: float = 1.0) -> tuple[Mode, Secants]:
+def _refined(archive: Archive, whitening: Whitening, tuning: Curvatures, longest: float = 1.0) -> tuple[Mode, Secants]:
     """The whitening improved by all secants in reach of the best point, and those secants in it.
 
     The centre is a Newton step from the best point, of whitened length ``longest`` at most.
     """
     found = _known(archive)
-    near = _in_reach(whitening, found)
+    near = _in_reach(whitening, found, tuning.near)
     best = min(near, key=lambda one: one.value)
     whitening = whitening.moved(best.point)
-    near = _in_reach(whitening, found)
-    whitening = improved(whitening, secants(whitening, best, near, third_order).hessian())
-    reached = secants(whitening, best, near, third_order)
+    near = _in_reach(whitening, found, tuning.near)
+    whitening = improved(whitening, secants(whitening, best, near, tuning.third_order).hessian(), tuning)
+    reached = secants(whitening, best, near, tuning.third_order)
     slope = whitening.slopes(gradient_of(best)[None])
     distance = float(np.linalg.norm(slope))
     shift = -slope / max(1.0, distance / longest)
     return Mode(whitening.moved(whitening.unwhiten(shift)[0]), best.value, distance), reached
 
 
-def _in_reach(whitening: Whitening, found: list[Evaluation]) -> list[Evaluation]:
+def _in_reach(whitening: Whitening, found: list[Evaluation], near: float) -> list[Evaluation]:
     """The points near the centre; the nearest alone if none is."""
     lengths = np.linalg.norm(whitening.whiten(np.array([one.point for one in found])), axis=1)
-    reach = max(NEAR * np.sqrt(len(whitening.centre)), float(lengths.min()))
+    reach = max(near * np.sqrt(len(whitening.centre)), float(lengths.min()))
     return [one for one, length in zip(found, lengths, strict=True) if length <= reach]
 
 

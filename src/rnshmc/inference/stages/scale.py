@@ -8,15 +8,14 @@ from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
-WIDEST = 2.0
-"""Largest scale of the unconstrained coordinate of a bounded parameter: a standard logistic has 1.8."""
 
-
-def make_coordinates(scale: npt.ArrayLike | None, start: Array, transform: Transform) -> Whitening | None:
+def make_coordinates(
+    scale: npt.ArrayLike | None, start: Array, transform: Transform, *, widest: float
+) -> Whitening | None:
     """Unconstrained coordinates in which the posterior is thought to have a scale of one; None without a scale.
 
     Scales and covariances are translated by the slope of the transform at the start, and those of bounded parameters
-    are cut to `WIDEST`; prior draws are transformed one by one.
+    are cut to ``widest``; prior draws are transformed one by one.
 
     Parameters
     ----------
@@ -26,6 +25,8 @@ def make_coordinates(scale: npt.ArrayLike | None, start: Array, transform: Trans
         In the user's coordinates, shape (d,).
     transform
         Between the two.
+    widest
+        Largest scale of the unconstrained coordinate of a bounded parameter.
 
     Raises
     ------
@@ -42,10 +43,10 @@ def make_coordinates(scale: npt.ArrayLike | None, start: Array, transform: Trans
     if not np.isfinite(given).all():
         raise ParameterError("scale: expected finite numbers")
     point = transform.coordinates(start)
-    return Whitening(point, _factor(_covariance(given, point, dim, transform)))
+    return Whitening(point, _factor(_covariance(given, point, dim, transform, widest)))
 
 
-def _covariance(given: Array, point: Array, dim: int, transform: Transform) -> Array:
+def _covariance(given: Array, point: Array, dim: int, transform: Transform, widest: float) -> Array:
     """The covariance of unconstrained coordinates, shape (d, d)."""
     if given.ndim == 2 and given.shape[1] == dim and len(given) > dim:
         if not ((transform.low < given) & (given < transform.high)).all():
@@ -70,7 +71,7 @@ def _covariance(given: Array, point: Array, dim: int, transform: Transform) -> A
     covariance = covariance / np.outer(slopes, slopes)
     widths = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     bounded = np.isfinite(transform.low) | np.isfinite(transform.high)
-    shares = np.where(bounded & (widths > WIDEST), WIDEST / np.maximum(widths, WIDEST), 1.0)
+    shares = np.where(bounded & (widths > widest), widest / np.maximum(widths, widest), 1.0)
     return covariance * np.outer(shares, shares)
 
 

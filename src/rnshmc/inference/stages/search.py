@@ -5,7 +5,6 @@ of them. Steps along each coordinate grow or shrink until the potential changes 
 to change it by more.
 """
 
-import logging
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,35 +12,10 @@ import numpy as np
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.stages.noise import noise_at
 from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import Search, Tuning
 from rnshmc.types import Array
-
-_log = logging.getLogger(__name__)
-
-FIRST = 1e-4
-"""First step, relative to the coordinate, or absolute where that is zero."""
-LOW, HIGH = 0.05, 20.0
-"""Change of the potential over a step from which its curvature is taken."""
-MOST_GROWTH = 1000.0
-"""A step grows by this factor at most, and less where that is predicted to change the potential by more than one."""
-BLIND_GROWTH = 100.0
-"""Growth of a step that does not change the potential at all."""
-LEAST_GROWTH = 3.0
-SHRINKAGE = 0.1
-"""Factor by which a step shrinks that leads to no finite potential."""
-NARROW, WIDE = 0.1, 100.0
-"""Scale over the step that it is measured with: less and more are not believed."""
-ROUNDS = 10
-RESOLVED = 1e-12
-"""Relative change of the potential that is more than rounding."""
-
-
-NEIGHBOURS = 1e-9
-"""Distance of neighbours between which nothing smooth departs from a parabola, relative to first coordinates."""
-NOISY = 0.1
-"""Standard deviation of noise that is worth a warning."""
-ABOVE_NOISE = 10.0
-"""Least change of the potential over a step, in standard deviations of its noise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +46,7 @@ class _Sides:
 
 
 def search_scales(
-    archive: Archive, first: Evaluation, coordinates: Whitening, stage: str
+    archive: Archive, first: Evaluation, coordinates: Whitening, tuning: Tuning, stage: str
 ) -> tuple[Whitening, Evaluation]:
     """Coordinates in which the potential has curvature of about one along each axis, and the gradient at the start.
 
@@ -94,21 +68,21 @@ def search_scales(
     ParameterError
         If the density is the same everywhere.
     """
-    dim = archive.dim
+    dim, search = archive.dim, tuning.search
     axes = coordinates.steps(np.eye(dim))
-    sizes, most = np.full(dim, FIRST), np.full(dim, np.inf)
+    sizes, most = np.full(dim, search.first), np.full(dim, np.inf)
     ahead, behind = np.zeros(dim), np.zeros(dim)
-    noise = _noise(archive, first, axes.sum(axis=0), stage)
-    low = max(LOW, ABOVE_NOISE * noise)
-    floor = max(RESOLVED * (1.0 + abs(first.value)), 3.0 * noise)
+    noise = noise_at(archive, first, axes.sum(axis=0), tuning.noise, stage)
+    low = max(search.low, search.above_noise * noise)
+    floor = max(search.resolved * (1.0 + abs(first.value)), 3.0 * noise)
     active = np.arange(dim)
-    for _ in range(ROUNDS):
+    for _ in range(search.rounds):
         steps = sizes[active, None] * axes[active]
         found = archive.evaluate(np.concatenate((first.point + steps, first.point - steps)), stage, gradient=False)
         values = np.array([one.value for one in found]) - first.value
         ahead[active], behind[active] = values[: len(active)], values[len(active) :]
         sides = _Sides(sizes.copy(), ahead, behind)
-        factors = _growth(sides, floor, low)
+        factors = _growth(sides, floor, low, search)
         most = np.where(factors < 1.0, np.minimum(most, sizes), most)
         # Between a step that was too short and one that was too long.
         factors = np.where((factors > 1.0) & (factors * sizes >= most), np.sqrt(most / sizes), factors)
@@ -117,39 +91,25 @@ def search_scales(
         if not len(active):
             break
         sizes = np.where(done, sizes, sizes * factors)
-    return _scaled(first, coordinates, sides, floor, archive)
+    return _scaled(archive, first, coordinates, sides, floor, search)
 
 
-def _noise(archive: Archive, first: Evaluation, axis: Array, stage: str) -> float:
-    """Standard deviation of the noise of values, by what a parabola through five neighbours leaves; for four values."""
-    shifts = NEIGHBOURS * np.array([-2.0, -1.0, 1.0, 2.0])
-    found = archive.evaluate(first.point + shifts[:, None] * axis, stage, gradient=False)
-    u = np.array([one.value for one in found]) - first.value
-    third, fourth = u[3] - 2.0 * u[2] + 2.0 * u[1] - u[0], u[3] - 4.0 * u[2] - 4.0 * u[1] + u[0]
-    noise = float(np.sqrt(0.5 * (third**2 / 10.0 + fourth**2 / 70.0)))
-    if not np.isfinite(noise):
-        return 0.0
-    if noise > NOISY:
-        _log.warning("target: the log density is noisy: between neighbours of x0 it differs by about %.2g", noise)
-    return noise
-
-
-def _growth(sides: _Sides, floor: float, lowest: float) -> Array:
+def _growth(sides: _Sides, floor: float, lowest: float, tuning: Search) -> Array:
     """Factors for the next steps; one where the change is large enough and not too large."""
-    changes, factors = sides.changes, np.full(len(sides.sizes), SHRINKAGE)
+    changes, factors = sides.changes, np.full(len(sides.sizes), tuning.shrinkage)
     finite = np.isfinite(changes)
     with np.errstate(invalid="ignore"):
         predicted = sides.factors()
-    factors[finite] = np.clip(predicted[finite], 1.0 / MOST_GROWTH**3, 0.5)
+    factors[finite] = np.clip(predicted[finite], 1.0 / tuning.most_growth**3, 0.5)
     low = finite & (changes < lowest)
-    factors[low] = np.clip(predicted[low], LEAST_GROWTH, MOST_GROWTH)
-    factors[changes <= floor] = BLIND_GROWTH
-    factors[(changes >= lowest) & (changes <= HIGH / LOW * lowest)] = 1.0
+    factors[low] = np.clip(predicted[low], tuning.least_growth, tuning.most_growth)
+    factors[changes <= floor] = tuning.blind_growth
+    factors[(changes >= lowest) & (changes <= tuning.high / tuning.low * lowest)] = 1.0
     return factors
 
 
 def _scaled(
-    first: Evaluation, coordinates: Whitening, sides: _Sides, floor: float, archive: Archive
+    archive: Archive, first: Evaluation, coordinates: Whitening, sides: _Sides, floor: float, tuning: Search
 ) -> tuple[Whitening, Evaluation]:
     finite = np.isfinite(sides.changes)
     if not finite.any():
@@ -160,7 +120,7 @@ def _scaled(
             f"{sides.sizes.max():.3g} times the size of a parameter away: it does not depend on the parameters"
         )
     with np.errstate(invalid="ignore", divide="ignore"):
-        scales = np.clip(np.abs(sides.curvatures) ** -0.5, NARROW * sides.sizes, WIDE * sides.sizes)
+        scales = np.clip(np.abs(sides.curvatures) ** -0.5, tuning.narrow * sides.sizes, tuning.wide * sides.sizes)
     scales = np.where(finite, scales, sides.sizes)
     if first.gradient is None:
         slopes = np.where(finite, sides.slopes, 0.0)

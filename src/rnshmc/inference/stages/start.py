@@ -15,6 +15,9 @@ from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
 
+FIRST_STEP = 1e-4
+"""First step of `check_slope`, relative to the scale of the position: the longest of the two that it ends with."""
+
 
 def check_inside(starts: Array, transform: Transform, names: Sequence[str]) -> None:
     """Check that starting points, shape (n, d), are strictly inside the bounds.
@@ -80,14 +83,26 @@ def check_gradient(evaluations: Evaluations, first: Evaluation, rng: np.random.G
     found = check_slope(lambda sides: _values(evaluations, sides), first.point, first.value, first.gradient, rng)
     if found.verdict == "right":
         return ()
-    if found.verdict != "wrong":
-        doubt = _unchecked(found) if found.verdict == "noisy" else f"The gradient is inexact: {_compared(found)}"
+    unresolved = found.verdict == "wrong" and _unresolved(found, first)
+    if found.verdict != "wrong" or unresolved:
+        doubt = (
+            _unchecked(found)
+            if found.verdict == "noisy" or unresolved
+            else f"The gradient is inexact: {_compared(found)}"
+        )
         _log.warning("%s", doubt)
         return (doubt,)
     hint = "Correct it, or leave it out with gradient=False, which takes more evaluations."
     if found.opposite:
         hint = "The sign is wrong: is one of the two that of the negative log density?"
     raise ParameterError(f"gradient: it is wrong: {_compared(found)} {hint}")
+
+
+def _unresolved(found: SlopeCheck, first: Evaluation) -> bool:
+    """Whether values do not differ at all, as they would not in single precision over a slope as small as this."""
+    step = FIRST_STEP * max(1.0, float(np.abs(first.point).max()))
+    spacing = float(np.spacing(np.float32(abs(first.value))))
+    return not any(found.differences) and 2.0 * step * abs(found.slope) < spacing
 
 
 def _compared(found: SlopeCheck) -> str:

@@ -7,15 +7,11 @@ import numpy as np
 
 from rnshmc.dynamics.leapfrog import leapfrog
 from rnshmc.dynamics.metrics import IdentityMetric
+from rnshmc.inference.tuning import Trajectories
 from rnshmc.types import Array
 
 BatchPotential = Callable[[Array], tuple[Array, Array]]
 """Potentials (m,) and gradients (m, d) at positions (m, d); an infinite potential where a trajectory must not end."""
-
-SHORT, SHORT_EVERY = 0.25, 4
-"""Factor of the step in every so many transitions that are shortened."""
-MOST_STEPS = 64
-"""Leapfrog steps of a trajectory, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +46,7 @@ def run_chains(
     transitions: int,
     step_size: float,
     rng: np.random.Generator,
+    tuning: Trajectories,
     adapt_to: float | None = None,
     shorten: bool = False,
 ) -> Chains:
@@ -69,10 +66,12 @@ def run_chains(
         Mean leapfrog step.
     rng
         Draws everything.
+    tuning
+        Lengths of trajectories.
     adapt_to
         Move the step size towards this acceptance, by dual averaging (Hoffman and Gelman 2014).
     shorten
-        Whether every fourth transition has steps a quarter as long, which frees chains from where the potential is
+        Whether some transitions have shorter steps, which frees chains from where the potential is
         steep.
     """
     q, u, g = (np.array(part) for part in start)
@@ -84,8 +83,10 @@ def run_chains(
         return potential(position)[1]
 
     for k in range(transitions):
-        step = tuner.step_size * rng.uniform(0.8, 1.2) * (SHORT if shorten and k % SHORT_EVERY == 0 else 1.0)
-        steps = int(np.clip(np.ceil(rng.uniform(1.0, 2.0) / step), 1, MOST_STEPS))
+        step = (
+            tuner.step_size * rng.uniform(0.8, 1.2) * (tuning.short if shorten and k % tuning.short_every == 0 else 1.0)
+        )
+        steps = int(np.clip(np.ceil(rng.uniform(1.0, 2.0) / step), 1, tuning.most_steps))
         p = rng.standard_normal(q.shape)
         uniform = rng.uniform(size=len(q))
         with np.errstate(over="ignore", invalid="ignore"):

@@ -158,6 +158,7 @@ def draw_chains(
         transitions=transitions,
         step_size=posterior.dim**-0.25,
         rng=rng,
+        tuning=posterior.tuning.trajectories,
         shorten=True,
     ).draws
 
@@ -179,5 +180,7 @@ def draw_tempered(
 
     start = (positions, *tempered(positions))
     step = float(np.sqrt(hot)) * posterior.dim**-0.25
-    chains = run_chains(tempered, start, transitions=transitions, step_size=step, rng=rng)
+    chains = run_chains(
+        tempered, start, transitions=transitions, step_size=step, rng=rng, tuning=posterior.tuning.trajectories
+    )
     return chains.draws, chains.potentials

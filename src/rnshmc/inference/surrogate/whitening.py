@@ -5,14 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from rnshmc.inference.tuning import Curvatures
 from rnshmc.types import Array
-
-THIRD_ORDER = 0.02
-"""Assumed change of a whitened gradient beyond its linear part, per squared whitened distance."""
-NEAR = 3.0
-"""Gradients are compared over distances of up to this many times sqrt(d)."""
-LEAST, MOST = 0.1, 1e3
-"""Curvatures in the coordinates of an earlier estimate that a new estimate may take on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +19,20 @@ class Whitening:
         Shape (d,).
     factor
         L, lower triangular, shape (d, d).
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If L is singular, or something is not finite.
     """
 
     centre: Array
     factor: Array
+
+    def __post_init__(self) -> None:
+        diagonal = np.abs(np.diag(self.factor))
+        if not (np.isfinite(self.factor).all() and np.isfinite(self.centre).all() and (diagonal > 0.0).all()):
+            raise np.linalg.LinAlgError("a Hessian is singular or not finite")
 
     def whiten(self, x: Array) -> Array:
         """z of the rows of x."""
@@ -71,9 +75,10 @@ class Secants:
     Attributes
     ----------
     weights
-        Inverse variance of what no Hessian explains of a change, shape (n,). Its scale is THIRD_ORDER |step|^2, or what
-        the trapezoidal rule leaves of the change of the potential says, if that is more: a third derivative T along a
-        step of length s leaves T s^3 / 12 there, and T s^2 / 2 of the gradient.
+        Inverse variance of the part of a change that no Hessian explains, shape (n,). Its standard deviation is
+        `Curvatures.third_order` |step|^2, or what the remainder of the trapezoidal rule for the potential implies, if
+        that is larger: a third derivative T along a step of length s leaves T s^3 / 12 there, and T s^2 / 2 in the
+        gradient.
     """
 
     steps: Array
@@ -109,10 +114,10 @@ class Secants:
         return np.maximum(moments, 0.0), basis
 
 
-def improved(whitening: Whitening, hessian: Array) -> Whitening:
-    """The whitening for a Hessian estimated in its own coordinates, eigenvalues held within LEAST and MOST.
+def improved(whitening: Whitening, hessian: Array, tuning: Curvatures) -> Whitening:
+    """The whitening for a Hessian estimated in its own coordinates, eigenvalues clipped to the limits.
 
     A negative curvature counts as a positive one, as for a saddle-free Newton step.
     """
     curvatures, directions = np.linalg.eigh(hessian)
-    return whitening.curved(np.clip(np.abs(curvatures), LEAST, MOST), directions)
+    return whitening.curved(np.clip(np.abs(curvatures), tuning.least, tuning.most), directions)
