@@ -1,8 +1,9 @@
 """One exact evaluation, its cost, and the cost of all that a run made."""
 
 import math
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
+from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
 
@@ -34,6 +35,10 @@ class Evaluation:
     def complete(self) -> bool:
         """Whether requesting the gradient here would add nothing."""
         return self.with_gradient or self.failure is not None or not math.isfinite(self.value)
+
+    def without_gradient(self) -> "Evaluation":
+        """The value alone."""
+        return replace(self, gradient=None, with_gradient=False)
 
 
 @dataclass(frozen=True)
@@ -90,3 +95,12 @@ Answer = tuple[Evaluation, Cost]
 def failed(point: Array, failure: str, *, gradient: bool) -> Answer:
     """An evaluation that returned nothing; it is counted as what was requested."""
     return Evaluation(point, math.inf, None, failure, gradient), Cost(gradients=int(gradient))
+
+
+def translated(found: Evaluation, point: Array, transform: Transform) -> Evaluation:
+    """An evaluation in the user's coordinates as one in unconstrained coordinates, at ``point``."""
+    if not math.isfinite(found.value):
+        return replace(found, point=point, gradient=None)
+    value = found.value - transform.log_jacobian(point)
+    gradient = None if found.gradient is None else -transform.pulled_back(-found.gradient, point)
+    return replace(found, point=point, value=value, gradient=gradient)

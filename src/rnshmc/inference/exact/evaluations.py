@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.inference.exact.evaluation import Answer, Evaluation, Spent, Task
+from rnshmc.inference.exact.evaluation import Answer, Evaluation, Spent, Task, translated
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.pools import Workers
 from rnshmc.inference.exact.resuming import confirm
@@ -70,10 +70,9 @@ class Evaluations:
         self._yielded: dict[bytes, Evaluation] = {}
         self.dim = transform.dim
         self._stored = self._usable(ledger.records if ledger else ())
-        known = tuple(known)
-        for one in (*self._usable(known), *self._stored):
+        self._given = tuple(known)
+        for one in (*self._usable(self._given), *self._stored):
             self._learn(one)
-        self._given = known
         self.known: Sequence[Evaluation] = self._expose(self._given)
 
     @property
@@ -130,7 +129,7 @@ class Evaluations:
                     for point, found in arrived:
                         self._note_gradient(found, gradient)
                         self._yielded[found.point.tobytes()] = found
-                        yield self._translated(found, point)
+                        yield translated(found, point, self._transform)
                 elif lost := [pair for pair in in_progress if pair[1].tobytes() not in self._tasks]:
                     # Another iterator requested less there, or withdrew the point.
                     in_progress = [pair for pair in in_progress if pair[1].tobytes() in self._tasks]
@@ -245,7 +244,7 @@ class Evaluations:
         found, cost = answer
         self._always_both |= cost.always_both
         self._spent += Spent(cost.values, cost.gradients, int(found.failed), points=1)
-        return found if self._use_gradients else _without_gradient(found)
+        return found if self._use_gradients else found.without_gradient()
 
     def _anew(self, stored: Evaluation) -> Evaluation:
         """The evaluation of a stored point, made again and not stored."""
@@ -272,13 +271,13 @@ class Evaluations:
         usable = self._usable(given)
         points = [self._transform.coordinates(one.point) for one in usable]
         self._by_point.update({point.tobytes(): one for point, one in zip(points, usable, strict=True)})
-        return tuple(self._translated(one, point) for point, one in zip(points, usable, strict=True))
+        return tuple(translated(one, point, self._transform) for point, one in zip(points, usable, strict=True))
 
     def _usable(self, given: Iterable[Evaluation]) -> tuple[Evaluation, ...]:
         """The evaluations strictly inside the bounds, without gradients if none are used."""
         low, high = self._transform.low, self._transform.high
         inside = [one for one in given if ((low < one.point) & (one.point < high)).all()]
-        return tuple(inside if self._use_gradients else map(_without_gradient, inside))
+        return tuple(inside if self._use_gradients else (one.without_gradient() for one in inside))
 
     def _learn(self, found: Evaluation) -> None:
         """Keep an evaluation, in place of one at the same point that says less."""
@@ -292,15 +291,3 @@ class Evaluations:
             if found is not None and (not gradient or found.complete):
                 return found
         return None
-
-    def _translated(self, found: Evaluation, point: Array) -> Evaluation:
-        """An evaluation in unconstrained coordinates."""
-        if not math.isfinite(found.value):
-            return replace(found, point=point, gradient=None)
-        value = found.value - self._transform.log_jacobian(point)
-        gradient = None if found.gradient is None else -self._transform.pulled_back(-found.gradient, point)
-        return replace(found, point=point, value=value, gradient=gradient)
-
-
-def _without_gradient(found: Evaluation) -> Evaluation:
-    return replace(found, gradient=None, with_gradient=False)
