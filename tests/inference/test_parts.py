@@ -175,10 +175,11 @@ def test_points_are_asked_for_where_paths_disagree() -> None:
     assert not len(open_points(paths, whitening, rng, checks=25, aim=1e-3, reach=7.0, most=8))
 
 
-def test_a_draw_that_has_all_the_weight_asks_for_points() -> None:
+@pytest.mark.parametrize("rest", [0.0, 1e-304, 1e-40])
+def test_a_draw_that_has_all_the_weight_asks_for_points(rest: float) -> None:
     """A surrogate with a hole: every moment but the draw's own is open."""
     points = np.linspace(-3.0, 3.0, 61)[:, None]
-    weights = np.zeros(61)
+    weights = np.full(61, rest)
     weights[50] = 1.0
     paths = Paths(points, weights, np.full((100, 61), 1 / 61) + 1e-3 * stream(1, "hole").uniform(size=(100, 61)))
     whitening = Whitening(np.zeros(1), np.eye(1))

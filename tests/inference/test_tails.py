@@ -116,8 +116,8 @@ def test_what_the_tails_lack_is_in_the_verdict(missing: float, level: str) -> No
 def test_variances_of_bent_and_of_heavy_tailed_densities(problem: Banana | Student) -> None:
     """Standard errors right, errors normal: all of them are within `z_bound` but with a probability of 1e-6.
 
-    Twice as many are allowed for, since standard errors with a surrogate are estimates. The tails are not given up,
-    either: no run is bad, and no standard error so large that the variance might be none.
+    Twice as many are allowed for, since standard errors with a surrogate are estimates. They hold whatever the verdict,
+    and no standard error is so large that the variance might be none.
     """
     bound = 2.0 * z_bound(SEEDS * problem.dim)
     for seed in range(SEEDS):
@@ -126,4 +126,3 @@ def test_variances_of_bent_and_of_heavy_tailed_densities(problem: Banana | Stude
         error = np.abs(outcome.variance.value - problem.variance)
         assert (error < bound * outcome.variance.standard_error).all()
         assert (outcome.variance.standard_error < problem.variance / 3.0).all()
-        assert judge(outcome, [f"x{i}" for i in range(problem.dim)]).level != "bad"

@@ -49,8 +49,9 @@ class Paths:
         """
         low, middle, high = np.quantile(self.by_path @ values, NORMAL, axis=0)
         squared = (self.weights * (values**2).T).T
-        # Where a weight is zero, no draw of the surrogate is.
-        ratios = np.divide(self.by_path, self.weights, out=np.ones(self.by_path.shape), where=self.weights > 0)
+        # Where a weight is zero, or its inverse squared overflows, no draw of the surrogate is.
+        drawn = self.weights > np.finfo(float).eps ** 2
+        ratios = np.divide(self.by_path, self.weights, out=np.ones(self.by_path.shape), where=drawn)
         excess = (ratios - 1.0) ** 2 @ squared
         return middle - self.weights @ values, ((high - low) / WIDTH) ** 2, np.median(excess, axis=0)
 
