@@ -93,7 +93,12 @@ TWO = (ModeFound(np.zeros(2), 1.0, True), ModeFound(np.ones(2), 3.5, True))
         ({"surrogate": corrected(missing=0.1)}, "bad", "! Tails may lack up to"),
         ({"pareto_k": 0.6}, "doubtful", "! Pareto k = 0.60: standard errors of corrected expectations are too small"),
         ({"pareto_k": 0.5}, "good", "are reliable (200 weights: reliable up to 0.57)"),
-        ({"pareto_k": 1.2}, "bad", "! Pareto k = 1.20: standard errors of corrected expectations are meaningless"),
+        (
+            {"pareto_k": 1.2, "efficiency": 0.8},
+            "bad",
+            "! Pareto k = 1.20: standard errors of corrected expectations are meaningless",
+        ),
+        ({"pareto_k": 1.2}, "doubtful", "! Pareto k = 1.20: standard errors of corrected expectations are meaningless"),
         (
             {"pareto_k": 1.2, "surrogate": corrected(25)},
             "good",

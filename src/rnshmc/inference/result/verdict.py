@@ -13,7 +13,7 @@ import numpy as np
 
 from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
 from rnshmc.inference.result.outcome import Outcome
-from rnshmc.inference.surrogate.weights import TELLING, USELESS_K, reliable_k
+from rnshmc.inference.surrogate.weights import EVEN, TELLING, USELESS_K, reliable_k
 from rnshmc.inference.tuning import DEFAULT, Judging
 
 Level = Literal["good", "doubtful", "bad"]
@@ -128,6 +128,8 @@ def _weights(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     elif math.isfinite(k):
         level = _level(k, limit, USELESS_K)
         word = {"good": "reliable", "doubtful": "too small", "bad": "meaningless"}[level]
+        # Nearly even weights average well, whatever the shape of their tail.
+        level = "doubtful" if level == "bad" and outcome.efficiency >= EVEN else level
         text = f"standard errors of corrected expectations are {word} ({count} weights: reliable up to {limit:.2f})"
         yield Finding(level, f"Pareto k = {k:.2f}: {text}.")
 
