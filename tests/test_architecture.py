@@ -31,7 +31,8 @@ STAGES = (
 )
 # The same within `inference`.
 ROOMS = (
-    ("transforms", "tuning"),
+    ("transforms", "tuning_chains", "tuning_start"),
+    ("tuning",),
     ("exact",),
     ("surrogate",),
     ("stages",),

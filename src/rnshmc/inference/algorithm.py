@@ -39,6 +39,7 @@ def run(
     coordinates: Whitening | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
     doubts: Sequence[str] = (),
+    doubtful: bool = False,
     find_walls: bool = False,
     tuning: Tuning = DEFAULT,
 ) -> Outcome:
@@ -63,6 +64,8 @@ def run(
         Is told of each batch of evaluations.
     doubts
         Sentences on what is doubtful of the target, for the verdict.
+    doubtful
+        Whether values and gradient disagreed at the start: the noise of values is measured then.
     find_walls
         Whether the run ends where an undeclared bound is found, for the caller to start again in coordinates that have
         it.
@@ -81,7 +84,7 @@ def run(
         raise ParameterError(f"draws: expected at least 1, got {draws}")
     job = Job(Archive(evaluations, progress), rng, tuning, draws)
     found, stopped = Found(), None
-    stages = _stages(job, starts, coordinates, doubtful=bool(doubts))
+    stages = _stages(job, starts, coordinates, doubtful=doubtful)
     try:
         for found in _until_wall(job, stages) if find_walls else stages:  # noqa: B007 (the last one is what there is)
             pass

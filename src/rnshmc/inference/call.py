@@ -147,7 +147,7 @@ def sample(
         potential.confirm()
         try:
             first = check_start(potential, transform.coordinates(starts[0]))
-            doubts = check_gradient(potential, first, stream(seed, "gradient"))
+            doubts = checked = check_gradient(potential, first, stream(seed, "gradient"))
         except ParameterError:
             potential.disown()
             raise
@@ -160,6 +160,7 @@ def sample(
                 coordinates=coordinates,
                 progress=tell,
                 doubts=doubts,
+                doubtful=bool(checked),
                 find_walls=True,
             )
             if outcome.wall is None:

@@ -5,152 +5,16 @@ A source is a paper, or the experiment that chose the number. "Benchmark" is
     scripts/in-env.sh python benchmarks/inference.py --seeds 10
 
 on paper A's regressions and densities of known moments; what was tried is in docs/development/inference-tried.md. A
-number without a source was set once and not varied.
+number without a source was set once and not varied. The numbers of the stages before the surrogate are in
+`tuning_start`, those of Markov chains in `tuning_chains`.
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Walls:
-    """Undeclared bounds."""
-
-    near: float = 3.5
-    """Whitened distance from the mode, in units of sqrt(d) + 1, of zero densities that matter: as `Fitting.reach`."""
-    looks: int = 4
-    """Fruitless looks, after which zero densities are left to the importance weights."""
-    halvings: int = 14
-    """Values that locate a wall: to 1 / 16000 of the distance from the lowest point to one of zero density."""
-
-
-@dataclass(frozen=True)
-class Curvatures:
-    """The Hessian fitted to secants: changes of the gradient over steps."""
-
-    third_order: float = 0.02
-    """Change of a whitened gradient beyond its linear part, per squared whitened distance. Not varied."""
-    near: float = 3.0
-    """Distance, in units of sqrt(d), over which gradients are compared. Not varied."""
-    least: float = 0.1
-    """Smallest curvature of a new estimate, in the coordinates of the last one. Not varied."""
-    most: float = 1e3
-    """Largest one. Not varied."""
-
-
-@dataclass(frozen=True)
-class Differences:
-    """Gradients by differences of values, in whitened coordinates."""
-
-    step: float = 0.1
-    """Shortest step: above the noise of a simulator, small for the posterior. Not varied."""
-    longest: float = 2.0
-    """Longest step, for noisy values: within the posterior. Not varied."""
-
-
-@dataclass(frozen=True)
-class Search:
-    """The search for the scale of each coordinate."""
-
-    first: float = 1e-4
-    """First step, relative to the coordinate, or absolute where that is zero. Not varied."""
-    low: float = 0.05
-    """Smallest change of the potential over a step from which its curvature is taken. Not varied."""
-    high: float = 20.0
-    """Largest one. Not varied."""
-    most_growth: float = 1000.0
-    """Largest growth of a step in a round; less where the potential would change by more than one. Not varied."""
-    blind_growth: float = 100.0
-    """Growth of a step that does not change the potential at all. Not varied."""
-    least_growth: float = 3.0
-    """Growth of a step that changes it too little, at least. Not varied."""
-    shrinkage: float = 0.1
-    """Factor of a step that leads to no finite potential. Not varied."""
-    narrow: float = 0.1
-    """Smallest scale, in units of the step that it is measured with. Not varied."""
-    wide: float = 100.0
-    """Largest one. Not varied."""
-    rounds: int = 10
-    """Rounds of steps, at most. Not varied."""
-    resolved: float = 1e-12
-    """Relative change of the potential that is more than rounding: 5000 times that of double precision."""
-    above_noise: float = 10.0
-    """Smallest change of the potential over a step, in standard deviations of its noise. Not varied."""
-
-
-@dataclass(frozen=True)
-class Descent:
-    """From a start to the neighbourhood of a mode."""
-
-    close: float = 1.0
-    """Length of the whitened gradient at which a descent ends: a standard deviation from the mode."""
-    poor: float = 0.1
-    """Decrease over predicted decrease below which a step is not taken. Not varied; usual for trust regions."""
-    good: float = 0.7
-    """The same above which the next step may be longer. Not varied; usual for trust regions."""
-    shorter: float = 0.3
-    """Factor of the trust region after a poor step. Not varied."""
-    longer: float = 2.0
-    """The same after a good step. Not varied."""
-    first_decrease: float = 10.0
-    """Decrease of the potential that the first step aims at. Not varied."""
-    shortest: float = 1e-4
-    """Length of a step, in units of a Newton step, at which a descent ends. Not varied."""
-    uneven: float = 1e4
-    """Ratio of components of the first gradient from which on scales are searched. Not varied."""
-    tries: int = 12
-    """First steps, each a fifth of the one before, until the start is given up. Not varied."""
-    steps: tuple[int, int] = (40, 2)
-    """Steps at most, and more for each dimension. Not varied."""
-    noisy_steps: tuple[int, int] = (10, 1)
-    """The same where the log density is noisy. Noise of 0.3 to 3 in 2 and 5 dimensions: more find no lower mode."""
-    slack: float = 2.0
-    """Noise of a decrease that is allowed for, in standard deviations (Sun and Nocedal 2023). Not varied."""
-    falling: int = 8
-    """Steps in succession without curvature, each of a larger decrease, that show a potential without bound.
-
-    Heavy tails and separable data have fewer."""
-
-
-@dataclass(frozen=True)
-class Probing:
-    """Curvatures in the directions that a descent has not seen."""
-
-    near_one: float = 3.0
-    """Factor within which random curvatures have to be one. Not varied."""
-    fewest_checked: int = 3
-    """Random directions that are checked, at least. Not varied."""
-    checked: int = 10
-    """Dimensions for each of them. Not varied."""
-    batches: int = 6
-    """Batches in which unseen directions are probed: each sets the scale of the next. Not varied."""
-    most_batches: int = 24
-    """Batches at most. Not varied."""
-    noisy_checks: int = 2
-    """Batches beyond `batches` where the log density is noisy. Not varied."""
-    growth: float = 3.0
-    """Growth of the assumed third derivative where random curvatures are not near one. Not varied."""
-    descents: int = 10
-    """Descents, each followed by probing, at most. Not varied."""
-    noisy_descents: int = 2
-    """The same where the log density is noisy. Noise of 0.3 to 3 in 2 and 5 dimensions: more find no lower mode."""
-    lower: float = 2.0
-    """How far below a mode a potential shows that it was none: the Hessian predicts a fourth at most."""
-    noise: float = 4.0
-    """Standard deviations of noise by which it has to be lower still. Not varied."""
-
-
-@dataclass(frozen=True)
-class Trajectories:
-    """Hamiltonian trajectories of many chains at once."""
-
-    short: float = 0.25
-    """Factor of the step in shortened transitions. Not varied."""
-    short_every: int = 4
-    """One transition of so many is shortened. Not varied."""
-    most_steps: int = 64
-    """Leapfrog steps at most. Not varied."""
+from rnshmc.inference.tuning_chains import AdaptedHMC, Ensemble, Trajectories
+from rnshmc.inference.tuning_start import Curvatures, Descent, Differences, Noise, Probing, Search, Walls
 
 
 @dataclass(frozen=True)
@@ -286,26 +150,6 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Noise:
-    """Whether exact values are noisy."""
-
-    noisy: float = 0.1
-    """Standard deviation of noise worth a warning, in units of log density."""
-    pairs: int = 8
-    """Neighbours that are evaluated."""
-    apart: float = 1e-5
-    """Their whitened distance: nothing smooth changes by `noisy` over it."""
-    neighbours: float = 1e-9
-    """Distance of neighbours of the start, relative to its coordinates. Not varied."""
-    nearer: float = 1e-3
-    """Factor of that distance at which noise is measured again: noise stays, what is smooth vanishes. Not varied."""
-    vanished: float = 0.1
-    """Ratio of the two below which the first was none: for noise, one in a hundred."""
-    felt: float = 1e-3
-    """Standard deviation from which on differences and descents take account of noise: see `Differences.step`."""
-
-
-@dataclass(frozen=True)
 class Correction:
     """Exact values at draws of the finished surrogate."""
 
@@ -347,40 +191,6 @@ class Resampling:
     """Largest standardised error of a moment."""
     longest: float = 1.0
     """Maximum Newton step: a change of about one in the log weights."""
-
-
-@dataclass(frozen=True)
-class AdaptedHMC:
-    """HMC on the exact potential, where the surrogate is not good enough and there are gradients."""
-
-    chains: int = 4
-    acceptance: float = 0.8
-    """Target of dual averaging (Hoffman and Gelman 2014)."""
-    noisy: float = 0.1
-    """Standard deviation of noise of the log density from which on the step size stays as it is. Not varied."""
-    warm_up: tuple[int, ...] = (60, 60, 80)
-    """Transitions of the windows; after all but the last, the draws whiten the coordinates."""
-    block: int = 10
-    """Transitions between two reports."""
-    spread: float = 0.5
-    """Whitened standard deviation of the starts around a mode."""
-    tries: int = 20
-    """Starts tried for each chain, each nearer to the mode."""
-    shrinkage: float = 5.0
-    """Draws, in units of d, with which the identity counts in the covariance that whitens."""
-    trajectories: Trajectories = field(default_factory=Trajectories)
-
-
-@dataclass(frozen=True)
-class Ensemble:
-    """Stretch moves (Goodman and Weare 2010), where the surrogate is not good enough and there are no gradients."""
-
-    stretch: float = 2.0
-    """Largest factor of a move (Goodman and Weare 2010)."""
-    sweeps: int = 20
-    """Sweeps of the warm-up, times d."""
-    block: int = 10
-    tries: int = 20
 
 
 @dataclass(frozen=True)

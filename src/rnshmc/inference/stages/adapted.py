@@ -8,7 +8,7 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.scattered import scattered_starts
 from rnshmc.inference.surrogate.chains import BatchPotential, Chains, run_chains
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import AdaptedHMC
+from rnshmc.inference.tuning_chains import AdaptedHMC
 from rnshmc.types import Array
 
 STAGE = "adapted HMC"

@@ -12,7 +12,8 @@ from rnshmc.inference.stages.gradients import evaluate_with_gradients, slope_noi
 from rnshmc.inference.stages.noise import noise_at
 from rnshmc.inference.stages.search import search_scales
 from rnshmc.inference.surrogate.whitening import Secants, Whitening, improved
-from rnshmc.inference.tuning import Descent, Tuning
+from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_start import Descent
 from rnshmc.types import Array
 
 STAGE = "mode"

@@ -7,7 +7,7 @@ import numpy as np
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.scattered import scattered_starts
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import Ensemble
+from rnshmc.inference.tuning_chains import Ensemble
 from rnshmc.types import Array
 
 STAGE = "ensemble"

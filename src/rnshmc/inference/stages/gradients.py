@@ -5,7 +5,7 @@ import numpy as np
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import Differences
+from rnshmc.inference.tuning_start import Differences
 from rnshmc.types import Array
 
 

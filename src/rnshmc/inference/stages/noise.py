@@ -7,7 +7,7 @@ import numpy as np
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
-from rnshmc.inference.tuning import Noise
+from rnshmc.inference.tuning_start import Noise
 from rnshmc.surrogates.gradient_kernel import NUGGETS
 from rnshmc.types import Array
 

@@ -9,7 +9,8 @@ from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.stages.descent import Mode, descend_on, gradient_of, secants
 from rnshmc.inference.stages.gradients import evaluate_with_gradients
 from rnshmc.inference.surrogate.whitening import Secants, Whitening, improved
-from rnshmc.inference.tuning import Curvatures, Tuning
+from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_start import Curvatures
 from rnshmc.types import Array
 
 STAGE = "directions"

@@ -14,7 +14,8 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.stages.noise import noise_at
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import Search, Tuning
+from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_start import Search
 from rnshmc.types import Array
 
 

@@ -99,7 +99,7 @@ def check_gradient(evaluations: Evaluations, first: Evaluation, rng: np.random.G
 
 
 def _unresolved(found: SlopeCheck, first: Evaluation) -> bool:
-    """Whether values do not differ at all, as they would not in single precision over a slope as small as this."""
+    """Whether values do not differ at all, as in single precision over a slope as small as this."""
     step = FIRST_STEP * max(1.0, float(np.abs(first.point).max()))
     spacing = float(np.spacing(np.float32(abs(first.value))))
     return not any(found.differences) and 2.0 * step * abs(found.slope) < spacing

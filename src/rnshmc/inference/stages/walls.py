@@ -9,7 +9,7 @@ import numpy as np
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.transforms import Transform
-from rnshmc.inference.tuning import Walls
+from rnshmc.inference.tuning_start import Walls
 from rnshmc.types import Array
 
 STAGE = "walls"

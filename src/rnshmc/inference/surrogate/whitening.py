@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from rnshmc.inference.tuning import Curvatures
+from rnshmc.inference.tuning_start import Curvatures
 from rnshmc.types import Array
 
 

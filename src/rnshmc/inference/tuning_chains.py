@@ -1,0 +1,49 @@
+"""Tuned numbers of `rnshmc.sample`: Markov chains, on the surrogate and on the exact potential."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Trajectories:
+    """Hamiltonian trajectories of many chains at once."""
+
+    short: float = 0.25
+    """Factor of the step in shortened transitions. Not varied."""
+    short_every: int = 4
+    """One transition of so many is shortened. Not varied."""
+    most_steps: int = 64
+    """Leapfrog steps at most. Not varied."""
+
+
+@dataclass(frozen=True)
+class AdaptedHMC:
+    """HMC on the exact potential, where the surrogate is not good enough and there are gradients."""
+
+    chains: int = 4
+    acceptance: float = 0.8
+    """Target of dual averaging (Hoffman and Gelman 2014)."""
+    noisy: float = 0.1
+    """Standard deviation of noise of the log density from which on the step size stays as it is. Not varied."""
+    warm_up: tuple[int, ...] = (60, 60, 80)
+    """Transitions of the windows; after all but the last, the draws whiten the coordinates."""
+    block: int = 10
+    """Transitions between two reports."""
+    spread: float = 0.5
+    """Whitened standard deviation of the starts around a mode."""
+    tries: int = 20
+    """Starts tried for each chain, each nearer to the mode."""
+    shrinkage: float = 5.0
+    """Draws, in units of d, with which the identity counts in the covariance that whitens."""
+    trajectories: Trajectories = field(default_factory=Trajectories)
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Stretch moves (Goodman and Weare 2010), where the surrogate is not good enough and there are no gradients."""
+
+    stretch: float = 2.0
+    """Largest factor of a move (Goodman and Weare 2010)."""
+    sweeps: int = 20
+    """Sweeps of the warm-up, times d."""
+    block: int = 10
+    tries: int = 20
