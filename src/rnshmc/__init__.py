@@ -42,8 +42,8 @@ EXPORTS = {
     "RMHMC": "rnshmc.kernels.rmhmc",
     "SGHMC": "rnshmc.kernels.sghmc",
     # Errors
-    "BudgetSpent": "rnshmc.inference.exact.trouble",
-    "EvaluationError": "rnshmc.inference.exact.trouble",
+    "BudgetSpent": "rnshmc.errors",
+    "EvaluationError": "rnshmc.errors",
     "ParameterError": "rnshmc.errors",
     "RnshmcError": "rnshmc.errors",
 }

@@ -1,9 +1,9 @@
+from rnshmc.errors import BudgetSpent as BudgetSpent
+from rnshmc.errors import EvaluationError as EvaluationError
 from rnshmc.errors import ParameterError as ParameterError
 from rnshmc.errors import RnshmcError as RnshmcError
 from rnshmc.inference.call import sample as sample
 from rnshmc.inference.exact.least_squares import LeastSquares as LeastSquares
-from rnshmc.inference.exact.trouble import BudgetSpent as BudgetSpent
-from rnshmc.inference.exact.trouble import EvaluationError as EvaluationError
 from rnshmc.inference.exact.umbridge import UMBridge as UMBridge
 from rnshmc.inference.result.result import Result as Result
 from rnshmc.kernels.adaptive_hmc import AdaptiveHMC as AdaptiveHMC

@@ -36,3 +36,15 @@ class FitError(RnshmcError, ArithmeticError):
 
 class NumericalError(RnshmcError, ArithmeticError):
     """A potential cannot be evaluated at this position: an overflow, a failed factorisation, a failed solve."""
+
+
+class Stopped(RnshmcError):  # noqa: N818 (no mistake; so is `StopIteration` called)
+    """No further evaluation is possible; completed ones are kept."""
+
+
+class BudgetSpent(Stopped):
+    """The next exact evaluation would exceed the budget."""
+
+
+class EvaluationError(Stopped, RuntimeError):
+    """A server does not answer, or a pool lost its workers."""

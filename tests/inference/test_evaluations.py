@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rnshmc.errors import BudgetSpent, EvaluationError
 from rnshmc.inference.exact.evaluation import Evaluation, Spent
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.pools import make_workers
-from rnshmc.inference.exact.trouble import BudgetSpent, EvaluationError
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of, make_moody, make_normal

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.evaluation import Cost
 from rnshmc.inference.exact.model import Model
-from rnshmc.inference.exact.trouble import EvaluationError
 from rnshmc.types import Array
 
 X = np.array([1.0, -2.0])

@@ -15,11 +15,10 @@ import cloudpickle
 import numpy as np
 import pytest
 
-from rnshmc.errors import ParameterError
+from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.evaluation import Answer, Task
 from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.pools import Workers, make_workers
-from rnshmc.inference.exact.trouble import EvaluationError
 from rnshmc.types import Array
 from tests.inference.conftest import Sent, make_moody, make_normal
 

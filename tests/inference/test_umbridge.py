@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.errors import EvaluationError, NumericalError, ParameterError
 from rnshmc.inference.exact import umbridge
 from rnshmc.inference.exact.target import make_model
-from rnshmc.inference.exact.trouble import EvaluationError
 from rnshmc.inference.exact.umbridge import UMBridge
 from rnshmc.inference.exact.umbridge_potential import from_server
 from rnshmc.types import Array, Potential

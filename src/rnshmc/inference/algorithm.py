@@ -14,11 +14,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.errors import ParameterError
+from rnshmc.errors import ParameterError, Stopped
 from rnshmc.inference.attempt import Job, attempt, salvaged
 from rnshmc.inference.exact.archive import Archive, Progress
 from rnshmc.inference.exact.evaluations import Evaluations
-from rnshmc.inference.exact.trouble import Stopped
 from rnshmc.inference.result.findings import Found, outcome_of
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.stages.descent import descend

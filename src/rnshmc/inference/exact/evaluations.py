@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from rnshmc.errors import BudgetSpent, EvaluationError
 from rnshmc.inference.exact.evaluation import Answer, Evaluation, Spent, Task, translated
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.pools import Workers
 from rnshmc.inference.exact.resuming import confirm
-from rnshmc.inference.exact.trouble import BudgetSpent, EvaluationError
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.differentiated import Differentiated, is_jax
 from rnshmc.inference.exact.evaluation import Answer, Cost, Evaluation
-from rnshmc.inference.exact.trouble import EvaluationError
 from rnshmc.types import Array
 
 Function = Callable[[Array], Any]

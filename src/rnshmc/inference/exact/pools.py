@@ -8,12 +8,11 @@ from pickle import PicklingError
 from queue import SimpleQueue
 from typing import Any, Protocol
 
-from rnshmc.errors import ParameterError
+from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.evaluation import Answer, Task, failed
 from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.processes import Processes
 from rnshmc.inference.exact.shipping import Missing, Parcel, evaluate_item, evaluate_parcel
-from rnshmc.inference.exact.trouble import EvaluationError
 
 Pool = Any
 """None, a number of processes, or an object with `submit` or `map`."""

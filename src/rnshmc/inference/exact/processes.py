@@ -12,10 +12,10 @@ from collections import deque
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe, wait
 
+from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.evaluation import Answer, Task, failed
 from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.shipping import packed, too_slow
-from rnshmc.inference.exact.trouble import EvaluationError
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 

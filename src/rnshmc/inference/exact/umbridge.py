@@ -14,9 +14,8 @@ from urllib.request import Request, urlopen
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.errors import ParameterError
+from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.least_squares import LeastSquares, Prior
-from rnshmc.inference.exact.trouble import EvaluationError
 from rnshmc.types import Array
 
 RETRIES = 3

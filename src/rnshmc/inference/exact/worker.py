@@ -5,9 +5,9 @@ from multiprocessing.connection import Connection
 
 import cloudpickle
 
+from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.evaluation import Answer
 from rnshmc.inference.exact.model import Model
-from rnshmc.inference.exact.trouble import EvaluationError
 from rnshmc.types import Array
 
 READY = "ready"
