@@ -11,7 +11,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference import algorithm
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import descend
-from rnshmc.inference.stages.gradients import difference_step, evaluate_with_gradients
+from rnshmc.inference.stages.gradients import difference_step, evaluate_with_gradients, slope_noise
 from rnshmc.inference.stages.noise import noise_at
 from rnshmc.inference.stages.probing import settle
 from rnshmc.inference.surrogate.whitening import Whitening
@@ -123,3 +123,16 @@ def test_differences_of_a_whitened_normal_density_are_its_gradient_over_steps_of
     found = evaluate_with_gradients(archive, points, Whitening(np.zeros(3), np.eye(3)), DEFAULT.differences, "mode")
     np.testing.assert_allclose(np.array([one.gradient for one in found]), points, atol=1e-12)
     assert DEFAULT.differences.step <= difference_step(noise, DEFAULT.differences) <= DEFAULT.differences.longest
+
+
+@pytest.mark.parametrize("sd", [0.3, 1.0, 3.0])
+def test_differences_have_the_noise_expected_of_them(sd: float) -> None:
+    """Mean squares of 200 independent errors: a relative standard deviation of 0.1, and six of them."""
+    archive = archive_of(noisy_normal(sd, "none"), 2)
+    archive.noise = sd
+    points = np.random.default_rng(3).standard_normal((200, 2))
+    found = evaluate_with_gradients(archive, points, Whitening(np.zeros(2), np.eye(2)), DEFAULT.differences, "mode")
+    errors = np.array([one.gradient for one in found]) - points
+    expected = slope_noise(archive, DEFAULT.differences)
+    assert np.all(np.abs((errors**2).mean(axis=0) / expected**2 - 1.0) < 0.6)
+    assert expected < 0.8 * max(np.sqrt(sd), sd)

@@ -1,4 +1,4 @@
-"""From a start to the neighbourhood of a mode, keeping every gradient as knowledge of the Hessian."""
+"""From a start to the neighbourhood of a mode, by quasi-Newton steps."""
 
 from dataclasses import dataclass
 
@@ -45,16 +45,16 @@ class Mode:
 
 @dataclass(frozen=True, eq=False)
 class _Trust:
-    """No step is to be longer than this one, in the coordinates of when it was set, and in those of now.
+    """Maximum step: in the coordinates in which it was set and in the current ones.
 
-    A Hessian that gives way in some direction must not let the next step out there.
+    A curvature estimate that drops in some direction must not lengthen the next step there.
     """
 
     whitening: Whitening
     step: Array
 
     def share(self, whitening: Whitening, step: Array) -> float:
-        """The share of a step that is within."""
+        """Largest fraction of a step that is not longer, at most one."""
         ratios = [metric.length(self.step) / metric.length(step) for metric in (whitening, self.whitening)]
         return min(1.0, *ratios)
 
@@ -62,24 +62,23 @@ class _Trust:
 def descend(
     archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening | None = None, *, doubtful: bool = False
 ) -> Mode:
-    """Quasi-Newton steps whose Hessian satisfies all secants in reach, within a trust region.
+    """Quasi-Newton steps within a trust region, with a Hessian fitted to all secants.
 
-    Needs far fewer evaluations than line searches along BFGS directions: the first two gradients set the scale, and
-    each further one is a secant for good. Without gradients, or where their components say that coordinates differ
-    widely in scale, the scale of each coordinate is searched first.
+    Two gradients set the scale, and each further one adds a secant. This takes far fewer evaluations than line searches
+    along BFGS directions. The scale of each coordinate is searched first where there are no gradients, or where the
+    components of the first one differ by orders of magnitude.
 
     Parameters
     ----------
     coordinates
-        Coordinates in which the posterior is thought to have a scale of one; None if nothing is known.
+        Coordinates in which the scale of the posterior is expected to be one; None if nothing is known.
     doubtful
         Whether values and gradients disagreed at the start: the noise of values is measured then.
 
     Raises
     ------
     ParameterError
-        If the potential or its gradient is not finite at the start, or next to it, or the potential falls without
-        bound.
+        If the potential or its gradient is not finite at or near the start, or the potential is unbounded below.
     """
     first = _first(archive, start)
     by_size = _by_size(start) if coordinates is None else coordinates.moved(start)
@@ -102,7 +101,7 @@ def descend(
 
 
 def _searched(archive: Archive, first: Evaluation, coordinates: Whitening, tuning: Tuning) -> Mode:
-    """A descent in coordinates whose scales are searched."""
+    """`descend_on` in coordinates whose scales are searched first."""
     whitening, first = search_scales(archive, first, coordinates, tuning, STAGE)
     return descend_on(archive, [first], whitening, tuning, cautious=True)
 
@@ -110,9 +109,14 @@ def _searched(archive: Archive, first: Evaluation, coordinates: Whitening, tunin
 def descend_on(
     archive: Archive, path: list[Evaluation], whitening: Whitening, tuning: Tuning, *, cautious: bool = False
 ) -> Mode:
-    """The same from the lowest of some evaluations with gradients, in given whitened coordinates.
+    """Quasi-Newton steps from the lowest of some evaluations with gradients, in given whitened coordinates.
 
-    A cautious descent bounds its first step, too: by as far as secants are compared.
+    Parameters
+    ----------
+    path
+        Evaluations with gradients, which are the first secants.
+    cautious
+        Whether the first step is bounded, too, by the distance over which secants are compared.
     """
     own, path, fall = tuning.descent, list(path), Fall()
     best, trust = min(path, key=lambda found: found.value), None
@@ -151,19 +155,19 @@ def descend_on(
 
 
 def _by_size(start: Array) -> Whitening:
-    """Coordinates in units of their size at the start, or of one where that is zero."""
+    """Coordinates in units of their absolute value at the start, or of one where that is zero."""
     return Whitening(start, np.diag(1.0 / np.where(start == 0.0, 1.0, np.abs(start))))
 
 
 def _uneven(units: Whitening, gradient: Array, most: float) -> bool:
-    """Whether components of a gradient differ by so much that one step length cannot serve all."""
+    """Whether components of a gradient differ by more than a factor of ``most``."""
     sizes = np.abs(units.slopes(gradient[None])[0])
     sizes = sizes[sizes > 0.0]
     return bool(len(sizes) > 1 and sizes.max() > most * sizes.min())
 
 
 def _first_step(units: Whitening, gradient: Array, longest: float, tuning: Descent) -> Array:
-    """Down the gradient by what should lower the potential by about ten, of bounded length."""
+    """Step along the negative gradient, expected to lower the potential by `Descent.first_decrease`."""
     slope = units.slopes(gradient[None])[0]
     steepness = float(np.linalg.norm(slope))
     down = -slope / steepness * min(longest, tuning.first_decrease / steepness) if steepness * longest > 1e-8 else None
@@ -198,7 +202,7 @@ def _first(archive: Archive, start: Array) -> Evaluation:
 
 
 def _second(archive: Archive, first: Evaluation, step: Array, tries: int) -> Evaluation:
-    """A point near the first, nearer if that fails."""
+    """The evaluation at a step from the first; each failure shortens the step."""
     for _ in range(tries):
         (found,) = archive.evaluate((first.point + step)[None], STAGE)
         if found.gradient is not None and np.isfinite(found.gradient).all():

@@ -1,4 +1,4 @@
-"""Whether a potential falls without bound, as that of a density does whose minus sign was forgotten."""
+"""Whether a potential is unbounded below, as it is where a minus sign was forgotten."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ from rnshmc.inference.exact.evaluation import Evaluation
 
 @dataclass(frozen=True)
 class Fall:
-    """Steps of a descent in succession over which the potential fell with no curvature, each by more than the last.
+    """Successive steps of a descent without positive curvature, each with a larger decrease than the last.
 
     Attributes
     ----------
     steps
-        How many.
+        Their number.
     last
         Decrease of the potential in the last one.
     """
@@ -24,11 +24,11 @@ class Fall:
     last: float = 0.0
 
     def after(self, start: Evaluation, end: Evaluation, most: int) -> "Fall":
-        """With one step more.
+        """The state after one more step.
 
-        A step counts whose curvature is not positive, and which lowers the potential by more than the step before and
-        by more than one. A potential with a minimum has few of these in succession: flanks of heavy tails have no
-        positive curvature either, but steps that grow reach their mode.
+        A step counts if its curvature is not positive and it lowers the potential by more than one, and by more than
+        the step before. A potential with a minimum has few of these in succession: heavy tails have no positive
+        curvature either, but growing steps reach the mode.
 
         Raises
         ------

@@ -30,8 +30,9 @@ def evaluate_with_gradients(
 ) -> list[Evaluation]:
     """Evaluations of the rows of ``points``, in order, with gradients.
 
-    Without gradients of the potential, one-sided differences along the whitened axes: d more values for each point, all
-    in one batch. A whitened Hessian of ones is taken off, so that on a whitened Gaussian they are exact.
+    Without gradients of the potential, they are one-sided differences along the whitened axes: d more values for each
+    point, all in one batch. The term of an identity Hessian is subtracted, so that they are exact for a whitened
+    Gaussian.
     """
     if archive.has_gradient:
         return archive.evaluate(points, stage)

@@ -1,4 +1,4 @@
-"""Gradients in the directions that a descent has not seen, at the distance of typical draws."""
+"""Curvatures in the directions that a descent has not explored, at the distance of typical draws."""
 
 from dataclasses import replace
 
@@ -17,15 +17,15 @@ STAGE = "directions"
 
 
 def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning) -> Mode:
-    """The mode with a curvature measured in every direction; its centre is where gradients say it is.
+    """The mode, with a curvature measured in every direction, centred at the minimum that gradients predict.
 
-    Its distance says whether it is one: in a narrow curved valley a descent may end anywhere, for want of the curvature
-    along the valley. As soon as a potential is far below the mode's, the distance is infinite.
+    `Mode.distance` tells whether it is a mode: in a narrow curved valley, a descent may end anywhere for lack of the
+    curvature along the valley. It is infinite as soon as a potential is found that is far below the mode's.
 
-    Each batch takes some of the whitened directions that no secant has explored, orthogonal to one another, at distance
-    sqrt(d) of the mode: a secant each, and a training point where training points should be. Directions still unseen
-    take on the geometric mean of the curvatures just measured. When none is unseen, a few random ones are probed: where
-    their curvatures are not near 1, secants are trusted over shorter distances, and it goes on.
+    Each batch evaluates some orthogonal whitened directions that no secant has explored, at distance sqrt(d) from the
+    mode. Each gives a secant and a training point. The remaining directions take the geometric mean of the curvatures
+    just measured. Once all directions are explored, a few random ones check the Hessian. If their curvatures are not
+    near 1, the assumed third derivative grows, secants count over shorter distances, and probing goes on.
     """
     whitening, d = mode.whitening, archive.dim
     own, curved = tuning.probing, tuning.curvatures
@@ -49,12 +49,12 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
             break
         else:
             curved = replace(curved, third_order=own.growth * curved.third_order)
-    # Every direction has a measured curvature now: a Newton step is trusted as far as draws are.
+    # Every direction has a measured curvature now: a Newton step may be as long as the distance of draws.
     return _refined(archive, whitening, curved, longest=np.sqrt(d))[0]
 
 
 def settle(archive: Archive, found: Mode, rng: np.random.Generator, tuning: Tuning) -> Mode:
-    """`probe`, and further descents from the lowest point in reach with the curvatures found, to a true mode."""
+    """The mode after probing, and after further descents with the curvatures found while it is not one."""
     own = tuning.probing
     for _ in range(own.descents if archive.noise < tuning.noise.noisy else own.noisy_descents):
         found = probe(archive, found, rng, tuning)
@@ -72,9 +72,9 @@ def _known(archive: Archive) -> list[Evaluation]:
 
 
 def _refined(archive: Archive, whitening: Whitening, tuning: Curvatures, longest: float = 1.0) -> tuple[Mode, Secants]:
-    """The whitening improved by all secants in reach of the best point, and those secants in it.
+    """The whitening fitted to all secants within reach of the lowest point, and those secants in its coordinates.
 
-    The centre is a Newton step from the best point, of whitened length ``longest`` at most.
+    The centre is a Newton step from the lowest point, of whitened length ``longest`` at most.
     """
     found = _known(archive)
     near = _in_reach(whitening, found, tuning.near)
@@ -90,14 +90,14 @@ def _refined(archive: Archive, whitening: Whitening, tuning: Curvatures, longest
 
 
 def _in_reach(whitening: Whitening, found: list[Evaluation], near: float) -> list[Evaluation]:
-    """The points near the centre; the nearest alone if none is."""
+    """The points near the centre; the nearest point if there is none."""
     lengths = np.linalg.norm(whitening.whiten(np.array([one.point for one in found])), axis=1)
     reach = max(near * np.sqrt(len(whitening.centre)), float(lengths.min()))
     return [one for one, length in zip(found, lengths, strict=True) if length <= reach]
 
 
 def _curvatures(whitening: Whitening, probes: Array, found: list[Evaluation]) -> Array:
-    """Curvatures along the probes that were evaluated."""
+    """Curvatures along the probes whose evaluation did not fail."""
     return np.array(
         [
             float(z @ whitening.slopes(one.gradient[None])[0] / (z @ z))
@@ -108,9 +108,9 @@ def _curvatures(whitening: Whitening, probes: Array, found: list[Evaluation]) ->
 
 
 def _rescaled(whitening: Whitening, directions: Array, curvatures: Array) -> Whitening:
-    """With the geometric mean of some curvatures in the span of whitened directions.
+    """The whitening with the geometric mean of some curvatures in the span of whitened directions.
 
-    Where there is none, ten times the curvature: nothing but failures so far out.
+    Without curvatures, because all probes failed, the curvature there is ten times as large.
     """
     d = len(directions)
     basis = np.linalg.qr(np.column_stack((directions, np.eye(d))))[0][:, :d]

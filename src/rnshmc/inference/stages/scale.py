@@ -1,4 +1,4 @@
-"""The argument ``scale`` of `rnshmc.sample`: how wide the posterior may be, as coordinates to start in."""
+"""The argument ``scale`` of `rnshmc.sample`: from the expected width of the posterior to coordinates."""
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from rnshmc.types import Array
 def make_coordinates(
     scale: npt.ArrayLike | None, start: Array, transform: Transform, *, widest: float
 ) -> Whitening | None:
-    """Unconstrained coordinates in which the posterior is thought to have a scale of one; None without a scale.
+    """Unconstrained coordinates in which the scale of the posterior is expected to be one; None without a scale.
 
     Scales and covariances are translated by the slope of the transform at the start, and those of bounded parameters
     are cut to ``widest``; prior draws are transformed one by one.
@@ -24,7 +24,7 @@ def make_coordinates(
     start
         In the user's coordinates, shape (d,).
     transform
-        Between the two.
+        From parameters to unconstrained coordinates.
     widest
         Largest scale of the unconstrained coordinate of a bounded parameter.
 

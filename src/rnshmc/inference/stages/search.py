@@ -1,8 +1,8 @@
-"""Scales of coordinates, by the distance over which the potential changes by about one.
+"""Scales of coordinates: the distance over which the potential changes by about one.
 
-Where nothing is known of the scales, one step of a given length may be a millionth of a standard deviation or a million
-of them. Steps along each coordinate grow or shrink until the potential changes by about one, and no step is predicted
-to change it by more.
+A step of given length may be a millionth of an unknown standard deviation, or a million of them. Steps along each
+coordinate therefore grow or shrink until the potential changes by about one, and no step is predicted to change it
+more.
 """
 
 from dataclasses import dataclass
@@ -37,11 +37,11 @@ class _Sides:
 
     @property
     def changes(self) -> Array:
-        """The larger one of the two; infinite where one is."""
+        """The larger absolute change of the two sides; infinite where one of them is."""
         return np.maximum(np.abs(self.ahead), np.abs(self.behind))
 
     def factors(self) -> Array:
-        """By which steps change the potential by one, if it is quadratic."""
+        """Factors with which steps would change a quadratic potential by one."""
         linear, square = np.abs(self.slopes * self.sizes), np.abs(0.5 * self.curvatures * self.sizes**2)
         return np.asarray(2.0 / (linear + np.sqrt(linear**2 + 4.0 * square) + np.finfo(float).tiny))
 
@@ -49,16 +49,16 @@ class _Sides:
 def search_scales(
     archive: Archive, first: Evaluation, coordinates: Whitening, tuning: Tuning, stage: str
 ) -> tuple[Whitening, Evaluation]:
-    """Coordinates in which the potential has curvature of about one along each axis, and the gradient at the start.
+    """Coordinates in which the potential has a curvature of about one along each axis, and the gradient at the start.
 
-    Takes 2 d values for each round of steps; the second or third round mostly ends it.
+    A round of steps takes 2 d values. Two or three rounds usually suffice.
 
     Parameters
     ----------
     first
         The start, of finite potential.
     coordinates
-        Whose axes are searched, with the unit of first steps.
+        Their axes are searched, and their units are those of the first steps.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def search_scales(
         sides = _Sides(sizes.copy(), ahead, behind)
         factors = _growth(sides, floor, low, search)
         most = np.where(factors < 1.0, np.minimum(most, sizes), most)
-        # Between a step that was too short and one that was too long.
+        # The next step is between one that was too short and one that was too long.
         factors = np.where((factors > 1.0) & (factors * sizes >= most), np.sqrt(most / sizes), factors)
         done = (factors == 1.0) | ((factors > 1.0) & (factors < 2.0))
         active = np.flatnonzero(~done)
@@ -96,7 +96,7 @@ def search_scales(
 
 
 def _growth(sides: _Sides, floor: float, lowest: float, tuning: Search) -> Array:
-    """Factors for the next steps; one where the change is large enough and not too large."""
+    """Factors for the next steps; one where the change of the potential is within the limits."""
     changes, factors = sides.changes, np.full(len(sides.sizes), tuning.shrinkage)
     finite = np.isfinite(changes)
     with np.errstate(invalid="ignore"):

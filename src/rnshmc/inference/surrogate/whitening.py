@@ -1,4 +1,4 @@
-"""Coordinates in which a posterior is nearly standard normal, learnt from gradients."""
+"""Coordinates in which a posterior is nearly standard normal, estimated from gradients."""
 
 from dataclasses import dataclass
 
@@ -59,12 +59,12 @@ class Whitening:
         return float(np.linalg.norm(step @ self.factor))
 
     def curved(self, curvatures: Array, directions: Array) -> "Whitening":
-        """With a new Hessian: the one in z that has these eigenvalues, and eigenvectors as columns."""
+        """The whitening for the Hessian in z with these eigenvalues, and with eigenvectors as columns."""
         root = (directions * np.sqrt(curvatures)).T @ self.factor.T
         return Whitening(self.centre, np.linalg.qr(root)[1].T)
 
     def moved(self, centre: Array) -> "Whitening":
-        """With another centre, given in x."""
+        """The same whitening with another centre, given in x."""
         return Whitening(centre, self.factor)
 
 
@@ -105,7 +105,7 @@ class Secants:
         return np.asarray(np.eye(self.steps.shape[1]) + basis @ change @ basis.T)
 
     def unexplored(self) -> Array:
-        """Orthonormal columns that span the directions of which the steps say less than the prior of E."""
+        """Orthonormal columns that span the directions in which the prior of E outweighs the steps."""
         moments, basis = self._moments()
         return np.asarray(basis[:, moments < 1.0])
 
@@ -117,7 +117,7 @@ class Secants:
 def improved(whitening: Whitening, hessian: Array, tuning: Curvatures) -> Whitening:
     """The whitening for a Hessian estimated in its own coordinates, eigenvalues clipped to the limits.
 
-    A negative curvature counts as a positive one, as for a saddle-free Newton step.
+    Negative curvatures are replaced by their absolute values, as in saddle-free Newton steps (Dauphin et al. 2014).
     """
     curvatures, directions = np.linalg.eigh(hessian)
     return whitening.curved(np.clip(np.abs(curvatures), tuning.least, tuning.most), directions)
