@@ -157,7 +157,7 @@ class TestFinishedRun:
         card = pd.read_csv(finished.folder / "results/test/tables/scorecard.csv")
         cells = card["item"].str.startswith("table1/") & (card["paper"] == "zhang2017")
         assert cells.sum() == 16 * 7
-        assert set(card["verdict"]) <= {"reproduced", "differs", "not comparable"}
+        assert set(card["verdict"]) <= {"reproduced", "differs", "not judged", "not comparable"}
         # This run has no point near the published settings of sweeps and Table 4, networks that saw another share,
         # and not all step sizes of Fig. 9. Fig. 8 ends with the first sampler that is through, be it before RNS-HMC
         # takes over.

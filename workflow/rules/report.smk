@@ -45,9 +45,8 @@ NOTEBOOKS = {
 FIRST_PAGE = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflow/report").rglob("*.html.j2"))
 
 
-def notebook_source(wildcards):
-    """The notebook that a page is made of."""
-    return f"notebooks/{NOTEBOOKS[wildcards.page].get('source', wildcards.page)}.ipynb"
+# The notebook that each page is made of.
+SOURCES = {page: f"workflow/notebooks/{entry.get('source', page)}.ipynb" for page, entry in NOTEBOOKS.items()}
 
 
 rule notebook:
@@ -55,7 +54,7 @@ rule notebook:
     input:
         unpack(lambda wc: NOTEBOOKS[wc.page]["files"]),
         figures=lambda wc: list(NOTEBOOKS[wc.page]["figures"].values()),
-        notebook=lambda wc: ours(f"workflow/{notebook_source(wc)}"),
+        notebook=lambda wc: ours(SOURCES[wc.page]),
         template=ours("workflow/report/notebook/index.html.j2"),
         template_settings=ours("workflow/report/notebook/conf.json"),
         style=STYLE,
@@ -72,7 +71,7 @@ rule notebook:
     resources:
         **demand(mem_mb=2000, runtime=20),
     params:
-        code=lambda wc: code("scripts/notebook.py", *script_imports(ROOT / "workflow" / notebook_source(wc))),
+        code=lambda wc: code("scripts/notebook.py", *script_imports(ROOT / SOURCES[wc.page])),
         spec=lambda wc: {
             "files": list(NOTEBOOKS[wc.page]["files"]),
             "parameters": {
