@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import rnshmc
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import Mode, descend
@@ -172,3 +173,20 @@ def test_scales_are_found_above_the_noise(seed: int, caplog: pytest.LogCaptureFi
     whitening, _ = search_scales(archive, first, Whitening(first.point, np.eye(3)), DEFAULT, "mode")
     assert np.abs(np.log10(np.diag(whitening.factor))).max() < 1.5
     assert "target: the log density is noisy" in caplog.text
+
+
+@pytest.mark.parametrize("has_gradient", [True, False])
+@pytest.mark.parametrize("at_mode", [True, False])
+def test_a_posterior_of_everyday_scales_is_sampled(has_gradient: bool, at_mode: bool) -> None:
+    """Standard deviations of 2e-10, 60 and 4e4, from the mode, where the gradient is zero, and from a draw."""
+    scales = np.array([2e-10, 60.0, 4e4])
+
+    def density(x: Array) -> tuple[float, Array] | float:
+        value = -0.5 * float(((x / scales) ** 2).sum())
+        return (value, -x / scales**2) if has_gradient else value
+
+    start = np.zeros(3) if at_mode else scales * np.random.default_rng(1).standard_normal(3)
+    found = rnshmc.sample(density, start, draws=400)
+    assert found.verdict.level == "good"
+    assert found.spent.units < 200
+    assert (np.abs(found.sd.value / scales - 1.0) < 0.2).all()

@@ -226,7 +226,9 @@ class Judging:
     noisy: float = 0.05
     """Standard deviation of noise that is told, in units of log density: half of `Noise.noisy`."""
     flat: float = 1e-7
-    """Curvature, relative to the median one, below which a direction counts as not informed."""
+    """Curvature, relative to the median one, below which a direction may not be informed."""
+    sloping: float = 0.1
+    """Median slope along it, in units of the root of its curvature, from which on it is: about 0.7 at normal draws."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning import Judging, Tuning
 from rnshmc.types import Array
 
 
@@ -139,7 +139,7 @@ def outcome_of(
         mixed=mixed,
         starts=found.starts,
         modes=tuple(ModeFound(mode.whitening.centre, mode.value, mode.converged) for mode in found.modes),
-        uninformed=_flat(found.whitening, dim, tuning.judging.flat),
+        uninformed=_flat(found.whitening, archive, tuning.judging),
         failures=dict(Counter(one.failure or "" for one in archive.failures)),
         noise=archive.noise,
         wall=found.wall,
@@ -188,9 +188,15 @@ def _normal_error(surrogate: Corrected | None) -> float:
     return float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
 
 
-def _flat(whitening: Whitening | None, dim: int, flat: float) -> Array:
-    """Directions of curvature far below the median one."""
-    if whitening is None:
-        return np.zeros((0, dim))
+def _flat(whitening: Whitening | None, archive: Archive, limits: Judging) -> Array:
+    """Directions of curvature far below the median one, along which slopes are far below what it lets expect.
+
+    The curvature alone may be small for the units of a parameter. Slopes at typical points are about its root.
+    """
+    known = archive.slopes()
+    if whitening is None or not len(known.points):
+        return np.zeros((0, archive.dim))
     curvatures, directions = np.linalg.eigh(whitening.factor @ whitening.factor.T)
-    return np.asarray(directions[:, curvatures < flat * np.median(curvatures)].T)
+    chosen = curvatures < limits.flat * np.median(curvatures)
+    slopes = np.median(np.abs(known.gradients @ directions), axis=0) / np.sqrt(np.maximum(curvatures, 0.0))
+    return np.asarray(directions[:, chosen & ~(slopes > limits.sloping)].T)

@@ -92,8 +92,11 @@ def descend(
     longest = max(1.0, float(np.linalg.norm(start))) if units is not by_size else 1.0
     second = _second(archive, first, _first_step(units, first.gradient, longest, tuning.descent), tuning.descent.tries)
     step = units.whiten(second.point[None])[0]
-    change = units.slopes((gradient_of(second) - first.gradient)[None])[0]
-    if second.value == first.value and not change.any():
+    difference = gradient_of(second) - first.gradient
+    change = units.slopes(difference[None])[0]
+    # At a mode, the first gradient says nothing of scales.
+    at_rest = not first.gradient.any() and _uneven(units, difference, tuning.descent.uneven)
+    if at_rest or (second.value == first.value and not change.any()):
         return _searched(archive, first, by_size, tuning)
     curvature = abs(float(step @ change)) / float(step @ step)
     scale = np.sqrt(curvature if curvature > 0 else 1.0)
