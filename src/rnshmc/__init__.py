@@ -21,11 +21,13 @@ EXPORTS = {
     "LeastSquares": "rnshmc.inference.exact.least_squares",
     "UMBridge": "rnshmc.inference.exact.umbridge",
     "Potential": "rnshmc.types",
+    # Likelihoods of the outputs of a model, and priors
+    "Gaussian": "rnshmc.inference.exact.likelihoods.gaussian",
+    "Normal": "rnshmc.inference.exact.priors.normal",
     # Potentials
     "Banana": "rnshmc.targets.banana",
     "GPRegression": "rnshmc.targets.gp_regression",
     "Garch": "rnshmc.targets.garch",
-    "Gaussian": "rnshmc.targets.gaussian",
     "LogisticRegression": "rnshmc.targets.logistic",
     "TwistedGaussian": "rnshmc.targets.twisted_gaussian",
     # Surrogates

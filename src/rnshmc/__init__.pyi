@@ -4,6 +4,8 @@ from rnshmc.errors import ParameterError as ParameterError
 from rnshmc.errors import RnshmcError as RnshmcError
 from rnshmc.inference.call import sample as sample
 from rnshmc.inference.exact.least_squares import LeastSquares as LeastSquares
+from rnshmc.inference.exact.likelihoods.gaussian import Gaussian as Gaussian
+from rnshmc.inference.exact.priors.normal import Normal as Normal
 from rnshmc.inference.exact.umbridge import UMBridge as UMBridge
 from rnshmc.inference.result.result import Result as Result
 from rnshmc.kernels.adaptive_hmc import AdaptiveHMC as AdaptiveHMC
@@ -19,7 +21,6 @@ from rnshmc.surrogates.random_network import RandomNetwork as RandomNetwork
 from rnshmc.surrogates.rbf_network import RBFNetwork as RBFNetwork
 from rnshmc.targets.banana import Banana as Banana
 from rnshmc.targets.garch import Garch as Garch
-from rnshmc.targets.gaussian import Gaussian as Gaussian
 from rnshmc.targets.gp_regression import GPRegression as GPRegression
 from rnshmc.targets.logistic import LogisticRegression as LogisticRegression
 from rnshmc.targets.twisted_gaussian import TwistedGaussian as TwistedGaussian

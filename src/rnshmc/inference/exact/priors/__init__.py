@@ -1,0 +1,1 @@
+"""Priors of parameters: cheap, with gradients, for many positions in one call."""

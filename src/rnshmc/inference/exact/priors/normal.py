@@ -1,0 +1,114 @@
+"""Normal priors."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.likelihoods.gaussian import checked_covariance, cholesky
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Normal:
+    """A normal prior N(mean, sd^2), independent, or N(mean, covariance).
+
+    Parameters
+    ----------
+    mean
+        Mean, shape (d,), or one number for all parameters.
+    sd
+        Standard deviations, shape (d,), or one number.
+    covariance
+        Covariance, shape (d, d). Give ``sd`` or ``covariance``.
+
+    Raises
+    ------
+    ParameterError
+        If an argument cannot be used.
+    """
+
+    mean: Array
+    sd: Array
+    covariance: Array | None = field(repr=False)
+
+    def __init__(
+        self, mean: npt.ArrayLike, sd: npt.ArrayLike | None = None, *, covariance: npt.ArrayLike | None = None
+    ) -> None:
+        if (sd is None) == (covariance is None):
+            raise ParameterError(f"Normal: expected sd or covariance, got {'none' if sd is None else 'both'}")
+        centre = _vector("mean", mean)
+        matrix = None if covariance is None else checked_covariance("Normal: covariance", covariance)
+        scale = _vector("sd", sd) if matrix is None else np.sqrt(np.diag(matrix))
+        if not (scale > 0).all():
+            raise ParameterError(f"Normal: expected a positive sd, got {scale.min()}")
+        sizes = {array.size for array in (centre, scale) if array.ndim}
+        if len(sizes) > 1:
+            raise ParameterError(
+                f"Normal: mean has shape {centre.shape}, sd or covariance is for {scale.size} parameters"
+            )
+        object.__setattr__(self, "mean", centre)
+        object.__setattr__(self, "sd", scale)
+        object.__setattr__(self, "covariance", matrix)
+
+    @property
+    def dim(self) -> int | None:
+        """Number of parameters; None if mean and sd are one number for all."""
+        return max(self.mean.size, self.sd.size) if self.mean.ndim or self.sd.ndim else None
+
+    def over(self, dim: int) -> "NormalPrior":
+        """The prior of that many parameters; `dim` has to agree."""
+        mean = np.broadcast_to(self.mean, (dim,))
+        factor = None if self.covariance is None else cholesky("Normal: covariance", self.covariance)
+        return NormalPrior(mean, np.broadcast_to(self.sd, (dim,)), factor)
+
+
+@dataclass(frozen=True, eq=False)
+class NormalPrior:
+    """A normal prior of d parameters.
+
+    Attributes
+    ----------
+    centre
+        Mean, shape (d,).
+    scale
+        Standard deviations, shape (d,).
+    factor
+        L with covariance L L', or None if the parameters are independent.
+    """
+
+    centre: Array
+    scale: Array
+    factor: Array | None = None
+
+    @property
+    def bounds(self) -> dict[int, tuple[float, float]]:
+        """None."""
+        return {}
+
+    def potential(self, x: Array) -> tuple[Array, Array]:
+        """|z|^2 / 2 for z = L^-1 (x - mean), and L^-T z."""
+        offset = x - self.centre
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.factor is None:
+                z = offset / self.scale
+                values, gradients = 0.5 * (z**2).sum(axis=1), z / self.scale
+            else:
+                gradients = linalg.cho_solve((self.factor, True), offset.T, check_finite=False).T
+                values = 0.5 * (offset * gradients).sum(axis=1)
+        good = np.isfinite(values)
+        return np.where(good, values, np.inf), np.where(good[:, None], gradients, 0.0)
+
+    def draws(self, rng: np.random.Generator, n: int) -> Array:
+        """Independent draws."""
+        z = rng.standard_normal((n, len(self.centre)))
+        return np.asarray(self.centre + (z * self.scale if self.factor is None else z @ self.factor.T))
+
+
+def _vector(what: str, given: npt.ArrayLike | None) -> Array:
+    array = np.array(given, dtype=np.float64)
+    if array.ndim > 1 or array.size == 0 or not np.isfinite(array).all():
+        raise ParameterError(f"Normal: expected {what} to be finite numbers of shape (d,), got {given!r:.80}")
+    return array
