@@ -22,7 +22,14 @@ EXPORTS = {
     "UMBridge": "rnshmc.inference.exact.umbridge",
     "Potential": "rnshmc.types",
     # Likelihoods of the outputs of a model, and priors
+    "Binomial": "rnshmc.inference.exact.likelihoods.counts",
+    "Custom": "rnshmc.inference.exact.likelihoods.own",
     "Gaussian": "rnshmc.inference.exact.likelihoods.gaussian",
+    "LogNormal": "rnshmc.inference.exact.likelihoods.continuous",
+    "NegativeBinomial": "rnshmc.inference.exact.likelihoods.counts",
+    "Poisson": "rnshmc.inference.exact.likelihoods.counts",
+    "Relative": "rnshmc.inference.exact.likelihoods.continuous",
+    "StudentT": "rnshmc.inference.exact.likelihoods.student",
     "Normal": "rnshmc.inference.exact.priors.normal",
     # Potentials
     "Banana": "rnshmc.targets.banana",

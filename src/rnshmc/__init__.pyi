@@ -4,7 +4,14 @@ from rnshmc.errors import ParameterError as ParameterError
 from rnshmc.errors import RnshmcError as RnshmcError
 from rnshmc.inference.call import sample as sample
 from rnshmc.inference.exact.least_squares import LeastSquares as LeastSquares
+from rnshmc.inference.exact.likelihoods.continuous import LogNormal as LogNormal
+from rnshmc.inference.exact.likelihoods.continuous import Relative as Relative
+from rnshmc.inference.exact.likelihoods.counts import Binomial as Binomial
+from rnshmc.inference.exact.likelihoods.counts import NegativeBinomial as NegativeBinomial
+from rnshmc.inference.exact.likelihoods.counts import Poisson as Poisson
 from rnshmc.inference.exact.likelihoods.gaussian import Gaussian as Gaussian
+from rnshmc.inference.exact.likelihoods.own import Custom as Custom
+from rnshmc.inference.exact.likelihoods.student import StudentT as StudentT
 from rnshmc.inference.exact.priors.normal import Normal as Normal
 from rnshmc.inference.exact.umbridge import UMBridge as UMBridge
 from rnshmc.inference.result.result import Result as Result

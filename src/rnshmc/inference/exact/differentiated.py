@@ -4,6 +4,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from rnshmc.types import Array
 
 
@@ -22,17 +24,37 @@ class Differentiated:
 
     def value(self, x: Array) -> float:
         """The function at ``x``."""
-        with self._in_doubles():
+        with in_doubles(self._jax):
             return float(self._value(self._jax.numpy.asarray(x)))
 
     def value_and_grad(self, x: Array) -> tuple[float, Any]:
         """The function and its gradient at ``x``."""
-        with self._in_doubles():
+        with in_doubles(self._jax):
             value, gradient = self._both(self._jax.numpy.asarray(x))
             return float(value), gradient
 
-    def _in_doubles(self) -> Any:
-        """The context in which JAX computes in doubles, under the name that this version of it has."""
-        if hasattr(self._jax, "enable_x64"):
-            return self._jax.enable_x64(True)
-        return import_module("jax.experimental").enable_x64()
+
+class DifferentiatedRows:
+    """A function of one row, written in JAX, with its gradient for many rows in one call; compiled, in doubles."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._jax = import_module("jax")
+        self._both = self._jax.jit(self._jax.vmap(self._jax.value_and_grad(function)))
+
+    def values_and_gradients(self, rows: Array) -> tuple[Array, Array]:
+        """Values (k,) and gradients (k, n) at the rows, (k, n).
+
+        It is compiled for each power of two of rows, and the last row is repeated up to that.
+        """
+        size = 1 << (len(rows) - 1).bit_length()
+        padded = rows[np.minimum(np.arange(size), len(rows) - 1)]
+        with in_doubles(self._jax):
+            values, gradients = self._both(self._jax.numpy.asarray(padded))
+            return np.array(values[: len(rows)]), np.array(gradients[: len(rows)])
+
+
+def in_doubles(jax: Any) -> Any:
+    """The context in which JAX computes in doubles, under the name that this version of it has."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    return import_module("jax.experimental").enable_x64()

@@ -9,6 +9,7 @@ from scipy import linalg
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.likelihoods.base import Bound
+from rnshmc.inference.exact.likelihoods.censoring import Flags, NormalTail, bound_flags, censored_family
 from rnshmc.inference.exact.likelihoods.flat import FlatData, flattened
 from rnshmc.inference.exact.likelihoods.independent import Independent
 from rnshmc.inference.exact.likelihoods.links import Identity, Whitening
@@ -63,6 +64,10 @@ class Gaussian:
         Name of an unknown factor by which known standard deviations are multiplied; a covariance is multiplied by
         its square.
 
+    censored
+        Flags that broadcast to the data: "left" or -1 where the datum is a limit that the true value lies below,
+        "right" or 1 where it lies above, 0 otherwise. Not with a covariance.
+
     Raises
     ------
     ParameterError
@@ -70,12 +75,20 @@ class Gaussian:
     """
 
     def __init__(
-        self, sd: Given | None = None, *, covariance: npt.ArrayLike | None = None, scale: str | None = None
+        self,
+        sd: Given | None = None,
+        *,
+        covariance: npt.ArrayLike | None = None,
+        scale: str | None = None,
+        censored: Flags = None,
     ) -> None:
         if (sd is None) == (covariance is None):
             raise ParameterError(f"sd, covariance: expected one of them, got {'none' if sd is None else 'both'}")
+        if covariance is not None and censored is not None:
+            raise ParameterError("censored: expected none with a covariance, got flags")
         self._sd = scale_argument("sd", 1.0 if sd is None else sd, factor=scale)
         self._covariance = None if covariance is None else checked_covariance("covariance", covariance)
+        self._censored = censored
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,10 +105,12 @@ class Gaussian:
         flat = flattened(data)
         scales = (self._sd.bound(flat, self.names),)
         if self._covariance is None:
-            return Independent(flat, Identity(), NormalFamily(flat.values), scales)
+            flags = bound_flags(self._censored, flat)
+            family = censored_family(NormalFamily(flat.values), flat.values, flags, NormalTail())
+            return Independent(flat, Identity(), family, scales)
         whitening = Whitening(self._factor(self._covariance, flat))
-        family = NormalFamily(whitening.solved(flat.values))
-        return Independent(flat, whitening, family, scales, whitening.restored)
+        whitened = NormalFamily(whitening.solved(flat.values))
+        return Independent(flat, whitening, whitened, scales, whitening.restored)
 
     def _factor(self, covariance: Array, data: FlatData) -> Array:
         """L of the covariance of the entries with data."""

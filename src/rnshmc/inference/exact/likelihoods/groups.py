@@ -1,20 +1,163 @@
 """Groups of data with different likelihoods."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.likelihoods.base import Likelihood
+from rnshmc.inference.exact.likelihoods.base import Bound, Likelihood, Observed
+from rnshmc.inference.exact.likelihoods.own import Custom
+from rnshmc.types import Array
 
 
-def make_likelihood(likelihood: Any, data_names: Sequence[str]) -> Likelihood:  # noqa: ARG001
-    """The likelihood of data with these names.
+@dataclass(frozen=True)
+class Grouped:
+    """A likelihood for each array of the data. Parameters of the same name in several of them are one parameter.
+
+    Attributes
+    ----------
+    likelihoods
+        The likelihood of each array, by its name.
+    """
+
+    likelihoods: dict[str, Likelihood]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all unknown parameters, each once."""
+        return tuple(dict.fromkeys(name for group in self.likelihoods.values() for name in group.names))
+
+    @property
+    def bounds(self) -> dict[str, Bound]:
+        """Bounds of all unknown parameters.
+
+        Raises
+        ------
+        ParameterError
+            If groups that share a parameter give it different bounds.
+        """
+        bounds: dict[str, Bound] = {}
+        for name, bound in (item for group in self.likelihoods.values() for item in group.bounds.items()):
+            if bounds.setdefault(name, bound) != bound:
+                raise ParameterError(f"likelihood: groups give {name!r} the bounds {bounds[name]} and {bound}")
+        return bounds
+
+    def observing(self, data: Mapping[str, Array]) -> "ObservedGroups":
+        """The likelihood of these data."""
+        _check_names(self.likelihoods, list(data))
+        parts, start = [], 0
+        for name, array in data.items():
+            group, size = self.likelihoods[name], int(np.size(array))
+            columns = np.array([self.names.index(own) for own in group.names], dtype=np.intp)
+            parts.append(_Part(_bound(group, name, array), slice(start, start + size), columns))
+            start += size
+        return ObservedGroups(tuple(parts))
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A bound likelihood, its range of outputs, and the columns of its own parameters."""
+
+    observed: Observed
+    outputs: slice
+    own: npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedGroups:
+    """An `Observed` of several groups: predictors one group after the other."""
+
+    parts: tuple[_Part, ...]
+
+    @property
+    def present(self) -> npt.NDArray[np.intp]:
+        """Indices of the outputs with data."""
+        return np.concatenate([part.outputs.start + part.observed.present for part in self.parts])
+
+    def predictors(self, outputs: Array) -> Array:
+        """Predictors of the rows."""
+        return np.hstack([part.observed.predictors(outputs[:, part.outputs]) for part in self.parts])
+
+    def jacobian(self, outputs: Array, jacobian: Array) -> Array:
+        """Jacobian of the predictors at one position."""
+        parts = (part.observed.jacobian(outputs[part.outputs], jacobian[part.outputs]) for part in self.parts)
+        return np.vstack(list(parts))
+
+    def pulled_back(self, outputs: Array, slopes: Array) -> Array:
+        """Derivative by the outputs at one position."""
+        split = zip(self.parts, self._split(slopes), strict=True)
+        return np.concatenate([part.observed.pulled_back(outputs[part.outputs], own) for part, own in split])
+
+    def potential(self, predictors: Array, own: Array) -> tuple[Array, Array, Array]:
+        """Sum of the groups; inf where one of them is."""
+        answers = self._each(lambda part, rows: part.observed.potential(rows, own[:, part.own]), predictors)
+        values = np.sum([value for value, _, _ in answers], axis=0)
+        own_slopes = np.zeros(own.shape)
+        for part, (_, _, slopes) in zip(self.parts, answers, strict=True):
+            own_slopes[:, part.own] += slopes
+        good = np.isfinite(values)[:, None]
+        by_predictors = np.hstack([slopes for _, slopes, _ in answers])
+        return values, np.where(good, by_predictors, 0.0), np.where(good, own_slopes, 0.0)
+
+    def curvatures(self, predictors: Array, own: Array) -> Array:
+        """Expected second derivatives by the predictors."""
+        curvatures = self._each(lambda part, rows: part.observed.curvatures(rows, own[:, part.own]), predictors)
+        return np.hstack(curvatures)
+
+    def simulated(self, predictors: Array, own: Array, rng: np.random.Generator) -> Array:
+        """New observations at the entries with data."""
+        return np.hstack(
+            self._each(lambda part, rows: part.observed.simulated(rows, own[:, part.own], rng), predictors)
+        )
+
+    def _each(self, ask: Callable[[_Part, Array], Any], predictors: Array) -> list[Any]:
+        return [ask(part, rows) for part, rows in zip(self.parts, self._split(predictors), strict=True)]
+
+    def _split(self, predictors: Array) -> list[Array]:
+        """Columns of each group."""
+        ends = np.cumsum([len(part.observed.present) for part in self.parts])[:-1]
+        return np.split(predictors, ends, axis=-1)
+
+
+def make_likelihood(likelihood: Any, data_names: Sequence[str]) -> Likelihood:
+    """The likelihood of data with these names: one for all, a mapping from names to likelihoods, or a function.
 
     Raises
     ------
     ParameterError
-        If it is none.
+        If it is none of these, or a group has no data or no likelihood.
     """
+    if isinstance(likelihood, Mapping):
+        _check_names(likelihood, data_names)
+        return Grouped({name: _one(likelihood[name], f"likelihood of {name!r}") for name in data_names})
+    return _one(likelihood, "likelihood")
+
+
+def _one(likelihood: Any, what: str) -> Likelihood:
+    if isinstance(likelihood, type):
+        raise ParameterError(f"{what}: got the class {likelihood.__name__}, expected {likelihood.__name__}(...)")
     if isinstance(likelihood, Likelihood):
         return likelihood
-    raise ParameterError(f"likelihood: got {likelihood!r:.80}, expected a likelihood such as rnshmc.Gaussian(sd=0.1)")
+    if callable(likelihood):
+        return Custom(likelihood)
+    raise ParameterError(f"{what}: got {likelihood!r:.80}, expected a likelihood such as rnshmc.Gaussian(sd=0.1)")
+
+
+def _check_names(likelihoods: Mapping[str, Any], data_names: Sequence[str]) -> None:
+    if list(data_names) == [""]:
+        raise ParameterError("likelihood: got a mapping, but data without names; give the data as a mapping, too")
+    if without := [name for name in likelihoods if name not in data_names]:
+        raise ParameterError(f"likelihood: no data are named {without[0]!r}; there are {', '.join(data_names)}")
+    if without := [name for name in data_names if name not in likelihoods]:
+        raise ParameterError(f"likelihood: none is given for the data {without[0]!r}; there is one for each array")
+
+
+def _bound(likelihood: Likelihood, name: str, array: Array) -> Observed:
+    """The likelihood of one array; errors name it."""
+    try:
+        return likelihood.observing({"": array})
+    except ParameterError as error:
+        raise ParameterError(f"likelihood of {name!r}: {error}") from error

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 from scipy import linalg
+from scipy.special import logit
 
 from rnshmc.types import Array
 
@@ -78,3 +79,75 @@ class Whitening:
         """The rows L w."""
         rows: Array = whitened @ self.factor.T
         return rows
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """log |F|, for outputs of known sign.
+
+    An output closer to zero than the floor, or on the wrong side of zero by rounding (up to ``slack``), counts as the
+    floor, where the predictor is constant. Beyond that it is NaN.
+
+    Attributes
+    ----------
+    floor
+        Smallest |F|, one number or shape (m,).
+    slack
+        Largest |F| of the wrong sign.
+    sign
+        Sign of the outputs.
+    """
+
+    floor: Array | float
+    slack: float
+    sign: float = 1.0
+
+    def predictors(self, outputs: Array) -> Array:
+        """log |F| of the rows."""
+        sizes = self.sign * outputs
+        logs: Array = np.log(np.where(sizes >= -self.slack, np.maximum(sizes, self.floor), np.nan))
+        return logs
+
+    def jacobian(self, outputs: Array, jacobian: Array) -> Array:
+        """J / F; zero at the floor."""
+        return self._slopes(outputs)[:, None] * jacobian
+
+    def pulled_back(self, outputs: Array, slopes: Array) -> Array:
+        """g / F; zero at the floor."""
+        return self._slopes(outputs) * slopes
+
+    def _slopes(self, outputs: Array) -> Array:
+        above = self.sign * outputs > self.floor
+        return np.where(above, 1.0 / np.where(above, outputs, 1.0), 0.0)
+
+
+@dataclass(frozen=True)
+class Logit:
+    """logit F, for probabilities.
+
+    An output closer to 0 or 1 than the floor, or beyond them by rounding (up to ``slack``), counts as the floor, where
+    the predictor is constant. Further out it is NaN.
+    """
+
+    floor: float
+    slack: float
+
+    def predictors(self, outputs: Array) -> Array:
+        """logit F of the rows."""
+        possible = (outputs >= -self.slack) & (outputs <= 1.0 + self.slack)
+        clipped = np.where(possible, np.clip(outputs, self.floor, 1.0 - self.floor), np.nan)
+        logits: Array = logit(clipped)
+        return logits
+
+    def jacobian(self, outputs: Array, jacobian: Array) -> Array:
+        """J / (F (1 - F)); zero at the floor."""
+        return self._slopes(outputs)[:, None] * jacobian
+
+    def pulled_back(self, outputs: Array, slopes: Array) -> Array:
+        """g / (F (1 - F)); zero at the floor."""
+        return self._slopes(outputs) * slopes
+
+    def _slopes(self, outputs: Array) -> Array:
+        inside = (outputs > self.floor) & (outputs < 1.0 - self.floor)
+        p = np.where(inside, outputs, 0.5)
+        return np.where(inside, 1.0 / (p * (1.0 - p)), 0.0)

@@ -1,15 +1,45 @@
 """A prior of what the user gives."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.priors.base import Flat, Prior
+from rnshmc.inference.exact.priors.frozen import FrozenPrior, is_frozen
+from rnshmc.inference.exact.priors.function import FunctionPrior, LogDensity
+from rnshmc.inference.exact.priors.named import KINDS, NamedPrior, named_numbers
 from rnshmc.inference.exact.priors.normal import Normal, NormalPrior
+from rnshmc.inference.exact.priors.product import Product
+from rnshmc.inference.exact.rows import RowFunction
+from rnshmc.types import Potential
+
+_EXPECTED = (
+    "None, a pair (mean, sd), rnshmc.Normal, a mapping from names of parameters to distributions, a Potential, or a "
+    "function that returns the log density"
+)
 
 
 def make_prior(prior: Any, names: Sequence[str]) -> Prior:
     """The prior of the parameters with these names.
+
+    Parameters
+    ----------
+    prior
+        One of
+
+        - None: flat;
+        - `Normal`, or a pair (mean, sd) for independent ones;
+        - a mapping from names to distributions: tuples such as ("normal", 0, 1) or ("gamma", shape, rate), see
+          `rnshmc.inference.exact.priors.named.KINDS`, frozen continuous distributions of scipy.stats, or `Normal`; a
+          tuple of names maps to a `Normal` of all of them. The prior of names without an entry is flat;
+        - a `Potential`;
+        - a function of one point, of shape (d,): it returns the log density, by JAX or numpy, or a pair of it and its
+          gradient.
+    names
+        Names of the d parameters.
 
     Raises
     ------
@@ -18,17 +48,77 @@ def make_prior(prior: Any, names: Sequence[str]) -> Prior:
     """
     if prior is None:
         return Flat()
-    if isinstance(prior, tuple) and len(prior) == 2:
-        return _normal(Normal(*prior), names)
-    if isinstance(prior, Normal):
-        return _normal(prior, names)
-    raise ParameterError(f"prior: got {prior!r:.80}, expected None, a pair (mean, sd) or rnshmc.Normal")
+    if isinstance(prior, Normal) or _is_pair(prior):
+        return _normal(prior if isinstance(prior, Normal) else Normal(*prior), names)
+    if isinstance(prior, Mapping):
+        return _product(prior, names)
+    if isinstance(prior, Potential):
+        if prior.dim != len(names):
+            raise ParameterError(f"prior: the potential has {prior.dim} parameters, there are {_listed(names)}")
+        return FunctionPrior(RowFunction(LogDensity(prior), "prior", np.ones(len(names))))
+    if callable(prior) and not isinstance(prior, type) and not is_frozen(prior):
+        return FunctionPrior(RowFunction(prior, "prior", np.ones(len(names))))
+    if is_frozen(prior) or (isinstance(prior, tuple) and prior and prior[0] in KINDS):
+        raise ParameterError(
+            f"prior: got one distribution, {prior!r:.80}; give one for each name: {{{names[0]!r}: ..., ...}}"
+        )
+    raise ParameterError(f"prior: got {prior!r:.80}, expected {_EXPECTED}")
+
+
+def _is_pair(prior: Any) -> bool:
+    return isinstance(prior, tuple) and len(prior) == 2 and not any(isinstance(part, str) for part in prior)
 
 
 def _normal(prior: Normal, names: Sequence[str]) -> NormalPrior:
     if prior.dim not in (None, len(names)):
+        some = ", ".join(map(repr, names[: prior.dim]))
         raise ParameterError(
-            f"prior: a normal prior of {prior.dim} parameters was given, there are {len(names)}: {', '.join(names)}; "
-            f"to give one of some of them, use a mapping: {{({names[0]!r}, ...): rnshmc.Normal(...), ...}}"
+            f"prior: a normal prior of {prior.dim} parameters was given, there are {_listed(names)}; for a normal "
+            f"prior of some of them, give a mapping: {{({some}): rnshmc.Normal(...), ...}}"
         )
     return prior.over(len(names))
+
+
+def _product(prior: Mapping[Any, Any], names: Sequence[str]) -> Product:
+    """The prior of a mapping; distributions of one kind are computed together."""
+    groups: list[tuple[npt.NDArray[np.intp], Prior]] = []
+    named: dict[str, list[tuple[int, list[float]]]] = {}
+    seen: set[str] = set()
+    for key, distribution in prior.items():
+        columns = _columns(key, names, seen)
+        if isinstance(distribution, Normal):
+            groups.append((columns, _normal(distribution, [names[column] for column in columns])))
+        elif len(columns) > 1:
+            raise ParameterError(
+                f"prior of {key!r}: expected rnshmc.Normal for several names, got {distribution!r:.80}"
+            )
+        elif isinstance(distribution, tuple) and distribution:
+            word, numbers = named_numbers(names[columns[0]], distribution)
+            named.setdefault(word, []).append((int(columns[0]), numbers))
+        elif is_frozen(distribution):
+            groups.append((columns, FrozenPrior(distribution)))
+        else:
+            raise ParameterError(
+                f'prior of {key}: expected a distribution such as ("normal", 0, 1), rnshmc.Normal or a frozen '
+                f"continuous distribution of scipy.stats, got {distribution!r:.80}"
+            )
+    for word, entries in named.items():
+        indices = np.array([column for column, _ in entries], dtype=np.intp)
+        groups.append((indices, NamedPrior(KINDS[word], np.array([numbers for _, numbers in entries]).T)))
+    return Product(len(names), tuple(groups))
+
+
+def _columns(key: Any, names: Sequence[str], seen: set[str]) -> npt.NDArray[np.intp]:
+    """Indices of the name or names of a key; they join ``seen``."""
+    keys = key if isinstance(key, tuple) else (key,)
+    for name in keys:
+        if name not in names:
+            raise ParameterError(f"prior: no parameter is named {name!r}; there are {_listed(names)}")
+        if name in seen:
+            raise ParameterError(f"prior: {name!r} has two entries, expected at most one")
+        seen.add(name)
+    return np.array([names.index(name) for name in keys], dtype=np.intp)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{len(names)}: {', '.join(names)}"

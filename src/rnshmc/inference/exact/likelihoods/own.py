@@ -1,0 +1,215 @@
+"""Likelihoods of the user's own."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.likelihoods.base import Bound
+from rnshmc.inference.exact.likelihoods.flat import FlatData, flattened
+from rnshmc.inference.exact.likelihoods.scales import checked_name
+from rnshmc.inference.exact.rows import RowFunction
+from rnshmc.inference.transforms import make_transform
+from rnshmc.types import Array
+
+_MOST_DIFFERENCES = 50
+"""Largest number of outputs and parameters for which derivatives are taken by differences: 101 calls a position."""
+_PROBES = 8
+"""Random directions along which slopes are differenced: one is exact if each datum has a term of its own."""
+_PROBE_STEP = 1e-4
+"""Step along them relative to the outputs; slopes may be differences themselves, with errors of about 1e-10."""
+_SMALLEST = 1e-8
+"""Lower bound of curvatures, relative to the largest of the row."""
+
+
+class Custom:
+    """A log likelihood of the user's own.
+
+    Predictors are the outputs. There is no way to simulate data of it.
+
+    Parameters
+    ----------
+    function
+        ``function(outputs, parameters)`` returns the log likelihood at one position, up to a constant. Outputs have the
+        structure of the data: an array, or a dictionary of arrays; they are NaN where data are missing. Parameters are
+        its own unknown ones, shape (h,). It returns one of
+
+        - a number computed by JAX, which is differentiated;
+        - a tuple of a number, its derivative by the outputs, with their structure, and, if there are names, its
+          derivative by the parameters, shape (h,);
+        - a number, for at most 50 outputs and parameters; derivatives are then central differences.
+
+        A log likelihood of -inf, or one that is not finite, excludes the position.
+    names
+        Names of its own unknown parameters.
+    bounds
+        Their bounds, by name: pairs (low, high) with None on an open side, or "positive", "unit" or "real". Parameters
+        without an entry have no bounds.
+
+    Raises
+    ------
+    ParameterError
+        If an argument cannot be used.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Any, Any], Any],
+        names: Sequence[str] = (),
+        bounds: Mapping[str, Any] | None = None,
+    ) -> None:
+        if not callable(function):
+            raise ParameterError(f"function: expected a function (outputs, parameters), got {function!r:.80}")
+        self._function = function
+        self._names = tuple(checked_name("names", name) for name in ([names] if isinstance(names, str) else names))
+        if len(set(self._names)) < len(self._names):
+            raise ParameterError(f"names: expected each name once, got {', '.join(self._names)}")
+        if not self._names and bounds:
+            raise ParameterError(f"bounds: no parameter is named {next(iter(bounds))!r}; names is empty")
+        transform = make_transform(bounds, self._names) if self._names else None
+        self._low = np.empty(0) if transform is None else transform.low
+        self._high = np.empty(0) if transform is None else transform.high
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of its own unknown parameters."""
+        return self._names
+
+    @property
+    def bounds(self) -> dict[str, Bound]:
+        """Their bounds."""
+        pairs = zip(self._low.tolist(), self._high.tolist(), strict=True)
+        sides = ((low if np.isfinite(low) else None, high if np.isfinite(high) else None) for low, high in pairs)
+        return dict(zip(self._names, sides, strict=True))
+
+    def observing(self, data: Mapping[str, Array]) -> "ObservedCustom":
+        """The likelihood of these data; their numbers are used for the missing entries and the steps of differences."""
+        flat = flattened(data)
+        return ObservedCustom(self._function, flat, self._low, self._high)
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedCustom:
+    """An `Observed` of a function of the user.
+
+    Attributes
+    ----------
+    function
+        The log likelihood, as for `Custom`.
+    data
+        The data.
+    low, high
+        Bounds of the own parameters, shape (h,).
+    """
+
+    function: Callable[[Any, Any], Any]
+    data: FlatData
+    low: Array
+    high: Array
+    _rows: RowFunction = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """What calls the function for many rows."""
+        sizes = np.abs(self.data.values)
+        typical = np.concatenate([np.where(sizes > 0, sizes, 1.0), np.where(self.low >= 0, 0.0, 1.0)])
+        rows = RowFunction(self._joined, "likelihood", typical, most_differences=_MOST_DIFFERENCES)
+        object.__setattr__(self, "_rows", rows)
+
+    @property
+    def present(self) -> npt.NDArray[np.intp]:
+        """Indices of the outputs with data."""
+        return self.data.present
+
+    def predictors(self, outputs: Array) -> Array:
+        """The outputs with data."""
+        return outputs[:, self.present]
+
+    def jacobian(self, outputs: Array, jacobian: Array) -> Array:  # noqa: ARG002
+        """Jacobian of the outputs with data."""
+        return jacobian[self.present]
+
+    def pulled_back(self, outputs: Array, slopes: Array) -> Array:  # noqa: ARG002
+        """The slopes; zeros where data are missing."""
+        pulled = np.zeros(self.data.size)
+        pulled[self.present] = slopes
+        return pulled
+
+    def potential(self, predictors: Array, own: Array) -> tuple[Array, Array, Array]:
+        """-log likelihood of the rows and its derivatives."""
+        values, slopes = (
+            np.full(len(predictors), np.inf),
+            np.zeros((len(predictors), predictors.shape[1] + own.shape[1])),
+        )
+        inside = np.isfinite(predictors).all(axis=1) & ((own > self.low) & (own < self.high)).all(axis=1)
+        log_likelihoods, gradients = self._rows(np.hstack([predictors, own])[inside])
+        values[inside], slopes[inside] = -log_likelihoods, -gradients
+        return values, slopes[:, : predictors.shape[1]], slopes[:, predictors.shape[1] :]
+
+    def curvatures(self, predictors: Array, own: Array) -> Array:
+        """|Second derivatives| by differences of the slopes along random directions, the same at each call."""
+        rng = np.random.default_rng(0)
+        sizes = np.abs(self.data.values)
+        steps = _PROBE_STEP * np.maximum(np.abs(predictors), np.where(sizes > 0, sizes, 1.0))
+        seconds = np.zeros(predictors.shape)
+        for _ in range(_PROBES):
+            moves = steps * rng.choice([-1.0, 1.0], size=predictors.shape[1])
+            ahead, behind = (self.potential(predictors + sign * moves, own)[1] for sign in (1.0, -1.0))
+            seconds += (ahead - behind) / (2.0 * moves)
+        sizes = np.abs(seconds) / _PROBES
+        floor = np.maximum(_SMALLEST * sizes.max(axis=1, keepdims=True), np.finfo(np.float64).tiny ** 0.25)
+        return np.maximum(sizes, floor)
+
+    def simulated(self, predictors: Array, own: Array, rng: np.random.Generator) -> Array:  # noqa: ARG002
+        """Not possible.
+
+        Raises
+        ------
+        ParameterError
+            Always.
+        """
+        raise ParameterError("likelihood: data cannot be simulated of a function; predict the outputs without noise")
+
+    def _joined(self, z: Any) -> Any:
+        """The user's function of predictors and own parameters in one vector."""
+        count = len(self.data.present)
+        xp = np if isinstance(z, np.ndarray) else import_module("jax.numpy")
+        places = np.full(self.data.size, count)
+        places[self.data.present] = np.arange(count)
+        outputs = self._structured(xp.append(z[:count], np.nan)[places])
+        returned = self.function(outputs, z[count:])
+        return self._flat_derivatives(returned) if isinstance(returned, tuple) else returned
+
+    def _structured(self, vector: Any) -> Any:
+        """A vector of the outputs with the structure of the data."""
+        ends = np.cumsum([int(np.prod(shape)) for shape in self.data.shapes.values()])
+        starts = [0, *ends[:-1].tolist()]
+        parts = {
+            name: vector[start:end].reshape(shape)
+            for (name, shape), start, end in zip(self.data.shapes.items(), starts, ends.tolist(), strict=True)
+        }
+        return parts[""] if list(parts) == [""] else parts
+
+    def _flat_derivatives(self, returned: tuple[Any, ...]) -> tuple[Any, Array]:
+        expected = 3 if len(self.low) else 2
+        if len(returned) != expected:
+            raise ParameterError(
+                f"likelihood: the function returned {len(returned)} things, expected {expected}: the log likelihood, "
+                f"its derivative by the outputs{' and that by the parameters' if expected == 3 else ''}"
+            )
+        value, by_outputs, *by_own = returned
+        by_name = by_outputs if isinstance(by_outputs, Mapping) else {"": by_outputs}
+        if by_name.keys() != self.data.shapes.keys():
+            raise ParameterError("likelihood: expected the derivative by the outputs with the structure of the data")
+        vector = np.concatenate([self._derivative(by_name[name], shape) for name, shape in self.data.shapes.items()])
+        own = [self._derivative(by, self.low.shape) for by in by_own]
+        return value, np.concatenate([vector[self.data.present], *own])
+
+    def _derivative(self, derivative: Any, shape: tuple[int, ...]) -> Array:
+        array = np.asarray(derivative, dtype=np.float64)
+        if array.shape != shape:
+            raise ParameterError(f"likelihood: a derivative has shape {array.shape}, expected {shape}")
+        return array.ravel()

@@ -1,0 +1,61 @@
+"""Priors by functions of the user."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnshmc.errors import NumericalError
+from rnshmc.inference.exact.rows import RowFunction
+from rnshmc.types import Array, Potential
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionPrior:
+    """A log density of the user: no bounds, no scale, no draws.
+
+    Attributes
+    ----------
+    log_density
+        The user's function, at many points.
+    """
+
+    log_density: RowFunction
+
+    @property
+    def bounds(self) -> dict[int, tuple[float, float]]:
+        """Unknown."""
+        return {}
+
+    @property
+    def centre(self) -> None:
+        """Unknown."""
+        return
+
+    @property
+    def scale(self) -> None:
+        """Unknown."""
+        return
+
+    def potential(self, x: Array) -> tuple[Array, Array]:
+        """-log density and gradient."""
+        values, gradients = self.log_density(x)
+        return -values, -gradients
+
+    def draws(self, rng: np.random.Generator, n: int) -> None:  # noqa: ARG002
+        """None."""
+        return
+
+
+@dataclass(frozen=True, eq=False)
+class LogDensity:
+    """The log density of a potential at one point, with its gradient; -inf where it cannot be evaluated."""
+
+    potential: Potential
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        """-U(x) and its gradient."""
+        try:
+            value, gradient = self.potential.value_and_grad(x)
+        except NumericalError:
+            return -np.inf, np.zeros(len(x))
+        return -value, -gradient
