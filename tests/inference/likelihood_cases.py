@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from rnshmc.inference.exact.likelihoods.base import Likelihood, Observed
@@ -54,14 +56,14 @@ class Case:
         return rng.uniform(*self.outputs, (k, count)), rng.uniform(0.5, 2.0, (k, len(self.likelihood.names)))
 
 
-def limited(family: type, y: Array, centre: Array, scale: Array) -> float:
+def limited(law: Any, y: Array, centre: Array, scale: Array) -> float:
     """Log likelihood of data of which `LIMITS` says which are limits."""
-    z, law = (y - centre) / scale, family
-    logs = np.where(LIMITS == "left", law.logcdf(z), np.where(LIMITS == "right", law.logsf(z), 0.0))  # type: ignore[attr-defined]
-    return float(np.where(LIMITS == 0, law.logpdf(z) - np.log(scale), logs).sum())  # type: ignore[attr-defined]
+    z = (y - centre) / scale
+    logs = np.where(LIMITS == "left", law.logcdf(z), np.where(LIMITS == "right", law.logsf(z), 0.0))
+    return float(np.where(LIMITS == 0, law.logpdf(z) - np.log(scale), logs).sum())
 
 
-def summed(terms: Array) -> float:
+def summed(terms: npt.ArrayLike) -> float:
     return float(np.sum(terms))
 
 

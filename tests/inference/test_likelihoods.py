@@ -97,7 +97,7 @@ def test_simulated_data_have_slopes_of_mean_zero_and_of_the_curvatures_variance(
     simulated = observed.simulated(predictors.repeat(n, axis=0), own.repeat(n, axis=0), np.random.default_rng(6))
     parts = [resimulated(case, data).potential(predictors, own) for data in simulated]
     slopes = np.concatenate([np.hstack([slopes, own_slopes]) for _, slopes, own_slopes in parts])
-    squares = slopes[:, : predictors.shape[1]] ** 2
+    squares = np.square(slopes[:, : predictors.shape[1]])
     bound = z_bound(2 * slopes.shape[1])
     assert np.abs(z_scores(slopes, 0.0)).max() < bound
     assert np.abs(z_scores(squares, observed.curvatures(predictors, own)[0])).max() < bound

@@ -35,8 +35,8 @@ class Custom:
     ----------
     function
         ``function(outputs, parameters)`` returns the log likelihood at one position, up to a constant. Outputs have the
-        structure of the data: an array, or a dictionary of arrays; they are NaN where data are missing. Parameters are
-        its own unknown ones, shape (h,). It returns one of
+        structure of the data: an array, or a dictionary of arrays. Where data are missing they are a constant, which
+        the function has to leave out. Parameters are its own unknown ones, shape (h,). It returns one of
 
         - a number computed by JAX, which is differentiated;
         - a tuple of a number, its derivative by the outputs, with their structure, and, if there are names, its
@@ -179,7 +179,8 @@ class ObservedCustom:
         xp = np if isinstance(z, np.ndarray) else import_module("jax.numpy")
         places = np.full(self.data.size, count)
         places[self.data.present] = np.arange(count)
-        outputs = self._structured(xp.append(z[:count], np.nan)[places])
+        # NaN in place of the missing entries would spread through derivatives in JAX, even where it is masked.
+        outputs = self._structured(xp.append(z[:count], self.data.values.mean())[places])
         returned = self.function(outputs, z[count:])
         return self._flat_derivatives(returned) if isinstance(returned, tuple) else returned
 

@@ -71,10 +71,10 @@ def _is_pair(prior: Any) -> bool:
 
 def _normal(prior: Normal, names: Sequence[str]) -> NormalPrior:
     if prior.dim not in (None, len(names)):
-        some = ", ".join(map(repr, names[: prior.dim]))
+        some = tuple(names[: prior.dim])
         raise ParameterError(
             f"prior: a normal prior of {prior.dim} parameters was given, there are {_listed(names)}; for a normal "
-            f"prior of some of them, give a mapping: {{({some}): rnshmc.Normal(...), ...}}"
+            f"prior of some of them, give a mapping: {{{some}: rnshmc.Normal(...), ...}}"
         )
     return prior.over(len(names))
 
