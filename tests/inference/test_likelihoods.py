@@ -1,5 +1,6 @@
 """What holds for every likelihood of outputs."""
 
+import pickle
 from collections.abc import Callable
 
 import numpy as np
@@ -167,3 +168,11 @@ def test_it_is_a_likelihood_of_names_that_are_positive(case: Case) -> None:
     assert isinstance(case.observed, Observed)
     assert case.likelihood.bounds == dict.fromkeys(case.likelihood.names, (0.0, None))
     assert len(set(case.likelihood.names)) == len(case.likelihood.names)
+
+
+@every_case
+def test_it_can_be_sent_to_a_process(case: Case) -> None:
+    outputs, own = case.rows(2)
+    sent = pickle.loads(pickle.dumps(case.observed))
+    for found, part in zip(sent.potential(sent.predictors(outputs), own), potential(case, outputs, own), strict=True):
+        np.testing.assert_array_equal(found, part)

@@ -1,5 +1,6 @@
 """Priors of every kind against scipy, by slopes, and by their draws."""
 
+import pickle
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -278,3 +279,13 @@ def test_arguments_of_normal_that_cannot_be_used(make: Callable[[], Any], senten
 def test_what_a_function_returns_is_checked() -> None:
     with pytest.raises(ParameterError, match=r"prior: its gradient has shape \(1,\), expected \(2,\)"):
         make_prior(lambda x: (0.0, x[:1]), ["a", "b"]).potential(np.ones((1, 2)))
+
+
+@univariate
+def test_a_prior_can_be_sent_to_a_process(name: str) -> None:
+    prior = make_prior({"a": UNIVARIATE[name][0]}, ["a"])
+    x = np.array([[0.3], [0.6]])
+    expected = prior.potential(x)
+    sent = pickle.loads(pickle.dumps(prior))
+    for found, part in zip(sent.potential(x), expected, strict=True):
+        np.testing.assert_array_equal(found, part)

@@ -16,7 +16,7 @@ from rnshmc.types import Array
 class Family(Protocol):
     """The distribution of each datum, given its predictor and some positive numbers; the data are bound.
 
-    Predictors have shape (k, m); each of the positive numbers has that shape or (1, m).
+    Predictors have shape (k, m); each of the positive numbers has a shape that broadcasts to it.
     """
 
     def terms(self, predictors: Array, *numbers: Array) -> tuple[Array, Array, tuple[Array, ...]]:

@@ -23,16 +23,19 @@ class Scale:
     Attributes
     ----------
     known
-        Shape (m,); zero where the number is unknown.
+        Shape (m,), or (1,) for one number for all entries; zero where the number is unknown.
     weights
-        W, shape (m, h).
+        W, shape (m, h) or (1, h).
     """
 
     known: Array
     weights: Array
 
     def of(self, own: Array) -> Array:
-        """The numbers for the rows of ``own``, (k, h) -> (k, m), or (1, m) if all are known."""
+        """The numbers for the rows of ``own``, (k, h) -> (k, m).
+
+        There is one row if all numbers are known, and one column if all entries share one.
+        """
         if not self.weights.any():
             return self.known[None, :]
         numbers: Array = self.known + own @ self.weights.T
@@ -40,8 +43,9 @@ class Scale:
 
     def pulled_back(self, slopes: Array) -> Array:
         """Derivative by the own parameters, (k, h), from the derivative by the numbers, (k, m)."""
-        pulled: Array = slopes @ self.weights
-        return pulled
+        if len(self.weights) == 1:
+            return np.asarray(slopes.sum(axis=1, keepdims=True) * self.weights)
+        return np.asarray(slopes @ self.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +79,9 @@ class ScaleArgument:
         ParameterError
             If shapes do not fit.
         """
+        if self.known.ndim == 0 and len(self.picked) < 2:
+            picked = np.array([[name in self.picked for name in names]])
+            return Scale(np.full(1, 0.0 if self.picked else self.known), picked * self.known)
         known = np.asarray(data.spread(self.what, self.known), dtype=np.float64)
         weights = np.zeros((len(known), len(names)))
         if not self.picked:

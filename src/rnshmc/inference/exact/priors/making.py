@@ -104,7 +104,7 @@ def _product(prior: Mapping[Any, Any], names: Sequence[str]) -> Product:
             )
     for word, entries in named.items():
         indices = np.array([column for column, _ in entries], dtype=np.intp)
-        groups.append((indices, NamedPrior(KINDS[word], np.array([numbers for _, numbers in entries]).T)))
+        groups.append((indices, NamedPrior(word, np.array([numbers for _, numbers in entries]).T)))
     return Product(len(names), tuple(groups))
 
 

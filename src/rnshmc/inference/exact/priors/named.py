@@ -112,14 +112,19 @@ class NamedPrior:
 
     Attributes
     ----------
-    kind
-        The kind.
+    word
+        Name of the kind.
     numbers
         Its parameters for each of the d parameters of the posterior, shape (parameters of the kind, d).
     """
 
-    kind: Kind
+    word: str
     numbers: Array
+
+    @property
+    def kind(self) -> Kind:
+        """The kind."""
+        return KINDS[self.word]
 
     @property
     def bounds(self) -> dict[int, tuple[float, float]]:
