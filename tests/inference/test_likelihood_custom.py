@@ -124,3 +124,13 @@ def test_what_a_function_returns_is_checked(function: Any, names: list[str], sen
     with pytest.raises(ParameterError) as error:
         observed.potential(np.ones((1, 60)), np.ones((1, len(names))))
     assert str(error.value).startswith(sentence)
+
+
+def test_own_parameters_beyond_their_bounds_are_excluded_unasked() -> None:
+    def function(outputs: Array, parameters: Array) -> float:
+        assert 0.0 < parameters[0] < 2.0
+        return 0.0
+
+    observed = Custom(function, ["a"], {"a": (0, 2)}).observing({"": np.ones(1)})
+    values = observed.potential(np.ones((3, 1)), np.array([[-1.0], [1.0], [3.0]]))[0]
+    np.testing.assert_array_equal(values, [np.inf, 0.0, np.inf])
