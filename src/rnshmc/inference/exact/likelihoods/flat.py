@@ -71,9 +71,9 @@ def flattened(data: Mapping[str, Array]) -> FlatData:
     Raises
     ------
     ParameterError
-        If an entry is infinite or all entries are missing.
+        If an entry is no real number or infinite, or all entries are missing.
     """
-    arrays = {name: np.asarray(array, dtype=np.float64) for name, array in data.items()}
+    arrays = {name: _numbers(name, array) for name, array in data.items()}
     vector = np.concatenate([array.ravel() for array in arrays.values()] or [np.empty(0)])
     present = np.flatnonzero(~np.isnan(vector))
     flat = FlatData(vector[present], present, {name: array.shape for name, array in arrays.items()})
@@ -84,6 +84,13 @@ def flattened(data: Mapping[str, Array]) -> FlatData:
             f"data: got {flat.where(np.isinf(flat.values))}, expected finite numbers, or NaN where data are missing"
         )
     return flat
+
+
+def _numbers(name: str, array: npt.ArrayLike) -> Array:
+    given = np.asarray(array)
+    if given.dtype.kind not in "fiub":
+        raise ParameterError(f"data: expected real numbers in {described(name)}, got {given.dtype}")
+    return given.astype(np.float64)
 
 
 def described(name: str) -> str:

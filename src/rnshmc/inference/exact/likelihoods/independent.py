@@ -105,7 +105,8 @@ class Independent:
 
     def simulated(self, predictors: Array, own: Array, rng: np.random.Generator) -> Array:
         """New observations at the entries with data."""
-        return self.restored(self.family.simulated(predictors, *self._numbers(own), rng=rng))
+        with np.errstate(over="ignore"):
+            return self.restored(self.family.simulated(predictors, *self._numbers(own), rng=rng))
 
     def _numbers(self, own: Array) -> list[Array]:
         return [scale.of(own) for scale in self.scales]
