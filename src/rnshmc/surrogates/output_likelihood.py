@@ -1,0 +1,155 @@
+"""Covariance of the outputs of a model at several inputs; length scales and noise under which runs are most likely."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, optimize
+
+from rnshmc.errors import FitError
+from rnshmc.surrogates.gradient_conditioning import spread, squared_exponential
+from rnshmc.types import Array
+
+LENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""Length scales common to all inputs that are tried first, in units of the spread of the inputs."""
+NUGGETS = (1e-8, 1e-6, 1e-4, 1e-2)
+"""Variances of the noise of outputs that are tried, in units of the variance of the process."""
+BROAD = 1e4
+"""Variance of the constant, and of the change of the linear part over the spread, in units of the process's."""
+PRIOR = 2.0
+"""Median of the prior of a length scale, in units of the spread; its logarithm has a standard deviation of one."""
+EXTREMES = (0.05, 100.0)
+"""Length scales between which is searched, in units of the spread."""
+ITERATIONS = 40
+MOST = 300
+"""Runs by which hyperparameters are chosen; the first ones of more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance:
+    """k(w, c) = exp(-sum_j (w_j - c_j)^2 / (2 l_j^2)) + BROAD (1 + w'c / s^2), and noise of variance ``nugget``.
+
+    Attributes
+    ----------
+    lengths
+        l, shape (dim,).
+    scale
+        s, the spread of the inputs.
+    nugget
+        In units of the variance of the process.
+    loss
+        Minus the logarithm of the probability of the runs by which it was chosen, for each output, up to a constant
+        that is the same in all coordinates; NaN where it was not chosen.
+    """
+
+    lengths: Array
+    scale: float
+    nugget: float
+    loss: float = math.nan
+
+    def between(self, w: Array, c: Array) -> Array:
+        """k at the rows of both, (k, n)."""
+        return np.asarray(self.local(w, c) + BROAD * (1.0 + (w / self.scale) @ (c / self.scale).T))
+
+    def local(self, w: Array, c: Array) -> Array:
+        """The first term, which falls with the distance."""
+        return squared_exponential(w / self.lengths, c / self.lengths)
+
+    def factor(self, c: Array) -> Array:
+        """Lower Cholesky factor of the matrix of all inputs, with noise.
+
+        Raises
+        ------
+        FitError
+            If it is not positive definite in doubles.
+        """
+        matrix = self.between(c, c)
+        matrix[np.diag_indices_from(matrix)] += self.nugget
+        try:
+            return np.asarray(linalg.cholesky(matrix, lower=True, check_finite=False))
+        except linalg.LinAlgError as error:
+            raise FitError(f"the covariance of {len(c)} runs is not positive definite") from error
+
+
+def chosen(inputs: Array, outputs: Array) -> Covariance:
+    """The covariance under which runs are most likely, all outputs together.
+
+    Length scales have a log-normal prior: a dozen runs do not tell those of twenty inputs.
+
+    Parameters
+    ----------
+    inputs
+        Shape (n, dim).
+    outputs
+        Shape (n, m), in units in which errors matter alike.
+
+    Raises
+    ------
+    FitError
+        If the inputs are all the same, or no candidate can be factored.
+    """
+    scale = spread(inputs)
+    if not scale > 0:
+        raise FitError(f"the {len(inputs)} runs have the same inputs")
+    w, y = inputs[:MOST], outputs[:MOST]
+    dim = inputs.shape[1]
+
+    def common(length: float, nugget: float) -> Covariance:
+        return Covariance(np.full(dim, length * scale), scale, nugget)
+
+    def best_length(nugget: float) -> float:
+        return min(LENGTHS, key=lambda length: _loss(common(length, nugget), w, y))
+
+    length = best_length(NUGGETS[0])
+    nugget = min(NUGGETS, key=lambda nugget: _loss(common(length, nugget), w, y))
+    length = length if nugget == NUGGETS[0] else best_length(nugget)
+    return _by_input(common(length, nugget), w, y)
+
+
+def _by_input(start: Covariance, inputs: Array, outputs: Array) -> Covariance:
+    """With a length scale for each input, from a common one (MacKay 1996: automatic relevance determination)."""
+    scale, dim = start.scale, len(start.lengths)
+
+    def loss(logarithms: Array) -> tuple[float, Array]:
+        covariance = Covariance(scale * np.exp(logarithms), scale, start.nugget)
+        try:
+            value, slopes = _loss_and_slopes(covariance, inputs, outputs)
+        except FitError:
+            return 1e10, np.zeros(dim)
+        away = logarithms - math.log(PRIOR)
+        return value + 0.5 * float(away @ away), slopes + away
+
+    box = optimize.Bounds(np.full(dim, math.log(EXTREMES[0])), np.full(dim, math.log(EXTREMES[1])))
+    origin = np.log(start.lengths / scale)
+    found = optimize.minimize(
+        loss, origin, jac=True, method="L-BFGS-B", bounds=box, options={"maxiter": ITERATIONS, "gtol": 0.1}
+    )
+    return Covariance(scale * np.exp(found.x), scale, start.nugget, float(found.fun))
+
+
+def _loss(covariance: Covariance, inputs: Array, outputs: Array) -> float:
+    try:
+        factor = covariance.factor(inputs)
+    except FitError:
+        return math.inf
+    half = linalg.solve_triangular(factor, outputs, lower=True, check_finite=False)
+    return _minus_log_likelihood(factor, float((half**2).mean()))
+
+
+def _minus_log_likelihood(factor: Array, variance: float) -> float:
+    """For each output, at the variance of the process that is most likely, up to a constant."""
+    tiny = float(np.finfo(float).tiny)
+    return 0.5 * len(factor) * math.log(max(variance, tiny)) + float(np.log(factor.diagonal()).sum())
+
+
+def _loss_and_slopes(covariance: Covariance, inputs: Array, outputs: Array) -> tuple[float, Array]:
+    """Minus log likelihood for each output, and its slopes by the logarithms of the length scales."""
+    factor = covariance.factor(inputs)
+    alpha = linalg.cho_solve((factor, True), outputs, check_finite=False)
+    variance = max(float((outputs * alpha).mean()), float(np.finfo(float).tiny))
+    inverse = linalg.cho_solve((factor, True), np.eye(len(inputs)), check_finite=False)
+    weights = alpha @ alpha.T / (variance * outputs.shape[1]) - inverse
+    weights *= covariance.local(inputs, inputs)
+    scaled = inputs / covariance.lengths
+    slopes = (weights.sum(axis=1)[:, None] * scaled**2).sum(axis=0) - (scaled * (weights @ scaled)).sum(axis=0)
+    return _minus_log_likelihood(factor, variance), -slopes
