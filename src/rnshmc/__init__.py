@@ -19,6 +19,7 @@ EXPORTS = {
     "Result": "rnshmc.inference.result.result",
     # What a posterior can be given as
     "LeastSquares": "rnshmc.inference.exact.least_squares",
+    "Model": "rnshmc.inference.exact.forward",
     "UMBridge": "rnshmc.inference.exact.umbridge",
     "Potential": "rnshmc.types",
     # Likelihoods of the outputs of a model, and priors

@@ -3,6 +3,7 @@ from rnshmc.errors import EvaluationError as EvaluationError
 from rnshmc.errors import ParameterError as ParameterError
 from rnshmc.errors import RnshmcError as RnshmcError
 from rnshmc.inference.call import sample as sample
+from rnshmc.inference.exact.forward import Model as Model
 from rnshmc.inference.exact.least_squares import LeastSquares as LeastSquares
 from rnshmc.inference.exact.likelihoods.continuous import LogNormal as LogNormal
 from rnshmc.inference.exact.likelihoods.continuous import Relative as Relative

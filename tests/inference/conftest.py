@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluations import Evaluations
-from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.exact.target import make_model
 from rnshmc.inference.transforms import make_transform
@@ -78,4 +78,4 @@ def evaluations_of(function: Function, dim: int = 3, **settings: Any) -> Evaluat
     names = [f"x{i}" for i in range(dim)]
     pool, limit = settings.pop("pool", None), settings.pop("time_limit", None)
     transform = make_transform(settings.pop("bounds", None), names)
-    return Evaluations(make_workers(pool, Model(function), time_limit=limit), transform, **settings)
+    return Evaluations(make_workers(pool, Density(function), time_limit=limit), transform, **settings)

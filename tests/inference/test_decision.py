@@ -9,7 +9,7 @@ from rnshmc.inference.stages.decision import Decision, Tally, batch_size, decide
 from rnshmc.inference.tuning import Training
 
 TUNING = Training()
-TALLY = Tally(dim=10, with_gradients=True, aim=1000.0, most_rows=9000, used=40, tried=30, variance=0.05)
+TALLY = Tally(dim=10, learnt="gradients", aim=1000.0, most_rows=9000, used=40, tried=30, variance=0.05)
 """Forty points, and corrections that need twenty-five exact values."""
 
 
@@ -33,8 +33,8 @@ TALLY = Tally(dim=10, with_gradients=True, aim=1000.0, most_rows=9000, used=40, 
         ({"variance": 1.0, "used": 319}, Decision.BATCH),
         ({"variance": 1.0, "used": 319, "most_rows": 3600}, Decision.GIVE_UP),
         # Without gradients, a point is one equation, and a quadratic takes (d + 1)(d + 2) and more.
-        ({"with_gradients": False}, Decision.BATCH),
-        ({"with_gradients": False, "used": 200, "tried": 400}, Decision.EXAMINE),
+        ({"learnt": "values"}, Decision.BATCH),
+        ({"learnt": "values", "used": 200, "tried": 400}, Decision.EXAMINE),
     ],
 )
 def test_the_next_step(changes: dict[str, float], decision: Decision) -> None:

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import BudgetSpent, EvaluationError
+from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluation, Spent
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.ledger import Ledger
-from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
@@ -55,7 +55,7 @@ def test_nothing_is_evaluated_twice(points: Array) -> None:
 
 
 def test_a_gradient_is_asked_for_where_a_value_alone_is_known(points: Array) -> None:
-    model = Model(lambda x: -0.5 * float(x @ x), lambda x: -x)
+    model = Density(lambda x: -0.5 * float(x @ x), lambda x: -x)
     exact = Evaluations(make_workers(None, model, time_limit=None), make_transform(None, ["a", "b", "c"]))
     [value] = exact.evaluate(points[0], gradient=False)
     [both] = exact.evaluate(points[0])

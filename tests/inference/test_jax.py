@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Task
-from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.types import Array
 
@@ -26,7 +26,7 @@ def exact() -> tuple[float, Array]:
 
 
 def test_it_is_differentiated_in_double_precision() -> None:
-    model = Model(make_density())
+    model = Density(make_density())
     for _ in range(2):
         answer, cost = model.evaluate(X, gradient=True)
         value, gradient = exact()
@@ -37,12 +37,12 @@ def test_it_is_differentiated_in_double_precision() -> None:
 
 
 def test_the_first_evaluation_is_counted_as_what_it_takes() -> None:
-    _, cost = Model(make_density()).evaluate(X, gradient=True)
+    _, cost = Density(make_density()).evaluate(X, gradient=True)
     assert (cost.values, cost.gradients) == (2, 1)
 
 
 def test_it_can_be_sent_to_a_process() -> None:
-    workers = make_workers(1, Model(make_density()), time_limit=None)
+    workers = make_workers(1, Density(make_density()), time_limit=None)
     workers.submit(Task(0, X, True))
     _, (answer, _) = workers.next()
     workers.close()

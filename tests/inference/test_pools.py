@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import EvaluationError, ParameterError
+from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Answer, Task
-from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.pools import Workers, make_workers
 from rnshmc.types import Array
 from tests.inference.conftest import Sent, make_moody, make_normal
@@ -58,7 +58,7 @@ def pool(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def workers_of(pool: Any, target: Any, time_limit: float | None = None) -> Iterator[Workers]:
-    workers = make_workers(pool, Model(target), time_limit=time_limit)
+    workers = make_workers(pool, Density(target), time_limit=time_limit)
     try:
         yield workers
     finally:
@@ -77,7 +77,7 @@ def test_every_pool_gives_the_answers_of_this_process(pool: Any, points: Array) 
     with workers_of(pool, make_normal()) as workers:
         found = answers(workers, points)
     assert sorted(found) == list(range(len(points)))
-    here = Model(make_normal())
+    here = Density(make_normal())
     for number, x in enumerate(points):
         expected, _ = here.evaluate(x, gradient=True)
         assert found[number][0].value == expected.value
@@ -184,7 +184,7 @@ def test_a_target_that_cannot_be_sent_is_told_before_it_is(tmp_path: Path) -> No
             return 0.0
 
         with pytest.raises(ParameterError, match="target: it cannot be sent to a worker"):
-            make_workers(2, Model(unsendable), time_limit=None)
+            make_workers(2, Density(unsendable), time_limit=None)
 
 
 def test_processes_end_with_the_run(points: Array) -> None:
@@ -204,9 +204,9 @@ def test_processes_end_with_the_run(points: Array) -> None:
 )
 def test_what_is_no_pool_is_told(pool: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        make_workers(pool, Model(make_normal()), time_limit=None)
+        make_workers(pool, Density(make_normal()), time_limit=None)
 
 
 def test_a_time_limit_is_positive() -> None:
     with pytest.raises(ParameterError, match="time_limit"):
-        make_workers(None, Model(make_normal()), time_limit=0.0)
+        make_workers(None, Density(make_normal()), time_limit=0.0)

@@ -194,7 +194,9 @@ def in_jax(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("given", "rtol"), [(Quartic(), 1e-14), (pair, 1e-14), (in_jax, 1e-14), (number, 1e-8)], ids=str
+    ("given", "rtol"),
+    [(Quartic(), 1e-14), (pair, 1e-14), (in_jax, 1e-14), (number, 1e-8)],
+    ids=["potential", "pair", "jax", "number"],
 )
 def test_a_function_or_a_potential(given: Any, rtol: float) -> None:
     prior = make_prior(given, ["a", "b"])

@@ -6,8 +6,8 @@ import time
 import numpy as np
 from mpi4py.futures import MPIPoolExecutor
 
+from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Task
-from rnshmc.inference.exact.model import Model
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.types import Array
 
@@ -26,7 +26,7 @@ def main() -> None:
     points = np.linspace(-1, 1, 10)[:, None]
     points[3], points[5] = 1.5, 2.5
     with MPIPoolExecutor() as pool:
-        workers = make_workers(pool, Model(moody), time_limit=1.0)
+        workers = make_workers(pool, Density(moody), time_limit=1.0)
         for number, x in enumerate(points):
             workers.submit(Task(number, x, gradient=True))
         answers = {task.number: answer for task, (answer, _) in (workers.next() for _ in points)}

@@ -1,5 +1,6 @@
 """From a start to draws and expectations: the algorithm behind `rnshmc.sample`.
 
+    seek       a mode, where a forward model's outputs can be emulated; else
     descend    to a mode, each gradient a secant of the Hessian
     probe      the directions not seen yet: coordinates whitened, d + 1 training points
     train      surrogate, its draws, exact values and gradients there, again
@@ -21,6 +22,7 @@ from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.result.findings import Found, outcome_of
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.stages.descent import descend
+from rnshmc.inference.stages.emulation import seek
 from rnshmc.inference.stages.probing import settle
 from rnshmc.inference.stages.walls import find_wall
 from rnshmc.inference.surrogate.whitening import Whitening
@@ -101,6 +103,17 @@ def run(
 def _stages(job: Job, starts: Array, coordinates: Whitening | None, *, doubtful: bool) -> Iterator[Found]:
     """What is found after each stage."""
     found = Found(starts=len(starts))
+    if job.archive.emulating:
+        for tried in _emulated(job, found, starts, coordinates):
+            found = tried
+            yield found
+        if found.rows is not None:
+            return
+        # What was run serves as values, and the coordinates of the mode as a start.
+        job.archive.emulating = False
+        starts = np.array([mode.whitening.centre for mode in found.modes] or starts)
+        coordinates = found.whitening or coordinates
+        found = Found(starts=found.starts)
     for start in starts:
         found = found.with_mode(descend(job.archive, start, job.tuning, coordinates, doubtful=doubtful))
         yield found
@@ -110,17 +123,36 @@ def _stages(job: Job, starts: Array, coordinates: Whitening | None, *, doubtful:
     if (reason := _no_surrogate(job, found)) is not None:
         yield from way_on(job, replace(found, reason=reason))
         return
+    for tried in _attempts(job, found):
+        found = tried
+        yield found
+    if found.rows is None:
+        yield from way_on(job, found)
+
+
+def _attempts(job: Job, found: Found) -> Iterator[Found]:
+    """What is found by training surrogates, until one is good enough; the last has rows then."""
     mode = found.whitening
     for _ in range(job.tuning.attempts):
         # A surrogate that diverged distorts the whitening: each attempt starts from the mode's.
         for tried in attempt(job, replace(found, whitening=mode)):
             found = tried
             yield found
-        if found.rows is not None:
+        # Noise is fitted no better by another surrogate.
+        if found.rows is not None or job.archive.noise > job.tuning.judging.noisy:
             return
-        if job.archive.noise > job.tuning.judging.noisy:  # which no other surrogate fits better
-            break
-    yield from way_on(job, found)
+
+
+def _emulated(job: Job, found: Found, starts: Array, coordinates: Whitening | None) -> Iterator[Found]:
+    """What is found by emulated outputs; the last has rows if that is good enough."""
+    for start in starts:
+        mode = seek(job.archive, start, job.tuning, coordinates)
+        found = found.with_mode(mode)
+        yield found
+    best = min(found.modes, key=lambda mode: mode.value)
+    found = replace(found, whitening=best.whitening)
+    if len(found.modes) == 1:
+        yield from _attempts(job, found)
 
 
 def _until_wall(job: Job, stages: Iterator[Found]) -> Iterator[Found]:

@@ -11,13 +11,21 @@ import numpy.typing as npt
 from rnshmc.errors import ParameterError
 from rnshmc.inference.algorithm import run
 from rnshmc.inference.exact.evaluations import Evaluations
-from rnshmc.inference.exact.known import Known, read_known
+from rnshmc.inference.exact.known import Known, read_known, read_runs
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.pools import Pool, make_workers
-from rnshmc.inference.exact.target import Gradient, digest_of, make_model, make_names, make_starts, make_units
+from rnshmc.inference.exact.target import (
+    Gradient,
+    digest_of,
+    make_names,
+    make_posterior,
+    make_starts,
+    make_units,
+    own_names,
+)
 from rnshmc.inference.progress import Listener, listening
 from rnshmc.inference.result.result import Result, make_result
-from rnshmc.inference.stages.scale import make_coordinates
+from rnshmc.inference.stages.scale import make_coordinates, prior_scale
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
 from rnshmc.inference.stages.walls import take_up
 from rnshmc.inference.transforms import Bounds, make_transform
@@ -123,9 +131,11 @@ def sample(
     """
     starts = make_starts(x0)
     dim = starts.shape[1]
-    chosen_names = make_names(names, dim)
+    chosen_names = make_names(names, dim, own_names(target))
     chosen_units = make_units(units, chosen_names)
-    transform = make_transform(bounds, chosen_names)
+    posterior = make_posterior(target, gradient, chosen_names)
+    posed = posterior.posed
+    transform = make_transform(bounds, chosen_names).within(posterior.bounds)
     check_inside(starts, transform, chosen_names)
     _check_whole("draws", draws, 4)
     _check_whole("seed", seed, 0)
@@ -133,15 +143,28 @@ def sample(
         _check_whole("budget", budget, 1)
     if callback is not None and not callable(callback):
         raise ParameterError(f"callback: expected a function of the progress, got {callback!r}")
-    coordinates = make_coordinates(scale, starts[0], transform, widest=DEFAULT.widest)
-    model = make_model(target, gradient, dim)
-    known = read_known(evaluations, chosen_names)
-    workers = make_workers(pool, model, time_limit=time_limit)
+    expected = prior_scale(posed, starts[0]) if scale is None else scale
+    coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
+    if posed is None:
+        known = read_known(evaluations, chosen_names)
+    else:
+        known = read_runs(evaluations, chosen_names, posed, starts[0])
+    workers = make_workers(pool, posterior.evaluable, time_limit=time_limit)
     # The digest of a target says nothing of a gradient beside it.
     digest = None if callable(gradient) else digest_of(target)
-    ledger = None if filepath is None else Ledger(filepath, chosen_names, resume=resume, digest=digest)
+    ledger = None
+    if filepath is not None:
+        kept = chosen_names if posed is None else chosen_names[: posed.inputs]
+        ledger = Ledger(filepath, kept, resume=resume, digest=digest, runs=posed is not None)
     potential = Evaluations(
-        workers, transform, use_gradients=gradient is not False, ledger=ledger, known=known, budget=budget
+        workers,
+        transform,
+        use_gradients=gradient is not False,
+        ledger=ledger,
+        known=known,
+        budget=budget,
+        posed=posed,
+        slope_price=posterior.slope_price,
     )
     with closing(potential), listening(callback, bar=progress_bar) as tell:
         potential.confirm()
@@ -167,7 +190,7 @@ def sample(
                 break
             transform, doubt = take_up(outcome.wall, transform, chosen_names)
             potential, doubts = potential.bounded(transform), (*doubts, doubt)
-            coordinates = make_coordinates(scale, starts[0], transform, widest=DEFAULT.widest)
+            coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
 
 

@@ -43,6 +43,14 @@ class Transform:
         (low if outside < inside else high)[coordinate] = bound
         return Transform(low, high), bound
 
+    def within(self, bounds: Mapping[int, tuple[float | None, float | None]]) -> "Transform":
+        """With narrower bounds for some parameters, by their number."""
+        low, high = self.low.copy(), self.high.copy()
+        for k, (least, most) in bounds.items():
+            low[k] = max(low[k], -math.inf if least is None else least)
+            high[k] = min(high[k], math.inf if most is None else most)
+        return Transform(low, high)
+
     def parameters(self, x: Array) -> Array:
         """T(x) for the rows of ``x`` or one point; strictly inside the bounds, even if T(x) rounds to a bound."""
         below, above, both = self._kinds()
@@ -70,22 +78,27 @@ class Transform:
         """sum_i log |dT_i/dx_i| at one position."""
         return float(self._log_slopes(x).sum())
 
+    def log_jacobians(self, x: Array) -> Array:
+        """The same at the rows of ``x``."""
+        return np.asarray(self._log_slopes(x).sum(axis=-1))
+
     def pulled_back(self, gradient: Array, x: Array) -> Array:
-        """Gradient in x of log p(T(x)) + sum_i log |dT_i/dx_i|, from that of log p in theta."""
+        """Gradient in x of log p(T(x)) + sum_i log |dT_i/dx_i|, from that of log p in theta, row by row."""
         below, above, both = self._kinds()
         with np.errstate(over="ignore"):
             slopes = np.exp(self._log_slopes(x))
-        slopes[above] *= -1.0
-        change = np.zeros(self.dim)
-        change[below | above] = 1.0
-        change[both] = 1.0 - 2.0 * expit(x[both])
+        slopes[..., above] *= -1.0
+        change = np.zeros(x.shape)
+        change[..., below | above] = 1.0
+        change[..., both] = 1.0 - 2.0 * expit(x[..., both])
         pulled: Array = slopes * gradient + change
         return pulled
 
     def _log_slopes(self, x: Array) -> Array:
         below, above, both = self._kinds()
         slopes = np.where(below | above, x, 0.0)
-        slopes[both] = np.log((self.high - self.low)[both]) + log_expit(x[both]) + log_expit(-x[both])
+        widths = np.log((self.high - self.low)[both])
+        slopes[..., both] = widths + log_expit(x[..., both]) + log_expit(-x[..., both])
         return slopes
 
     def _kinds(self) -> tuple[Any, Any, Any]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rnshmc.inference.tuning_chains import AdaptedHMC, Ensemble, Trajectories
-from rnshmc.inference.tuning_start import Curvatures, Descent, Differences, Noise, Probing, Search, Walls
+from rnshmc.inference.tuning_start import Curvatures, Descent, Differences, Noise, Probing, Search, Seeking, Walls
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,8 @@ class Training:
     """Training points with gradients."""
     most_values: int = 3000
     """Training points without gradients, each one equation where the others are d + 1."""
+    most_runs: int = 1000
+    """Runs of a forward model whose outputs are learnt. Not varied."""
     hopeless: float = 6.0
     """A surrogate that is far off after this many times d + 20 points is given up. Benchmark, GARCH: 8 of 20 to 2."""
     stale: float = 1.3
@@ -241,6 +243,7 @@ class Tuning:
     search: Search = field(default_factory=Search)
     descent: Descent = field(default_factory=Descent)
     probing: Probing = field(default_factory=Probing)
+    seeking: Seeking = field(default_factory=Seeking)
     widest: float = 2.0
     """Largest scale of the unconstrained coordinate of a bounded parameter: a standard logistic has 1.8."""
     fitting: Fitting = field(default_factory=Fitting)

@@ -149,3 +149,37 @@ class Walls:
     """Fruitless looks, after which zero densities are left to the importance weights."""
     halvings: int = 14
     """Values that locate a wall: to 1 / 16000 of the distance from the lowest point to one of zero density."""
+
+
+@dataclass(frozen=True)
+class Seeking:
+    """From a start to a mode by emulated outputs. Nothing here was varied."""
+
+    first_step: float = 1.0
+    """Of each input, in units of its expected scale."""
+    rounds: int = 5
+    """Rounds of steps, each for the inputs whose last one was too long or too short."""
+    felt: float = 2.0
+    """Change of the outputs, in units of their errors, that a new step aims at."""
+    least_felt: float = 1e-3
+    """Change from which on a step is long enough."""
+    most_felt: float = 100.0
+    """Change up to which a step is short enough."""
+    growth: float = 100.0
+    """Largest factor between two steps."""
+    shrinkage: float = 0.1
+    """Factor after a failed step."""
+    steps: int = 30
+    """Gauss-Newton steps."""
+    first_radius: float = 2.0
+    """Half width of the first trust region, in whitened coordinates."""
+    longest: float = 10.0
+    """Half width of the largest."""
+    small: float = 0.1
+    """Predicted decrease, times sqrt(d), below which the mode is found."""
+    poor: float = 0.1
+    """Decrease over the predicted one below which the region shrinks."""
+    good: float = 0.5
+    """The same, above which it grows."""
+    shorter: float = 0.3
+    longer: float = 2.0

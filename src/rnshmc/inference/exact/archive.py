@@ -1,28 +1,45 @@
 """All evaluations of a run, as arrays for training."""
 
+import math
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from rnshmc.inference.exact.evaluation import Evaluation, Spent
 from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
 
 @dataclass(frozen=True, eq=False)
+class Runs:
+    """Outputs of runs of a forward model, shape (n, m), and what reads potentials off them."""
+
+    outputs: Array
+    posed: Posed
+    transform: Transform
+
+
+@dataclass(frozen=True, eq=False)
 class Training:
-    """Points with finite values; a row of ``gradients`` is NaN where there is no gradient."""
+    """Points with finite values; a row of ``gradients`` is NaN where there is no gradient.
+
+    ``runs`` are those of a forward model at the points, where outputs are what is learnt; None where values are.
+    """
 
     points: Array
     values: Array
     gradients: Array
+    runs: Runs | None = None
 
     def where(self, chosen: npt.NDArray[np.intp]) -> "Training":
         """The points with these indices."""
-        return Training(self.points[chosen], self.values[chosen], self.gradients[chosen])
+        runs = self.runs and replace(self.runs, outputs=self.runs.outputs[chosen])
+        return Training(self.points[chosen], self.values[chosen], self.gradients[chosen], runs)
 
 
 @dataclass(frozen=True)
@@ -49,6 +66,8 @@ class Archive:
     ----------
     noise
         Largest measured standard deviation of the noise of values; 0 where none was measured.
+    emulating
+        Whether the outputs of a forward model are learnt; set to False when that has failed.
     """
 
     def __init__(self, evaluations: Evaluations, progress: Callable[[Progress], None]) -> None:
@@ -61,6 +80,7 @@ class Archive:
         self.by_stage: dict[str, Spent] = {}
         self.surrogate_error = float("nan")
         self.noise = 0.0
+        self.emulating = evaluations.posed is not None
         self.expected_units: int | None = None
 
     @property
@@ -70,8 +90,13 @@ class Archive:
 
     @property
     def has_gradient(self) -> bool:
-        """Whether gradients can be asked for."""
-        return self._evaluations.has_gradient
+        """Whether gradients can be asked for, and are learnt from."""
+        return self._evaluations.has_gradient and not self.emulating
+
+    @property
+    def posed(self) -> Posed | None:
+        """How the potential is read off runs of a forward model; None where the target is a density."""
+        return self._evaluations.posed
 
     @property
     def spent(self) -> Spent:
@@ -119,13 +144,28 @@ class Archive:
             self._account(stage, start)
         return [arrived[np.ascontiguousarray(point).tobytes()] for point in points]
 
+    def change(self, first: Evaluation, other: Evaluation) -> float:
+        """How far the outputs of two runs are apart, in units of their errors; NaN where there is a failed one."""
+        posed = self._evaluations.posed
+        if posed is None or first.run is None or other.run is None or not np.isfinite(other.value):
+            return math.nan
+        own = self._evaluations.transform.parameters(first.point)[None, posed.inputs :]
+        before, after = (posed.observed.predictors(one.run.outputs[None]) for one in (first, other) if one.run)
+        weights = posed.observed.curvatures(before, own)[0]
+        return float(np.sqrt(weights @ (after - before)[0] ** 2))
+
     def keep_difference(self, found: Evaluation) -> None:
         """Keep a gradient computed from differences of values: good for a Hessian, not for training."""
         self._differences.append(found)
 
     def training(self) -> Training:
         """All points with finite values."""
-        return _arrays([found for found in self._by_point.values() if np.isfinite(found.value)], self.dim)
+        kept = [found for found in self._by_point.values() if np.isfinite(found.value)]
+        arrays, posed = _arrays(kept, self.dim), self.posed
+        if posed is None or not self.emulating:
+            return arrays
+        outputs = np.array([found.run.outputs for found in kept if found.run])
+        return replace(arrays, runs=Runs(outputs, posed, self._evaluations.transform))
 
     def slopes(self) -> Training:
         """Points with gradients or difference quotients."""
@@ -148,9 +188,9 @@ class Archive:
 def _usable(found: Evaluation) -> Evaluation:
     """The evaluation; a failed one if its value or gradient is not finite."""
     if np.isnan(found.value) or found.value == -np.inf:
-        return Evaluation(found.point, np.inf, None, found.failure or f"the potential is {found.value}")
+        return replace(found, value=np.inf, gradient=None, failure=found.failure or f"the potential is {found.value}")
     if found.gradient is not None and not np.isfinite(found.gradient).all():
-        return Evaluation(found.point, np.inf, None, found.failure or "the gradient is not finite")
+        return replace(found, value=np.inf, gradient=None, failure=found.failure or "the gradient is not finite")
     return found
 
 

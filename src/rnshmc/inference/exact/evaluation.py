@@ -2,9 +2,30 @@
 
 import math
 from dataclasses import astuple, dataclass, replace
+from typing import Protocol
 
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What one run of a forward model returned.
+
+    Attributes
+    ----------
+    outputs
+        Shape (m,).
+    jacobian
+        Their derivatives, (m, p); None where it was not asked for.
+    along, pulled
+        A vector v, (m,), and the product J'v, (p,), that was asked for; None where none was.
+    """
+
+    outputs: Array
+    jacobian: Array | None = None
+    along: Array | None = None
+    pulled: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +46,8 @@ class Evaluation:
     """Why the evaluation failed, or why its gradient did."""
     with_gradient: bool = True
     """Whether a gradient was requested."""
+    run: Run | None = None
+    """The run of a forward model behind it; None where the target is a density, or the run failed."""
 
     @property
     def failed(self) -> bool:
@@ -37,8 +60,9 @@ class Evaluation:
         return self.with_gradient or self.failure is not None or not math.isfinite(self.value)
 
     def without_gradient(self) -> "Evaluation":
-        """The value alone."""
-        return replace(self, gradient=None, with_gradient=False)
+        """The value alone, or the outputs."""
+        run = self.run and Run(self.run.outputs)
+        return replace(self, gradient=None, with_gradient=False, run=run)
 
 
 @dataclass(frozen=True)
@@ -90,6 +114,14 @@ class Task:
 
 Answer = tuple[Evaluation, Cost]
 """What a worker returns."""
+
+
+class Evaluable(Protocol):
+    """What is sent to workers."""
+
+    def evaluate(self, x: Array, *, gradient: bool) -> Answer:
+        """The evaluation at ``x``, in the user's coordinates, with a gradient if requested and there is one."""
+        ...
 
 
 def failed(point: Array, failure: str, *, gradient: bool) -> Answer:

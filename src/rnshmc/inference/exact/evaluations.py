@@ -9,10 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.errors import BudgetSpent, EvaluationError
-from rnshmc.inference.exact.evaluation import Answer, Evaluation, Spent, Task, translated
+from rnshmc.errors import EvaluationError
+from rnshmc.inference.exact.account import Account
+from rnshmc.inference.exact.evaluation import Evaluation, Spent, Task, translated
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.pools import Workers
+from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.resuming import confirm
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
@@ -38,11 +40,17 @@ class Evaluations:
         Evaluations to learn from, in the user's coordinates.
     budget
         Units that may be spent, None for any number.
+    posed
+        How the potential is read off runs of a forward model; None where the target is the density itself.
+    slope_price
+        Units that a gradient costs.
 
     Attributes
     ----------
     known
         The given evaluations inside the bounds, in unconstrained coordinates.
+    posed, transform
+        As given.
     """
 
     def __init__(
@@ -54,15 +62,16 @@ class Evaluations:
         ledger: Ledger | None = None,
         known: Iterable[Evaluation] = (),
         budget: int | None = None,
+        posed: Posed | None = None,
+        slope_price: int = 1,
     ) -> None:
         self._workers = workers
-        self._transform = transform
+        self.posed = posed
+        self.transform = transform
         self._use_gradients = use_gradients
         self._ledger = ledger
-        self._budget = budget
-        self._spent = Spent()
+        self._account = Account(budget, slope_price)
         self._number = 0
-        self._always_both = False
         self._found_gradient: bool | None = None
         self._tasks: dict[bytes, Task] = {}
         self._by_parameters: dict[bytes, Evaluation] = {}
@@ -83,20 +92,20 @@ class Evaluations:
     @property
     def spent(self) -> Spent:
         """What was evaluated in this run so far."""
-        return self._spent
+        return self._account.spent
 
     @property
     def budget(self) -> int | None:
         """Units that may be spent in this run."""
-        return self._budget
+        return self._account.budget
 
     def affordable(self, points: Array, *, gradient: bool) -> int:
         """Number of rows of ``points``, from the first on, that are known or that the budget still allows."""
-        if self._budget is None:
+        if self._account.budget is None:
             return len(points)
-        left = (self._budget - self._spent.units) // self._price(gradient)
+        left = (self._account.budget - self.spent.units) // self._account.price(gradient)
         for number, point in enumerate(points):
-            left -= self._found(point, self._transform.parameters(point), gradient) is None
+            left -= self._found(point, self.transform.parameters(point), gradient) is None
             if left < 0:
                 return number
         return len(points)
@@ -116,7 +125,7 @@ class Evaluations:
         """
         gradient = gradient and self.has_gradient
         points = np.atleast_2d(np.asarray(points, dtype=np.float64))
-        waiting = deque((point, self._transform.parameters(point)) for point in points)
+        waiting = deque((point, self.transform.parameters(point)) for point in points)
         in_progress: list[tuple[Array, Array]] = []
         try:
             while waiting or in_progress:
@@ -129,17 +138,17 @@ class Evaluations:
                     for point, found in arrived:
                         self._note_gradient(found, gradient)
                         self._yielded[found.point.tobytes()] = found
-                        yield translated(found, point, self._transform)
-                elif lost := [pair for pair in in_progress if pair[1].tobytes() not in self._tasks]:
+                        yield translated(found, point, self.transform)
+                elif lost := [pair for pair in in_progress if self._key(pair[1]) not in self._tasks]:
                     # Another iterator requested less there, or withdrew the point.
-                    in_progress = [pair for pair in in_progress if pair[1].tobytes() in self._tasks]
+                    in_progress = [pair for pair in in_progress if self._key(pair[1]) in self._tasks]
                     waiting.extendleft(lost)
                     if not self._begin(*waiting[0], gradient) and not self._tasks:
-                        raise self._budget_spent()
+                        raise self._account.exhausted()
                 elif self._tasks:
                     self._collect()
                 else:
-                    raise self._budget_spent()
+                    raise self._account.exhausted()
         finally:
             self._withdraw(x for _, x in in_progress)
 
@@ -149,7 +158,7 @@ class Evaluations:
         What this one has yielded is `known` to the other.
         """
         other = copy(self)
-        other._transform, other._by_point, other._yielded = transform, {}, {}
+        other.transform, other._by_point, other._yielded = transform, {}, {}
         other.known = other._expose((*self._given, *self._yielded.values()))
         return other
 
@@ -172,7 +181,7 @@ class Evaluations:
             return
         confirm(self._stored, self._anew, self._ledger, gradient=self._use_gradients)
         message = "filepath: %s holds %d evaluations; one was made anew and agrees, for %d units"
-        _log.info(message, self._ledger.path, len(self._ledger.records), self._spent.units)
+        _log.info(message, self._ledger.path, len(self._ledger.records), self.spent.units)
 
     def disown(self) -> None:
         """Remove this run's evaluations from the file: they are not of the target that the user meant."""
@@ -187,14 +196,14 @@ class Evaluations:
 
     def _begin(self, point: Array, x: Array, gradient: bool) -> bool:
         """Whether a point is known or submitted; if not, there is no free worker or no budget for it."""
-        if self._found(point, x, gradient) or x.tobytes() in self._tasks:
+        if self._found(point, x, gradient) or self._key(x) in self._tasks:
             return True
-        reserved = sum(self._price(task.gradient) for task in self._tasks.values())
-        if not self._affords(reserved + self._price(gradient)):
+        reserved = sum(self._account.price(task.gradient) for task in self._tasks.values())
+        if not self._account.affords(reserved + self._account.price(gradient)):
             return False
         if self._workers.slots is not None and len(self._tasks) >= self._workers.slots:
             return False
-        self._tasks[x.tobytes()] = self._submit(x, gradient)
+        self._tasks[self._key(x)] = self._submit(x, gradient)
         return True
 
     def _submit(self, x: Array, gradient: bool) -> Task:
@@ -203,30 +212,17 @@ class Evaluations:
         self._workers.submit(task)
         return task
 
-    def _affords(self, units: int) -> bool:
-        return self._budget is None or self._spent.units + units <= self._budget
-
-    def _price(self, gradient: bool) -> int:
-        """Units that an evaluation costs; a gradient may come with every value."""
-        return 2 if gradient or self._always_both else 1
-
-    def _budget_spent(self) -> BudgetSpent:
-        return BudgetSpent(
-            f"budget: {self._spent.units} of {self._budget} units are spent, at {self._spent.points} points, and the "
-            "next point takes more"
-        )
-
     def _withdraw(self, parameters: Iterable[Array]) -> None:
         """Withdraw points that have not started and that nobody waits for any more."""
         for x in parameters:
-            task = self._tasks.get(x.tobytes())
+            task = self._tasks.get(self._key(x))
             if task is not None and self._workers.withdraw(task):
-                del self._tasks[x.tobytes()]
+                del self._tasks[self._key(x)]
 
     def _collect(self) -> None:
         """Wait for one evaluation, and store it."""
         task, found = self._next()
-        del self._tasks[task.x.tobytes()]
+        del self._tasks[self._key(task.x)]
         if self._ledger is not None:
             self._ledger.append(found)
         self._learn(found)
@@ -238,19 +234,16 @@ class Evaluations:
         except EvaluationError as error:
             kept = ". The evaluations are in the file; the same call resumes from them" if self._ledger else ""
             raise EvaluationError(f"{error}{kept}") from error
-        return task, self._counted(answer)
-
-    def _counted(self, answer: Answer) -> Evaluation:
         found, cost = answer
-        self._always_both |= cost.always_both
-        self._spent += Spent(cost.values, cost.gradients, int(found.failed), points=1)
-        return found if self._use_gradients else found.without_gradient()
+        self._account.book(found, cost)
+        return task, found if self._use_gradients else found.without_gradient()
 
     def _anew(self, stored: Evaluation) -> Evaluation:
         """The evaluation of a stored point, made again and not stored."""
-        gradient = self._use_gradients and stored.with_gradient
-        if not self._affords(self._price(gradient)):
-            raise self._budget_spent()
+        # Outputs tell models apart; derivatives of a run are for one likelihood.
+        gradient = self._use_gradients and stored.with_gradient and self.posed is None
+        if not self._account.affords(self._account.price(gradient)):
+            raise self._account.exhausted()
         self._submit(stored.point, gradient)
         anew = self._next()[1]
         self._note_gradient(anew, gradient)
@@ -269,25 +262,33 @@ class Evaluations:
     def _expose(self, given: Iterable[Evaluation]) -> tuple[Evaluation, ...]:
         """Given evaluations in unconstrained coordinates, found there without another one."""
         usable = self._usable(given)
-        points = [self._transform.coordinates(one.point) for one in usable]
+        points = [self.transform.coordinates(one.point) for one in usable]
         self._by_point.update({point.tobytes(): one for point, one in zip(points, usable, strict=True)})
-        return tuple(translated(one, point, self._transform) for point, one in zip(points, usable, strict=True))
+        return tuple(translated(one, point, self.transform) for point, one in zip(points, usable, strict=True))
 
     def _usable(self, given: Iterable[Evaluation]) -> tuple[Evaluation, ...]:
         """The evaluations strictly inside the bounds, without gradients if none are used."""
-        low, high = self._transform.low, self._transform.high
-        inside = [one for one in given if ((low < one.point) & (one.point < high)).all()]
+        low, high = self.transform.low, self.transform.high
+        sides = ((one, len(one.point)) for one in given)  # a run has the model's parameters alone, the first ones
+        inside = [one for one, n in sides if ((low[:n] < one.point) & (one.point < high[:n])).all()]
         return tuple(inside if self._use_gradients else (one.without_gradient() for one in inside))
 
     def _learn(self, found: Evaluation) -> None:
         """Keep an evaluation, in place of one at the same point that says less."""
-        known = self._by_parameters.get(found.point.tobytes())
+        key = self._key(found.point)
+        known = self._by_parameters.get(key)
         if known is None or known.gradient is None:
-            self._by_parameters[found.point.tobytes()] = found
+            self._by_parameters[key] = found
+
+    def _key(self, x: Array) -> bytes:
+        """What an evaluation at x depends on: of a forward model, its own parameters alone."""
+        return (x if self.posed is None else self.posed.key(x)).tobytes()
 
     def _found(self, point: Array, x: Array, gradient: bool) -> Evaluation | None:
         """What is known at a point, if no more can be known of what is requested."""
-        for found in (self._by_parameters.get(x.tobytes()), self._by_point.get(point.tobytes())):
-            if found is not None and (not gradient or found.complete):
-                return found
+        for stored in (self._by_parameters.get(self._key(x)), self._by_point.get(point.tobytes())):
+            if stored is not None:
+                found = stored if self.posed is None else self.posed.read(stored, x)
+                if not gradient or found.complete:
+                    return found
         return None

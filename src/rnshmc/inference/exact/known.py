@@ -4,14 +4,17 @@ import math
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rnshmc.errors import DataError, ParameterError
-from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.exact.ledger import parse
+from rnshmc.inference.exact.evaluation import Evaluation, Run
+from rnshmc.inference.exact.lines import parse
+from rnshmc.inference.exact.posed import Posed
+from rnshmc.types import Array
 
 Known = str | os.PathLike[str] | Mapping[str, Any] | None
 _KEYS = ("points", "log_densities", "gradients")
@@ -43,11 +46,70 @@ def read_known(source: Known, names: Sequence[str]) -> tuple[Evaluation, ...]:
     path = Path(source)
     if path.suffix == ".npz":
         return _of_arrays(_stored(path), str(path), len(names))
+    return parse(_lines(path), path, names)
+
+
+def read_runs(source: Known, names: Sequence[str], posed: Posed, start: Array) -> tuple[Evaluation, ...]:
+    """Read runs of a forward model.
+
+    Parameters
+    ----------
+    source
+        A file that `rnshmc.sample` wrote for this model, with any data; an npz file or a mapping with ``points``, the
+        model's parameters, shape (n, p), and ``outputs``, (n, m). None: no runs.
+    names
+        Names of all parameters.
+    posed
+        The posterior.
+    start
+        Whose values the parameters of the likelihood have, shape (d,).
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, or is not of this kind.
+    ParameterError
+        If an array is missing, unknown or of the wrong shape.
+    """
+    if source is None:
+        return ()
+    own = start[posed.inputs :]
+    kept = names[: posed.inputs]
+    path = None if isinstance(source, Mapping) else Path(source)
+    if path is not None and path.suffix != ".npz":
+        runs = parse(_lines(path), path, kept, runs=True)
+        return tuple(replace(one, point=np.concatenate((one.point, own))) for one in runs)
+    arrays, where = (source, "evaluations") if path is None else (_stored(path), str(path))
+    assert isinstance(arrays, Mapping)
+    _check_keys(arrays, where, ("points", "outputs"))
+    points, outputs = _array(arrays["points"], f"{where}, points"), _array(arrays["outputs"], f"{where}, outputs")
+    if points.ndim != 2 or points.shape[1] != len(kept):
+        raise ParameterError(f"{where}, points: expected shape (n, {len(kept)}), got {points.shape}")
+    if outputs.ndim != 2 or len(outputs) != len(points):
+        raise ParameterError(f"{where}, outputs: expected shape ({len(points)}, m), got {outputs.shape}")
+    return tuple(
+        Evaluation(np.concatenate((x, own)), 0.0, with_gradient=False, run=Run(y))
+        for x, y in zip(points, outputs, strict=True)
+        if np.isfinite(x).all()
+    )
+
+
+def _lines(path: Path) -> list[str]:
+    """The whole lines of a file."""
     try:
         content = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"evaluations: {path} cannot be read: {error}") from error
-    return parse(content[: content.rfind("\n") + 1].splitlines(), path, names)
+    return content[: content.rfind("\n") + 1].splitlines()
+
+
+def _check_keys(arrays: Mapping[str, Any], where: str, needed: Sequence[str], optional: str | None = None) -> None:
+    missing = [key for key in needed if key not in arrays]
+    unknown = [key for key in arrays if key not in (*needed, optional)]
+    if missing or unknown:
+        found = f"{missing[0]!r} is missing" if missing else f"{unknown[0]!r} is not known"
+        perhaps = f" and perhaps {optional}" if optional else ""
+        raise ParameterError(f"{where}: {found}; expected {', '.join(needed)}{perhaps}")
 
 
 def _stored(path: Path) -> dict[str, Any]:
@@ -60,11 +122,7 @@ def _stored(path: Path) -> dict[str, Any]:
 
 
 def _of_arrays(arrays: Mapping[str, Any], where: str, dim: int) -> tuple[Evaluation, ...]:
-    missing = [key for key in _KEYS[:2] if key not in arrays]
-    unknown = [key for key in arrays if key not in _KEYS]
-    if missing or unknown:
-        found = f"{missing[0]!r} is missing" if missing else f"{unknown[0]!r} is not known"
-        raise ParameterError(f"{where}: {found}; expected {', '.join(_KEYS[:2])} and perhaps {_KEYS[2]}")
+    _check_keys(arrays, where, _KEYS[:2], _KEYS[2])
     points = _array(arrays["points"], f"{where}, points")
     if points.ndim != 2 or points.shape[1] != dim:
         raise ParameterError(f"{where}, points: expected shape (n, {dim}), got {points.shape}")

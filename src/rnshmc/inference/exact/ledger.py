@@ -1,31 +1,21 @@
 """File of exact evaluations: one line each, appended on arrival and never changed.
 
-The first line names the parameters. Each other line is an evaluation in the user's coordinates:
-
-    {"x": [0.5, 2.0], "log_density": -3.1, "gradient": [0.2, -1.0]}
-    {"x": [9.0, 2.0], "log_density": null, "gradient": null, "failure": "ValueError: no convergence"}
-
-JSON has no infinities: the logarithm of a zero density is "-inf". The key gradient is missing where none was requested.
-The first line also holds the target's digest, if there is one. Doubles are read back exactly. The unfinished last line
-of a killed program is removed when the file is opened again.
+The first line names the parameters, and holds the target's digest, if there is one. Each other line is an evaluation
+(`rnshmc.inference.exact.lines`). The unfinished last line of a killed program is removed when the file is opened again.
 """
 
 import errno
 import fcntl
 import json
-import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rnshmc.errors import DataError, ParameterError, StoreError
 from rnshmc.files import write_remedy
 from rnshmc.inference.exact.evaluation import Evaluation
-
-_FORMAT = "rnshmc evaluations 1"
+from rnshmc.inference.exact.lines import format_of, parse, written
 
 
 class Ledger:
@@ -41,6 +31,8 @@ class Ledger:
         Whether to use the evaluations of an existing file; if not, a file with evaluations is refused.
     digest
         A string that changes whenever the target does, None if there is none.
+    runs
+        Whether it is a file of runs of a forward model.
 
     Attributes
     ----------
@@ -64,9 +56,16 @@ class Ledger:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], names: Sequence[str], *, resume: bool = True, digest: str | None = None
+        self,
+        path: str | os.PathLike[str],
+        names: Sequence[str],
+        *,
+        resume: bool = True,
+        digest: str | None = None,
+        runs: bool = False,
     ) -> None:
         self.path = Path(path)
+        self._runs = runs
         self.names = tuple(names)
         self._file = _opened(self.path)
         try:
@@ -92,15 +91,7 @@ class Ledger:
         StoreError
             If the disk is full or the file cannot be written.
         """
-        gradient = None if found.gradient is None else (-found.gradient).tolist()
-        self._write(
-            {
-                "x": found.point.tolist(),
-                "log_density": _plain(found),
-                **({"gradient": gradient} if found.with_gradient else {}),
-                **({} if found.failure is None else {"failure": found.failure}),
-            }
-        )
+        self._write(written(found))
 
     def forget(self) -> None:
         """Remove the evaluations appended since the file was opened."""
@@ -125,7 +116,7 @@ class Ledger:
             if not b'{"format"'.startswith(content[:9]):
                 raise DataError(f"{self.path} is not a file of evaluations of rnshmc; name another one")
             return None, ()
-        records = parse(lines, self.path, self.names)
+        records = parse(lines, self.path, self.names, runs=self._runs)
         os.ftruncate(self._file, whole)
         return json.loads(lines[0]).get("digest"), records
 
@@ -133,7 +124,7 @@ class Ledger:
         """Write the first line of a file without evaluations."""
         os.ftruncate(self._file, 0)
         known = {} if digest is None else {"digest": digest}
-        self._write({"format": _FORMAT, "names": list(self.names), **known})
+        self._write({"format": format_of(self._runs), "names": list(self.names), **known})
 
     def _write(self, content: dict[str, Any]) -> None:
         line = json.dumps(content, allow_nan=False) + "\n"
@@ -143,56 +134,6 @@ class Ledger:
             raise StoreError(f"{self.path} cannot be written: {write_remedy(error) or error}") from error
         if written != len(line.encode()):
             raise StoreError(f"{self.path} cannot be written: {write_remedy(OSError(errno.ENOSPC, ''))}")
-
-
-def parse(lines: Sequence[str], path: Path, names: Sequence[str]) -> tuple[Evaluation, ...]:
-    """The evaluations in the lines of a file.
-
-    Raises
-    ------
-    DataError
-        If a line is malformed.
-    StoreError
-        If the file belongs to other parameters.
-    """
-    try:
-        header = json.loads(lines[0])
-        of_ours, theirs = header["format"] == _FORMAT, [str(name) for name in header["names"]]
-    except (ValueError, TypeError, KeyError, IndexError):
-        of_ours, theirs = False, []
-    if not of_ours:
-        raise DataError(f"{path} is not a file of evaluations of rnshmc; name another one")
-    if theirs != list(names):
-        raise StoreError(
-            f"{path} holds evaluations of the parameters {', '.join(theirs)}, this target has {', '.join(names)}; "
-            "name another file"
-        )
-    return tuple(_evaluation(line, f"{path}, line {i}", len(names)) for i, line in enumerate(lines[1:], start=2))
-
-
-def _evaluation(line: str, where: str, dim: int) -> Evaluation:
-    try:
-        entry = json.loads(line)
-        density, gradient = entry["log_density"], entry.get("gradient")
-        found = Evaluation(
-            point=np.array(entry["x"], dtype=np.float64),
-            value=math.inf if density is None else -float(density),
-            gradient=None if gradient is None else -np.array(gradient, dtype=np.float64),
-            failure=entry.get("failure", "the file gives no reason" if density is None else None),
-            with_gradient="gradient" in entry,
-        )
-    except (ValueError, TypeError, KeyError) as error:
-        raise DataError(f"{where}: not an evaluation ({error}); remove the line") from error
-    if found.point.shape != (dim,) or not (found.gradient is None or found.gradient.shape == (dim,)):
-        raise DataError(f"{where}: expected {dim} parameters, and as many entries of a gradient; remove the line")
-    return found
-
-
-def _plain(found: Evaluation) -> float | str | None:
-    """The log density as a JSON value."""
-    if found.failed:
-        return None
-    return -found.value if math.isfinite(found.value) else "-inf"
 
 
 def _opened(path: Path) -> int:

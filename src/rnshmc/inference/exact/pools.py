@@ -9,8 +9,7 @@ from queue import SimpleQueue
 from typing import Any, Protocol
 
 from rnshmc.errors import EvaluationError, ParameterError
-from rnshmc.inference.exact.evaluation import Answer, Task, failed
-from rnshmc.inference.exact.model import Model
+from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
 from rnshmc.inference.exact.processes import Processes
 from rnshmc.inference.exact.shipping import Missing, Parcel, evaluate_item, evaluate_parcel
 
@@ -53,7 +52,7 @@ class Workers(Protocol):
         ...
 
 
-def make_workers(pool: Pool, model: Model, *, time_limit: float | None) -> Workers:
+def make_workers(pool: Pool, model: Evaluable, *, time_limit: float | None) -> Workers:
     """The workers behind ``pool=``.
 
     Parameters
@@ -94,7 +93,7 @@ class Here:
 
     slots: int | None = 1
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Evaluable) -> None:
         self._model = model
         self._waiting: deque[Task] = deque()
 
@@ -125,7 +124,7 @@ class Submitted:
     The first tasks carry the model, later ones only its key; a worker without the model requests it.
     """
 
-    def __init__(self, executor: Any, model: Model, *, time_limit: float | None) -> None:
+    def __init__(self, executor: Any, model: Evaluable, *, time_limit: float | None) -> None:
         self._executor = executor
         self._parcel = Parcel.kept(model) if isinstance(executor, ThreadPoolExecutor) else Parcel.of(model)
         self._limit = time_limit
@@ -197,7 +196,7 @@ class Mapped:
 
     slots: int | None = None
 
-    def __init__(self, pool: Any, model: Model, *, time_limit: float | None) -> None:
+    def __init__(self, pool: Any, model: Evaluable, *, time_limit: float | None) -> None:
         self._map = getattr(pool, "imap_unordered", pool.map)
         self._parcel = Parcel.of(model)
         self._limit = time_limit

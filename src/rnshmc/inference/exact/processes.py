@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe, wait
 
 from rnshmc.errors import EvaluationError
-from rnshmc.inference.exact.evaluation import Answer, Task, failed
-from rnshmc.inference.exact.model import Model
+from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
 from rnshmc.inference.exact.shipping import packed, too_slow
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -45,7 +44,7 @@ class Processes:
         Seconds after which a process that has not answered is killed and replaced.
     """
 
-    def __init__(self, model: Model, count: int, *, time_limit: float | None) -> None:
+    def __init__(self, model: Evaluable, count: int, *, time_limit: float | None) -> None:
         self._content = packed(model)
         self._limit = time_limit
         self._waiting: deque[Task] = deque()

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from rnshmc.errors import StoreError
-from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.types import Array
 
@@ -81,6 +81,8 @@ def difference(before: Evaluation, anew: Evaluation, stored: Sequence[Evaluation
     names
         Names of the parameters.
     """
+    if before.run is not None and anew.run is not None:
+        return _between(before.run, anew.run, stored)
     if not (math.isfinite(before.value) and math.isfinite(anew.value)):
         same = before.failed == anew.failed and before.value == anew.value
         return None if same else f"{_said(before)} in the file, and {_said(anew)} now"
@@ -96,6 +98,21 @@ def difference(before: Evaluation, anew: Evaluation, stored: Sequence[Evaluation
         f"the derivative of the log density by {names[i]} is {-before.gradient[i]:.14g} in the file, and "
         f"{-anew.gradient[i]:.14g} now"
     )
+
+
+def _between(before: Run, anew: Run, stored: Sequence[Evaluation]) -> str | None:
+    """How the outputs of two runs differ."""
+    if before.outputs.shape != anew.outputs.shape:
+        return f"a run has {len(before.outputs)} outputs in the file, and {len(anew.outputs)} now"
+    others = np.array([one.run.outputs for one in stored if one.run and one.run.outputs.shape == before.outputs.shape])
+    spread = np.nanmedian(np.abs(others - before.outputs), axis=0)
+    apart = np.abs(before.outputs - anew.outputs)
+    allowed = np.minimum(VALUE_RTOL * np.maximum(np.abs(before.outputs), spread), SPREAD_RTOL * np.maximum(spread, 0.0))
+    excess = apart - np.maximum(allowed, ROUNDING * np.abs(before.outputs))
+    if not (excess > 0).any():
+        return None
+    i = int(np.nanargmax(excess / np.maximum(spread, np.finfo(float).tiny)))
+    return f"output {i} of the model is {before.outputs[i]:.14g} in the file, and {anew.outputs[i]:.14g} now"
 
 
 def _refusal(path: Path, x: Array, names: Sequence[str], found: str) -> str:

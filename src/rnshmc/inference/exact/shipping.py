@@ -9,11 +9,10 @@ from typing import Any
 import cloudpickle
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.evaluation import Answer, failed
-from rnshmc.inference.exact.model import Model
+from rnshmc.inference.exact.evaluation import Answer, Evaluable, failed
 from rnshmc.types import Array
 
-_unpacked: dict[str, Model] = {}
+_unpacked: dict[str, Evaluable] = {}
 """Models that this worker received, by their keys."""
 
 
@@ -25,13 +24,13 @@ class Missing:
 class Parcel:
     """A model, pickled once however often it is sent; threads use the model itself."""
 
-    def __init__(self, key: str, content: bytes | None, model: Model | None) -> None:
+    def __init__(self, key: str, content: bytes | None, model: Evaluable | None) -> None:
         self._key = key
         self._content = content
         self._model = model
 
     @classmethod
-    def of(cls, model: Model) -> "Parcel":
+    def of(cls, model: Evaluable) -> "Parcel":
         """The parcel of a model.
 
         Raises
@@ -43,7 +42,7 @@ class Parcel:
         return cls(hashlib.sha256(content).hexdigest(), content, model)
 
     @classmethod
-    def kept(cls, model: Model) -> "Parcel":
+    def kept(cls, model: Evaluable) -> "Parcel":
         """The parcel of a model for threads of this process, without pickling."""
         return cls("", None, model)
 
@@ -54,12 +53,12 @@ class Parcel:
     def __reduce__(self) -> Any:
         return _received, (self._key, self._content)
 
-    def model(self) -> Model | None:
+    def model(self) -> Evaluable | None:
         """The model; None if it was not sent along and is not here."""
         return self._model
 
 
-def packed(model: Model) -> bytes:
+def packed(model: Evaluable) -> bytes:
     """A model as bytes, with all that it uses of a script or notebook, which workers cannot import.
 
     Raises
@@ -105,7 +104,7 @@ def too_slow(x: Array, time_limit: float, *, gradient: bool) -> Answer:
     return failed(x, f"it took longer than time_limit = {time_limit:g} s", gradient=gradient)
 
 
-def _within(model: Model, x: Array, gradient: bool, time_limit: float) -> Answer:
+def _within(model: Evaluable, x: Array, gradient: bool, time_limit: float) -> Answer:
     """An evaluation that is abandoned after some seconds.
 
     A thread of a worker in the user's pool cannot be stopped, but need not be waited for.

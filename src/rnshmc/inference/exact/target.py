@@ -1,20 +1,68 @@
 """What `rnshmc.sample` takes for a posterior, as one model: a function, a potential, a forward model, a server."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.density import Density
+from rnshmc.inference.exact.evaluation import Evaluable
+from rnshmc.inference.exact.forward import Model
 from rnshmc.inference.exact.least_squares import LeastSquares
-from rnshmc.inference.exact.model import Model
+from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.umbridge import UMBridge
 from rnshmc.types import Array, Potential
 
 Gradient = Callable[[Array], Any] | Literal[False] | None
 
 
-def make_model(target: Any, gradient: Gradient, dim: int) -> Model:
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What workers evaluate, and how the potential follows from it.
+
+    Attributes
+    ----------
+    evaluable
+        What is sent to workers.
+    posed
+        How the potential is read off runs of a forward model; None where the density is evaluated.
+    slope_price
+        Units that a gradient costs.
+    bounds
+        That likelihood and prior imply, by the number of the parameter.
+    """
+
+    evaluable: Evaluable
+    posed: Posed | None = None
+    slope_price: int = 1
+    bounds: Mapping[int, tuple[float | None, float | None]] = field(default_factory=dict)
+
+
+def make_posterior(target: Any, gradient: Gradient, names: Sequence[str]) -> Posterior:
+    """The posterior of parameters with these names: of a `Model`, or as `make_model`.
+
+    Raises
+    ------
+    ParameterError
+        As `make_model`; and if a prior does not fit the parameters.
+    """
+    if not isinstance(target, Model):
+        return Posterior(make_model(target, gradient, len(names)))
+    if gradient is not None and gradient is not False:
+        raise ParameterError("gradient: of a Model, give jacobian= or vjp= to the Model instead")
+    posed = target.posed(names)
+    runner = target.runner(posed)
+    return Posterior(runner, posed, max(1, runner.products), target.bounds(posed))
+
+
+def own_names(target: Any) -> tuple[str, ...]:
+    """Names of parameters that a target's likelihood has itself."""
+    return target.own if isinstance(target, Model) else ()
+
+
+def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
     """The model of a target.
 
     Parameters
@@ -41,13 +89,13 @@ def make_model(target: Any, gradient: Gradient, dim: int) -> Model:
         raise ParameterError(f"x0: it has {dim} parameters, but the target has {target.dim}")
     if isinstance(target, LeastSquares | UMBridge):
         own = target.gradient if target.has_gradient else None
-        return Model(target.log_density, slope or own)
+        return Density(target.log_density, slope or own)
     if callable(getattr(target, "value", None)):
-        density = _Density(target)
+        density = _OfPotential(target)
         both = density.value_and_grad if slope is None and isinstance(target, Potential) else None
-        return Model(density.value, slope, both)
+        return Density(density.value, slope, both)
     if callable(target):
-        return Model(target, slope)
+        return Density(target, slope)
     hint = ""
     if isinstance(target, str):
         hint = "; for a model behind UM-Bridge: rnshmc.UMBridge(address, data=..., noise_sd=..., prior=...)"
@@ -60,7 +108,7 @@ def digest_of(target: Any) -> str | None:
     return digest if isinstance(digest, str) and digest else None
 
 
-class _Density:
+class _OfPotential:
     """The log density of a potential."""
 
     def __init__(self, potential: Any) -> None:
@@ -97,17 +145,23 @@ def make_starts(x0: Any) -> Array:
     return starts
 
 
-def make_names(names: Sequence[str] | None, dim: int) -> tuple[str, ...]:
-    """Names of the parameters, x0, x1, ... where there are none.
+def make_names(names: Sequence[str] | None, dim: int, own: Sequence[str] = ()) -> tuple[str, ...]:
+    """Names of the parameters, x0, x1, ... where there are none; those that a likelihood has itself, ``own``, last.
 
     Raises
     ------
     ParameterError
         If there is not one for each, or one appears twice.
     """
+    if dim <= len(own):
+        raise ParameterError(f"x0: it has {dim} parameters, of which the likelihood's are {', '.join(own)}")
     if names is None:
-        return tuple(f"x{i}" for i in range(dim))
+        return (*(f"x{i}" for i in range(dim - len(own))), *own)
     chosen = tuple(map(str, names))
+    if own and len(chosen) == dim - len(own):
+        chosen = (*chosen, *own)
+    if own and not isinstance(names, str) and chosen[-len(own) :] != tuple(own):
+        raise ParameterError(f"names: the likelihood's parameters {', '.join(own)} come last, got {names!r}")
     if isinstance(names, str) or len(chosen) != dim:
         raise ParameterError(f"names: expected {dim}, one for each entry of x0, got {names!r}")
     if len(set(chosen)) < dim:

@@ -6,8 +6,7 @@ from multiprocessing.connection import Connection
 import cloudpickle
 
 from rnshmc.errors import EvaluationError
-from rnshmc.inference.exact.evaluation import Answer
-from rnshmc.inference.exact.model import Model
+from rnshmc.inference.exact.evaluation import Answer, Evaluable
 from rnshmc.types import Array
 
 READY = "ready"
@@ -27,16 +26,16 @@ def main() -> None:
         pass
 
 
-def _unpacked(content: bytes) -> Model | EvaluationError:
+def _unpacked(content: bytes) -> Evaluable | EvaluationError:
     """The model, or why it cannot be used."""
     try:
-        model: Model = cloudpickle.loads(content)
+        model: Evaluable = cloudpickle.loads(content)
     except Exception as error:
         return EvaluationError(f"the target cannot be used in a worker process: {type(error).__name__}: {error}")
     return model
 
 
-def _answer(model: Model | EvaluationError, x: Array, gradient: bool) -> Answer | EvaluationError:
+def _answer(model: Evaluable | EvaluationError, x: Array, gradient: bool) -> Answer | EvaluationError:
     """The evaluation, or why no point can be evaluated."""
     if isinstance(model, EvaluationError):
         return model

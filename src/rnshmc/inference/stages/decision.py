@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 import numpy as np
 
 from rnshmc.inference.tuning import Training
+
+Learnt = Literal["gradients", "values", "outputs"]
 
 
 class Decision(Enum):
@@ -26,8 +29,8 @@ class Tally:
     ----------
     dim
         Number of parameters d.
-    with_gradients
-        Whether points have gradients.
+    learnt
+        What is learnt of each point: value and gradient, the value, or the outputs of a run.
     aim
         Independent draws whose errors are aimed at.
     most_rows
@@ -49,7 +52,7 @@ class Tally:
     """
 
     dim: int
-    with_gradients: bool
+    learnt: Learnt
     aim: float
     most_rows: int
     used: int
@@ -79,14 +82,15 @@ def decide(tally: Tally, tuning: Training) -> Decision:
 
 def is_close(tally: Tally, tuning: Training) -> bool:
     """Whether corrections need fewer exact values than further training is worth."""
-    terms = tally.dim if tally.with_gradients else (tally.dim + 1) * (tally.dim + 2)
+    terms = (tally.dim + 1) * (tally.dim + 2) if tally.learnt == "values" else tally.dim
     needed = tuning.shrunk * tally.aim * tally.variance
     return needed <= tuning.worth * tally.used and tally.used >= tuning.fewest + terms
 
 
 def is_full(tally: Tally, tuning: Training) -> bool:
     """Whether there are as many training points as there may be."""
-    most, rows = (tuning.most_points, tally.dim + 1) if tally.with_gradients else (tuning.most_values, 1)
+    rows = tally.dim + 1 if tally.learnt == "gradients" else 1
+    most = {"gradients": tuning.most_points, "values": tuning.most_values, "outputs": tuning.most_runs}[tally.learnt]
     return max(tally.used, tally.tried) >= most or tally.used * rows + tally.most_rows // 20 > tally.most_rows
 
 

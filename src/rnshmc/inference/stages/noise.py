@@ -8,7 +8,7 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.tuning_start import Noise
-from rnshmc.surrogates.gradient_kernel import NUGGETS
+from rnshmc.surrogates.gradient_kernel import NUGGETS, GradientKernel
 from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
@@ -26,7 +26,8 @@ def measure_noise(archive: Archive, posterior: SurrogatePosterior, rng: np.rando
     BudgetSpent
         If the budget ends within the exact values, eight of them.
     """
-    if posterior.kernel.nugget < NUGGETS[-1] or posterior.kernel.noise < tuning.noisy:
+    kernel = posterior.kernel
+    if not isinstance(kernel, GradientKernel) or kernel.nugget < NUGGETS[-1] or kernel.noise < tuning.noisy:
         return
     known = archive.training()
     lowest = np.argsort(known.values, kind="stable")[: tuning.pairs]

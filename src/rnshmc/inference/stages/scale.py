@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
@@ -44,6 +45,17 @@ def make_coordinates(
         raise ParameterError("scale: expected finite numbers")
     point = transform.coordinates(start)
     return Whitening(point, _factor(_covariance(given, point, dim, transform, widest)))
+
+
+def prior_scale(posed: Posed | None, start: Array) -> Array | None:
+    """Standard deviations of the prior, (d,); None unless those of all inputs of a forward model are known.
+
+    A scale of the likelihood's own is about its value at the start, unless the prior says otherwise.
+    """
+    scale = None if posed is None else posed.prior.scale
+    if posed is None or scale is None or not np.isfinite(scale[: posed.inputs]).all():
+        return None
+    return np.where(np.isfinite(scale), scale, np.maximum(np.abs(start), np.finfo(float).tiny))
 
 
 def _covariance(given: Array, point: Array, dim: int, transform: Transform, widest: float) -> Array:

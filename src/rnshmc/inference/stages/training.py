@@ -101,7 +101,7 @@ def _begun(archive: Archive, whitening: Whitening, rng: np.random.Generator, tun
     fit = first_fit(archive, whitening, rng, tuning)
     tally = Tally(
         dim=archive.dim,
-        with_gradients=archive.has_gradient,
+        learnt="outputs" if archive.emulating else "gradients" if archive.has_gradient else "values",
         aim=aim,
         most_rows=tuning.fitting.most_rows,
         used=fit.points,
@@ -125,6 +125,10 @@ def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tun
     there = within_reach(archive.training(), state.fit.posterior.whitening, tuning.fitting)
     search = len(there.values) > training.stale * state.searched
     fit = next_fit(archive, state.fit, rng, tuning, search=search, sound=latest < training.sound)
+    if archive.emulating:
+        # A handful of draws shows a small variance by chance; the processes of outputs know theirs.
+        expected = float(fit.posterior.covariance(fit.positions).diagonal().mean())
+        variance = max(variance, float(np.expm1(min(expected, 1.0))))
     return replace(
         state,
         fit=fit,
@@ -147,7 +151,7 @@ def _examine(archive: Archive, state: State, rng: np.random.Generator, tuning: T
     posterior, aim = state.fit.posterior, state.tally.aim
     paths, tails = _open(state, rng, tuning)
     points, looked = missed(tails, paths, posterior, rng, tuning.tails, aim=aim), 0
-    if not len(points):
+    if not len(points) and not archive.emulating:
         checks = checks_for(aim, state.tally.variance, tuning.training)
         points = open_points(
             paths,

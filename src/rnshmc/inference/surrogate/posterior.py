@@ -6,25 +6,29 @@ import numpy as np
 
 from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.surrogate.chains import run_chains
+from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Fitting
 from rnshmc.surrogates.gradient_kernel import GradientKernel
 from rnshmc.types import Array
+
+Kernel = GradientKernel | EmulatedPotential
+"""A surrogate of the potential in whitened coordinates, with the covariance of what it is off."""
 
 
 @dataclass(frozen=True, eq=False)
 class SurrogatePosterior:
     """V in whitened coordinates z, and how they relate to x.
 
-    V is a `GradientKernel` on the residual of a quadratic. Beyond a sphere, the wall, V rises along rays with its slope
-    on the sphere, and fast enough for a proper density.
+    V is a `GradientKernel` on the residual of a quadratic, or follows from emulated outputs (`EmulatedPotential`).
+    Beyond a sphere, the wall, V rises along rays with its slope on the sphere, and fast enough for a proper density.
 
     Attributes
     ----------
     whitening
         From x to z.
     kernel
-        The Gaussian process whose mean is V.
+        V within the wall, and its process.
     radius
         Of the wall.
     offset
@@ -34,7 +38,7 @@ class SurrogatePosterior:
     """
 
     whitening: Whitening
-    kernel: GradientKernel
+    kernel: Kernel
     radius: float
     offset: float
     tuning: Fitting
@@ -96,7 +100,7 @@ def fit_posterior(
     rng: np.random.Generator,
     tuning: Fitting,
     *,
-    like: GradientKernel | None = None,
+    like: Kernel | None = None,
 ) -> SurrogatePosterior:
     """Fit the surrogate posterior to the training points within reach.
 
@@ -117,16 +121,32 @@ def fit_posterior(
         If there are too few points, or no system can be solved.
     """
     near = within_reach(training, whitening, tuning)
+    offset = float(near.values.min()) if len(near.values) else 0.0
+    kernel: Kernel
+    if near.runs is None:
+        kernel = _of_values(near, whitening, offset, rng, tuning, like)
+    else:
+        kernel = emulate(near, near.runs, whitening, like=like if isinstance(like, EmulatedPotential) else None)
+    dim = len(whitening.centre)
+    likely = whitening.whiten(plausible(near, tuning).points)
+    radius = max(tuning.wall + np.sqrt(dim), tuning.wall_margin + float(np.linalg.norm(likely, axis=1).max()))
+    return SurrogatePosterior(whitening, kernel, radius, offset, tuning)
+
+
+def _of_values(
+    near: Training, whitening: Whitening, offset: float, rng: np.random.Generator, tuning: Fitting, like: Kernel | None
+) -> GradientKernel:
+    """A process of the potential itself, through values and gradients."""
     z = whitening.whiten(near.points)
-    offset = float(near.values.min()) if len(z) else 0.0
-    search = {} if like is None else {"lengths": (like.relative_length,), "nuggets": (like.nugget,)}
-    dim = z.shape[1]
+    search = {}
+    if isinstance(like, GradientKernel):
+        search = {"lengths": (like.relative_length,), "nuggets": (like.nugget,)}
     heights, slopes = near.values - offset, whitening.slopes(near.gradients)
-    ceiling = tuning.ceiling * tuning.plausible_height(dim)
+    ceiling = tuning.ceiling * tuning.plausible_height(len(whitening.centre))
     # Above the ceiling C, C (1 + log(U / C)): smooth, so that a cliff bends no process where the posterior is.
     shrink = ceiling / np.maximum(heights, ceiling)
     slopes *= shrink[:, None]
-    kernel = GradientKernel.fit(
+    return GradientKernel.fit(
         z,
         np.where(shrink < 1.0, ceiling * (1.0 - np.log(shrink)), heights),
         rng=rng,
@@ -135,9 +155,6 @@ def fit_posterior(
         most_amplitude=tuning.most_amplitude,
         **search,
     )
-    likely = whitening.whiten(plausible(near, tuning).points)
-    radius = max(tuning.wall + np.sqrt(dim), tuning.wall_margin + float(np.linalg.norm(likely, axis=1).max()))
-    return SurrogatePosterior(whitening, kernel, radius, offset, tuning)
 
 
 def draw_chains(

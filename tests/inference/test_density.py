@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import EvaluationError
+from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Cost
-from rnshmc.inference.exact.model import Model
 from rnshmc.types import Array
 
 X = np.array([1.0, -2.0])
@@ -34,18 +34,20 @@ def price(cost: Cost) -> tuple[int, int]:
 @pytest.mark.parametrize(
     ("model", "gradient", "has", "costs"),
     [
-        (Model(value), True, False, (1, 0)),
-        (Model(pair), True, True, (1, 1)),
-        (Model(pair), False, True, (1, 1)),  # it comes along, and is paid for
-        (Model(lambda x: list(pair(x))), True, True, (1, 1)),
-        (Model(lambda x: [value(x), slope(x).tolist()]), True, True, (1, 1)),
-        (Model(value, slope), True, True, (1, 1)),
-        (Model(value, slope), False, False, (1, 0)),
-        (Model(value, None, pair), True, True, (1, 1)),
-        (Model(value, None, pair), False, False, (1, 0)),
+        (Density(value), True, False, (1, 0)),
+        (Density(pair), True, True, (1, 1)),
+        (Density(pair), False, True, (1, 1)),  # it comes along, and is paid for
+        (Density(lambda x: list(pair(x))), True, True, (1, 1)),
+        (Density(lambda x: [value(x), slope(x).tolist()]), True, True, (1, 1)),
+        (Density(value, slope), True, True, (1, 1)),
+        (Density(value, slope), False, False, (1, 0)),
+        (Density(value, None, pair), True, True, (1, 1)),
+        (Density(value, None, pair), False, False, (1, 0)),
     ],
 )
-def test_what_targets_return_and_what_it_costs(model: Model, gradient: bool, has: bool, costs: tuple[int, int]) -> None:
+def test_what_targets_return_and_what_it_costs(
+    model: Density, gradient: bool, has: bool, costs: tuple[int, int]
+) -> None:
     answer, cost = model.evaluate(X, gradient=gradient)
     assert answer.value == 2.5
     assert (answer.gradient is not None) is has
@@ -57,7 +59,7 @@ def test_what_targets_return_and_what_it_costs(model: Model, gradient: bool, has
 
 @pytest.mark.parametrize("returned", [np.float32(-2.5), np.array([-2.5]), np.array([[-2.5]]), -2.5, [-2.5]])
 def test_a_number_is_a_number(returned: Any) -> None:
-    assert Model(lambda x: returned).evaluate(X, gradient=False)[0].value == 2.5
+    assert Density(lambda x: returned).evaluate(X, gradient=False)[0].value == 2.5
 
 
 @pytest.mark.parametrize(
@@ -81,7 +83,7 @@ def test_a_number_is_a_number(returned: Any) -> None:
     ],
 )
 def test_what_cannot_be_used_is_a_failure_with_a_reason(returned: Any, failure: str) -> None:
-    answer, _ = Model(lambda x: returned).evaluate(X, gradient=True)
+    answer, _ = Density(lambda x: returned).evaluate(X, gradient=True)
     assert answer.failure is not None
     assert re.search(failure, answer.failure)
     assert answer.gradient is None
@@ -91,14 +93,14 @@ def test_a_value_survives_its_gradient() -> None:
     def broken(x: Array) -> Array:
         raise ZeroDivisionError("adjoint")
 
-    answer, cost = Model(value, broken).evaluate(X, gradient=True)
+    answer, cost = Density(value, broken).evaluate(X, gradient=True)
     assert (answer.value, answer.gradient) == (2.5, None)
     assert answer.failure == "ZeroDivisionError: adjoint"
     assert price(cost) == (1, 1)
 
 
 def test_a_density_of_zero_is_no_failure_and_has_no_gradient() -> None:
-    answer, cost = Model(lambda x: -math.inf, slope).evaluate(X, gradient=True)
+    answer, cost = Density(lambda x: -math.inf, slope).evaluate(X, gradient=True)
     assert (answer.value, answer.gradient, answer.failure, answer.failed) == (math.inf, None, None, False)
     assert price(cost) == (1, 0)
 
@@ -107,7 +109,7 @@ def test_an_exception_is_a_failure_in_one_line_and_counts() -> None:
     def fails(x: Array) -> float:
         raise ValueError("no\nconvergence")
 
-    answer, cost = Model(fails).evaluate(X, gradient=True)
+    answer, cost = Density(fails).evaluate(X, gradient=True)
     assert answer.failure == "ValueError: no convergence"
     assert answer.failed
     assert price(cost) == (1, 0)
@@ -119,7 +121,7 @@ def test_the_user_may_change_the_argument() -> None:
         return 0.0
 
     point = X.copy()
-    Model(careless).evaluate(point, gradient=False)
+    Density(careless).evaluate(point, gradient=False)
     assert (point == X).all()
 
 
@@ -128,7 +130,7 @@ def test_a_server_that_is_gone_is_no_failure_of_the_point() -> None:
         raise EvaluationError("gone")
 
     with pytest.raises(EvaluationError, match="gone"):
-        Model(gone).evaluate(X, gradient=False)
+        Density(gone).evaluate(X, gradient=False)
 
 
 def test_interrupts_pass() -> None:
@@ -136,7 +138,7 @@ def test_interrupts_pass() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Model(interrupted).evaluate(X, gradient=False)
+        Density(interrupted).evaluate(X, gradient=False)
 
 
 class Panic(BaseException):
@@ -163,5 +165,5 @@ def test_whatever_a_model_raises_is_a_failure(error: BaseException, failure: str
     def raises(x: Array) -> float:
         raise error
 
-    answer, _ = Model(raises).evaluate(X, gradient=False)
+    answer, _ = Density(raises).evaluate(X, gradient=False)
     assert (answer.failure, answer.failed) == (failure, True)

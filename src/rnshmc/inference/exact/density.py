@@ -34,7 +34,7 @@ class _Bill:
 
 
 @dataclass
-class Model:
+class Density:
     """The user's log density.
 
     ``function`` may return a number, a pair of value and gradient, or a number of JAX, which is then differentiated.
@@ -78,7 +78,7 @@ class Model:
             raise
         except BaseException as error:  # `sys.exit` in a wrapped program, and panics of Rust, which are no `Exception`
             # The value is good where its gradient, another function, failed.
-            number, failure, slope = bill.value, _reason(error), None
+            number, failure, slope = bill.value, reason(error), None
         gradient_of_potential = None if slope is None else -slope
         asked = gradient or slope is not None
         cost = Cost(bill.values, bill.gradients, always_both=bill.always_both)
@@ -162,7 +162,7 @@ def _slope(gradient: Any, dim: int) -> Array | None:
     return array
 
 
-def _reason(error: BaseException) -> str:
+def reason(error: BaseException) -> str:
     """The error in one line."""
     if isinstance(error, _UnusableError):
         return str(error)

@@ -1,0 +1,42 @@
+"""What a run may spend, and what it has spent."""
+
+from rnshmc.errors import BudgetSpent
+from rnshmc.inference.exact.evaluation import Cost, Evaluation, Spent
+
+
+class Account:
+    """Units spent, and the budget.
+
+    Parameters
+    ----------
+    budget
+        Units that may be spent, None for any number.
+    slope_price
+        Units that a gradient costs, besides the one of the value.
+    """
+
+    def __init__(self, budget: int | None, slope_price: int) -> None:
+        self.budget = budget
+        self.spent = Spent()
+        self._slope_price = slope_price
+        self._always_both = False
+
+    def book(self, found: Evaluation, cost: Cost) -> None:
+        """Count an evaluation."""
+        self._always_both |= cost.always_both
+        self.spent += Spent(cost.values, cost.gradients, int(found.failed), points=1)
+
+    def price(self, gradient: bool) -> int:
+        """Units that an evaluation costs; a gradient may come with every value."""
+        return 1 + self._slope_price if gradient or self._always_both else 1
+
+    def affords(self, units: int) -> bool:
+        """Whether so many more may be spent."""
+        return self.budget is None or self.spent.units + units <= self.budget
+
+    def exhausted(self) -> BudgetSpent:
+        """The error where they may not."""
+        return BudgetSpent(
+            f"budget: {self.spent.units} of {self.budget} units are spent, at {self.spent.points} points, and the "
+            "next point takes more"
+        )

@@ -1,0 +1,125 @@
+"""The lines of a file of evaluations, in the user's coordinates.
+
+    {"x": [0.5, 2.0], "log_density": -3.1, "gradient": [0.2, -1.0]}
+    {"x": [9.0, 2.0], "log_density": null, "gradient": null, "failure": "ValueError: no convergence"}
+
+or, of runs of a forward model,
+
+    {"x": [0.5, 2.0], "outputs": [1.2, 0.3, 0.1]}
+    {"x": [9.0, 2.0], "outputs": null, "failure": "ValueError: no convergence"}
+
+with "jacobian", or "along" and "pulled", where derivatives were requested. JSON has no infinities: the logarithm of a
+zero density is "-inf". The key gradient is missing where none was requested. Doubles are read back exactly.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnshmc.errors import DataError, StoreError
+from rnshmc.inference.exact.evaluation import Evaluation, Run
+from rnshmc.types import Array
+
+_DENSITIES, _RUNS = "rnshmc evaluations 1", "rnshmc runs 1"
+_PARTS = ("jacobian", "along", "pulled")
+
+
+def format_of(runs: bool) -> str:
+    """What the first line of a file says it is."""
+    return _RUNS if runs else _DENSITIES
+
+
+def written(found: Evaluation) -> dict[str, Any]:
+    """An evaluation as the content of a line."""
+    why = {} if found.failure is None else {"failure": found.failure}
+    if found.run is not None:
+        run = found.run
+        parts = {name: part.tolist() for name in _PARTS if (part := getattr(run, name)) is not None}
+        asked: dict[str, Any] = {"derivatives": True} if found.with_gradient else {}
+        return {"x": found.point.tolist(), "outputs": run.outputs.tolist(), **parts, **asked, **why}
+    gradient = None if found.gradient is None else (-found.gradient).tolist()
+    asked = {"gradient": gradient} if found.with_gradient else {}
+    return {"x": found.point.tolist(), "log_density": _plain(found), **asked, **why}
+
+
+def parse(lines: Sequence[str], path: Path, names: Sequence[str], *, runs: bool = False) -> tuple[Evaluation, ...]:
+    """The evaluations in the lines of a file.
+
+    Raises
+    ------
+    DataError
+        If a line is malformed.
+    StoreError
+        If the file belongs to other parameters, or has log densities in place of runs.
+    """
+    try:
+        header = json.loads(lines[0])
+        kind, theirs = header["format"], [str(name) for name in header["names"]]
+    except (ValueError, TypeError, KeyError, IndexError):
+        kind, theirs = "", []
+    if kind not in (_DENSITIES, _RUNS):
+        raise DataError(f"{path} is not a file of evaluations of rnshmc; name another one")
+    if kind != format_of(runs):
+        holds, wants = ("runs of a forward model", "log densities")[:: 1 if kind == _RUNS else -1]
+        raise StoreError(f"{path} holds {holds}, and this target has {wants}; name another file")
+    if theirs != list(names):
+        raise StoreError(
+            f"{path} holds evaluations of the parameters {', '.join(theirs)}, this target has {', '.join(names)}; "
+            "name another file"
+        )
+    read = _run if runs else _evaluation
+    return tuple(read(line, f"{path}, line {i}", len(names)) for i, line in enumerate(lines[1:], start=2))
+
+
+def _evaluation(line: str, where: str, dim: int) -> Evaluation:
+    try:
+        entry = json.loads(line)
+        density, gradient = entry["log_density"], entry.get("gradient")
+        found = Evaluation(
+            point=np.array(entry["x"], dtype=np.float64),
+            value=math.inf if density is None else -float(density),
+            gradient=None if gradient is None else -np.array(gradient, dtype=np.float64),
+            failure=entry.get("failure", "the file gives no reason" if density is None else None),
+            with_gradient="gradient" in entry,
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        raise DataError(f"{where}: not an evaluation ({error}); remove the line") from error
+    if found.point.shape != (dim,) or not (found.gradient is None or found.gradient.shape == (dim,)):
+        raise DataError(f"{where}: expected {dim} parameters, and as many entries of a gradient; remove the line")
+    return found
+
+
+def _run(line: str, where: str, dim: int) -> Evaluation:
+    try:
+        entry = json.loads(line)
+        point, outputs = np.array(entry["x"], dtype=np.float64), entry["outputs"]
+        parts = {name: np.array(entry[name], dtype=np.float64) for name in _PARTS if name in entry}
+        run = None if outputs is None else Run(np.array(outputs, dtype=np.float64), **parts)
+    except (ValueError, TypeError, KeyError) as error:
+        raise DataError(f"{where}: not a run ({error}); remove the line") from error
+    if point.shape != (dim,) or (run is not None and not _fits(run, dim)):
+        raise DataError(f"{where}: expected {dim} parameters, and derivatives by as many; remove the line")
+    failure = entry.get("failure", "the file gives no reason" if run is None else None)
+    value = math.inf if run is None else 0.0
+    return Evaluation(point, value, None, failure, with_gradient="derivatives" in entry, run=run)
+
+
+def _fits(run: Run, dim: int) -> bool:
+    m = run.outputs.shape
+    shapes: dict[str, tuple[Array | None, tuple[int, ...]]] = {
+        "jacobian": (run.jacobian, (*m, dim)),
+        "along": (run.along, m),
+        "pulled": (run.pulled, (dim,)),
+    }
+    return len(m) == 1 and all(part is None or part.shape == shape for part, shape in shapes.values())
+
+
+def _plain(found: Evaluation) -> float | str | None:
+    """The log density as a JSON value."""
+    if found.failed:
+        return None
+    return -found.value if math.isfinite(found.value) else "-inf"

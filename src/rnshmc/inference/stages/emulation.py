@@ -1,0 +1,119 @@
+"""From a start to a mode by emulated outputs: differences along each input, then Gauss-Newton steps on the emulator."""
+
+import numpy as np
+from scipy import optimize
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.stages.descent import Mode
+from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
+from rnshmc.inference.surrogate.posterior import within_reach
+from rnshmc.inference.surrogate.whitening import Whitening, improved
+from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_start import Seeking
+from rnshmc.types import Array
+
+STAGE = "mode"
+
+
+def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening | None = None) -> Mode:
+    """A mode of the potential that emulated outputs give.
+
+    A run along each input makes the emulator linear there. Each further one is at the minimum of the emulated potential
+    within a trust region, whose coordinates its Hessian whitens.
+
+    Parameters
+    ----------
+    start
+        Shape (d,).
+    coordinates
+        Coordinates in which the scale of the posterior is expected to be one; None if nothing is known.
+
+    Raises
+    ------
+    ParameterError
+        If the potential cannot be evaluated at or near the start.
+    """
+    own = tuning.seeking
+    [best] = archive.evaluate(start[None], STAGE)
+    if not np.isfinite(best.value):
+        raise ParameterError(f"start: the potential cannot be evaluated at {start}; start elsewhere")
+    whitening = _first_coordinates(archive, best, _by_size(start) if coordinates is None else coordinates, own)
+    radius = own.first_radius
+    for _ in range(own.steps):
+        potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
+        whitening = potential.whitening
+        target, predicted = _minimum(potential, radius)
+        decrease = best.value - potential.offset - predicted
+        if decrease < own.small * np.sqrt(archive.dim):
+            break
+        [found] = archive.evaluate(whitening.unwhiten(target[None]), STAGE)
+        ratio = (best.value - found.value) / decrease
+        if ratio < own.poor:
+            radius = own.shorter * float(np.abs(target).max())
+        elif ratio > own.good:
+            radius = max(radius, min(own.longer * float(np.abs(target).max()), own.longest))
+        best = found if found.value < best.value else best
+    potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
+    target, _ = _minimum(potential, own.longest)
+    centre = potential.whitening.unwhiten(target[None])[0]
+    return Mode(potential.whitening.moved(centre), best.value, float(np.linalg.norm(target)))
+
+
+def _by_size(start: Array) -> Whitening:
+    """Coordinates in units of their absolute value at the start, or of one where that is smaller."""
+    return Whitening(start, np.diag(1.0 / np.maximum(1.0, np.abs(start))))
+
+
+def _first_coordinates(archive: Archive, first: Evaluation, coordinates: Whitening, tuning: Seeking) -> Whitening:
+    """Coordinates in which a step of one along each input changes the outputs by a few of their errors.
+
+    Inputs whose step changed outputs too much or too little, or failed, take another one.
+    """
+    posed = archive.posed
+    assert posed is not None
+    axes = coordinates.steps(np.eye(archive.dim))[: posed.inputs]
+    sizes, active = np.full(len(axes), tuning.first_step), np.arange(len(axes))
+    for _ in range(tuning.rounds):
+        found = archive.evaluate(first.point + sizes[active, None] * axes[active], STAGE)
+        changes = np.array([archive.change(first, one) for one in found])
+        failed = ~np.isfinite(changes)
+        factors = np.clip(tuning.felt / np.maximum(changes, tuning.felt / tuning.growth), 1.0 / tuning.growth, None)
+        factors[failed] = tuning.shrinkage
+        far = failed | (changes > tuning.most_felt) | (changes < tuning.least_felt)
+        sizes[active[far]] *= factors[far]
+        active = active[far]
+        if not len(active):
+            break
+    scales = np.ones(archive.dim)
+    scales[: len(axes)] = sizes
+    return Whitening(first.point, coordinates.factor / scales)
+
+
+def _whitened_emulator(archive: Archive, whitening: Whitening, tuning: Tuning) -> EmulatedPotential:
+    """The emulator in coordinates that the Hessian of its own potential at the centre whitens."""
+    everywhere = archive.training()
+    for _ in range(2):
+        training = within_reach(everywhere, whitening, tuning.fitting)
+        # Far runs are better than none: a linear emulator needs one more than there are inputs.
+        if len(training.values) <= archive.dim:
+            training = everywhere
+        assert training.runs is not None
+        potential = emulate(training, training.runs, whitening)
+        hessian = potential.mean_hessian(np.zeros((1, archive.dim)))
+        whitening = improved(whitening, hessian, tuning.curvatures)
+    assert training.runs is not None
+    return emulate(training, training.runs, whitening, like=potential)
+
+
+def _minimum(potential: EmulatedPotential, radius: float) -> tuple[Array, float]:
+    """Where the emulated potential is smallest in a box around the centre, and its value there."""
+
+    def value(z: Array) -> tuple[float, Array]:
+        values, gradients = potential.values_and_gradients(z[None])
+        return float(np.nan_to_num(values[0], nan=1e300, posinf=1e300)), np.nan_to_num(gradients[0])
+
+    box = optimize.Bounds(-np.full(potential.dim, radius), np.full(potential.dim, radius))
+    found = optimize.minimize(value, np.zeros(potential.dim), jac=True, method="L-BFGS-B", bounds=box)
+    return np.asarray(found.x), float(found.fun)
