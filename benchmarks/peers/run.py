@@ -94,7 +94,7 @@ def main() -> None:
     arguments = parser.parse_args()
     distribution, module = PEERS[arguments.peer]
     problem = make_problem(arguments.problem, arguments.data)
-    target = Counted(problem.potential, arguments.max_units)
+    target = Counted(problem.potential, arguments.max_units, problem.model)
     result = run(getattr(import_module(module), arguments.peer), problem, target, arguments.seed, arguments.max_seconds)
     named = {"peer": arguments.peer, "problem": arguments.problem, "seed": arguments.seed}
     Path(arguments.output).write_text(json.dumps({**named, "version": version(distribution), **result}, indent=1))

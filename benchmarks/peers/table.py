@@ -18,12 +18,17 @@ OURS = ("rnshmc_gradient", "rnshmc_values")
 DESCRIPTIONS = {
     "a9a": "Logistic regression on a9a, its columns projected at random, with an intercept",
     "bank": "Logistic regression on Bank Marketing",
+    "chain": "A linear chain of 30 reactions, stiff: 320 concentrations as a function of the logarithms of the rates",
+    "decay": "The sum of two exponential decays, seen 40 times with errors of unknown size",
     "funnel": "Neal's funnel",
     "garch": "GARCH(2, 1) model of a simulated series, without bounds",
+    "lotka_volterra": "Hares and lynxes of the Lotka-Volterra equations, log-normal errors of two unknown sizes "
+    "(posteriordb)",
     "lr_simulated": "Logistic regression on simulated data",
     "membrane": "The membrane of Aristoff and Bangerth",
     "pde": "Elliptic inverse problem of paper A, on dolfinx",
     "pde_precise": "The elliptic inverse problem with a noise of 0.02",
+    "sir": "An SIR epidemic, 20 weekly counts, negative binomial of unknown dispersion",
     "twisted": "Twisted Gaussian of Haario, Saksman and Tamminen",
 }
 VALUES_ONLY = (
