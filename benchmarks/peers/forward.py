@@ -62,7 +62,7 @@ class ForwardProblem:
     def width(self) -> Array:
         """Prior standard deviations in q, to first order where a positive parameter has a normal prior."""
         linear = self.positive & ~self.prior.logarithmic
-        return np.where(linear, self.prior.sd / self.prior.median, self.prior.sd)
+        return np.divide(self.prior.sd, self.prior.median, out=self.prior.sd.copy(), where=linear)
 
     def parameters(self, q: Array) -> Array:
         """x at q."""

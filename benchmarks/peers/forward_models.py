@@ -19,9 +19,9 @@ from rnshmc.errors import DataError
 from rnshmc.targets.forward_data import ForwardData
 from rnshmc.types import Array
 
-CHAIN_SD = 0.01
+CHAIN_SD = 0.003
 """Known standard deviation of the errors of the chain's concentrations."""
-CHAIN_PRIOR = Prior(np.log(RATES), np.full(REACTIONS, 0.7), np.zeros(REACTIONS, dtype=bool))
+CHAIN_PRIOR = Prior(np.log(RATES), np.full(REACTIONS, 0.5), np.zeros(REACTIONS, dtype=bool))
 """Of the logarithms of the chain's rates."""
 DATA = Path(__file__).parent / "models"
 

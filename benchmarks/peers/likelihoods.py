@@ -26,13 +26,14 @@ class Likelihood(Protocol):
     def parameters(self) -> int:
         """Number of unknown parameters."""
 
+    @property
+    def positive_outputs(self) -> bool:
+        """Whether outputs have to be positive."""
+
     def value(self, outputs: Array, parameters: Array, data: Array) -> float: ...
 
     def gradients(self, outputs: Array, parameters: Array, data: Array) -> tuple[Array, Array]:
         """Derivatives of `value` in the outputs, shape (m,), and in the parameters."""
-
-    def curvature(self, outputs: Array, parameters: Array) -> Array:
-        """Expected second derivatives in the outputs (Fisher information), shape (m,)."""
 
     def ours(self) -> Any:
         """The same as a likelihood of rnshmc."""
@@ -43,6 +44,8 @@ class Gaussian:
     """Normal errors of known standard deviation, or, where ``sd`` is a name, of one unknown parameter."""
 
     sd: float | str
+
+    positive_outputs = False
 
     @property
     def parameters(self) -> int:
@@ -58,9 +61,6 @@ class Gaussian:
         z = (outputs - data) / sd
         return z / sd, np.array([(len(data) - z @ z) / sd])[: self.parameters]
 
-    def curvature(self, outputs: Array, parameters: Array) -> Array:
-        return np.full(len(outputs), self._sd(parameters) ** -2)
-
     def ours(self) -> Any:
         return import_module("rnshmc").Gaussian(sd=self.sd)
 
@@ -73,6 +73,8 @@ class LogNormal:
     """log data ~ N(log outputs, sd^2), with unknown parameters sd: of output i, number i modulo their number."""
 
     sd: tuple[str, ...]
+
+    positive_outputs = True
 
     @property
     def parameters(self) -> int:
@@ -88,10 +90,6 @@ class LogNormal:
         z = np.log(outputs / data) / sd
         return z / sd / outputs, ((1.0 - z**2) / sd).reshape(-1, len(self.sd)).sum(axis=0)
 
-    def curvature(self, outputs: Array, parameters: Array) -> Array:
-        curvature: Array = (self._sds(parameters, len(outputs)) * outputs) ** -2
-        return curvature
-
     def ours(self) -> Any:
         return import_module("rnshmc").LogNormal(sd=self.sd)
 
@@ -104,6 +102,8 @@ class NegativeBinomial:
     """Counts of mean mu = outputs and variance mu + mu^2 / phi, with the dispersion phi as the unknown parameter."""
 
     dispersion: str
+
+    positive_outputs = True
 
     @property
     def parameters(self) -> int:
@@ -120,10 +120,6 @@ class NegativeBinomial:
         of_outputs = (data + phi) / (outputs + phi) - data / outputs
         of_phi = np.log1p(outputs / phi) + (data - outputs) / (outputs + phi) - digamma(data + phi) + digamma(phi)
         return of_outputs, np.array([of_phi.sum()])
-
-    def curvature(self, outputs: Array, parameters: Array) -> Array:
-        curvature: Array = 1.0 / (outputs + outputs**2 / parameters[0])
-        return curvature
 
     def ours(self) -> Any:
         return import_module("rnshmc").NegativeBinomial(dispersion=self.dispersion)

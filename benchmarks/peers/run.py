@@ -20,6 +20,7 @@ from peers.problems import Problem, make_problem
 PEERS = {
     "rnshmc_gradient": ("rnshmc", "peers.our_peers"),
     "rnshmc_values": ("rnshmc", "peers.our_peers"),
+    "rnshmc_model": ("rnshmc", "peers.our_peers"),
     "nutpie_diagonal": ("nutpie", "peers.gradient_peers"),
     "nutpie_low_rank": ("nutpie", "peers.gradient_peers"),
     "blackjax_nuts": ("blackjax", "peers.gradient_peers"),
@@ -31,6 +32,8 @@ PEERS = {
     "nautilus_nested": ("nautilus-sampler", "peers.value_peers"),
     "pyvbmc_variational": ("pyvbmc", "peers.value_peers"),
     "gpry_surrogate": ("gpry", "peers.value_peers"),
+    "bayesfast_quadratic": ("bayesfast", "peers.emulator_peers"),
+    "bayesfast_importance": ("bayesfast", "peers.emulator_peers"),
 }
 """Distribution and module of each peer, a function of its name."""
 Peer = Callable[[Counted, Problem, int], Outcome]

@@ -28,7 +28,7 @@ def decay_sum() -> Array:
 
 
 def reactions() -> Array:
-    """Times and concentrations with normal errors, the rates drawn from their prior, shape (20, 17)."""
+    """Times and concentrations with normal errors, the rates drawn from their prior, shape (10, 32)."""
     rng = _rng("chain")
     rates = CHAIN_PRIOR.mean + CHAIN_PRIOR.sd * rng.standard_normal(chain.REACTIONS)
     mean = chain.Chain().forward(rates).reshape(chain.STEPS, -1)
@@ -39,7 +39,7 @@ def reactions() -> Array:
 SIMULATED: dict[str, tuple[Callable[[], Array], tuple[str, ...]]] = {
     "sir": (sir, ("week", "cases")),
     "decay": (decay_sum, ("time", "sum")),
-    "chain": (reactions, ("time", *(f"A_{k}" for k in chain.OBSERVED))),
+    "chain": (reactions, ("time", *(f"A_{k}" for k in range(chain.REACTIONS + 1)))),
 }
 """What simulates a problem's table, and the names of its columns."""
 

@@ -13,20 +13,19 @@ from rnshmc.types import Array
 REACTIONS = 30
 RATES = np.tile([1.0, 100.0, 3.0, 1000.0, 10.0], REACTIONS // 5)
 """Prior medians of the rates."""
-OBSERVED = np.append(np.arange(0, REACTIONS, 2), REACTIONS)
-STEP, STEPS = 1.0, 20
+STEP, STEPS = 2.0, 10
 """Distance between two times of observation, and their number."""
 LARGEST = 1e6
 """Of the rates for which the chain is computed."""
 
 
 class Chain:
-    """16 concentrations at 20 times, shape (320,), times in turn, of the logarithms of the rates, shape (30,)."""
+    """31 concentrations at 10 times, shape (310,), times in turn, of the logarithms of the rates, shape (30,)."""
 
     dim = REACTIONS
 
     def forward(self, x: Array) -> Array:
-        return self._states(_exponential(_matrix(_rates(x))))[1:, OBSERVED].ravel()
+        return self._states(_exponential(_matrix(_rates(x))))[1:].ravel()
 
     def jvp(self, x: Array, v: Array) -> Array:
         rates = _rates(x)
@@ -35,15 +34,14 @@ class Chain:
         tangents = [np.zeros(REACTIONS + 1)]
         for state in states[:-1]:
             tangents.append(power @ tangents[-1] + slope @ state)
-        return np.stack(tangents)[1:, OBSERVED].ravel()
+        return np.stack(tangents)[1:].ravel()
 
     def vjp(self, x: Array, w: Array) -> Array:
         rates = _rates(x)
         matrix = _matrix(rates)
         power = _exponential(matrix)
         states = self._states(power)
-        weights = np.zeros((STEPS, REACTIONS + 1))
-        weights[:, OBSERVED] = w.reshape(STEPS, -1)
+        weights = w.reshape(STEPS, -1)
         adjoint, of_power = np.zeros(REACTIONS + 1), np.zeros_like(power)
         for state, weight in zip(states[-2::-1], weights[::-1], strict=True):
             adjoint = power.T @ adjoint + weight
@@ -53,7 +51,7 @@ class Chain:
         return STEP * rates * (np.diagonal(of_matrix, -1) - np.diagonal(of_matrix)[:-1])
 
     def _states(self, power: Array) -> Array:
-        """Concentrations at the times 0, `STEP`, ..., shape (21, 31)."""
+        """Concentrations at the times 0, `STEP`, ..., shape (11, 31)."""
         states = np.zeros((STEPS + 1, REACTIONS + 1))
         states[0, 0] = 1.0
         for k in range(STEPS):
