@@ -2,6 +2,7 @@
 
 import io
 import math
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from peers.counted import BudgetError, Counted
 from peers.judge import judge
 from peers.laplace_peers import laplace
 from peers.measures import Moments, chain_draws, equivalent_draws, units_to_goal, weighted_draws
-from peers.problems import _RECIPES, Funnel, Problem, TwistedGaussian, UnconstrainedGarch, make_problem
+from peers.problems import NAMES, Funnel, Problem, TwistedGaussian, UnconstrainedGarch, make_problem
 from peers.reference import enough, read, write
 from peers.remote import serve
 from peers.table import DESCRIPTIONS, page
@@ -169,7 +170,11 @@ def test_a_potential_answers_through_a_pipe() -> None:
     answers = io.BytesIO()
     requests = b"v" + np.array([2.0]).tobytes() + b"g" + np.array([3.0]).tobytes() + b"v" + np.array([-1.0]).tobytes()
     serve("tests.test_peers:half_line", None, io.BytesIO(requests), answers)  # type: ignore[arg-type]
-    assert answers.getvalue() == b"+" + np.array([2.0]).tobytes() + b"+" + np.array([3.0, 1.0]).tobytes() + b"-"
+    one, two = (struct.pack("q", count) for count in (1, 2))
+    assert (
+        answers.getvalue()
+        == b"+" + one + np.array([2.0]).tobytes() + b"+" + two + np.array([3.0, 1.0]).tobytes() + b"-"
+    )
 
 
 def result(**entries: object) -> dict[str, object]:
@@ -251,7 +256,7 @@ def test_the_page_opens_with_the_number_of_wins(ours: str, wins: int, tmp_path: 
 
 
 def test_every_posterior_of_the_comparison_is_described() -> None:
-    assert set(_RECIPES) == set(DESCRIPTIONS)
+    assert set(NAMES) == set(DESCRIPTIONS)
 
 
 def test_starts_are_near_the_origin_and_their_own_for_each_seed(tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -1,10 +1,11 @@
 """The exact potential behind one wrapper: evaluations and seconds of every call, whichever peer makes it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter, process_time
 
 import numpy as np
+from peers.forward import ForwardProblem
 
 from rnshmc.errors import NumericalError
 from rnshmc.types import Array, Potential
@@ -26,10 +27,14 @@ class Counted:
         The exact potential U; the log density is -U.
     max_units
         A call that would exceed it raises `BudgetError`.
+    model
+        The forward model behind the potential, for peers that emulate its outputs: a run is 1 unit, a product with its
+        Jacobian 1. Where it cannot be run, a `NumericalError` is raised.
     """
 
-    def __init__(self, potential: Potential, max_units: int) -> None:
+    def __init__(self, potential: Potential, max_units: int, model: ForwardProblem | None = None) -> None:
         self._potential = potential
+        self._model = model
         self.max_units = max_units
         self.dim = potential.dim
         self.values = 0
@@ -61,6 +66,31 @@ class Counted:
                 return -np.inf, np.zeros(self.dim)
         return -value, -gradient
 
+    def forward(self, x: Array) -> Array:
+        """Outputs at the model's parameters x."""
+        self._count(gradients=0)
+        return self._of_model(lambda model: model.forward(np.array(x, dtype=np.float64)))
+
+    def jvp(self, x: Array, v: Array) -> Array:
+        """The Jacobian at x times v."""
+        self._count(values=0, gradients=1)
+        return self._of_model(lambda model: model.jvp(np.array(x, dtype=np.float64), np.array(v, dtype=np.float64)))
+
+    def vjp(self, x: Array, w: Array) -> Array:
+        """The transposed Jacobian at x times w."""
+        self._count(values=0, gradients=1)
+        return self._of_model(lambda model: model.vjp(np.array(x, dtype=np.float64), np.array(w, dtype=np.float64)))
+
+    def _of_model(self, call: Callable[[ForwardProblem], Array]) -> Array:
+        if self._model is None:
+            raise TypeError("this problem has no forward model")
+        with self._timed():
+            try:
+                return call(self._model)
+            except NumericalError:
+                self.failed += 1
+                raise
+
     @contextmanager
     def _timed(self) -> Iterator[None]:
         start, processor = perf_counter(), process_time()
@@ -70,8 +100,8 @@ class Counted:
             self.seconds += perf_counter() - start
             self.processor_seconds += process_time() - processor
 
-    def _count(self, *, gradients: int) -> None:
-        if self.units + 1 + gradients > self.max_units:
+    def _count(self, *, values: int = 1, gradients: int) -> None:
+        if self.units + values + gradients > self.max_units:
             raise BudgetError(f"{self.units} units spent")
-        self.values += 1
+        self.values += values
         self.gradients += gradients

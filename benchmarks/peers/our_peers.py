@@ -1,7 +1,10 @@
-"""`rnshmc.sample`, with gradients and without, as a user calls it."""
+"""`rnshmc.sample`, with gradients and without, and of a forward model, as a user calls it."""
+
+from importlib import import_module
 
 import numpy as np
 from peers.counted import Counted
+from peers.likelihoods import LogNormal
 from peers.measures import Moments
 from peers.outcome import Outcome
 from peers.problems import Problem
@@ -22,6 +25,26 @@ def rnshmc_values(target: Counted, problem: Problem, seed: int) -> Outcome:
     """rnshmc.sample on the log density alone."""
     start = problem.starts(np.random.default_rng(seed), 1)[0]
     return _outcome(rnshmc.sample(target.log_density, start, gradient=False, seed=seed, progress_bar=False))
+
+
+def rnshmc_model(target: Counted, problem: Problem, seed: int) -> Outcome:
+    """rnshmc.sample on a forward model without derivatives: it learns the outputs."""
+    model = problem.model
+    assert model is not None, "this peer needs a forward model"
+    # Log-normal errors of several sizes take turns: each has a column of the data.
+    columns = len(model.likelihood.sd) if isinstance(model.likelihood, LogNormal) else 1
+    shape = (-1, columns) if columns > 1 else (-1,)
+    kinds = np.where(model.prior.logarithmic, "lognormal", "normal")
+    numbers = zip(model.names, kinds, model.prior.mean, model.prior.sd, strict=True)
+    posterior = import_module("rnshmc").Model(
+        lambda x: target.forward(x).reshape(shape),
+        model.data.reshape(shape),
+        likelihood=model.likelihood.ours(),
+        prior={name: (str(kind), float(mean), float(sd)) for name, kind, mean, sd in numbers},
+    )
+    start = model.parameters(problem.starts(np.random.default_rng(seed), 1)[0])
+    bounds = {name: "positive" for name, positive in zip(model.names, model.positive, strict=True) if positive}
+    return _outcome(rnshmc.sample(posterior, start, names=model.names, bounds=bounds, seed=seed, progress_bar=False))
 
 
 def _outcome(result: Result) -> Outcome:

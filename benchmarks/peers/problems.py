@@ -4,11 +4,13 @@ Every peer starts near `Problem.start`, which knows nothing of the posterior, an
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from peers.forward import ForwardProblem
+from peers.forward_models import MODELS
 from peers.membrane import Membrane
 from peers.remote import RemotePotential
 
@@ -133,6 +135,8 @@ class Problem:
     """Box for peers that need one: four or more standard deviations of the prior where that has any."""
     scale: Array
     """Half width of the box's plausible middle: a prior standard deviation."""
+    model: ForwardProblem | None = None
+    """For peers that emulate a model's outputs; None where there is no model."""
 
     @property
     def dim(self) -> int:
@@ -189,8 +193,24 @@ _RECIPES = {
 }
 
 
+_BOX, _SPREAD = 5.0, 0.1
+"""Of forward models without a recipe: half width of the box in prior standard deviations, spread of the starts."""
+NAMES = (*_RECIPES, *(name for name in MODELS if name not in _RECIPES))
+
+
 def make_problem(name: str, data: Path) -> Problem:
     """A problem by name, from the data file that `peers.data` leaves."""
+    model = MODELS[name](data) if name in MODELS else None
+    return _of_model(model) if model and name not in _RECIPES else replace(_of_recipe(name, data), model=model)
+
+
+def _of_model(model: ForwardProblem) -> Problem:
+    start, centre = model.coordinates(model.start), model.coordinates(model.prior.median)
+    reach = _BOX * model.width
+    return Problem(model.potential, start, _SPREAD, centre - reach, centre + reach, model.width, model)
+
+
+def _of_recipe(name: str, data: Path) -> Problem:
     recipe = _RECIPES[name]
     potential = recipe.potential(data)
     scale = np.broadcast_to(np.array(recipe.scale, dtype=np.float64), (potential.dim,)).copy()

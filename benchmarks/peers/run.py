@@ -20,6 +20,7 @@ from peers.problems import Problem, make_problem
 PEERS = {
     "rnshmc_gradient": ("rnshmc", "peers.our_peers"),
     "rnshmc_values": ("rnshmc", "peers.our_peers"),
+    "rnshmc_model": ("rnshmc", "peers.our_peers"),
     "nutpie_diagonal": ("nutpie", "peers.gradient_peers"),
     "nutpie_low_rank": ("nutpie", "peers.gradient_peers"),
     "blackjax_nuts": ("blackjax", "peers.gradient_peers"),
@@ -31,6 +32,8 @@ PEERS = {
     "nautilus_nested": ("nautilus-sampler", "peers.value_peers"),
     "pyvbmc_variational": ("pyvbmc", "peers.value_peers"),
     "gpry_surrogate": ("gpry", "peers.value_peers"),
+    "bayesfast_quadratic": ("bayesfast", "peers.emulator_peers"),
+    "bayesfast_importance": ("bayesfast", "peers.emulator_peers"),
 }
 """Distribution and module of each peer, a function of its name."""
 Peer = Callable[[Counted, Problem, int], Outcome]
@@ -94,7 +97,7 @@ def main() -> None:
     arguments = parser.parse_args()
     distribution, module = PEERS[arguments.peer]
     problem = make_problem(arguments.problem, arguments.data)
-    target = Counted(problem.potential, arguments.max_units)
+    target = Counted(problem.potential, arguments.max_units, problem.model)
     result = run(getattr(import_module(module), arguments.peer), problem, target, arguments.seed, arguments.max_seconds)
     named = {"peer": arguments.peer, "problem": arguments.problem, "seed": arguments.seed}
     Path(arguments.output).write_text(json.dumps({**named, "version": version(distribution), **result}, indent=1))

@@ -10,20 +10,28 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 import numpy as np
+from peers.forward_models import MODELS
 from peers.judge import Verdict, judge
 from peers.reference import read
 from peers.run import PEERS
 
 OURS = ("rnshmc_gradient", "rnshmc_values")
+OF_MODELS = ("rnshmc_model", "bayesfast_quadratic", "bayesfast_importance")
+"""Peers that emulate the outputs of a model."""
 DESCRIPTIONS = {
     "a9a": "Logistic regression on a9a, its columns projected at random, with an intercept",
     "bank": "Logistic regression on Bank Marketing",
+    "chain": "A linear chain of 30 reactions, stiff: 310 concentrations as a function of the logarithms of the rates",
+    "decay": "The sum of two exponential decays, seen 40 times with errors of unknown size",
     "funnel": "Neal's funnel",
     "garch": "GARCH(2, 1) model of a simulated series, without bounds",
+    "lotka_volterra": "Hares and lynxes of the Lotka-Volterra equations, log-normal errors of two unknown sizes "
+    "(posteriordb)",
     "lr_simulated": "Logistic regression on simulated data",
     "membrane": "The membrane of Aristoff and Bangerth",
     "pde": "Elliptic inverse problem of paper A, on dolfinx",
     "pde_precise": "The elliptic inverse problem with a noise of 0.02",
+    "sir": "An SIR epidemic, 20 weekly counts, negative binomial of unknown dispersion",
     "twisted": "Twisted Gaussian of Haario, Saksman and Tamminen",
 }
 VALUES_ONLY = (
@@ -57,7 +65,17 @@ def page(runs: Sequence[Verdict], references: Path) -> str:
     """The page in Markdown: a table for each problem, wins and losses, versions and machine."""
     problems = list(dict.fromkeys(run.problem for run in runs))
     sections = [_section(name, [run for run in runs if run.problem == name], references) for name in problems]
-    parts = [_HEAD, _wins(runs, problems), _MEASURES, *sections, _missing(runs, problems), _machine(runs)]
+    of_density = [run for run in runs if run.peer not in OF_MODELS]
+    emulated = _models(runs, problems)
+    parts = [
+        _HEAD,
+        _wins(of_density, problems),
+        *([emulated] if emulated else []),
+        _MEASURES,
+        *sections,
+        _missing(runs, problems),
+        _machine(runs),
+    ]
     return "\n".join(parts)
 
 
@@ -122,6 +140,29 @@ def _wins(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
     return "\n".join([*lines, ""])
 
 
+def _models(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
+    """Peers that emulate outputs, and ours that learn the density, on the problems that have a forward model."""
+    peers = (*OF_MODELS, *OURS)
+    lines = [
+        "## Forward models",
+        "",
+        "Units until means and variances both have the accuracy of 1000 draws, median over seeds with the largest in "
+        "parentheses; a run of the model is a unit, a product with its Jacobian another. `rnshmc_model` and BayesFast "
+        "emulate the outputs and take no derivatives, the other two learn the density. The last column counts results "
+        "of `rnshmc_model` that it calls good, and those of them that are.",
+        "",
+        f"| model | {' | '.join(peers)} | rightly |",
+        f"|---|{'---|' * len(peers)}---|",
+    ]
+    emulated = {run.problem for run in runs if run.peer in OF_MODELS}
+    for name in (name for name in problems if name in emulated):
+        groups = [[run for run in runs if (run.problem, run.peer) == (name, peer)] for peer in peers]
+        good = [run for run in groups[0] if run.says_good]
+        cells = [_spread(group, "units_goal") if group else "not run" for group in groups]
+        lines.append(f"| {name} | {' | '.join(cells)} | {sum(run.honest for run in good)} of {len(good)} |")
+    return "\n".join([*lines, ""]) if emulated else ""
+
+
 def _medians(runs: Sequence[Verdict]) -> dict[str, float]:
     """Median units until the goal, by peer, of the runs on one problem."""
     return {peer: _median([run for run in runs if run.peer == peer], "units_goal") for peer in {r.peer for r in runs}}
@@ -153,7 +194,10 @@ def _price(runs: Sequence[Verdict], medians: dict[str, float]) -> str:
 def _missing(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
     """Which peers have no run on which of the problems."""
     there = {(run.peer, run.problem) for run in runs}
-    gaps = {peer: [name for name in problems if (peer, name) not in there] for peer in PEERS}
+    gaps = {
+        peer: [name for name in problems if (peer, name) not in there and (peer not in OF_MODELS or name in MODELS)]
+        for peer in PEERS
+    }
     lines = [f"- {peer}: {', '.join(names)}" for peer, names in gaps.items() if names]
     return "\n".join(["## Not run", "", *lines, ""])
 
@@ -213,7 +257,8 @@ How many evaluation units each sampler needs to match the accuracy of 1000 indep
 
 _MEASURES = """## What is measured
 
-- **Units.** A value of the log density is 1 unit, a gradient 1 more. All evaluations count, from the first call on,
+- **Units.** A value of the log density is 1 unit, a gradient 1 more; a run of a forward model is 1 unit, a product with
+  its Jacobian 1. All evaluations count, from the first call on,
   including the search for the mode, warm-up and failed calls. The same wrapper around the exact potential counts for
   every sampler.
 - **Accuracy, in draws.** For means: the inverse of the mean over coordinates of squared error / variance. For
