@@ -10,16 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from peers import reference
 from peers.counted import BudgetError, Counted
 from peers.emulator_peers import EmulatedModel
 from peers.forward import ForwardProblem
 from peers.forward_models import DATA, MODELS, chain, decay, lotka_volterra, sir
-from peers.judge import TRUTHFUL
+from peers.judge import TRUTHFUL, Verdict, judge
 from peers.likelihoods import Gaussian, Likelihood, LogNormal, NegativeBinomial
 from peers.measures import Moments, equivalent_draws
 from peers.problems import make_problem
 from peers.remote import serve
 from peers.simulate_models import SIMULATED, write
+from peers.table import page
 from scipy import stats
 
 from rnshmc.errors import NumericalError
@@ -195,6 +197,24 @@ def test_the_elliptic_model_is_that_of_its_potential(tmp_path: Path) -> None:
     product = problem.model.jvp(q, v)
     check_slope(problem.model.forward, product, q, v, relative_error=1e-12)
     assert w @ product == pytest.approx(problem.model.vjp(q, w) @ v, rel=1e-9)
+
+
+def test_the_page_compares_emulators_on_models_only_with_one_another(tmp_path: Path) -> None:
+    moments = Moments(np.zeros(2), np.ones(2), np.full(2, 3.0))
+    reference.write(tmp_path / "sir.csv", moments, (5000.0, 5000.0))
+
+    def verdict(peer: str, units: int) -> Verdict:
+        estimates = {"mean": [0.01, 0.0], "variance": [1.0, 1.0], "says": "fine", "says_good": True}
+        outcome = {**estimates, "own_draws": [np.nan, np.nan], "warmup_units": np.nan}
+        spent = {"units": units, "failed": 0, "overhead_s": 1.0, "target_s": 1.0, "ended": "finished"}
+        run = {"peer": peer, "problem": "sir", "seed": 1, "version": "1", "outcome": outcome, **spent}
+        return judge(run, moments, (np.inf, np.inf))
+
+    units = {"rnshmc_model": 50, "bayesfast_quadratic": 90, "rnshmc_gradient": 200, "nutpie_diagonal": 300}
+    made = page([verdict(peer, spent) for peer, spent in units.items()], tmp_path)
+    assert "fewest units on 1 of 1 posteriors" in made
+    assert "| sir | nutpie_diagonal: 300 | 200 | none | not run |" in made
+    assert "| sir | 50 | 90 | not run | 200 | not run | 1 of 1 |" in made
 
 
 def test_the_configuration_knows_which_problems_are_models() -> None:

@@ -19,7 +19,7 @@ from peers.problems import Problem
 
 from rnshmc.types import Array
 
-CHAIN = {"n_chain": 1, "n_iter": 4500, "n_warmup": 500}
+CHAIN = {"n_chain": 1, "n_iter": 2500, "n_warmup": 500}
 """NUTS on an emulated posterior. One chain: several need as many processes, in which runs are not counted."""
 CORRECTIONS = 1000
 OVERSAMPLING = 2

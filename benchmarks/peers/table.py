@@ -258,9 +258,8 @@ How many evaluation units each sampler needs to match the accuracy of 1000 indep
 _MEASURES = """## What is measured
 
 - **Units.** A value of the log density is 1 unit, a gradient 1 more; a run of a forward model is 1 unit, a product with
-  its Jacobian 1. All evaluations count, from the first call on,
-  including the search for the mode, warm-up and failed calls. The same wrapper around the exact potential counts for
-  every sampler.
+  its Jacobian 1. All evaluations count, from the first call on, including the search for the mode, warm-up and failed
+  calls. The same wrapper around the exact potential counts for every sampler.
 - **Accuracy, in draws.** For means: the inverse of the mean over coordinates of squared error / variance. For
   variances: the inverse of the mean over coordinates of (relative error)^2 / (kurtosis - 1). Both are N on average for
   N independent draws. The tables have the two as means / variances.
