@@ -18,6 +18,7 @@ from peers.forward_models import DATA, MODELS, chain, decay, lotka_volterra, sir
 from peers.judge import TRUTHFUL, Verdict, judge
 from peers.likelihoods import Gaussian, Likelihood, LogNormal, NegativeBinomial
 from peers.measures import Moments, equivalent_draws
+from peers.our_peers import as_model
 from peers.problems import make_problem
 from peers.remote import serve
 from peers.simulate_models import SIMULATED, write
@@ -117,6 +118,22 @@ def test_the_potential_is_the_density_of_the_coordinates() -> None:
     first, second = (centre + 0.2 * rng.standard_normal(5) for _ in range(2))
     change = problem.potential.value(second) - problem.potential.value(first)
     assert change == pytest.approx(exact(second) - exact(first), rel=1e-10)
+
+
+@pytest.mark.parametrize("problem", HERE, ids=lambda problem: problem.names[0])
+def test_rnshmc_is_asked_for_the_same_posterior(problem: ForwardProblem) -> None:
+    posed = as_model(problem, problem.forward).posed(problem.names)
+    rng = np.random.default_rng(7)
+    centre = problem.coordinates(problem.start)
+
+    def asked(q: Array) -> float:
+        x = problem.parameters(q)
+        predictors = posed.observed.predictors(problem.forward(x[: problem.inputs])[None])
+        return float(posed.potential(x[None], predictors)[0][0] - q[problem.positive].sum())
+
+    first, second = (centre + 0.1 * rng.standard_normal(problem.dim) for _ in range(2))
+    change = problem.potential.value(second) - problem.potential.value(first)
+    assert change == pytest.approx(asked(second) - asked(first), rel=1e-9)
 
 
 def test_lotka_volterra_has_the_density_of_posteriordb() -> None:

@@ -91,10 +91,11 @@ def _emulator(bayesfast: Any, model: ForwardProblem, order: str) -> Any:
 def _density(bayesfast: Any, model: ForwardProblem, modules: "EmulatedModel") -> Any:
     names, sizes = ["inputs", "noise"], [model.inputs, model.dim - model.inputs]
     used = names if sizes[1] else names[:1]
-    run = bayesfast.Module(fun=modules.run, input_vars=["inputs"], output_vars=["outputs"])
+    # BayesFast copies modules deeply: functions survive that, the process behind a method's object does not.
+    run = bayesfast.Module(fun=lambda x: modules.run(x), input_vars=["inputs"], output_vars=["outputs"])
     density = bayesfast.Module(
-        fun=modules.density,
-        fun_and_jac=modules.density_and_slopes,
+        fun=lambda *x: modules.density(*x),
+        fun_and_jac=lambda *x: modules.density_and_slopes(*x),
         input_vars=["outputs", *used],
         output_vars=["density"],
     )

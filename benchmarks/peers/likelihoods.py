@@ -5,13 +5,13 @@ They are written here a second time, apart from those of rnshmc, so that referen
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import digamma, gammaln
 
+import rnshmc
 from rnshmc.types import Array
 
 Mask = npt.NDArray[np.bool_]
@@ -62,7 +62,7 @@ class Gaussian:
         return z / sd, np.array([(len(data) - z @ z) / sd])[: self.parameters]
 
     def ours(self) -> Any:
-        return import_module("rnshmc").Gaussian(sd=self.sd)
+        return rnshmc.Gaussian(sd=self.sd)
 
     def _sd(self, parameters: Array) -> float:
         return float(parameters[0]) if isinstance(self.sd, str) else self.sd
@@ -91,7 +91,7 @@ class LogNormal:
         return z / sd / outputs, ((1.0 - z**2) / sd).reshape(-1, len(self.sd)).sum(axis=0)
 
     def ours(self) -> Any:
-        return import_module("rnshmc").LogNormal(sd=self.sd)
+        return rnshmc.LogNormal(sd=self.sd)
 
     def _sds(self, parameters: Array, count: int) -> Array:
         return np.tile(parameters, count // len(parameters))
@@ -122,7 +122,7 @@ class NegativeBinomial:
         return of_outputs, np.array([of_phi.sum()])
 
     def ours(self) -> Any:
-        return import_module("rnshmc").NegativeBinomial(dispersion=self.dispersion)
+        return rnshmc.NegativeBinomial(dispersion=self.dispersion)
 
 
 @dataclass(frozen=True, eq=False)

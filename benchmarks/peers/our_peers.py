@@ -1,9 +1,10 @@
 """`rnshmc.sample`, with gradients and without, and of a forward model, as a user calls it."""
 
-from importlib import import_module
+from collections.abc import Callable
 
 import numpy as np
 from peers.counted import Counted
+from peers.forward import ForwardProblem
 from peers.likelihoods import LogNormal
 from peers.measures import Moments
 from peers.outcome import Outcome
@@ -12,6 +13,7 @@ from peers.problems import Problem
 import rnshmc
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.stages.correction import STAGE as CORRECTION
+from rnshmc.types import Array
 
 
 def rnshmc_gradient(target: Counted, problem: Problem, seed: int) -> Outcome:
@@ -31,20 +33,25 @@ def rnshmc_model(target: Counted, problem: Problem, seed: int) -> Outcome:
     """rnshmc.sample on a forward model without derivatives: it learns the outputs."""
     model = problem.model
     assert model is not None, "this peer needs a forward model"
-    # Log-normal errors of several sizes take turns: each has a column of the data.
-    columns = len(model.likelihood.sd) if isinstance(model.likelihood, LogNormal) else 1
-    shape = (-1, columns) if columns > 1 else (-1,)
-    kinds = np.where(model.prior.logarithmic, "lognormal", "normal")
-    numbers = zip(model.names, kinds, model.prior.mean, model.prior.sd, strict=True)
-    posterior = import_module("rnshmc").Model(
-        lambda x: target.forward(x).reshape(shape),
-        model.data.reshape(shape),
-        likelihood=model.likelihood.ours(),
-        prior={name: (str(kind), float(mean), float(sd)) for name, kind, mean, sd in numbers},
-    )
     start = model.parameters(problem.starts(np.random.default_rng(seed), 1)[0])
     bounds = {name: "positive" for name, positive in zip(model.names, model.positive, strict=True) if positive}
+    posterior = as_model(model, target.forward)
     return _outcome(rnshmc.sample(posterior, start, names=model.names, bounds=bounds, seed=seed, progress_bar=False))
+
+
+def as_model(problem: ForwardProblem, forward: Callable[[Array], Array]) -> rnshmc.Model:
+    """A problem as rnshmc takes it, its model run by ``forward``."""
+    # Log-normal errors of several sizes take turns: each has a column of the data.
+    columns = len(problem.likelihood.sd) if isinstance(problem.likelihood, LogNormal) else 1
+    shape = (-1, columns) if columns > 1 else (-1,)
+    kinds = np.where(problem.prior.logarithmic, "lognormal", "normal")
+    numbers = zip(problem.names, kinds, problem.prior.mean, problem.prior.sd, strict=True)
+    return rnshmc.Model(
+        lambda x: forward(x).reshape(shape),
+        problem.data.reshape(shape),
+        likelihood=problem.likelihood.ours(),
+        prior={name: (str(kind), float(mean), float(sd)) for name, kind, mean, sd in numbers},
+    )
 
 
 def _outcome(result: Result) -> Outcome:
