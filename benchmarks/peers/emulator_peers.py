@@ -19,8 +19,8 @@ from peers.problems import Problem
 
 from rnshmc.types import Array
 
-CHAIN = {"n_chain": 1, "n_iter": 2500, "n_warmup": 500}
-"""NUTS on an emulated posterior. One chain: several need as many processes, in which runs are not counted."""
+CHAINS = [{"n_chain": 1, "n_iter": n, "n_warmup": 500} for n in (2500, 2500, 4500)]
+"""NUTS on each emulated posterior. One chain: several need as many processes, in which runs are not counted."""
 CORRECTIONS = 1000
 OVERSAMPLING = 2
 """Runs for each coefficient of a polynomial, BayesFast's default."""
@@ -69,8 +69,10 @@ def _run(target: Counted, problem: Problem, seed: int, corrections: int) -> tupl
             density=_density(bayesfast, problem.model, modules),
             parallel_backend=ThreadPool(1),
             copy_density=False,
-            optimize=bayesfast.OptimizeStep(linear, OVERSAMPLING, x_0=starts, sample_trace=CHAIN),
-            sample=[bayesfast.SampleStep(emulator, OVERSAMPLING, CHAIN) for emulator in quadratic],
+            optimize=bayesfast.OptimizeStep(linear, OVERSAMPLING, x_0=starts, sample_trace=CHAINS[0]),
+            sample=[
+                bayesfast.SampleStep(*step) for step in zip(quadratic, [OVERSAMPLING] * 2, CHAINS[1:], strict=True)
+            ],
             post=bayesfast.PostStep(n_is=corrections),
         )
         recipe.run()
