@@ -31,7 +31,7 @@ SAMPLER_CASES: dict[str, dict[str, Any]] = {
     "sghmc_mh": {"options": {"batch_size": 4}},
 }
 """Settings of the surrogate's fit and of the kernel, for a target in two dimensions."""
-DRAWS = {"rmhmc": 1500, "rns_rmhmc": 1500}
+DRAWS = {"rmhmc": 1000, "rns_rmhmc": 1000}
 """Iterations of kernels whose transitions take much longer than those of the others."""
 
 

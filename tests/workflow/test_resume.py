@@ -19,7 +19,7 @@ from tests.workflow.conftest import Project, copy_project
 
 pytestmark = pytest.mark.workflow
 
-EXPLORED, KEPT = 300, 2500
+EXPLORED, KEPT = 200, 1200
 """Iterations that take seconds, so that there is time to kill."""
 RUN = ("--cores", "1", "--configfile", "config/resume.yaml")
 EXPLORATION, CHAIN = "explore/lr_simulated/chain1", "chains/lr_simulated/arns_hmc/chain1"
