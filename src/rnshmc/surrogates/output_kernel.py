@@ -7,10 +7,14 @@ from typing import Self
 
 import numpy as np
 from scipy import linalg
+from scipy.spatial import distance
 
 from rnshmc.surrogates.gradient_conditioning import squared_exponential
 from rnshmc.surrogates.output_likelihood import BROAD, Covariance, chosen
 from rnshmc.types import Array
+
+SAME = 1e-9
+"""Distance, in units of the spread of the runs, within which inputs are those of a run up to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,21 +83,46 @@ class OutputKernel:
 
     def predict(self, w: Array) -> tuple[Array, Array]:
         """Outputs at the rows of w, shape (k, m), and the local part of the kernel there, (k, n), for `pulled_back`."""
-        local = squared_exponential(w / self.covariances.lengths, self._scaled)
+        scaled = w / self.covariances.lengths
+        local = squared_exponential(scaled, self._scaled)
+        curved = local + self.covariances.quadratic * (scaled @ self._scaled.T) ** 2
         constant, slopes = self._linear
-        return local @ self.alpha + constant + w @ slopes, local
+        return curved @ self.alpha + constant + w @ slopes, local
 
     def pulled_back(self, w: Array, local: Array, slopes: Array) -> Array:
         """Gradients by w, (k, dim), of a function of the outputs with these slopes by them, (k, m)."""
-        weighted = local * (slopes @ self.alpha.T)
-        inward = weighted @ self.centres - w * weighted.sum(axis=1)[:, None]
-        return np.asarray(inward / self.covariances.lengths**2 + slopes @ self._linear[1].T)
+        felt = slopes @ self.alpha.T
+        weighted, scaled = local * felt, w / self.covariances.lengths
+        inward = weighted @ self._scaled - scaled * weighted.sum(axis=1)[:, None]
+        outward = 2.0 * self.covariances.quadratic * ((scaled @ self._scaled.T) * felt) @ self._scaled
+        return np.asarray((inward + outward) / self.covariances.lengths + slopes @ self._linear[1].T)
 
     def covariance(self, w: Array) -> Array:
         """k(w, w') given the runs, at the rows of w: shape (k, k)."""
         cross = self.covariances.between(self.centres, w)
         explained = linalg.solve_triangular(self.factor, cross, lower=True, check_finite=False)
         return np.asarray(self.covariances.between(w, w) - explained.T @ explained)
+
+    def held_out(self, w: Array) -> tuple[Array, Array]:
+        """What leaving out a run at each row of w adds to the prediction there, (k, m), and the variance without it.
+
+        Zero, and the variance given all runs, where no run is. Variances, (k,), are in units of the process's and
+        include the noise.
+        """
+        apart = distance.cdist(w, self.centres)
+        nearest = apart.argmin(axis=1)
+        inverse = linalg.solve_triangular(self.factor, np.eye(len(self.factor)), lower=True, check_finite=False)
+        variances = 1.0 / (inverse**2).sum(axis=0)[nearest]
+        noise = self.covariances.nugget
+        is_run = apart[np.arange(len(w)), nearest] < SAME * self.covariances.scale
+        added = np.where(is_run[:, None], (noise - variances)[:, None] * self.alpha[nearest], 0.0)
+        return added, np.where(is_run, variances, self.covariance(w).diagonal() + noise)
+
+    def variances(self, w: Array) -> Array:
+        """The diagonal of `covariance`, (k,)."""
+        cross = self.covariances.between(self.centres, w)
+        explained = linalg.solve_triangular(self.factor, cross, lower=True, check_finite=False)
+        return np.asarray(np.maximum(self.covariances.variances(w) - (explained**2).sum(axis=0), 0.0))
 
     @cached_property
     def _scaled(self) -> Array:
