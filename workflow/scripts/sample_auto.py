@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rnshmc.files import sha256
 from rnshmc.inference.call import sample
-from rnshmc.inference.exact.known import read_known
+from rnshmc.inference.exact.known import read_all
 from rnshmc.random import stream
 from rnshmc.run.job import job
 from rnshmc.run.registry import load_target
@@ -48,7 +48,7 @@ with job(snakemake.log[0]):
     log.info("%s, %s, %s:\n%s", spec["problem"], spec["sampler"], chain, result)
     stored = automatic_chain(
         result,
-        read_known(evaluations, result.names),
+        read_all(evaluations),
         settings=spec,
         cost={**cost, "other_cores": max(0.0, (busy_s() - busy - cpu) / wall)},
         origin=read_origin(data),

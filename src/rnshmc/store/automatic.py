@@ -58,7 +58,7 @@ def automatic_chain(
     stats: dict[str, npt.NDArray[Any]] = {name: np.zeros(n, dtype) for name, dtype in STATS_DTYPES.items()}
     # A gradient comes with its value, in one evaluation; a model without any is asked for one at its start only.
     stats["evaluations"][0] = stats["values"][0] = len(evaluations)
-    if any(record.gradient is not None for record in evaluations):
+    if any(record.differentiated for record in evaluations):
         stats["gradients"][0] = sum(record.with_gradient for record in evaluations)
     acceptance = result.outcome.acceptance
     stats |= {name: np.full(n, acceptance) for name in ("accepted", "accept_prob")}

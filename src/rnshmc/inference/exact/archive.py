@@ -2,12 +2,14 @@
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from rnshmc.inference.exact.compression import Compression, make_compression
 from rnshmc.inference.exact.evaluation import Evaluation, Spent
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.posed import Posed
@@ -17,11 +19,38 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Outputs of runs of a forward model, shape (n, m), and what reads potentials off them."""
+    """Runs of a forward model, and what reads potentials off them.
 
-    outputs: Array
+    Attributes
+    ----------
+    rows
+        Outputs of each run, shape (m,).
+    posed, transform
+        As in `Evaluations`.
+    compression
+        Of very many outputs; None where they are emulated as they are.
+    """
+
+    rows: Sequence[Array]
     posed: Posed
     transform: Transform
+    compression: Compression | None = None
+
+    @cached_property
+    def outputs(self) -> Array:
+        """Those of all runs, shape (n, m)."""
+        return np.array(self.rows)
+
+    def where(self, chosen: npt.NDArray[np.intp]) -> "Runs":
+        """The runs with these indices."""
+        return replace(self, rows=[self.rows[i] for i in chosen])
+
+    def emulated(self) -> tuple[Array, Posed]:
+        """What is emulated of each run, (n, r), and the posterior as a function of it: predictors, or coefficients."""
+        if self.compression is None:
+            return self.posed.observed.predictors(self.outputs), self.posed
+        coefficients, observed = self.compression.compressed(self.rows)
+        return coefficients, replace(self.posed, observed=observed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +67,7 @@ class Training:
 
     def where(self, chosen: npt.NDArray[np.intp]) -> "Training":
         """The points with these indices."""
-        runs = self.runs and replace(self.runs, outputs=self.runs.outputs[chosen])
+        runs = self.runs and self.runs.where(chosen)
         return Training(self.points[chosen], self.values[chosen], self.gradients[chosen], runs)
 
 
@@ -81,6 +110,7 @@ class Archive:
         self.surrogate_error = float("nan")
         self.noise = 0.0
         self.emulating = evaluations.posed is not None
+        self._compression = make_compression(evaluations.posed.observed) if evaluations.posed else None
         self.expected_units: int | None = None
 
     @property
@@ -97,6 +127,11 @@ class Archive:
     def posed(self) -> Posed | None:
         """How the potential is read off runs of a forward model; None where the target is a density."""
         return self._evaluations.posed
+
+    @property
+    def data(self) -> int:
+        """Number of data of a forward model; 0 where the target is a density."""
+        return 0 if self.posed is None else len(self.posed.observed.present)
 
     @property
     def spent(self) -> Spent:
@@ -164,8 +199,8 @@ class Archive:
         arrays, posed = _arrays(kept, self.dim), self.posed
         if posed is None or not self.emulating:
             return arrays
-        outputs = np.array([found.run.outputs for found in kept if found.run])
-        return replace(arrays, runs=Runs(outputs, posed, self._evaluations.transform))
+        rows = [found.run.outputs for found in kept if found.run]
+        return replace(arrays, runs=Runs(rows, posed, self._evaluations.transform, self._compression))
 
     def slopes(self) -> Training:
         """Points with gradients or difference quotients."""

@@ -55,6 +55,13 @@ class Evaluation:
         return self.failure is not None and not math.isfinite(self.value)
 
     @property
+    def differentiated(self) -> bool:
+        """Whether a derivative was paid for, and is there."""
+        return self.gradient is not None or (
+            self.run is not None and (self.run.jacobian is not None or self.run.pulled is not None)
+        )
+
+    @property
     def complete(self) -> bool:
         """Whether requesting the gradient here would add nothing."""
         return self.with_gradient or self.failure is not None or not math.isfinite(self.value)

@@ -1,22 +1,18 @@
 """Forward models whose outputs are observed: expensive to run, with a likelihood and a prior that cost nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rnshmc.errors import EvaluationError, ParameterError
-from rnshmc.inference.exact.density import reason
-from rnshmc.inference.exact.evaluation import Answer, Cost, Evaluation, Run, failed
+from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.likelihoods.base import Likelihood
 from rnshmc.inference.exact.likelihoods.groups import make_likelihood
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.priors.making import make_prior
+from rnshmc.inference.exact.runner import Forward, Runner
 from rnshmc.types import Array
-
-Forward = Callable[[Array], Any]
 
 
 class Model:
@@ -65,9 +61,14 @@ class Model:
         named = _named(data)
         self._likelihood = make_likelihood(likelihood, list(named))
         self._observed = self._likelihood.observing(named)
-        self._shapes = {name: array.shape for name, array in named.items()}
+        self._data = named
         self._prior = prior
         self._forward, self._jacobian, self._vjp = forward, jacobian, vjp
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether there are derivatives of the outputs."""
+        return self._jacobian is not None or self._vjp is not None
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -79,6 +80,10 @@ class Model:
         """That of the forward model, if it has one: runs of it are known by it."""
         return getattr(self._forward, "digest", None)
 
+    def potential(self, dim: int) -> "ModelValue":
+        """U = -log density of so many parameters, for the workflow's samplers; with a gradient if there is one."""
+        return ModelPotential(self, dim) if self.has_gradient else ModelValue(self, dim)
+
     def posed(self, names: Sequence[str]) -> Posed:
         """The posterior of the parameters with these names, the likelihood's last.
 
@@ -87,11 +92,11 @@ class Model:
         ParameterError
             If the prior does not fit them.
         """
-        return Posed(self._observed, make_prior(self._prior, names), len(names) - len(self.own))
+        return Posed(self._observed, make_prior(self._prior, names), len(names) - len(self.own), self._data)
 
-    def runner(self, posed: Posed) -> "Runner":
+    def runner(self, posed: Posed) -> Runner:
         """What workers run."""
-        return Runner(self._forward, self._shapes, posed, self._jacobian, self._vjp)
+        return Runner(self._forward, posed, self._jacobian, self._vjp)
 
     def bounds(self, posed: Posed) -> dict[int, tuple[float | None, float | None]]:
         """Bounds that the prior and the likelihood imply, by the number of the parameter."""
@@ -99,88 +104,53 @@ class Model:
         return {**posed.prior.bounds, **{k: _both(posed.prior.bounds.get(k), pair) for k, pair in own.items()}}
 
 
-@dataclass(frozen=True, eq=False)
-class Runner:
-    """A forward model on a worker; errors in it become failed evaluations."""
+class ModelValue:
+    """U = -log density of a `Model`, without a gradient: a potential for the samplers of the workflow.
 
-    forward: Forward
-    shapes: Mapping[str, tuple[int, ...]]
-    posed: Posed
-    jacobian: Callable[[Array], Any] | None
-    vjp: Callable[[Array, Array], Any] | None
+    `rnshmc.sample` learns the outputs of its ``model``.
 
-    @property
-    def products(self) -> int:
-        """Products with the Jacobian or its transpose that a gradient takes; 0 if there is none."""
-        if self.vjp is not None:
-            return 1
-        return 0 if self.jacobian is None else self.posed.inputs
+    Parameters
+    ----------
+    model
+        The model.
+    dim
+        Number of parameters, those of the likelihood included.
+    """
 
-    def evaluate(self, x: Array, *, gradient: bool) -> Answer:
-        """A run at the inputs of ``x``, shape (d,); with derivatives of its outputs if requested and there are any.
+    def __init__(self, model: Model, dim: int) -> None:
+        self.model, self.dim = model, dim
+        self._posed = model.posed([*(f"x{i}" for i in range(dim - len(model.own))), *model.own])
+        self._runner = model.runner(self._posed)
 
-        The value of the evaluation is 0: it is read off the run by `Posed.read`.
+    def value(self, q: Array) -> float:
+        """U(q), for one run.
 
         Raises
         ------
-        EvaluationError
-            If no other point can be evaluated either.
-        KeyboardInterrupt
-            After Ctrl-C.
+        NumericalError
+            If the run fails.
         """
-        inputs = self.posed.key(x)
-        gradient = gradient and self.products > 0
-        try:
-            outputs = flattened(self.forward(inputs.copy()), self.shapes)
-        except (EvaluationError, KeyboardInterrupt):
-            raise
-        except BaseException as error:  # `sys.exit` in a wrapped program, and panics of Rust, which are no `Exception`
-            return failed(inputs, reason(error), gradient=False)
-        plain = Evaluation(inputs, 0.0, with_gradient=gradient or not self.products, run=Run(outputs))
-        if not gradient or not np.isfinite(self.posed.observed.predictors(outputs[None])).all():
-            return plain, Cost()
-        cost = Cost(gradients=self.products)
-        try:
-            return Evaluation(inputs, 0.0, run=self._differentiated(x, outputs)), cost
-        except (EvaluationError, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            return Evaluation(inputs, 0.0, None, reason(error), run=Run(outputs)), cost
+        return self._evaluated(q, gradient=False).value
 
-    def _differentiated(self, x: Array, outputs: Array) -> Run:
-        inputs = self.posed.key(x)
-        if self.jacobian is not None:
-            jacobian = _real(self.jacobian(inputs.copy()), "the Jacobian")
-            _check_shape("the Jacobian", jacobian, (len(outputs), len(inputs)))
-            return Run(outputs, jacobian)
-        assert self.vjp is not None
-        along = self.posed.pulling(x, outputs)
-        pulled = _real(self.vjp(inputs.copy(), along.copy()), "vjp")
-        _check_shape("vjp", pulled, inputs.shape)
-        return Run(outputs, along=along, pulled=pulled)
+    def _evaluated(self, q: Array, *, gradient: bool) -> Evaluation:
+        found = self._posed.read(self._runner.evaluate(q, gradient=gradient)[0], q)
+        if found.failure is not None:
+            raise NumericalError(found.failure)
+        return found
 
 
-def flattened(returned: Any, shapes: Mapping[str, tuple[int, ...]]) -> Array:
-    """What a forward model returned as one vector, the arrays of a mapping one after the other as in the data.
+class ModelPotential(ModelValue):
+    """The same with its gradient."""
 
-    Raises
-    ------
-    ParameterError
-        If something is missing, or has another shape than the data.
-    """
-    arrays = []
-    for name, shape in shapes.items():
-        what = f"the forward model's output {name!r}" if name else "the forward model's output"
-        if name and not (isinstance(returned, Mapping) and name in returned):
-            raise ParameterError(f"{what} is missing: the data name it")
-        array = _real(returned[name] if name else returned, what)
-        if array.ndim < len(shape):
-            array = np.atleast_1d(array)
-        _check_shape(what, array, shape)
-        arrays.append(array.ravel())
-    outputs: Array = np.concatenate(arrays)
-    outputs[~np.isfinite(outputs)] = np.nan
-    return outputs
+    def gradient(self, q: Array) -> Array:
+        """Gradient of U at ``q``, for a run and its derivatives. Raises as `value`."""
+        return self.value_and_grad(q)[1]
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        """U(q) and its gradient, for a run and its derivatives. Raises as `value`."""
+        found = self._evaluated(q, gradient=True)
+        # Outside its support the density is zero, and any gradient will do.
+        return found.value, found.gradient if found.gradient is not None else np.zeros(self.dim)
 
 
 def _named(data: Any) -> dict[str, Array]:
@@ -207,15 +177,3 @@ def _both(
     low = [bound for bound in (first[0], second[0]) if bound is not None]
     high = [bound for bound in (first[1], second[1]) if bound is not None]
     return max(low, default=None), min(high, default=None)
-
-
-def _check_shape(what: str, array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
-    if array.shape != shape:
-        raise ParameterError(f"{what} has shape {array.shape}, expected {shape}")
-
-
-def _real(returned: Any, what: str) -> Array:
-    """What a function of the user returned, as doubles."""
-    if np.iscomplexobj(returned):
-        raise ParameterError(f"{what}: complex numbers, expected real ones")
-    return np.asarray(returned, dtype=np.float64)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rnshmc.errors import DataError, ParameterError
 from rnshmc.inference.exact.evaluation import Evaluation, Run
-from rnshmc.inference.exact.lines import parse
+from rnshmc.inference.exact.lines import parse, parse_all
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.types import Array
 
@@ -92,6 +92,17 @@ def read_runs(source: Known, names: Sequence[str], posed: Posed, start: Array) -
         for x, y in zip(points, outputs, strict=True)
         if np.isfinite(x).all()
     )
+
+
+def read_all(path: Path) -> tuple[Evaluation, ...]:
+    """All evaluations in a file that `rnshmc.sample` wrote, of a density or runs of a forward model.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read.
+    """
+    return parse_all(_lines(path), path)
 
 
 def _lines(path: Path) -> list[str]:

@@ -46,6 +46,30 @@ def written(found: Evaluation) -> dict[str, Any]:
     return {"x": found.point.tolist(), "log_density": _plain(found), **asked, **why}
 
 
+def parse_all(lines: Sequence[str], path: Path) -> tuple[Evaluation, ...]:
+    """The evaluations in the lines of a file that `rnshmc.sample` wrote, whatever they are of.
+
+    Raises
+    ------
+    DataError
+        If a line is malformed.
+    """
+    kind, names = _header(lines, path)
+    return parse(lines, path, names, runs=kind == _RUNS)
+
+
+def _header(lines: Sequence[str], path: Path) -> tuple[str, list[str]]:
+    """What a file says it is, and the names of its parameters."""
+    try:
+        header = json.loads(lines[0])
+        kind, names = header["format"], [str(name) for name in header["names"]]
+    except (ValueError, TypeError, KeyError, IndexError):
+        kind, names = "", []
+    if kind not in (_DENSITIES, _RUNS):
+        raise DataError(f"{path} is not a file of evaluations of rnshmc; name another one")
+    return kind, names
+
+
 def parse(lines: Sequence[str], path: Path, names: Sequence[str], *, runs: bool = False) -> tuple[Evaluation, ...]:
     """The evaluations in the lines of a file.
 
@@ -56,13 +80,7 @@ def parse(lines: Sequence[str], path: Path, names: Sequence[str], *, runs: bool 
     StoreError
         If the file belongs to other parameters, or has log densities in place of runs.
     """
-    try:
-        header = json.loads(lines[0])
-        kind, theirs = header["format"], [str(name) for name in header["names"]]
-    except (ValueError, TypeError, KeyError, IndexError):
-        kind, theirs = "", []
-    if kind not in (_DENSITIES, _RUNS):
-        raise DataError(f"{path} is not a file of evaluations of rnshmc; name another one")
+    kind, theirs = _header(lines, path)
     if kind != format_of(runs):
         holds, wants = ("runs of a forward model", "log densities")[:: 1 if kind == _RUNS else -1]
         raise StoreError(f"{path} holds {holds}, and this target has {wants}; name another file")

@@ -1,6 +1,7 @@
 """The posterior of a forward model, read off its outputs: what costs nothing once a run is made."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,15 +27,26 @@ class Posed:
         Of all parameters.
     inputs
         Number p of parameters of the model; those of the likelihood, its unknown scales, follow.
+    data
+        Observations by name, NaN where there is none. Outputs are in one vector, in the same order.
     """
 
     observed: Observed
     prior: Prior
     inputs: int
+    data: Mapping[str, Array]
 
     def key(self, theta: Array) -> Array:
         """The part of theta on which a run depends, shape (p,)."""
         return theta[: self.inputs]
+
+    def structured(self, outputs: Array) -> Array | dict[str, Array]:
+        """Rows of outputs, (k, m), with the structure of the data: one array, or one for each name, (k, ...)."""
+        sizes = [array.size for array in self.data.values()]
+        parts = np.split(outputs, np.cumsum(sizes)[:-1], axis=1)
+        named = zip(self.data.items(), parts, strict=True)
+        arrays = {name: part.reshape(len(outputs), *array.shape) for (name, array), part in named}
+        return arrays[""] if list(arrays) == [""] else arrays
 
     def potential(self, theta: Array, predictors: Array) -> tuple[Array, Array, Array]:
         """U (k,), its derivatives by the predictors (k, m), and those by theta at given predictors (k, d)."""

@@ -21,6 +21,8 @@ GRADIENT_RTOL = 1e-4
 """Difference of two derivatives of one target, relative to stored derivatives by the same parameter."""
 MOST_SHOWN = 6
 """Parameters of a point that a message shows."""
+MOST_COMPARED = 50
+"""Stored runs, evenly spaced, whose spread sets the scale of each output."""
 ROUNDING = 1e-10
 """Error of a derivative that should be zero, relative to the largest derivative at the point."""
 
@@ -104,7 +106,8 @@ def _between(before: Run, anew: Run, stored: Sequence[Evaluation]) -> str | None
     """How the outputs of two runs differ."""
     if before.outputs.shape != anew.outputs.shape:
         return f"a run has {len(before.outputs)} outputs in the file, and {len(anew.outputs)} now"
-    others = np.array([one.run.outputs for one in stored if one.run and one.run.outputs.shape == before.outputs.shape])
+    alike = [one.run.outputs for one in stored if one.run and one.run.outputs.shape == before.outputs.shape]
+    others = np.array(alike[:: -(-len(alike) // MOST_COMPARED)])
     spread = np.nanmedian(np.abs(others - before.outputs), axis=0)
     apart = np.abs(before.outputs - anew.outputs)
     allowed = np.minimum(VALUE_RTOL * np.maximum(np.abs(before.outputs), spread), SPREAD_RTOL * np.maximum(spread, 0.0))

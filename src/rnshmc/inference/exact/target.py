@@ -9,8 +9,7 @@ import numpy as np
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluable
-from rnshmc.inference.exact.forward import Model
-from rnshmc.inference.exact.least_squares import LeastSquares
+from rnshmc.inference.exact.forward import Model, ModelValue
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.umbridge import UMBridge
 from rnshmc.types import Array, Potential
@@ -48,18 +47,29 @@ def make_posterior(target: Any, gradient: Gradient, names: Sequence[str]) -> Pos
     ParameterError
         As `make_model`; and if a prior does not fit the parameters.
     """
-    if not isinstance(target, Model):
+    model = model_of(target)
+    if model is None:
         return Posterior(make_model(target, gradient, len(names)))
+    if getattr(target, "dim", len(names)) != len(names):
+        raise ParameterError(f"x0: it has {len(names)} parameters, but the target has {target.dim}")
     if gradient is not None and gradient is not False:
         raise ParameterError("gradient: of a Model, give jacobian= or vjp= to the Model instead")
-    posed = target.posed(names)
-    runner = target.runner(posed)
-    return Posterior(runner, posed, max(1, runner.products), target.bounds(posed))
+    posed = model.posed(names)
+    runner = model.runner(posed)
+    return Posterior(runner, posed, runner.products, model.bounds(posed))
+
+
+def model_of(target: Any) -> Model | None:
+    """The forward model of a target whose outputs can be learnt; None where there is none."""
+    if isinstance(target, UMBridge | ModelValue):
+        return target.model
+    return target if isinstance(target, Model) else None
 
 
 def own_names(target: Any) -> tuple[str, ...]:
     """Names of parameters that a target's likelihood has itself."""
-    return target.own if isinstance(target, Model) else ()
+    model = model_of(target)
+    return () if model is None else model.own
 
 
 def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
@@ -69,8 +79,8 @@ def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
     ----------
     target
         The log density as a function of x, shape (d,), that returns a number, or the pair of it and its gradient; a
-        potential U = -log density, with ``dim``, ``value`` and, where it has one, ``gradient``; a `LeastSquares`; a
-        `UMBridge`.
+        potential U = -log density, with ``dim``, ``value`` and, where it has one, ``gradient``; a `UMBridge` without
+        data.
     gradient
         Gradient of a log density as another function; False: no gradient is used; None: that of the target, if it has
         one.
@@ -87,7 +97,7 @@ def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
     slope = gradient if callable(gradient) else None
     if getattr(target, "dim", dim) != dim:
         raise ParameterError(f"x0: it has {dim} parameters, but the target has {target.dim}")
-    if isinstance(target, LeastSquares | UMBridge):
+    if isinstance(target, UMBridge):
         own = target.gradient if target.has_gradient else None
         return Density(target.log_density, slope or own)
     if callable(getattr(target, "value", None)):

@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import EvaluationError, ParameterError
-from rnshmc.inference.exact.least_squares import LeastSquares, Prior
+from rnshmc.inference.exact.forward import Model
+from rnshmc.inference.exact.likelihoods.base import Likelihood
+from rnshmc.inference.exact.likelihoods.gaussian import Gaussian
 from rnshmc.types import Array
 
 RETRIES = 3
@@ -30,16 +32,18 @@ class ModelError(RuntimeError):
 class UMBridge:
     """A log density behind a UM-Bridge server.
 
-    With ``data``, the model's output F(x) is observed with Gaussian noise, as in `LeastSquares`; without, the output is
-    one number, the log density. A value is one request, a gradient one more. ``pool=`` sends several requests at a
-    time to servers that can answer them.
+    With ``data``, the server runs the forward model of a `Model`, ``model``; without, its output is one number, the log
+    density. A run is one request, a gradient one more. ``pool=`` sends several requests at a time to servers that can
+    answer them.
 
     Parameters
     ----------
     url
         Address of the server, such as ``"http://localhost:4242"``.
-    data, noise_sd, prior
-        As in `LeastSquares`.
+    data, likelihood, prior
+        As in `Model`.
+    noise_sd
+        Standard deviation of Gaussian noise, in place of ``likelihood``.
     model
         Name of the model on the server; optional if there is only one.
     config
@@ -61,7 +65,8 @@ class UMBridge:
         data: npt.ArrayLike | None = None,
         noise_sd: npt.ArrayLike | None = None,
         *,
-        prior: Prior = None,
+        prior: Any = None,
+        likelihood: Likelihood | Mapping[str, Likelihood] | None = None,
         model: str | None = None,
         config: Mapping[str, Any] | None = None,
         request_limit: float = 600.0,
@@ -73,25 +78,30 @@ class UMBridge:
         self.dim = self._one_vector("InputSizes", "inputSizes")
         outputs = self._one_vector("OutputSizes", "outputSizes")
         support = self._ask("ModelInfo")["support"]
-        if (data is None) != (noise_sd is None):
-            raise ParameterError("data, noise_sd: give both, or neither where the model is a log density itself")
+        if (data is None) != (noise_sd is None and likelihood is None) or not (noise_sd is None or likelihood is None):
+            raise ParameterError(
+                "data, noise_sd: give both, or data and likelihood, or none of them where the model is a log density "
+                "itself"
+            )
         if data is None and outputs != 1:
             raise ParameterError(
                 f"data: the model {self._name!r} has {outputs} outputs; give what they were observed as"
             )
         self.has_gradient = bool(support.get("Gradient", False))
-        self._misfit = None
-        if data is not None and noise_sd is not None:
+        self.model: Model | None = None
+        if data is not None:
+            chosen = likelihood if likelihood is not None else Gaussian(sd=noise_sd)
             vjp = self._vjp if self.has_gradient else None
-            self._misfit = LeastSquares(self._outputs, data, noise_sd, prior=prior, vjp=vjp)
+            self.model = Model(self._outputs, data, likelihood=chosen, prior=prior, vjp=vjp)
+            self.dim += len(self.model.own)
 
     def log_density(self, x: Array) -> float:
-        """The log density at ``x``, for one request."""
-        return float(self._outputs(x)[0]) if self._misfit is None else self._misfit.log_density(x)
+        """The model's output at ``x`` where that is the log density, for one request."""
+        return float(self._outputs(x)[0])
 
     def gradient(self, x: Array) -> Array:
-        """Its gradient, for one request if `log_density` was evaluated at ``x`` before."""
-        return self._vjp(x, np.ones(1)) if self._misfit is None else self._misfit.gradient(x)
+        """Its gradient, for one request."""
+        return self._vjp(x, np.ones(1))
 
     def _outputs(self, x: Array) -> Array:
         return self._vector(self._ask("Evaluate", input=[x.tolist()]), "output", 0)
@@ -107,8 +117,6 @@ class UMBridge:
             vector: Array = np.array(entry, dtype=np.float64)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise ModelError(f"the model server sent a malformed reply: {str(reply)[:100]}") from error
-        if not np.isfinite(vector).all() and self._misfit is not None:
-            raise ModelError(f"the model's output is {vector[~np.isfinite(vector)][0]}")
         return vector
 
     def _chosen(self, model: str | None) -> str:

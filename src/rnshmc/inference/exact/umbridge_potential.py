@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rnshmc.errors import NumericalError
+from rnshmc.inference.exact.forward import ModelValue
 from rnshmc.inference.exact.umbridge import ModelError, UMBridge
 from rnshmc.types import Array
 
@@ -16,7 +17,7 @@ def from_server(
     *,
     prior: Mapping[str, Any] | None = None,
     **settings: Any,
-) -> "UMBridgeValue":
+) -> "UMBridgeValue | ModelValue":
     """The potential behind a server; one without a gradient where the model has none, for `rnshmc.sample` alone.
 
     Parameters
@@ -37,11 +38,13 @@ def from_server(
     """
     normal = None if prior is None else (prior["mean"], prior["sd"])
     model = UMBridge(**settings, prior=normal)
+    if model.model is not None:
+        return model.model.potential(model.dim)
     return UMBridgePotential(model) if model.has_gradient else UMBridgeValue(model)
 
 
 class UMBridgeValue:
-    """U = -log density of a `UMBridge`.
+    """U = -log density of a `UMBridge` whose output that is.
 
     Where the server says that it cannot evaluate, `NumericalError` is raised: the proposal is rejected. A server that
     does not answer any more ends the job.

@@ -29,6 +29,10 @@ class Observed(Protocol):
         """Predictors of outputs, (k, M) -> (k, m). NaN where an output is impossible, such as a negative mean."""
         ...
 
+    def outputs(self, predictors: Array) -> Array:
+        """Outputs at the entries with data, of predictors: (k, m) -> (k, m)."""
+        ...
+
     def jacobian(self, outputs: Array, jacobian: Array) -> Array:
         """Jacobian of the predictors at one position, (m, p), from the outputs (M,) and their Jacobian (M, p)."""
         ...

@@ -110,7 +110,7 @@ class Gaussian:
             return Independent(flat, Identity(), family, scales)
         whitening = Whitening(self._factor(self._covariance, flat))
         whitened = NormalFamily(whitening.solved(flat.values))
-        return Independent(flat, whitening, whitened, scales, whitening.restored)
+        return Independent(flat, whitening, whitened, scales, whitening.outputs)
 
     def _factor(self, covariance: Array, data: FlatData) -> Array:
         """L of the covariance of the entries with data."""

@@ -81,6 +81,10 @@ class ObservedGroups:
         """Predictors of the rows."""
         return np.hstack([part.observed.predictors(outputs[:, part.outputs]) for part in self.parts])
 
+    def outputs(self, predictors: Array) -> Array:
+        """Outputs with data, of the rows of predictors."""
+        return np.hstack(self._each(lambda part, rows: part.observed.outputs(rows), predictors))
+
     def jacobian(self, outputs: Array, jacobian: Array) -> Array:
         """Jacobian of the predictors at one position."""
         parts = (part.observed.jacobian(outputs[part.outputs], jacobian[part.outputs]) for part in self.parts)

@@ -74,6 +74,10 @@ class Independent:
         """Predictors of the rows."""
         return self.link.predictors(outputs[:, self.present])
 
+    def outputs(self, predictors: Array) -> Array:
+        """Outputs with data, of the rows of predictors."""
+        return self.link.outputs(predictors)
+
     def jacobian(self, outputs: Array, jacobian: Array) -> Array:
         """Jacobian of the predictors at one position."""
         return self.link.jacobian(outputs[self.present], jacobian[self.present])

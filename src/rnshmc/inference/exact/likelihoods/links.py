@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 from scipy import linalg
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from rnshmc.types import Array
 
@@ -15,6 +15,10 @@ class Link(Protocol):
 
     def predictors(self, outputs: Array) -> Array:
         """Predictors of the rows, (k, m) -> (k, m); NaN where an output is impossible."""
+        ...
+
+    def outputs(self, predictors: Array) -> Array:
+        """The outputs of the rows, (k, m) -> (k, m)."""
         ...
 
     def jacobian(self, outputs: Array, jacobian: Array) -> Array:
@@ -32,6 +36,10 @@ class Identity:
     def predictors(self, outputs: Array) -> Array:
         """The outputs."""
         return outputs
+
+    def outputs(self, predictors: Array) -> Array:
+        """The predictors."""
+        return predictors
 
     def jacobian(self, outputs: Array, jacobian: Array) -> Array:  # noqa: ARG002
         """The Jacobian of the outputs."""
@@ -75,9 +83,9 @@ class Whitening:
         solution: Array = linalg.solve_triangular(self.factor, columns, lower=True)
         return solution
 
-    def restored(self, whitened: Array) -> Array:
+    def outputs(self, predictors: Array) -> Array:
         """The rows L w."""
-        rows: Array = whitened @ self.factor.T
+        rows: Array = predictors @ self.factor.T
         return rows
 
 
@@ -107,6 +115,10 @@ class Log:
         sizes = self.sign * outputs
         logs: Array = np.log(np.where(sizes >= -self.slack, np.maximum(sizes, self.floor), np.nan))
         return logs
+
+    def outputs(self, predictors: Array) -> Array:
+        """The outputs of the rows, with their sign."""
+        return np.asarray(self.sign * np.exp(predictors))
 
     def jacobian(self, outputs: Array, jacobian: Array) -> Array:
         """J / F; zero at the floor."""
@@ -138,6 +150,10 @@ class Logit:
         clipped = np.where(possible, np.clip(outputs, self.floor, 1.0 - self.floor), np.nan)
         logits: Array = logit(clipped)
         return logits
+
+    def outputs(self, predictors: Array) -> Array:
+        """Probabilities of the rows."""
+        return np.asarray(expit(predictors))
 
     def jacobian(self, outputs: Array, jacobian: Array) -> Array:
         """J / (F (1 - F)); zero at the floor."""

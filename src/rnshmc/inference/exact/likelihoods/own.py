@@ -128,6 +128,10 @@ class ObservedCustom:
         """The outputs with data."""
         return outputs[:, self.present]
 
+    def outputs(self, predictors: Array) -> Array:
+        """The predictors."""
+        return predictors
+
     def jacobian(self, outputs: Array, jacobian: Array) -> Array:  # noqa: ARG002
         """Jacobian of the outputs with data."""
         return jacobian[self.present]
