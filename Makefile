@@ -3,7 +3,7 @@
 # `make env ENV=conda` chooses the route; a shell variable that happens to be called ENV does not.
 ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
-CALIBRATED := $(if $(filter sample,$(PART)),tests/inference/test_moment_calibration.py,tests/test_calibration.py tests/inference)
+CALIBRATED := $(if $(filter sample,$(PART)),tests/inference/test_moment_calibration.py tests/inference/test_emulated_calibration.py,tests/test_calibration.py tests/inference)
 
 .PHONY: help env run test suite test-rounding test-dolfinx test-wheel site calibrate test-slurm paper lint lock clean
 

@@ -205,19 +205,23 @@ def posterior(x):
         file.write(x.tobytes().hex() + "\\n")
     return -0.5 * float(x @ x), -x
 
+def run(x):
+    return posterior(x)[1] + 0.1 * x**2
+
 if __name__ == "__main__":
     pool = int(sys.argv[3]) or None
-    result = rnshmc.sample(posterior, np.ones(3), draws=200, filepath=sys.argv[1], pool=pool)
+    target = posterior if sys.argv[4] == "density" else rnshmc.Model(run, np.zeros(3), likelihood=rnshmc.Gaussian(1.0))
+    result = rnshmc.sample(target, np.ones(3), draws=200, filepath=sys.argv[1], pool=pool)
     print(result.spent.units)
 """
 
 
-@pytest.mark.parametrize("pool", [0, 2])
-def test_kill_9_loses_no_evaluation(tmp_path: Path, pool: int) -> None:
+@pytest.mark.parametrize(("pool", "target"), [(0, "density"), (2, "density"), (2, "model")])
+def test_kill_9_loses_no_evaluation(tmp_path: Path, pool: int, target: str) -> None:
     program, kept, made = (tmp_path / name for name in ("program.py", "kept.jsonl", "made"))
     program.write_text(PROGRAM)
     made.touch()
-    command = [sys.executable, str(program), str(kept), str(made), str(pool)]
+    command = [sys.executable, str(program), str(kept), str(made), str(pool), target]
     moments = (1, 7, 15)
     for kills, moment in enumerate(moments, start=1):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)

@@ -134,3 +134,23 @@ def test_a_result_that_cannot_be_written_at_the_end_is_kept(folder: Path, monkey
     assert said is not None
     assert Path(said[1]).is_relative_to(temporary)
     assert arviz.from_netcdf(said[1]).posterior.sizes["draw"] == 100
+
+
+def test_a_file_may_define_a_forward_model(folder: Path) -> None:
+    (folder / "model.py").write_text(
+        "import numpy as np\nimport rnshmc\n\n"
+        "def posterior():\n"
+        "    likelihood = rnshmc.Gaussian(sd='noise')\n"
+        "    prior = {'a': ('normal', 0, 1), 'noise': ('halfnormal', 1)}\n"
+        "    return rnshmc.Model(lambda x: x[0] * np.arange(9.0), np.arange(9.0) ** 1.1, "
+        "likelihood=likelihood, prior=prior)\n"
+    )
+    (folder / "settings.yaml").write_text(
+        "target: {kind: python, path: model.py, make: posterior}\nx0: [0.0, 0.5]\nnames: [a]\n"
+        "draws: 100\nfilepath: runs.jsonl\n"
+    )
+    result, _ = run_file(folder / "settings.yaml")
+    assert result.names == ("a", "noise")
+    runs = (folder / "runs.jsonl").read_text().splitlines()
+    assert len(runs) == result.spent.units + 1
+    assert '"names": ["a"]' in runs[0]

@@ -15,7 +15,8 @@ import pytest
 
 from rnshmc.errors import EvaluationError, NumericalError, ParameterError
 from rnshmc.inference.exact import umbridge
-from rnshmc.inference.exact.target import make_model
+from rnshmc.inference.exact.evaluation import Cost, Evaluation
+from rnshmc.inference.exact.target import make_model, make_posterior
 from rnshmc.inference.exact.umbridge import UMBridge
 from rnshmc.inference.exact.umbridge_potential import from_server
 from rnshmc.types import Array, Potential
@@ -90,11 +91,21 @@ def posterior(url: str, **settings: Any) -> UMBridge:
     return UMBridge(url, DATA, 0.5, prior=(np.zeros(2), 1.0), **{"model": "forward", **settings})
 
 
+def read(target: UMBridge, x: Array = X) -> tuple[Evaluation, Cost]:
+    """The evaluation of the posterior, with its gradient."""
+    posterior = make_posterior(target, None, ("a", "b"))
+    found, cost = posterior.evaluable.evaluate(x, gradient=True)
+    assert posterior.posed is not None
+    return posterior.posed.read(found, x), cost
+
+
 def test_the_density_is_that_of_the_data_and_takes_two_requests(url: str) -> None:
-    answer, cost = make_model(posterior(url), None, 2).evaluate(X, gradient=True)
+    found, cost = read(posterior(url))
     misfit = (MATRIX @ X - DATA) / 0.5
-    assert -answer.value == pytest.approx(-0.5 * float(misfit @ misfit) - 0.5 * float(X @ X), rel=1e-14)
-    np.testing.assert_allclose(answer.gradient, MATRIX.T @ misfit / 0.5 + X, rtol=1e-13)  # type: ignore[arg-type]
+    at_zero = 0.5 * float((DATA / 0.5) @ (DATA / 0.5))
+    change = found.value - read(posterior(url), np.zeros(2))[0].value
+    assert change == pytest.approx(0.5 * float(misfit @ misfit) + 0.5 * float(X @ X) - at_zero, rel=1e-13)
+    np.testing.assert_allclose(found.gradient, MATRIX.T @ misfit / 0.5 + X, rtol=1e-13)  # type: ignore[arg-type]
     assert (cost.values, cost.gradients) == (1, 1)
 
 
@@ -109,7 +120,7 @@ def test_a_model_may_be_a_log_density_and_have_no_gradient(url: str) -> None:
     ("first", "failure"),
     [
         (1, 'ModelError: the model server sent a reply that is not JSON: b\'{"output": [[-inf'),
-        (2, "ModelError: the model's output is nan"),
+        (2, "the model's output 0 is nan"),
         (3, "ModelError: the model server answered 500: 500 Internal Server Error"),
         (4, "ModelError: InvalidOutput: no convergence"),
         (5, "ModelError: the model server did not answer within request_limit = 0.3 s"),
@@ -119,8 +130,7 @@ def test_a_model_may_be_a_log_density_and_have_no_gradient(url: str) -> None:
 def test_a_bad_answer_is_a_failed_point(url: str, first: float, failure: str) -> None:
     # Short where there is no answer only: on a busy machine a good one may take longer.
     limit = 0.3 if "request_limit" in failure else 60.0
-    model = make_model(posterior(url, request_limit=limit), None, 2)
-    answer, cost = model.evaluate(np.array([first, 0.0]), gradient=True)
+    answer, cost = read(posterior(url, request_limit=limit), np.array([first, 0.0]))
     assert answer.failure is not None
     assert answer.failure.startswith(failure)
     assert (cost.values, cost.gradients) == (1, 0)
@@ -144,7 +154,7 @@ def test_a_server_that_dies_ends_the_run_and_no_point(url: str, nowhere: str) ->
     target = posterior(url)
     target._url = nowhere
     with pytest.raises(EvaluationError, match="does not answer"):
-        make_model(target, None, 2).evaluate(X, gradient=True)
+        read(target)
 
 
 @pytest.mark.parametrize(
@@ -168,12 +178,13 @@ def test_data_and_noise_go_together(url: str) -> None:
 
 
 def test_a_potential_has_the_sign_of_one_and_rejects_where_the_server_fails(url: str) -> None:
-    model, settings = posterior(url), {"url": url, "model": "forward", "data": DATA, "noise_sd": 0.5}
+    settings = {"url": url, "model": "forward", "data": DATA, "noise_sd": 0.5}
     target = from_server(Path(), **settings, prior={"mean": 0.0, "sd": 1.0})
     assert isinstance(target, Potential)
     value, gradient = target.value_and_grad(X)
-    assert (target.dim, value) == (2, -model.log_density(X))
-    np.testing.assert_array_equal(gradient, -model.gradient(X))
+    found = read(posterior(url))[0]
+    assert (target.dim, value) == (2, found.value)
+    np.testing.assert_array_equal(gradient, found.gradient)  # type: ignore[arg-type]
     for evaluate in (target.value, target.gradient, target.value_and_grad):
         with pytest.raises(NumericalError, match="InvalidOutput: no convergence"):
             evaluate(np.array([4.0, 0.0]))

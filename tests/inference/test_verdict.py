@@ -56,6 +56,7 @@ def outcome(**changes: Any) -> Outcome:
         failures={},
         noise=0.0,
         wall=None,
+        emulated=None,
         doubts=(),
         stopped=None,
     )

@@ -25,6 +25,8 @@ from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.emulation import seek
 from rnshmc.inference.stages.probing import settle
 from rnshmc.inference.stages.walls import find_wall
+from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.inference.way_on import way_on
@@ -113,7 +115,7 @@ def _stages(job: Job, starts: Array, coordinates: Whitening | None, *, doubtful:
         job.archive.emulating = False
         starts = np.array([mode.whitening.centre for mode in found.modes] or starts)
         coordinates = found.whitening or coordinates
-        found = Found(starts=found.starts)
+        found = Found(starts=found.starts, doubts=_not_emulated(found))
     for start in starts:
         found = found.with_mode(descend(job.archive, start, job.tuning, coordinates, doubtful=doubtful))
         yield found
@@ -128,6 +130,17 @@ def _stages(job: Job, starts: Array, coordinates: Whitening | None, *, doubtful:
         yield found
     if found.rows is None:
         yield from way_on(job, found)
+
+
+def _not_emulated(found: Found) -> tuple[str, ...]:
+    """Why the outputs of a forward model are not emulated, with the worst of them."""
+    if found.trained is None:
+        return (f"The outputs of the model are not emulated: {found.reason}.",)
+    kernel = found.trained.posterior.kernel
+    assert isinstance(kernel, EmulatedPotential)
+    output, error = roughest(kernel)
+    worst = f"{output} is the hardest, predicted with {error:.2g} times the error of its datum"
+    return (f"The outputs of the model are not emulated: {found.reason}; {worst}.",)
 
 
 def _attempts(job: Job, found: Found) -> Iterator[Found]:
@@ -151,8 +164,12 @@ def _emulated(job: Job, found: Found, starts: Array, coordinates: Whitening | No
         yield found
     best = min(found.modes, key=lambda mode: mode.value)
     found = replace(found, whitening=best.whitening)
-    if len(found.modes) == 1:
-        yield from _attempts(job, found)
+    if len(found.modes) > 1:
+        yield replace(
+            found, reason=f"the starts led to {len(found.modes)} different modes, and one emulator serves one"
+        )
+        return
+    yield from _attempts(job, found)
 
 
 def _until_wall(job: Job, stages: Iterator[Found]) -> Iterator[Found]:

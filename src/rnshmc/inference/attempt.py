@@ -7,6 +7,7 @@ import numpy as np
 
 from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.refinement import refine
 from rnshmc.inference.result.corrected import Corrected, corrected_by
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.resampling import resampled
@@ -62,11 +63,22 @@ def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Foun
     posterior = trained.posterior
     drawn = draw_surrogate(posterior, trained.positions, job.rng, job.tuning.correction)
     found = replace(found, whitening=posterior.whitening, surrogate_draws=drawn)
-    rounds = check(job.archive, posterior, drawn, job.rng, job.tuning, aim=job.aim, variance=trained.variance)
-    for checked in rounds:
-        found = replace(found, checked=checked)
-        yield found
-    found = _corrected(job, found, trained, drawn, checked)
+    if job.archive.emulating:
+        for refined in refine(job.archive, trained, drawn, job.rng, job.tuning, aim=job.aim):
+            found = replace(
+                found,
+                surrogate_draws=refined.draws,
+                checked=refined.checked,
+                surrogate=refined.surrogate,
+                exact=metropolis(refined.checked, job.rng, job.tuning.correction),
+            )
+            yield found
+    else:
+        rounds = check(job.archive, posterior, drawn, job.rng, job.tuning, aim=job.aim, variance=trained.variance)
+        for checked in rounds:
+            found = replace(found, checked=checked)
+            yield found
+        found = _corrected(job, found, trained, drawn, checked)
     yield replace(found, method="surrogate", reason="the surrogate is close to the posterior")
 
 

@@ -63,8 +63,8 @@ def sample(
     target
         The log density, up to a constant: a function of x, shape (d,), that returns a number, or the pair of the number
         and its gradient, shape (d,). Without a gradient, more evaluations are needed. A function written in JAX is
-        differentiated. Or a potential of this package, a `LeastSquares`, a `UMBridge`. Where it raises an exception or
-        returns NaN, the evaluation has failed; the run goes on.
+        differentiated. Or a `Model`, whose outputs are emulated; a `UMBridge`; a potential of this package. Where it
+        raises an exception or returns NaN, the evaluation has failed; the run goes on.
     x0
         Where to start, shape (d,), or several starts to look for several modes, shape (n, d).
     gradient
@@ -82,9 +82,10 @@ def sample(
     bounds
         For each parameter (low, high) with None for no bound, or one of the words ``"positive"``, ``"unit"`` and
         ``"real"``; or a mapping from names to these. The target is called inside the bounds only. A bound that is not
-        declared, beyond which the log density is -inf, is found by a few values where it matters, and told.
+        declared, beyond which the log density is -inf, is found by a few values where it matters, and told. Bounds of
+        a `Model`'s priors and scales need not be repeated.
     names, units
-        Names and units of the parameters, for the output.
+        Names and units of the parameters, for the output. Those of a likelihood's own parameters come last.
     pool
         Who evaluates: None for this process, a number of processes, or an object with ``submit`` or ``map``, such as
         an executor of `concurrent.futures` or `mpi4py.futures`, a client of Dask, or a `multiprocessing.Pool`. The
@@ -101,9 +102,11 @@ def sample(
         Whether what the file holds is used. If not, a file with evaluations is refused, never overwritten.
     evaluations
         Evaluations to learn from: a file of an earlier ``filepath``, an npz file or a mapping with ``points``,
-        ``log_densities`` and perhaps ``gradients``.
+        ``log_densities`` and perhaps ``gradients``. Of a `Model`, runs: with ``points``, its own parameters, and
+        ``outputs``, (n, m); or a file of an earlier call with any data.
     budget
-        Units that this call may spend; a value is one unit, a gradient one more.
+        Units that this call may spend; a value is one unit, a gradient one more; of a `Model`, a run one, and a product
+        with its Jacobian one more.
     callback
         Called with a `rnshmc.inference.exact.archive.Progress` now and then.
     progress_bar

@@ -25,6 +25,8 @@ class Fitting:
     """Radius of the training points, in units of sqrt(d) + 1. Benchmark: points farther out are not fitted well."""
     wall: float = 4.0
     """Distance of the wall beyond sqrt(d)."""
+    emulated_wall: float = 6.0
+    """The same where outputs are emulated: prior and likelihood are exact, and long tails are often theirs."""
     wall_margin: float = 1.0
     """Distance of the wall beyond the farthest plausible training point, where that is more."""
     plausible: float = 8.0
@@ -115,6 +117,8 @@ class Training:
     """Training goes on while corrections need more exact values than this many times the training points.
 
     Where sd(U - V) falls as n^-0.75, the sum of both is smallest at 4/3."""
+    near: float = 0.3
+    """Variance of the weights up to which draws of emulated outputs can be reweighted to later emulators."""
     shoulders: float = 5.0
     """Tempered points are as many as draws in this many dimensions, and fewer in more."""
     fewest: int = 20
@@ -147,6 +151,8 @@ class Training:
     """Looks further out, each of which but the last may lead to more training."""
     recent: int = 3
     """Batches whose surprises decide how far the process is believed."""
+    believed: float = 4.0
+    """Surprises as expected that are counted besides those seen, before processes of outputs are believed less."""
     cap: float = 4.0
     """Largest variance of weights that counts in the average of two batches."""
 
@@ -162,8 +168,14 @@ class Correction:
     factor: int = 2
     """Growth of the number of exact values in a round."""
     rounds: int = 5
+    refining: int = 16
+    """Runs between two fits to all runs of a forward model. Not varied."""
+    left: float = 0.8
+    """Variance of moments, in units of that aimed at, at which runs of a forward model end."""
     telling: int = 200
     """Minimum number of weights for diagnosing a heavy tail."""
+    sure: float = 1e-3
+    """Variance of the importance weights, by draws and by the processes of outputs, below which a few checks tell."""
     settle: int = 20
     """Transitions of the surrogate's chains that are left out."""
     transitions: int = 200

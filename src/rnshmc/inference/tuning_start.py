@@ -1,5 +1,6 @@
 """Tuned numbers of `rnshmc.sample` before there is a surrogate: the search for a mode, noise, and bounds."""
 
+import math
 from dataclasses import dataclass
 
 
@@ -174,7 +175,9 @@ class Seeking:
     first_radius: float = 2.0
     """Half width of the first trust region, in whitened coordinates."""
     longest: float = 10.0
-    """Half width of the largest."""
+    """Half width of the largest, for few data."""
+    many: int = 1000
+    """Data from which on it is larger: the posterior of more is narrower, and starts are more of its widths away."""
     small: float = 0.1
     """Predicted decrease, times sqrt(d), below which the mode is found."""
     poor: float = 0.1
@@ -183,3 +186,7 @@ class Seeking:
     """The same, above which it grows."""
     shorter: float = 0.3
     longer: float = 2.0
+
+    def longest_of(self, data: int) -> float:
+        """Half width of the largest trust region for so many data."""
+        return self.longest * math.sqrt(max(1.0, data / self.many))

@@ -7,12 +7,16 @@ import numpy as np
 
 from rnshmc.errors import FitError
 from rnshmc.inference.stages.correction import Checked
-from rnshmc.inference.surrogate.paths import Paths, draw_paths
+from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.paths import Paths, draw_paths, inflation
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.tails import Tails
 from rnshmc.inference.surrogate.weights import Weights, smoothed
 from rnshmc.inference.tuning import Process
 from rnshmc.types import Array
+
+GROSS = 3.0
+"""Variances of what left-out runs show of a moment, by which it has to differ for the process not to be believed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,10 @@ class Corrected:
         What the surrogate may lack in its tails.
     aim
         Independent draws whose errors were aimed at.
+    base
+        None where the checked draws are of the surrogate and it was not fitted to them. Else they are of an earlier
+        one, and these are their importance weights of mean 1, shape (m,), to this one. It is fitted to all of them;
+        in ``differences`` and here, V at each draw is without the run there.
     """
 
     draws: Array
@@ -55,6 +63,7 @@ class Corrected:
     chains: int
     tails: Tails
     aim: float
+    base: Array | None = None
 
     def expectation(self, function: Callable[[Array], Array]) -> Estimate:
         """Corrected expectation of a function, with its standard error.
@@ -72,6 +81,10 @@ class Corrected:
         variance of the process is raised by the difference (empirical Bayes). Functions of one scale therefore belong
         in one call, and others in calls of their own.
 
+        What leaving out runs shows of a surrogate that is fitted to all of them (``base``) is no independent
+        measurement: its process accounts for it already. It counts by how far the variance of the process exceeds its
+        own (James and Stein 1961), and the variance of c is the smaller of the two.
+
         Parameters
         ----------
         function
@@ -87,15 +100,47 @@ class Corrected:
         if len(self.checked) > 1:
             measured, noise = self._measured(np.asarray(function(self.checked)) - mean)
             noise = np.maximum(noise, excess / len(self.checked))
+            if self.base is not None:
+                # A few dozen draws may show one function a small variance by chance.
+                noise = np.maximum(noise, noise.mean())
             # What the process does not account for, by all functions together, as where a cliff is unknown to it.
-            spread = spread + max(float(((measured - expected) ** 2 - spread - noise).mean()), 0.0)
+            factor = 1.0 if self.base is None else GROSS
+            spread = spread + max(float(((measured - expected) ** 2 - spread - factor * noise).mean()), 0.0)
             total = spread + noise
             # Both are 0 where the surrogate is exact.
             share = np.where(total > 0, spread / np.where(total > 0, total, 1.0), 0.0)
-            correction, variance = expected + share * (measured - expected), share * noise
+            variance = share * noise
+            if self.base is not None:
+                share, variance = np.maximum(2.0 - 1.0 / np.maximum(share, 0.5), 0.0), np.minimum(spread, noise)
+            correction = expected + share * (measured - expected)
         error = variance + by_chain.var(axis=0, ddof=1) / self.chains
         error = error + self.tails.shift(np.asarray(function(self.tails.points)) - mean) ** 2
         return Estimate(mean + correction, np.sqrt(error))
+
+    @property
+    def exact_weights(self) -> Array:
+        """Importance weights from the density that the checked draws are of to the exact one, of mean 1."""
+        if self.base is None:
+            return self.weights.weights
+        weights = self.weights.weights * self.base
+        return np.asarray(weights / max(float(weights.mean()), float(np.finfo(float).tiny)))
+
+    @property
+    def open_moments(self) -> float:
+        """Variance that the process and the checked draws leave to means or variances, in units of a normal variable's.
+
+        That of means or that of variances, averaged over the coordinates, whichever is larger.
+        """
+        centre, scale = self.draws.mean(axis=0), self._scale()
+
+        def moments(x: Array) -> Array:
+            z = (x - centre) / scale
+            return np.stack((z, (z**2 - 1.0) / np.sqrt(2.0)), axis=-1)
+
+        _, spread, excess = self.paths.shift(moments(self.paths.points).reshape(len(self.paths.points), -1))
+        _, noise = self._measured(moments(self.checked).reshape(len(self.checked), -1))
+        left = np.minimum(spread, np.maximum(noise, excess / max(len(self.checked), 1)))
+        return float(left.reshape(-1, 2).mean(axis=0).max())
 
     @property
     def lacking(self) -> float:
@@ -121,8 +166,13 @@ class Corrected:
 
     def _measured(self, centred: Array) -> tuple[Array, Array]:
         """Mean of (w - 1) f over the checked draws, and its variance, to first order: the mean of w is random, too."""
-        weights = self.weights.weights.reshape((-1,) + (1,) * (centred.ndim - 1))
+        weights = self.exact_weights.reshape((-1,) + (1,) * (centred.ndim - 1))
         mean = (weights * centred).mean(axis=0)
+        if self.base is not None:
+            base = self.base.reshape(weights.shape)
+            plain = (base * centred).mean(axis=0)
+            terms = weights * (centred - mean) - base * (centred - plain)
+            return mean - plain, terms.var(axis=0, ddof=1) / len(terms)
         terms = weights * (centred - mean) - centred
         return mean - centred.mean(axis=0), terms.var(axis=0, ddof=1) / len(terms)
 
@@ -155,6 +205,51 @@ def corrected_by(
         raise FitError(f"the covariance of the surrogate's process cannot be factored: {error}") from error
     chains, _, dim = draws.shape
     return Corrected(draws.reshape(-1, dim), points, differences, smoothed(-differences), paths, chains, tails, aim)
+
+
+def cross_fitted(
+    posterior: SurrogatePosterior,
+    draws: Array,
+    checked: Checked,
+    tails: Tails,
+    rng: np.random.Generator,
+    tuning: Process,
+    *,
+    aim: float,
+) -> Corrected:
+    """The same for a surrogate by emulated outputs that is fitted to the checked draws of an earlier one, too.
+
+    Parameters
+    ----------
+    posterior, draws
+        The surrogate, and its draws.
+    checked
+        Draws of the earlier one, and U - V by it.
+
+    Raises
+    ------
+    FitError
+        If the covariance of the surrogate's process cannot be factored.
+    """
+    assert isinstance(posterior.kernel, EmulatedPotential)
+    kept = ~checked.failed
+    points, values = checked.points[kept], checked.values[kept]
+    without, variances = posterior.kernel.held_out(points)
+    without = without + posterior.kernel.offset
+    differences = np.where(np.isfinite(values), values - without, np.inf)
+    # Where the density is 0, the earlier surrogate is not known from U - V.
+    earlier = np.where(np.isfinite(values), values - checked.differences[kept], without)
+    base = smoothed(earlier - without).weights
+    finite = np.isfinite(differences)
+    doubt = inflation(variances[finite], differences[finite])
+    ends = posterior.whitening.whiten(draws[:, -1])
+    try:
+        paths = draw_paths(posterior, ends, rng, tuning, doubt=doubt)
+    except np.linalg.LinAlgError as error:
+        raise FitError(f"the covariance of the surrogate's process cannot be factored: {error}") from error
+    chains, _, dim = draws.shape
+    weights = smoothed(-differences)
+    return Corrected(draws.reshape(-1, dim), points, differences, weights, paths, chains, tails, aim, base)
 
 
 def _scaled(estimate: Estimate, scale: Array) -> Estimate:

@@ -14,6 +14,8 @@ from rnshmc.inference.stages.correction import Checked, Exact, largest_rhat
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.stages.walls import Wall
+from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.outputs import EmulatedOutputs
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Judging, Tuning
 from rnshmc.types import Array
@@ -51,6 +53,8 @@ class Found:
         Whether the latest surrogate is not good enough.
     wall
         A bound that was found, and ends the run so that the coordinates can take it up.
+    doubts
+        Sentences on what was doubtful on the way.
     """
 
     starts: int = 0
@@ -67,6 +71,7 @@ class Found:
     reason: str = "the run ended before there were draws"
     refused: bool = False
     wall: Wall | None = None
+    doubts: tuple[str, ...] = ()
 
     def with_mode(self, mode: Mode) -> "Found":
         """With one more mode, unless it is known: nearer to a known one than draws are."""
@@ -117,6 +122,8 @@ def outcome_of(
     rows, corrected = _rows(found, exact, draws)
     checks = None if found.surrogate is None or not len(found.surrogate.checked) else found.surrogate
     error = archive.surrogate_error if checks is None and surrogate is not None else _normal_error(checks)
+    # Proposals are draws of the surrogate that was checked, which a later one may have replaced.
+    of_proposals = _sd(found.checked.differences) if checks is not None and found.checked is not None else error
     return Outcome(
         rows=rows,
         corrected=corrected,
@@ -134,7 +141,7 @@ def outcome_of(
         efficiency=checks.weights.efficiency if checks else np.nan,
         pareto_k=checks.weights.pareto_k if checks else np.nan,
         acceptance=exact.acceptance,
-        predicted_acceptance=float(2.0 * ndtr(-error / np.sqrt(2.0))) if surrogate else np.nan,
+        predicted_acceptance=float(2.0 * ndtr(-of_proposals / np.sqrt(2.0))) if surrogate else np.nan,
         rhat=rhat,
         mixed=mixed,
         starts=found.starts,
@@ -143,9 +150,18 @@ def outcome_of(
         failures=dict(Counter(one.failure or "" for one in archive.failures)),
         noise=archive.noise,
         wall=found.wall,
-        doubts=doubts,
+        emulated=_emulated(found, archive),
+        doubts=(*doubts, *found.doubts),
         stopped=stopped,
     )
+
+
+def _emulated(found: Found, archive: Archive) -> EmulatedOutputs | None:
+    """The emulator behind the surrogate in use."""
+    if found.method != "surrogate" or found.trained is None:
+        return None
+    kernel = found.trained.posterior.kernel
+    return EmulatedOutputs.of(kernel, archive.training()) if isinstance(kernel, EmulatedPotential) else None
 
 
 def _chains_behind(found: Found, exact: Exact, tuning: Tuning) -> Array:
@@ -182,9 +198,11 @@ def _averaged(values: Array, *, mixed: bool) -> Estimate:
 
 def _normal_error(surrogate: Corrected | None) -> float:
     """sd(U - V) over the checked draws of positive density."""
-    if surrogate is None:
-        return np.nan
-    finite = surrogate.differences[np.isfinite(surrogate.differences)]
+    return np.nan if surrogate is None else _sd(surrogate.differences)
+
+
+def _sd(differences: Array) -> float:
+    finite = differences[np.isfinite(differences)]
     return float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
 
 

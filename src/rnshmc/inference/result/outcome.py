@@ -6,6 +6,7 @@ from typing import Literal
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected, Estimate
 from rnshmc.inference.stages.walls import Wall
+from rnshmc.inference.surrogate.outputs import EmulatedOutputs
 from rnshmc.types import Array
 
 Method = Literal["surrogate", "adapted HMC", "ensemble", "none"]
@@ -66,6 +67,8 @@ class Outcome:
         Standard deviation of the noise of the potential; 0 where none was seen.
     wall
         A bound that was found and is not yet declared; the run ended there. None if there is none.
+    emulated
+        Emulator of a forward model's outputs; None where the density was learnt, or evaluated.
     doubts
         Sentences on what was doubtful of the target before the run, such as its gradient.
     stopped
@@ -97,5 +100,6 @@ class Outcome:
     failures: dict[str, int]
     noise: float
     wall: Wall | None
+    emulated: EmulatedOutputs | None
     doubts: tuple[str, ...]
     stopped: str | None

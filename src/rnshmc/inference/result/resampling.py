@@ -23,7 +23,7 @@ def resampled(
     usable = np.isfinite(corrected.differences).all() and corrected.weights.efficiency >= tuning.even_enough
     weights = _moment_weights(corrected, whitening, tuning) if usable else None
     if weights is None:
-        return corrected.checked[_systematic(corrected.weights.weights, count, rng)], False
+        return corrected.checked[_systematic(corrected.exact_weights, count, rng)], False
     return corrected.draws[_systematic(weights, count, rng)], True
 
 

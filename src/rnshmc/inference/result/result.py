@@ -16,8 +16,10 @@ from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.arviz_view import inference_data
 from rnshmc.inference.result.corrected import Estimate
 from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.result.prediction import Prediction
 from rnshmc.inference.result.verdict import Verdict, judge
 from rnshmc.inference.transforms import Transform
+from rnshmc.random import stream
 from rnshmc.types import Array
 
 MOST_ROWS = 30
@@ -90,6 +92,33 @@ class Result:
         if self.outcome.surrogate is not None:
             return self.outcome.surrogate.expectation(lambda x: checked(self._transform.parameters(x)))
         return average(np.array([checked(chain) for chain in self.chains]), mixed=self.outcome.mixed)
+
+    def predict(self, *, seed: int = 1) -> Prediction:
+        """Posterior predictive of a `rnshmc.Model`: its outputs at `draws`, by the emulator. The model is not run.
+
+        Where all draws would make more than 20 million outputs, some of them are taken, evenly spaced.
+
+        Parameters
+        ----------
+        seed
+            Draws the emulator's error and the noise of observations.
+
+        Raises
+        ------
+        ParameterError
+            If no outputs were emulated.
+        """
+        emulated = self.outcome.emulated
+        if emulated is None:
+            raise ParameterError(
+                "predict: no outputs were emulated; the target has to be a rnshmc.Model, and its surrogate good enough"
+            )
+        outputs, observations = emulated.drawn(self.outcome.rows, stream(seed, "predictions"))
+        posed = emulated.potential.runs.posed
+        data = dict(posed.data)
+        return Prediction(
+            posed.structured(outputs), posed.structured(observations), data[""] if list(data) == [""] else data
+        )
 
     def to_arviz(self) -> Any:
         """The draws as an `arviz.InferenceData`, see `rnshmc.inference.result.arviz_view`.

@@ -13,6 +13,7 @@ import numpy as np
 
 from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
 from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.weights import EVEN, TELLING, USELESS_K, reliable_k
 from rnshmc.inference.tuning import DEFAULT, Judging
 
@@ -98,6 +99,14 @@ def _surrogate(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
         f"sd(U - V) = {sd:.2g}: exact minus surrogate potential at draws that the surrogate was not fitted to; "
         f"weights of its draws have efficiency {outcome.efficiency:.2f}.",
     )
+
+
+def _emulator(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+    """The output that makes a surrogate rough."""
+    if outcome.emulated is not None and outcome.surrogate_error > limits.close:
+        output, error = roughest(outcome.emulated.potential)
+        text = f"{output[:1].upper()}{output[1:]} is emulated worst: its error is {error:.2g} times that of its datum"
+        yield Finding("good", f"{text}.")
 
 
 def _evidence(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
@@ -222,6 +231,7 @@ _CHECKS: tuple[Callable[[Outcome, Judging], Iterator[Finding]], ...] = (
     _ending,
     _method,
     _surrogate,
+    _emulator,
     _evidence,
     _weights,
     _acceptance,

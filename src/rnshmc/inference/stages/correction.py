@@ -101,7 +101,7 @@ def check(
     BudgetSpent
         When the budget ends, after what it allows.
     """
-    order = _scattered(draws, rng)
+    order = scattered(draws, rng)
     checked = Checked.none(archive.dim)
     for _ in range(tuning.correction.rounds):
         wanted = min(_needed(checked, aim, variance, tuning), len(order)) - len(checked.values)
@@ -111,13 +111,18 @@ def check(
         points = order[len(checked.values) :][:wanted]
         points = points[: max(1, archive.affordable(points))]
         archive.expected_units = archive.spent.units + wanted
-        found = archive.evaluate(points, STAGE, gradient=False)
-        values = np.array([one.value for one in found])
-        failed = np.array([one.failure is not None for one in found])
-        checked = checked.joined(Checked(points, values, values - posterior.values(points), failed))
+        checked = checked.joined(checked_at(archive, posterior, points))
         variance = weight_variance(checked.differences[~checked.failed])
         archive.surrogate_error = float(np.sqrt(variance))
         yield checked
+
+
+def checked_at(archive: Archive, posterior: SurrogatePosterior, points: Array) -> Checked:
+    """Exact values at draws of a surrogate, (k, d)."""
+    found = archive.evaluate(points, STAGE, gradient=False)
+    values = np.array([one.value for one in found])
+    failed = np.array([one.failure is not None for one in found])
+    return Checked(points, values, values - posterior.values(points), failed)
 
 
 def _needed(checked: Checked, aim: float, variance: float, tuning: Tuning) -> int:
@@ -162,7 +167,7 @@ def metropolis(checked: Checked, rng: np.random.Generator, tuning: Correction) -
     return Exact(draws[:, settled], potentials[:, settled], float(np.mean(probabilities)) if probabilities else np.nan)
 
 
-def _scattered(draws: Array, rng: np.random.Generator) -> Array:
+def scattered(draws: Array, rng: np.random.Generator) -> Array:
     """Draws in an order in which neighbours come from different chains, and those of one chain from far apart."""
     chains, n, dim = draws.shape
     times = rng.permutation(np.arange(n - 1, -1, -max(1, n // 10)))

@@ -82,6 +82,9 @@ def decide(tally: Tally, tuning: Training) -> Decision:
 
 def is_close(tally: Tally, tuning: Training) -> bool:
     """Whether corrections need fewer exact values than further training is worth."""
+    if tally.learnt == "outputs":
+        # Further runs, at draws of the surrogate, both check it and are learnt from.
+        return tally.variance <= tuning.near and tally.used >= tuning.fewest + tally.dim
     terms = (tally.dim + 1) * (tally.dim + 2) if tally.learnt == "values" else tally.dim
     needed = tuning.shrunk * tally.aim * tally.variance
     return needed <= tuning.worth * tally.used and tally.used >= tuning.fewest + terms

@@ -40,7 +40,7 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
     if not np.isfinite(best.value):
         raise ParameterError(f"start: the potential cannot be evaluated at {start}; start elsewhere")
     whitening = _first_coordinates(archive, best, _by_size(start) if coordinates is None else coordinates, own)
-    radius = own.first_radius
+    radius, longest = own.first_radius, own.longest_of(archive.data)
     for _ in range(own.steps):
         potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
         whitening = potential.whitening
@@ -53,10 +53,10 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
         if ratio < own.poor:
             radius = own.shorter * float(np.abs(target).max())
         elif ratio > own.good:
-            radius = max(radius, min(own.longer * float(np.abs(target).max()), own.longest))
+            radius = max(radius, min(own.longer * float(np.abs(target).max()), longest))
         best = found if found.value < best.value else best
     potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
-    target, _ = _minimum(potential, own.longest)
+    target, _ = _minimum(potential, longest)
     centre = potential.whitening.unwhiten(target[None])[0]
     return Mode(potential.whitening.moved(centre), best.value, float(np.linalg.norm(target)))
 

@@ -10,6 +10,7 @@ from rnshmc.inference.stages.batches import STAGE, evaluated_batch
 from rnshmc.inference.stages.decision import Decision, Tally, batch_size, checks_for, decide
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
 from rnshmc.inference.stages.looking import look_out
+from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.paths import Paths, draw_paths, open_points
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, within_reach
 from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed, no_tails, surprises
@@ -106,6 +107,8 @@ def _begun(archive: Archive, whitening: Whitening, rng: np.random.Generator, tun
         most_rows=tuning.fitting.most_rows,
         used=fit.points,
         at_wall=fit.at_wall,
+        # Runs of another data set may have taught the outputs already, and their processes say so.
+        variance=expected_variance(fit) if archive.emulating else np.inf,
     )
     nothing = no_tails(archive.dim)
     return State(fit, tally, fit.points, np.inf, (), nothing.points, nothing)
@@ -127,8 +130,7 @@ def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tun
     fit = next_fit(archive, state.fit, rng, tuning, search=search, sound=latest < training.sound)
     if archive.emulating:
         # A handful of draws shows a small variance by chance; the processes of outputs know theirs.
-        expected = float(fit.posterior.covariance(fit.positions).diagonal().mean())
-        variance = max(variance, float(np.expm1(min(expected, 1.0))))
+        variance = max(variance, expected_variance(fit))
     return replace(
         state,
         fit=fit,
@@ -137,6 +139,12 @@ def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tun
         latest=latest,
         surprised=(*state.surprised, batch.surprised),
     )
+
+
+def expected_variance(fit: Fit) -> float:
+    """Variance of the importance weights at draws, by the process."""
+    expected = float(fit.posterior.covariance(fit.positions).diagonal().mean())
+    return float(np.expm1(min(expected, 1.0)))
 
 
 def _known(state: State, latest: float, tuning: Tuning) -> float:
@@ -195,4 +203,6 @@ def _open(state: State, rng: np.random.Generator, tuning: Tuning) -> tuple[Paths
     posterior = state.fit.posterior
     paths = draw_paths(posterior, state.fit.positions, rng, tuning.process)
     recent = state.surprised[-tuning.training.recent :]
-    return paths, expected_tails(paths, posterior, tuning.tails, doubt=doubt(recent))
+    # The processes of outputs are vague far out, and runs there say by how much.
+    believed = tuning.training.believed if isinstance(posterior.kernel, EmulatedPotential) else None
+    return paths, expected_tails(paths, posterior, tuning.tails, doubt=doubt(recent, believed=believed))

@@ -14,6 +14,8 @@ from rnshmc.types import Array
 
 HESSIANS, STEP = 64, 1e-3
 """Positions whose Hessians are averaged, and the whitened step of their differences."""
+ENTRIES = 2_000_000
+"""Numbers in the largest array of outputs at several positions: a likelihood makes a dozen such arrays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +25,7 @@ class EmulatedPotential:
     Attributes
     ----------
     posed
-        Likelihood and prior.
+        Likelihood and prior, as functions of what is emulated: predictors, or coefficients of them in a basis.
     transform
         From unconstrained coordinates x to the user's.
     whitening
@@ -31,9 +33,11 @@ class EmulatedPotential:
     inner
         From the model's own coordinates among x to inputs of the emulator.
     outputs
-        The emulator: its processes are those of the predictors.
+        The emulator: its processes are those of the predictors, or of the coefficients.
     offset
         Exact potential at V = 0.
+    runs
+        What it was fitted to, one for each of the emulator's centres.
     """
 
     posed: Posed
@@ -42,6 +46,7 @@ class EmulatedPotential:
     inner: Whitening
     outputs: OutputKernel
     offset: float
+    runs: Runs
     noise: float = 0.0
     """That of outputs is in `covariance`."""
 
@@ -57,6 +62,10 @@ class EmulatedPotential:
 
     def values_and_gradients(self, z: Array) -> tuple[Array, Array]:
         """V at the rows of z, (k,), and its gradients, (k, d)."""
+        parts = [self._values_and_gradients(some) for some in self._bearable(z)]
+        return np.concatenate([values for values, _ in parts]), np.concatenate([slopes for _, slopes in parts])
+
+    def _values_and_gradients(self, z: Array) -> tuple[Array, Array]:
         x = self.whitening.unwhiten(z)
         theta, w = self.transform.parameters(x), self.inputs(x)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -71,15 +80,46 @@ class EmulatedPotential:
     def covariance(self, z: Array) -> Array:
         """Covariance of U - V at the rows of z, from that of the predictors to second order: (k, k)."""
         x = self.whitening.unwhiten(z)
-        theta, w = self.transform.parameters(x), self.inputs(x)
-        predicted = self.outputs.predict(w)[0]
-        _, slopes, _ = self.posed.potential(theta, predicted)
-        shared = self.outputs.covariance(w)
+        shared = self.outputs.covariance(self.inputs(x))
         shared[np.diag_indices_from(shared)] += self.outputs.covariances.nugget
-        felt = slopes @ self.outputs.roots
-        curved = self.posed.observed.curvatures(predicted, theta[:, self.posed.inputs :]).mean(axis=0)
+        parts = [self._read(some, self.outputs.predict(self.inputs(some))[0]) for some in self._bearable(x)]
+        felt = np.concatenate([part for _, part, _ in parts])
+        curved = np.sum([part for _, _, part in parts], axis=0) / len(z)
+        return np.asarray(shared * (felt @ felt.T) + self._bent(curved) * shared**2)
+
+    def held_out(self, x: Array) -> tuple[Array, Array]:
+        """V at the rows of x by emulators that are not fitted to runs there, and the variance of U - V: each (k,).
+
+        Residuals of each run, left out on its own, follow from the fit to all (Dubrule 1983).
+        """
+        parts = [self._held_out(some) for some in self._bearable(x)]
+        shared, values, felt = (np.concatenate([part[k] for part in parts]) for k in range(3))
+        curved = np.sum([part[3] for part in parts], axis=0) / len(x)
+        return values, shared * (felt**2).sum(axis=1) + self._bent(curved) * shared**2
+
+    def _held_out(self, x: Array) -> tuple[Array, Array, Array, Array]:
+        """Variances of the processes at the rows of x, and as `_read`."""
+        w = self.inputs(x)
+        runs, variances = self.outputs.held_out(w)
+        return variances, *self._read(x, self.outputs.predict(w)[0] + runs)
+
+    def _read(self, x: Array, predicted: Array) -> tuple[Array, Array, Array]:
+        """V (k,) where predictors are as given, its derivatives by the processes (k, r), and the sum of curvatures."""
+        theta = self.transform.parameters(x)
+        values, slopes, _ = self.posed.potential(theta, predicted)
+        values = values - self.transform.log_jacobians(x) - self.offset
+        curvatures = self.posed.observed.curvatures(predicted, theta[:, self.posed.inputs :])
+        return np.where(np.isfinite(values), values, np.inf), slopes @ self.outputs.roots, curvatures.sum(axis=0)
+
+    def _bent(self, curved: Array) -> float:
+        """Variance of the second-order term of U - V where the variance of the processes is one."""
         squares = self.outputs.roots.T @ (self.outputs.roots * curved[:, None])
-        return np.asarray(shared * (felt @ felt.T) + 0.5 * float((squares**2).sum()) * shared**2)
+        return 0.5 * float((squares**2).sum())
+
+    def _bearable(self, rows: Array) -> list[Array]:
+        """The rows in parts for which arrays of all outputs are not too large."""
+        size = max(1, ENTRIES // self.outputs.alpha.shape[1])
+        return [rows[start : start + size] for start in range(0, len(rows), size)] or [rows]
 
     def mean_hessian(self, z: Array) -> Array:
         """Average of the Hessian of V over rows of z, shape (d, d), by differences of gradients."""
@@ -89,6 +129,14 @@ class EmulatedPotential:
             ahead, behind = (self.values_and_gradients(some + side * step)[1] for side in (1.0, -1.0))
             hessian[i] = ((ahead - behind) / (2.0 * STEP)).mean(axis=0)
         return np.asarray(0.5 * (hessian + hessian.T))
+
+    def predictors(self) -> OutputKernel:
+        """The emulator of the predictors; `outputs` may be one of their coefficients."""
+        if self.runs.compression is None:
+            return self.outputs
+        predictors = self.runs.posed.observed.predictors(self.runs.outputs)
+        units = np.ones(predictors.shape[1])
+        return OutputKernel.fit(self.outputs.centres, predictors, units=units, like=self.outputs)
 
     def inputs(self, x: Array) -> Array:
         """Inputs of the emulator at the rows of x."""
@@ -119,29 +167,27 @@ def emulate(
     # The parameters of a likelihood may differ at equal inputs.
     _, first = np.unique(training.points[:, : posed.inputs], axis=0, return_index=True)
     first.sort()
-    points, predictors = training.points[first], posed.observed.predictors(runs.outputs[first])
+    points, kept = training.points[first], runs.where(np.append(first, lowest))
+    predictors, read = kept.emulated()
     own = transform.parameters(training.points[lowest])[posed.inputs :]
-    at_lowest = posed.observed.predictors(runs.outputs[lowest][None])
-    units = posed.observed.curvatures(at_lowest, own[None])[0] ** -0.5
+    units = read.observed.curvatures(predictors[-1:], own[None])[0] ** -0.5
 
     def fitted(inner: Whitening, known: OutputKernel | None) -> OutputKernel:
-        return OutputKernel.fit(inner.whiten(points[:, : posed.inputs]), predictors, units=units, like=known)
+        return OutputKernel.fit(inner.whiten(points[:, : posed.inputs]), predictors[:-1], units=units, like=known)
 
     if like is not None and like.whitening is whitening:
         inner, outputs = like.inner, fitted(like.inner, like.outputs)
     else:
         tried = [(inner, fitted(inner, None)) for inner in _frames(whitening, posed.inputs)]
         inner, outputs = min(tried, key=lambda pair: pair[1].covariances.loss)
-    return EmulatedPotential(posed, transform, whitening, inner, outputs, float(training.values[lowest]))
+    return EmulatedPotential(
+        read, transform, whitening, inner, outputs, float(training.values[lowest]), runs.where(first)
+    )
 
 
 def _frames(whitening: Whitening, inputs: int) -> tuple[Whitening, ...]:
     """Coordinates of the inputs, whitened by their marginal covariance, and scaled one by one: parameters of a model
     are often those along which it varies more or less."""
-    covariance = linalg.cho_solve((whitening.factor, True), np.eye(len(whitening.centre)))[:inputs, :inputs]
-    root = linalg.cholesky(covariance, lower=True)
-    inverse = linalg.solve_triangular(root, np.eye(inputs), lower=True)
-    centre = whitening.centre[:inputs]
-    # QR of the inverse makes the factor of the precision triangular.
-    whitened = Whitening(centre, np.linalg.qr(inverse)[1].T)
-    return whitened, Whitening(centre, np.diag(covariance.diagonal() ** -0.5))
+    whitened = whitening.of_first(inputs)
+    variances = linalg.cho_solve((whitened.factor, True), np.eye(inputs)).diagonal()
+    return whitened, Whitening(whitened.centre, np.diag(variances**-0.5))

@@ -69,6 +69,7 @@ def draw_paths(
     *,
     checked: Array | None = None,
     differences: Array | None = None,
+    doubt: float = 1.0,
 ) -> Paths:
     """Posteriors drawn from the process given the training points.
 
@@ -81,6 +82,8 @@ def draw_paths(
     checked, differences
         Draws of the surrogate in x that it was not fitted to, (n, d), and U - V there, (n,), not finite where the
         density is 0; None: none.
+    doubt
+        Factor on the variance of the process.
 
     Raises
     ------
@@ -97,8 +100,8 @@ def draw_paths(
         checked, differences = np.zeros((0, posterior.dim)), np.zeros(0)
     finite = np.isfinite(differences)
     both = posterior.covariance(np.concatenate((z, posterior.whitening.whiten(checked[finite]))))
-    inflation = _inflation(both.diagonal()[len(z) :] + posterior.kernel.noise**2, differences[finite])
-    variances, directions = np.linalg.eigh(inflation * both[: len(z), : len(z)])
+    factor = doubt * inflation(both.diagonal()[len(z) :] + posterior.kernel.noise**2, differences[finite])
+    variances, directions = np.linalg.eigh(factor * both[: len(z), : len(z)])
     errors = rng.standard_normal((tuning.paths, len(z))) * np.sqrt(np.maximum(variances, 0.0)) @ directions.T
     return Paths(posterior.whitening.unwhiten(z), _normalised(colder), _normalised(colder - errors))
 
@@ -137,7 +140,7 @@ def open_points(
     return np.asarray(paths.points[chosen])
 
 
-def _inflation(variances: Array, differences: Array) -> float:
+def inflation(variances: Array, differences: Array) -> float:
     """Variance of the differences over the mean variance of the process, at least 1."""
     if len(differences) < 2:
         return 1.0

@@ -85,9 +85,13 @@ def plausible(training: Training, tuning: Fitting) -> Training:
 
 
 def within_reach(training: Training, whitening: Whitening, tuning: Fitting) -> Training:
-    """The training points near the centre, the nearest first where the system would be too large."""
+    """The training points near the centre, the nearest first where the system would be too large.
+
+    Runs of a forward model are near where the parameters of the model are: those of the likelihood may have any value.
+    """
     dim = training.points.shape[1]
-    norms = np.linalg.norm(whitening.whiten(training.points), axis=1)
+    inputs = dim if training.runs is None else training.runs.posed.inputs
+    norms = np.linalg.norm(whitening.of_first(inputs).whiten(training.points[:, :inputs]), axis=1)
     order = np.argsort(norms, kind="stable")
     order = order[norms[order] < tuning.reach_of(dim)]
     rows = 1 + dim * np.isfinite(training.gradients[order]).all(axis=1)
@@ -129,7 +133,8 @@ def fit_posterior(
         kernel = emulate(near, near.runs, whitening, like=like if isinstance(like, EmulatedPotential) else None)
     dim = len(whitening.centre)
     likely = whitening.whiten(plausible(near, tuning).points)
-    radius = max(tuning.wall + np.sqrt(dim), tuning.wall_margin + float(np.linalg.norm(likely, axis=1).max()))
+    wall = tuning.wall if near.runs is None else tuning.emulated_wall
+    radius = max(wall + np.sqrt(dim), tuning.wall_margin + float(np.linalg.norm(likely, axis=1).max()))
     return SurrogatePosterior(whitening, kernel, radius, offset, tuning)
 
 

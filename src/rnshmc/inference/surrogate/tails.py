@@ -69,12 +69,19 @@ def surprises(posterior: SurrogatePosterior, x: Array, values: Array) -> Array:
     return np.asarray((values[usable] - posterior.values(x[usable])) / np.maximum(spread, np.finfo(float).tiny))
 
 
-def doubt(surprised: Sequence[Array]) -> float:
+def doubt(surprised: Sequence[Array], *, believed: float | None = None) -> float:
     """Mean square of the `surprises` where U is below V, counted for both signs, and at least 1.
 
     A potential above the surrogate, as behind a cliff, is no reason to look for more mass.
+
+    Parameters
+    ----------
+    believed
+        Number of surprises of mean square 1 that are counted besides, where it may be less than 1; None: it may not.
     """
     below = np.minimum(np.concatenate((*surprised, np.zeros(0))), 0.0)
+    if believed is not None:
+        return float((2.0 * (below**2).sum() + believed) / (len(below) + believed))
     return max(1.0, 2.0 * float((below**2).mean())) if len(below) else 1.0
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from rnshmc.inference.tuning_start import Curvatures
 from rnshmc.types import Array
@@ -66,6 +66,16 @@ class Whitening:
     def moved(self, centre: Array) -> "Whitening":
         """The same whitening with another centre, given in x."""
         return Whitening(centre, self.factor)
+
+    def of_first(self, count: int) -> "Whitening":
+        """That of the first coordinates alone, by their marginal covariance."""
+        if count == len(self.centre):
+            return self
+        covariance = cho_solve((self.factor, True), np.eye(len(self.centre)))[:count, :count]
+        root = cholesky(covariance, lower=True)
+        # QR of the inverse makes the factor of the precision triangular.
+        inverse = solve_triangular(root, np.eye(count), lower=True)
+        return Whitening(self.centre[:count], np.linalg.qr(inverse)[1].T)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,77 @@
+"""Runs of a forward model at draws of its emulator, which check it and are learnt from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.result.corrected import Corrected, cross_fitted
+from rnshmc.inference.stages.correction import Checked, checked_at, draw_surrogate, scattered
+from rnshmc.inference.stages.training import Trained
+from rnshmc.inference.surrogate.posterior import fit_posterior
+from rnshmc.inference.surrogate.weights import weight_variance
+from rnshmc.inference.tuning import Tuning
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """A surrogate that is fitted to all runs.
+
+    Attributes
+    ----------
+    checked
+        Draws of the surrogate before, and U - V by that.
+    draws
+        Of the new one in x, (chains, n, d).
+    surrogate
+        Ingredients of its corrected expectations.
+    """
+
+    checked: Checked
+    draws: Array
+    surrogate: Corrected
+
+
+def refine(
+    archive: Archive, trained: Trained, draws: Array, rng: np.random.Generator, tuning: Tuning, *, aim: float
+) -> Iterator[Refined]:
+    """Evaluate at draws of a surrogate and fit again to all runs, until its moments have the errors of ``aim`` draws.
+
+    They have by its process, whose variance is raised to what runs show that are left out, or by as many draws as
+    importance weights take without one.
+
+    Parameters
+    ----------
+    draws
+        Of the surrogate in x, (chains, n, d).
+
+    Raises
+    ------
+    BudgetSpent
+        When the budget ends, after what it allows.
+    FitError
+        If no surrogate can be fitted.
+    """
+    order, checked = scattered(draws, rng), Checked.none(archive.dim)
+    sure = trained.variance < tuning.correction.sure
+    positions, wanted = trained.positions, tuning.correction.refining if sure else tuning.training.fewest_checks
+    while len(checked.values) < len(order):
+        points = order[len(checked.values) :][:wanted]
+        points = points[: max(1, archive.affordable(points))]
+        archive.expected_units = archive.spent.units + len(points)
+        checked = checked.joined(checked_at(archive, trained.posterior, points))
+        whitening = trained.posterior.whitening
+        posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting)
+        drawn = draw_surrogate(posterior, positions, rng, tuning.correction)
+        positions = whitening.whiten(drawn[:, -1])
+        surrogate = cross_fitted(posterior, drawn, checked, trained.tails, rng, tuning.process, aim=aim)
+        variance = weight_variance(surrogate.differences)
+        archive.surrogate_error = float(np.sqrt(variance))
+        yield Refined(checked, drawn, surrogate)
+        # As many as importance weights alone would take.
+        most = max(tuning.training.fewest_checks, int(np.ceil(aim * min(variance, 1.0))))
+        if surrogate.open_moments * aim <= tuning.correction.left or len(checked.values) >= most:
+            return
+        wanted = max(tuning.correction.refining, len(checked.values) // 4)

@@ -1,0 +1,68 @@
+"""Posterior predictive of a forward model's outputs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rnshmc.types import Array
+
+Structured = Array | dict[str, Array]
+"""One array, or one for each name, as the data are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Outputs at draws of the posterior, by the emulator and with its error: the model was not run for them.
+
+    Attributes
+    ----------
+    outputs
+        Draws of the outputs without noise, shape (draws, ...).
+    observations
+        Draws of new observations, with noise, of the same shape; NaN where there are no data.
+    data
+        What was observed.
+    """
+
+    outputs: Structured
+    observations: Structured
+    data: Structured
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw data over medians and central 90% intervals of outputs and of new observations, by index.
+
+        Parameters
+        ----------
+        ax
+            Axes of matplotlib, as many as arrays in the data; None: new ones.
+
+        Returns
+        -------
+        The axes.
+        """
+        import matplotlib.pyplot as plt
+
+        panels = _named(self.data)
+        axes = plt.subplots(len(panels), 1, squeeze=False, layout="constrained")[1][:, 0] if ax is None else ax
+        axes = np.atleast_1d(axes)
+        for panel, (name, data) in zip(axes, panels.items(), strict=True):
+            outputs, observations = _named(self.outputs)[name], _named(self.observations)[name]
+            index = np.arange(data.size)
+            for drawn, shade, label in (
+                (observations, "0.85", "new observations, 90%"),
+                (outputs, "0.6", "outputs, 90%"),
+            ):
+                low, high = np.nanquantile(drawn.reshape(len(drawn), -1), [0.05, 0.95], axis=0)
+                panel.fill_between(index, low, high, color=shade, step="mid", label=label)
+            middle = np.nanmedian(outputs.reshape(len(outputs), -1), axis=0)
+            panel.plot(index, middle, color="black", drawstyle="steps-mid", label="outputs, median")
+            panel.plot(index, data.ravel(), "o", color="tab:blue", markersize=3, label="data")
+            panel.set(xlabel="index of the output", ylabel=name or "output")
+        axes[0].legend(fontsize="small")
+        return axes
+
+
+def _named(arrays: Structured | Mapping[str, Array]) -> Mapping[str, Array]:
+    return arrays if isinstance(arrays, Mapping) else {"": arrays}

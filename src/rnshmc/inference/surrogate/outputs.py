@@ -1,0 +1,104 @@
+"""Outputs of a forward model at draws, by its emulator and with its error; nothing is run."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy import linalg
+
+from rnshmc.inference.exact.archive import Training
+from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.surrogates.output_kernel import OutputKernel
+from rnshmc.types import Array
+
+MOST = 20_000_000
+"""Numbers that are predicted at most: outputs at all draws."""
+
+
+@dataclass(frozen=True, eq=False)
+class EmulatedOutputs:
+    """An emulator of all outputs: those with data through their predictors, the others as they are.
+
+    Attributes
+    ----------
+    potential
+        The emulated potential.
+    others
+        Processes of the outputs without data, None where all have data.
+    missing
+        Their indices.
+    """
+
+    potential: EmulatedPotential
+    others: OutputKernel | None
+    missing: Array
+
+    @classmethod
+    def of(cls, potential: EmulatedPotential, training: Training) -> Self:
+        """From an emulated potential and the runs that it was fitted to.
+
+        Outputs without data that are not finite in some of the runs are not emulated.
+
+        Raises
+        ------
+        FitError
+            If a system cannot be solved.
+        """
+        assert training.runs is not None
+        posed, rows = training.runs.posed, training.runs.rows
+        rest = np.setdiff1d(np.arange(len(rows[0])), posed.observed.present)
+        outputs = np.array([row[rest] for row in rows])
+        finite = np.isfinite(outputs).all(axis=0)
+        rest, outputs = rest[finite], outputs[:, finite]
+        if not len(rest):
+            return cls(potential, None, rest)
+        _, first = np.unique(training.points[:, : posed.inputs], axis=0, return_index=True)
+        inputs = potential.inputs(training.points[first])
+        kernel = OutputKernel.fit(inputs, outputs[first], units=np.ones(len(rest)), like=potential.outputs)
+        return cls(potential, kernel, rest)
+
+    def drawn(self, x: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Outputs (k, m), and new observations (k, m), at the rows of x; NaN where there is no emulator, or no data.
+
+        Of very many outputs, at every second or every tenth row only, or at still fewer.
+        """
+        potential, posed = self.potential, self.potential.runs.posed
+        x = x[:: max(1, math.ceil(len(x) * len(potential.runs.rows[0]) / MOST))]
+        theta, w = potential.transform.parameters(x), potential.inputs(x)
+        present, size = posed.observed.present, sum(array.size for array in posed.data.values())
+        outputs, observations = np.full((len(x), size), np.nan), np.full((len(x), size), np.nan)
+        predictors = _drawn(potential.predictors(), w, rng)
+        outputs[:, present] = posed.observed.outputs(predictors)
+        observations[:, present] = posed.observed.simulated(predictors, theta[:, posed.inputs :], rng)
+        if self.others is not None:
+            outputs[:, self.missing] = _drawn(self.others, w, rng)
+        return outputs, observations
+
+
+def roughest(potential: EmulatedPotential) -> tuple[str, float]:
+    """The output that is emulated worst, in words, and its error in units of that of its datum.
+
+    The error is the root mean square difference of runs from what all others predict (Dubrule 1983).
+    """
+    kernel, posed = potential.predictors(), potential.runs.posed
+    inverse = linalg.cho_solve((kernel.factor, True), np.eye(len(kernel.centres)))
+    left_out = kernel.alpha / inverse.diagonal()[:, None]
+    x = potential.whitening.centre[None]
+    predicted = kernel.predict(potential.inputs(x))[0]
+    own = potential.transform.parameters(x)[:, posed.inputs :]
+    errors = np.sqrt((left_out**2).mean(axis=0) * posed.observed.curvatures(predicted, own)[0])
+    worst = int(np.argmax(errors))
+    index = int(posed.observed.present[worst])
+    for name, array in posed.data.items():
+        if index < array.size:
+            where = ", ".join(map(str, np.unravel_index(index, array.shape)))
+            return f"output {name}[{where}]" if name else f"output [{where}]", float(errors[worst])
+        index -= array.size
+    raise AssertionError("an output without data has no error")
+
+
+def _drawn(kernel: OutputKernel, w: Array, rng: np.random.Generator) -> Array:
+    """Draws of the processes, independent from row to row."""
+    errors = rng.standard_normal((len(w), kernel.roots.shape[1])) @ kernel.roots.T
+    return np.asarray(kernel.predict(w)[0] + np.sqrt(kernel.variances(w))[:, None] * errors)
