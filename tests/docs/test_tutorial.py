@@ -44,7 +44,7 @@ def exact(names: dict[str, Any]) -> tuple[Array, Array]:
     return mean, np.sqrt(np.tensordot(weights, (x - mean) ** 2, axes=3))
 
 
-@pytest.mark.parametrize("name", ["result", "without", "first", "more"])
+@pytest.mark.parametrize("name", ["result", "density", "without", "first", "more"])
 def test_means_are_those_of_quadrature(name: str, names: dict[str, Any], exact: tuple[Array, Array]) -> None:
     mean = names[name].mean
     assert (np.abs(mean.value - exact[0]) < z_bound(12) * mean.standard_error).all()
@@ -54,8 +54,11 @@ def test_means_are_those_of_quadrature(name: str, names: dict[str, Any], exact: 
 def test_what_the_page_says_of_its_runs_is_so(names: dict[str, Any]) -> None:
     assert names["result"].units == ("K", "1/min", "K")
     assert names["without"].spent.gradients == 0
-    assert names["left"] >= {"draws.nc", "evaluations.jsonl", "file_draws.nc"}
+    assert names["left"] >= {"draws.nc", "runs.jsonl", "evaluations.jsonl", "file_draws.nc"}
     assert "gradient" in str(names["told"])
+    assert names["result"].spent.units < min(names["density"].spent.units, names["without"].spent.units)
+    assert names["half"].verdict.level == "good"
+    assert 0.7 < names["inside"] <= 1.0
 
 
 def test_one_evaluation_is_repeated_as_a_check_and_kept_once(names: dict[str, Any]) -> None:

@@ -111,7 +111,7 @@ def test_as_many_names_as_parameters_are_asked_for(own: Project) -> None:
 def test_a_killed_run_of_auto_counts_its_seconds_from_the_first_start(own: Project) -> None:
     goal = (*TWO, "--config", "run=killed", "--", f"results/killed/{AUTO}.nc")
     kept = own.folder / "results/killed/checkpoints/counts/auto"
-    slow = Edit("my_model.py", "first, second = ", f'__import__("time").sleep({PAUSE_S}); first, second = ')
+    slow = Edit("my_model.py", "a, b = x", f'a, b = x; __import__("time").sleep({PAUSE_S})')
     with edited(own, slow):
         with ThreadPoolExecutor() as pool:
             run = pool.submit(own.snakemake, *goal)
@@ -128,7 +128,7 @@ def test_a_killed_run_of_auto_counts_its_seconds_from_the_first_start(own: Proje
 
 
 def test_a_model_that_cannot_be_used_is_told_before_any_chain_runs(own: Project) -> None:
-    model = Edit("my_model.py", "first + second - 80.0,", "80.0 - first - second,")
+    model = Edit("my_model.py", "[second, second]", "[-second, second]")
     with edited(own, model):
         done = own.snakemake(*TWO, "--config", "run=wrong", "--", "results/wrong/explore/counts/chain1.nc")
     assert done.returncode != 0
@@ -164,7 +164,7 @@ def test_other_names_sample_nothing_again_but_auto(ended: Project) -> None:
 def test_an_edit_of_the_model_reruns_all_that_use_it_and_a_comment_nothing(ended: Project) -> None:
     with edited(ended, Edit("my_model.py", new="\n# A comment.\n")):
         assert ended.jobs(*COMMAND) == {}
-    with edited(ended, Edit("my_model.py", "40.0 * q[1]", "41.0 * q[1]")):
+    with edited(ended, Edit("my_model.py", "[40, 40]", "[40, 41]")):
         jobs = ended.jobs(*COMMAND)
     uses = ("model", "explore", "sample", "sample_auto", "timing", "timing_auto")
     assert {rule: jobs.pop(rule, 0) for rule in uses} == dict.fromkeys(uses, 1)
