@@ -8,6 +8,7 @@ import platform
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Any, get_type_hints
 
 import numpy as np
 from peers.forward_models import MODELS
@@ -49,6 +50,19 @@ def verdicts(results: Path, references: Path) -> list[Verdict]:
     runs = [json.loads(path.read_text()) for path in sorted(results.glob("*/*/*.json"))]
     known = {name: read(references / f"{name}.csv") for name in {run["problem"] for run in runs}}
     return sorted((judge(run, *known[run["problem"]]) for run in runs), key=lambda v: (v.problem, v.peer, v.seed))
+
+
+def kept(table: Path, runs: Sequence[Verdict]) -> list[Verdict]:
+    """Rows of an earlier table, of peers on problems that have no run among ``runs``."""
+    anew = {(run.peer, run.problem) for run in runs}
+    types = get_type_hints(Verdict)
+
+    def typed(key: str, entry: str) -> Any:
+        return entry == "True" if types[key] is bool else types[key](entry)
+
+    with table.open(newline="") as file:
+        rows = [Verdict(**{key: typed(key, entry) for key, entry in row.items()}) for row in csv.DictReader(file)]
+    return [row for row in rows if (row.peer, row.problem) not in anew]
 
 
 def write_runs(path: Path, runs: Sequence[Verdict]) -> None:
@@ -278,8 +292,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for option in ("results", "references", "table", "page"):
         parser.add_argument(f"--{option}", type=Path, required=True)
+    parser.add_argument("--earlier", type=Path, help="a table whose rows stay where a peer was not run again")
     arguments = parser.parse_args()
     runs = verdicts(arguments.results, arguments.references)
+    if arguments.earlier is not None:
+        runs += kept(arguments.earlier, runs)
+        runs.sort(key=lambda v: (v.problem, v.peer, v.seed))
     write_runs(arguments.table, runs)
     arguments.page.write_text(page(runs, arguments.references))
 
