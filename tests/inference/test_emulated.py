@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rnshmc
-from rnshmc.errors import ParameterError, StoreError
+from rnshmc.errors import FitError, ParameterError, StoreError
 from rnshmc.inference.exact.archive import Runs, Training
 from rnshmc.inference.exact.forward import Model
 from rnshmc.inference.exact.likelihoods.base import Likelihood
@@ -288,3 +288,8 @@ def test_several_modes_are_left_to_exact_chains_and_told() -> None:
     result = sampled(decaying(), [[0.0, 0.0, 0.5], [3.0, -2.0, 0.1]], draws=100)
     assert "not emulated: the starts led to 2 different modes" in str(result.verdict)
     assert result.verdict.level == "bad"
+
+
+def test_too_few_runs_are_no_emulator() -> None:
+    with pytest.raises(FitError, match="1 runs are too few"):
+        fitted(np.zeros((1, 3)))

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.errors import ParameterError, Stopped
+from rnshmc.errors import FitError, ParameterError, Stopped
 from rnshmc.inference.attempt import Job, attempt, salvaged
 from rnshmc.inference.exact.archive import Archive, Progress
 from rnshmc.inference.exact.evaluations import Evaluations
@@ -158,10 +158,13 @@ def _attempts(job: Job, found: Found) -> Iterator[Found]:
 
 def _emulated(job: Job, found: Found, starts: Array, coordinates: Whitening | None) -> Iterator[Found]:
     """What is found by emulated outputs; the last has rows if that is good enough."""
-    for start in starts:
-        mode = seek(job.archive, start, job.tuning, coordinates)
-        found = found.with_mode(mode)
-        yield found
+    try:
+        for start in starts:
+            found = found.with_mode(seek(job.archive, start, job.tuning, coordinates))
+            yield found
+    except FitError as error:
+        yield replace(found, reason=str(error))
+        return
     best = min(found.modes, key=lambda mode: mode.value)
     found = replace(found, whitening=best.whitening)
     if len(found.modes) > 1:

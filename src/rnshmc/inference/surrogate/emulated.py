@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Runs, Training
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.surrogate.whitening import Whitening
@@ -163,6 +164,8 @@ def emulate(
         If there are too few runs, or no system can be solved.
     """
     posed, transform = runs.posed, runs.transform
+    if len(training.values) < 2:
+        raise FitError(f"{len(training.values)} runs are too few to emulate the outputs")
     lowest = int(np.argmin(training.values))
     # The parameters of a likelihood may differ at equal inputs.
     _, first = np.unique(training.points[:, : posed.inputs], axis=0, return_index=True)
