@@ -19,6 +19,15 @@ from peers.run import PEERS
 OURS = ("rnshmc_gradient", "rnshmc_values")
 OF_MODELS = ("rnshmc_model", "bayesfast_quadratic", "bayesfast_importance")
 """Peers that emulate the outputs of a model."""
+MODEL_GOALS = {
+    "chain": "1200",
+    "decay": "200",
+    "lotka_volterra": "80",
+    "pde": "120, largest 300",
+    "pde_precise": "250, largest 600",
+    "sir": "200",
+}
+"""Units that `rnshmc_model` was to take; forty for each parameter where no other number was set."""
 DESCRIPTIONS = {
     "a9a": "Logistic regression on a9a, its columns projected at random, with an intercept",
     "bank": "Logistic regression on Bank Marketing",
@@ -165,15 +174,15 @@ def _models(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
         "emulate the outputs and take no derivatives, the other two learn the density. The last column counts results "
         "of `rnshmc_model` that it calls good, and those of them that are.",
         "",
-        f"| model | {' | '.join(peers)} | rightly |",
-        f"|---|{'---|' * len(peers)}---|",
+        f"| model | goal | {' | '.join(peers)} | rightly |",
+        f"|---|---|{'---|' * len(peers)}---|",
     ]
     emulated = {run.problem for run in runs if run.peer in OF_MODELS}
     for name in (name for name in problems if name in emulated):
         groups = [[run for run in runs if (run.problem, run.peer) == (name, peer)] for peer in peers]
         good = [run for run in groups[0] if run.says_good]
         cells = [_spread(group, "units_goal") if group else "not run" for group in groups]
-        lines.append(f"| {name} | {' | '.join(cells)} | {sum(run.honest for run in good)} of {len(good)} |")
+        lines.append(f"| {name} | {MODEL_GOALS[name]} | {' | '.join(cells)} | {sum(run.honest for run in good)} of {len(good)} |")
     return "\n".join([*lines, ""]) if emulated else ""
 
 
