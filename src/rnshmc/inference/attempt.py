@@ -9,6 +9,7 @@ from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.refinement import refine
 from rnshmc.inference.result.corrected import Corrected, corrected_by
+from rnshmc.inference.result.evidence import log_evidence
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.stages.correction import Checked, check, draw_surrogate, largest_rhat, metropolis
@@ -117,7 +118,9 @@ def _unfinished(job: Job, found: Found, trained: Trained) -> Found:
 
 def _corrected(job: Job, found: Found, trained: Trained, drawn: Array, checked: Checked) -> Found:
     surrogate = corrected_by(trained.posterior, drawn, checked, trained.tails, job.rng, job.tuning.process, aim=job.aim)
-    return replace(found, surrogate=surrogate, exact=metropolis(checked, job.rng, job.tuning.correction))
+    evidence = log_evidence(trained.posterior, drawn, surrogate.weights, trained.tails, job.rng.spawn(1)[0])
+    exact = metropolis(checked, job.rng, job.tuning.correction)
+    return replace(found, surrogate=surrogate, log_evidence=evidence, exact=exact)
 
 
 def _refused(surrogate: Corrected, tuning: Correction) -> str | None:

@@ -1,0 +1,170 @@
+"""The log evidence against known constants, and its standard error over repetitions."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+from scipy.special import gammaln, logsumexp
+
+import rnshmc
+from rnshmc.inference.exact.archive import Training
+from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.result.evidence import log_evidence, log_normaliser
+from rnshmc.inference.stages.correction import draw_surrogate
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
+from rnshmc.inference.surrogate.tails import Tails, no_tails
+from rnshmc.inference.surrogate.weights import smoothed
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import DEFAULT
+from rnshmc.random import stream
+from rnshmc.types import Array
+from tests.conftest import FAILURE, z_bound
+from tests.inference.problems import Banana, LogGamma
+
+REPETITIONS = 200
+CHECKS = 100
+WAVE, TURNS = 0.75, 3.0
+
+
+def sampled(target: object, x0: Array, **settings: object) -> rnshmc.Result:
+    return rnshmc.sample(target, x0, seed=1, progress_bar=False, **settings)  # type: ignore[arg-type]
+
+
+def assert_known(found: Estimate, exact: float) -> None:
+    assert abs(float(found.value) - exact) < z_bound() * float(found.standard_error)
+
+
+def normal_density(dim: int, *, constant: float) -> tuple[Callable[[Array], tuple[float, Array]], float]:
+    """A correlated normal density times exp(constant), and the log of its integral."""
+    rng = stream(1, "normal", str(dim))
+    root = rng.standard_normal((dim, 2 * dim)) / np.sqrt(dim)
+    covariance, mean = root @ root.T, rng.standard_normal(dim)
+    precision = np.linalg.inv(covariance)
+
+    def density(x: Array) -> tuple[float, Array]:
+        slope = precision @ (mean - x)
+        return constant + 0.5 * float((x - mean) @ slope), slope
+
+    return density, constant + 0.5 * float(np.linalg.slogdet(2.0 * np.pi * covariance)[1])
+
+
+@pytest.mark.parametrize("dim", [2, 10, 20])
+def test_of_a_normal_density_the_constant_is_known(dim: int) -> None:
+    density, exact = normal_density(dim, constant=7.0)
+    found = sampled(density, np.zeros(dim), draws=500).log_evidence
+    assert_known(found, exact)
+    assert float(found.standard_error) < 0.05
+
+
+def test_of_a_curved_density() -> None:
+    found = sampled(Banana(), np.zeros(2), draws=200).log_evidence
+    assert_known(found, np.log(2.0 * np.pi))
+    assert float(found.standard_error) < 0.3
+
+
+def test_the_integral_is_over_the_users_parameters() -> None:
+    """A gamma density without its constant, and a beta one, on bounded parameters."""
+
+    def density(x: Array) -> tuple[float, Array]:
+        value = 3.0 * np.log(x[0]) - 2.0 * x[0] + 4.0 * np.log(x[1] - 1.0) + 2.0 * np.log(3.0 - x[1])
+        return float(value), np.array([3.0 / x[0] - 2.0, 4.0 / (x[1] - 1.0) - 2.0 / (3.0 - x[1])])
+
+    exact = gammaln(4.0) - 4.0 * np.log(2.0) + 7.0 * np.log(2.0) + gammaln(5.0) + gammaln(3.0) - gammaln(8.0)
+    found = sampled(density, np.array([1.0, 2.0]), draws=500, bounds=["positive", (1.0, 3.0)]).log_evidence
+    assert_known(found, float(exact))
+
+
+def test_of_a_linear_model_it_is_the_log_density_of_the_data() -> None:
+    """y = A x + e with normal x and e of known covariances: y is normal."""
+    rng = stream(1, "linear")
+    matrix, prior_sd, noise_sd = rng.standard_normal((8, 3)), np.array([1.0, 2.0, 0.5]), 0.3
+    data = matrix @ (prior_sd * rng.standard_normal(3)) + noise_sd * rng.standard_normal(8)
+    model = rnshmc.Model(
+        lambda x: matrix @ x,
+        data,
+        likelihood=rnshmc.Gaussian(sd=noise_sd),
+        prior=rnshmc.Normal(np.zeros(3), prior_sd),
+        jacobian=lambda _: matrix,
+    )
+    covariance = (matrix * prior_sd**2) @ matrix.T + noise_sd**2 * np.eye(8)
+    result = sampled(model, np.zeros(3), draws=500)
+    assert_known(result.log_evidence, float(stats.multivariate_normal.logpdf(data, np.zeros(8), covariance)))
+    attributes = result.to_arviz().posterior.attrs
+    assert attributes["log_evidence"] == float(result.log_evidence.value)
+    assert attributes["log_evidence_standard_error"] == float(result.log_evidence.standard_error)
+    assert f"log evidence {result.log_evidence.value:.2f} +- " in repr(result)
+
+
+def test_without_a_surrogate_it_is_unknown() -> None:
+    result = sampled(lambda x: float(np.log(np.exp(-0.5 * x @ x))), np.array([[0.0], [0.0]]), draws=20, budget=4)
+    assert np.isnan(result.log_evidence.standard_error)
+    assert "log evidence" not in repr(result)
+
+
+@cache
+def rough() -> tuple[SurrogatePosterior, Array]:
+    """A surrogate near N(0, I) in four dimensions, with its draws."""
+    rng = stream(1, "rough")
+    points = rng.standard_normal((12, 4))
+    training = Training(points, 0.5 * (points**2).sum(axis=1), points)
+    posterior = fit_posterior(training, Whitening(np.zeros(4), 2.0 * np.eye(4)), rng, DEFAULT.fitting)
+    return posterior, draw_surrogate(posterior, rng.standard_normal((64, 4)), rng, DEFAULT.correction)
+
+
+def wave(x: Array) -> Array:
+    """U - |x|^2 / 2 of a potential that a surrogate is off by: standard deviation 0.53, unevenly in x."""
+    return np.asarray((WAVE * np.sin(TURNS * x + x**2 / 4.0)).sum(axis=-1) / 2.0)
+
+
+def test_errors_of_a_rough_surrogate_are_calibrated() -> None:
+    """Over checks drawn anew, the mean square of the errors in standard errors is that of normal ones."""
+    posterior, draws = rough()
+    rows, rng = draws.reshape(-1, 4), stream(1, "checks")
+    one = quad(lambda t: stats.norm.pdf(t) * np.exp(-WAVE / 2.0 * np.sin(TURNS * t + t**2 / 4.0)), -9, 9, limit=200)[0]
+    exact = 4.0 * (0.5 * np.log(2.0 * np.pi) + np.log(one))
+    z = np.empty(REPETITIONS)
+    for k in range(REPETITIONS):
+        checked = rows[rng.choice(len(rows), CHECKS, replace=False)]
+        differences = 0.5 * (checked**2).sum(axis=1) + wave(checked) - posterior.values(checked)
+        assert 0.4 < differences.std() < 0.7
+        thin = draws[:, rng.integers(20) :: 20]
+        found = log_evidence(posterior, thin, smoothed(-differences), no_tails(4), rng)
+        z[k] = (found.value - exact) / found.standard_error
+    low, high = stats.chi2.ppf([FAILURE / 2, 1 - FAILURE / 2], REPETITIONS) / REPETITIONS
+    assert low < (z**2).mean() < high
+    assert abs(z.mean()) < z_bound() / np.sqrt(REPETITIONS)
+
+
+def test_the_normaliser_of_a_surrogate_is_its_integral_by_quadrature() -> None:
+    """Of a skewed one, in coordinates that are sheared and moved."""
+    rng, problem = stream(1, "normaliser"), LogGamma(2)
+    points = np.log(rng.gamma(3.0, size=(10, 2)))
+    found = [problem.value_and_grad(q) for q in points]
+    training = Training(points, np.array([u for u, _ in found]), np.array([g for _, g in found]))
+    whitening = Whitening(np.log([3.0, 3.0]), np.array([[1.8, 0.0], [0.4, 1.5]]))
+    posterior = fit_posterior(training, whitening, rng, DEFAULT.fitting)
+    side = np.linspace(-9.0, 9.0, 240)
+    grid = whitening.unwhiten(np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2))
+    cell = (side[1] - side[0]) ** 2 / (1.8 * 1.5)
+    exact = float(logsumexp(-posterior.values(grid))) + np.log(cell)
+    draws = draw_surrogate(posterior, rng.standard_normal((64, 2)), rng, DEFAULT.correction)
+    assert_known(log_normaliser(posterior, draws, rng), exact)
+
+
+def test_what_tails_may_lack_widens_the_error() -> None:
+    posterior, draws = rough()
+    weights = smoothed(np.zeros(CHECKS))
+    tails = Tails(np.full((2, 4), 3.0), np.array([0.1, 0.2]))
+    found = log_evidence(posterior, draws, weights, tails, stream(1, "tails"))
+    assert float(found.standard_error) == pytest.approx(0.3, abs=0.01)
+
+
+def test_without_checked_draws_there_is_a_value_and_no_error() -> None:
+    posterior, draws = rough()
+    for weights in (smoothed(np.zeros(0)), smoothed(np.full(9, -np.inf))):
+        found = log_evidence(posterior, draws, weights, no_tails(4), stream(1, "none"))
+        assert found.value == log_normaliser(posterior, draws, stream(1, "none")).value
+        assert np.isnan(found.standard_error)
