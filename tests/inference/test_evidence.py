@@ -98,6 +98,24 @@ def test_of_a_linear_model_it_is_the_log_density_of_the_data() -> None:
     assert f"log evidence {result.log_evidence.value:.2f} +- " in repr(result)
 
 
+def test_of_a_model_with_bounded_parameters_it_is_the_integral_by_quadrature() -> None:
+    """y = a exp(-k t) + e, for a normal prior of a and a gamma prior of k."""
+    times, rng = np.linspace(0.2, 3.0, 8), stream(1, "decay")
+    data = 2.0 * np.exp(-0.7 * times) + 0.1 * rng.standard_normal(8)
+    model = rnshmc.Model(
+        lambda x: x[0] * np.exp(-x[1] * times),
+        data,
+        likelihood=rnshmc.Gaussian(sd=0.1),
+        prior={"a": ("normal", 1.0, 1.0), "k": ("gamma", 2.0, 2.0)},
+        jacobian=lambda x: np.stack((np.exp(-x[1] * times), -x[0] * times * np.exp(-x[1] * times)), axis=1),
+    )
+    a, k = np.meshgrid(np.linspace(0.0, 5.0, 401), np.linspace(0.0, 3.0, 402)[1:], indexing="ij")
+    log_densities = stats.norm.logpdf(data, a[..., None] * np.exp(-k[..., None] * times), 0.1).sum(axis=-1)
+    log_densities += stats.norm.logpdf(a, 1.0, 1.0) + stats.gamma.logpdf(k, 2.0, scale=0.5)
+    exact = float(np.log(np.exp(log_densities).sum() * (5.0 / 400) * (3.0 / 401)))
+    assert_known(sampled(model, np.ones(2), draws=500, names=["a", "k"]).log_evidence, exact)
+
+
 def test_without_a_surrogate_it_is_unknown() -> None:
     result = sampled(lambda x: float(np.log(np.exp(-0.5 * x @ x))), np.array([[0.0], [0.0]]), draws=20, budget=4)
     assert np.isnan(result.log_evidence.standard_error)
