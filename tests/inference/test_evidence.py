@@ -1,7 +1,9 @@
 """The log evidence against known constants, and its standard error over repetitions."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,8 +31,8 @@ CHECKS = 100
 WAVE, TURNS = 0.35, 3.0
 
 
-def sampled(target: object, x0: Array, **settings: object) -> rnshmc.Result:
-    return rnshmc.sample(target, x0, seed=1, progress_bar=False, **settings)  # type: ignore[arg-type]
+def sampled(target: Any, x0: Array, **settings: Any) -> rnshmc.Result:
+    return rnshmc.sample(target, x0, seed=1, progress_bar=False, **settings)
 
 
 def assert_known(found: Estimate, exact: float) -> None:
@@ -170,6 +172,24 @@ def test_the_normaliser_of_a_surrogate_is_its_integral_by_quadrature() -> None:
     assert_known(log_normaliser(posterior, draws, rng), exact)
 
 
+class Cut:
+    """|z|^2 / 2 where the first coordinate is below 0.5, and infinite elsewhere."""
+
+    dim = 2
+
+    def values_and_gradients(self, z: Array) -> tuple[Array, Array]:
+        return np.where(z[:, 0] < 0.5, 0.5 * (z**2).sum(axis=1), np.inf), z
+
+
+def test_a_surrogate_may_be_infinite_where_the_normal_density_is_not() -> None:
+    rng = stream(1, "cut")
+    cut: Any = Cut()
+    posterior = replace(normal_surrogate(), kernel=cut, whitening=Whitening(np.zeros(2), np.eye(2)), offset=0.0)
+    first = stats.norm.ppf(stats.norm.cdf(0.5) * rng.uniform(size=(64, 50)))
+    draws = np.stack((first, rng.standard_normal((64, 50))), axis=-1)
+    assert_known(log_normaliser(posterior, draws, rng), float(np.log(2.0 * np.pi * stats.norm.cdf(0.5))))
+
+
 def test_what_tails_may_lack_widens_the_error() -> None:
     draws = stream(1, "tails").standard_normal((64, 50, 4)) / 2.0
     tails = Tails(np.full((2, 4), 3.0), np.array([0.1, 0.2]))
@@ -183,3 +203,9 @@ def test_without_checked_draws_there_is_a_value_and_no_error() -> None:
         found = log_evidence(posterior, draws, weights, no_tails(4), stream(1, "bridge"))
         assert found.value == log_normaliser(posterior, draws, stream(1, "bridge")).value
         assert np.isnan(found.standard_error)
+
+
+def test_draws_that_span_no_volume_leave_it_unknown() -> None:
+    still = np.zeros((8, 5, 4))
+    found = log_evidence(normal_surrogate(), still, smoothed(np.zeros(CHECKS)), no_tails(4), stream(1, "still"))
+    assert np.isnan([found.value, found.standard_error]).all()

@@ -12,7 +12,9 @@ from rnshmc.inference.surrogate.weights import Weights
 from rnshmc.types import Array
 
 UNKNOWN = Estimate(np.array(np.nan), np.array(np.nan))
-"""Where there is no surrogate."""
+"""Where there is no surrogate, or nothing is known of its normaliser."""
+MARGIN = 40.0
+"""Of the bracket of log Z below log ratios: draws of the normal density where V is infinite lower it."""
 
 
 def log_evidence(
@@ -26,7 +28,8 @@ def log_evidence(
     standard error is that of both, and includes what tails may lack (`Tails.shift`). The process of U - V is not used:
     paths that are far off somewhere decide the expected normaliser, so that it says less than the weights.
 
-    Without two checked draws of positive density, the value is log Z_V, and the standard error NaN.
+    Without two checked draws of positive density, the value is log Z_V, and the standard error NaN. Both are NaN where
+    the surrogate's draws span no volume.
 
     Parameters
     ----------
@@ -41,7 +44,10 @@ def log_evidence(
     rng
         Draws from the normal densities that the surrogate is compared with.
     """
-    of_surrogate = log_normaliser(posterior, draws, rng)
+    try:
+        of_surrogate = log_normaliser(posterior, draws, rng)
+    except np.linalg.LinAlgError:
+        return UNKNOWN
     if np.count_nonzero(weights.weights) < 2:
         return Estimate(of_surrogate.value, np.array(np.nan))
     lacking = float(tails.shift(np.ones(len(tails.points))))
@@ -58,7 +64,12 @@ def log_normaliser(posterior: SurrogatePosterior, draws: Array, rng: np.random.G
     Parameters
     ----------
     draws
-        Its draws in x, (chains, n, d), for at least two chains.
+        Its draws in x, (chains, n, d), for at least four chains.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the draws span no volume.
     """
     z = np.array([posterior.whitening.whiten(chain) for chain in draws])
     halves = z[::2], z[1::2]
@@ -82,7 +93,9 @@ def _bridged(posterior: SurrogatePosterior, fitted: Array, compared: Array, rng:
     normal = mean + rng.standard_normal((chains, n, dim)) @ factor.T
     of_surrogate, of_normal = (_log_ratios(posterior, draws, mean, factor) for draws in (compared, normal))
     both = np.concatenate((of_surrogate, of_normal))
-    log_z = brentq(lambda c: expit(of_normal - c).mean() - expit(c - of_surrogate).mean(), both.min(), both.max())
+    finite = both[np.isfinite(both)]
+    low, high = finite.min() - MARGIN, finite.max()
+    log_z = brentq(lambda c: expit(of_normal - c).mean() - expit(c - of_surrogate).mean(), low, high)
     by_normal, by_surrogate = expit(of_normal - log_z), expit(log_z - of_surrogate)
     slope = (by_normal * (1.0 - by_normal)).mean() + (by_surrogate * (1.0 - by_surrogate)).mean()
     variance = by_normal.var() / by_normal.size + by_surrogate.mean(axis=1).var(ddof=1) / chains
@@ -90,8 +103,9 @@ def _bridged(posterior: SurrogatePosterior, fitted: Array, compared: Array, rng:
 
 
 def _log_ratios(posterior: SurrogatePosterior, draws: Array, mean: Array, factor: Array) -> Array:
-    """-V - log g at whitened draws (chains, n, d), for the normal density g: shape (chains, n)."""
+    """-V - log g at whitened draws (chains, n, d), for the normal density g: (chains, n); -inf where V overflows."""
     values = np.array([posterior.values_and_gradients(chain)[0] for chain in draws])
+    values = np.where(np.isnan(values), np.inf, values)
     standard = solve_triangular(factor, (draws - mean).reshape(-1, len(mean)).T, lower=True)
     constant = np.log(np.diag(factor)).sum() + 0.5 * len(mean) * np.log(2.0 * np.pi)
     return np.asarray(0.5 * (standard**2).sum(axis=0).reshape(values.shape) + constant - values)
