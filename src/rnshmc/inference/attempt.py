@@ -72,6 +72,7 @@ def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Foun
                 surrogate_draws=refined.draws,
                 checked=refined.checked,
                 surrogate=refined.surrogate,
+                log_evidence=_evidence(job, trained, drawn, refined.checked),
                 exact=metropolis(refined.checked, job.rng, job.tuning.correction),
             )
             yield found
