@@ -96,7 +96,10 @@ CASES = {
     "LogNormal censored": Case(
         LogNormal(SD, censored=np.where(LIMITS == "left", -1, np.where(LIMITS == "right", 1, 0))),
         DATA,
-        lambda f, own: limited(stats.norm, np.log(DATA), np.log(f), np.broadcast_to(SD, (3, 2))),
+        lambda f, own: (
+            limited(stats.norm, np.log(DATA), np.log(f), np.broadcast_to(SD, (3, 2)))
+            - summed(np.log(DATA[LIMITS == 0]))
+        ),
         fisher=False,
     ),
     "Relative": Case(Relative("s"), DATA, lambda f, own: summed(stats.norm.logpdf(DATA, f, own[0] * f))),

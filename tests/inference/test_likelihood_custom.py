@@ -15,11 +15,12 @@ from rnshmc.types import Array
 from tests.inference.likelihood_cases import DATA
 
 POSITIVE = {"s": "positive"}
+ROOT_2PI = np.sqrt(2.0 * np.pi)
 MISSING = np.where(np.arange(6).reshape(3, 2) == 3, np.nan, DATA)
 
 
 def plain(outputs: Array, parameters: Array) -> float:
-    return float(np.nansum(-0.5 * ((outputs - MISSING) / parameters[0]) ** 2) - 5 * np.log(parameters[0]))
+    return float(np.nansum(-0.5 * ((outputs - MISSING) / parameters[0]) ** 2) - 5 * np.log(ROOT_2PI * parameters[0]))
 
 
 def differentiated(outputs: Array, parameters: Array) -> tuple[float, Array, Array]:
@@ -30,7 +31,7 @@ def differentiated(outputs: Array, parameters: Array) -> tuple[float, Array, Arr
 def in_jax(outputs: Any, parameters: Any) -> Any:
     np_of_jax = pytest.importorskip("jax.numpy", reason="jax is not installed")
     z = np_of_jax.where(np.isnan(MISSING), 0.0, (outputs - np.nan_to_num(MISSING)) / parameters[0])
-    return -0.5 * (z**2).sum() - 5 * np_of_jax.log(parameters[0])
+    return -0.5 * (z**2).sum() - 5 * np_of_jax.log(ROOT_2PI * parameters[0])
 
 
 @pytest.mark.parametrize(("function", "rtol"), [(plain, 1e-6), (differentiated, 1e-12), (in_jax, 1e-12)])
@@ -76,7 +77,7 @@ def test_a_function_is_one_of_several_groups() -> None:
     likelihood = make_likelihood({"a": lambda outputs, _: -float(outputs @ outputs), "b": Gaussian("s")}, ["a", "b"])
     observed = likelihood.observing({"a": np.ones(2), "b": np.zeros(1)})
     values, slopes, own_slopes = observed.potential(np.array([[1.0, 2.0, 3.0]]), np.ones((1, 1)))
-    assert values[0] == pytest.approx(5.0 + 4.5)
+    assert values[0] == pytest.approx(5.0 + 4.5 + np.log(ROOT_2PI))
     np.testing.assert_allclose(slopes, [[2.0, 4.0, 3.0]], rtol=1e-8)
     np.testing.assert_allclose(own_slopes, [[-8.0]])
 

@@ -33,7 +33,7 @@ def test_a_mean_of_zero_counts_as_the_floor(likelihood: Poisson | NegativeBinomi
 def test_a_mean_of_zero_with_a_count_is_a_finite_misfit() -> None:
     observed = Poisson().observing({"": np.array([4.0])})
     value = observed.potential(observed.predictors(np.zeros((1, 1))), np.empty((1, 0)))[0]
-    assert value[0] == pytest.approx(-4 * np.log(1e-8))
+    assert value[0] == pytest.approx(-4 * np.log(1e-8) + np.log(24.0))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_large_dispersion_is_poisson() -> None:
     exact, exact_slopes, _ = poisson.potential(poisson.predictors(means), own[:, :0])
     # The difference is of the size of mean^2 / phi; log(phi), of which both have y, is rounded.
     atol = 1e6 / 1e12 + 1e3 * EPS * 900 * np.log(1e12)
-    np.testing.assert_allclose(values - values[0], exact - exact[0], atol=atol)
+    np.testing.assert_allclose(values, exact, rtol=0, atol=atol)
     np.testing.assert_allclose(slopes, exact_slopes, atol=atol)
     assert np.abs(by_phi * 1e12).max() < 1.0
 

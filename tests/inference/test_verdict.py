@@ -25,7 +25,7 @@ def corrected(checks: int = 200, *, missing: float = 0.0) -> Corrected:
     draws = np.random.default_rng(1).standard_normal((1280, 2))
     paths = Paths(draws, np.full(1280, 1 / 1280), np.full((9, 1280), 1 / 1280))
     tails = Tails(np.array([[4.0, 0.0]]), np.array([missing]))
-    weights = Weights(np.ones(checks), 0.3, 0.96)
+    weights = Weights(np.ones(checks), 0.3, 0.96, 0.0)
     return Corrected(draws, draws[:checks], np.zeros(checks), weights, paths, 128, tails, 1000.0)
 
 
@@ -38,6 +38,7 @@ def outcome(**changes: Any) -> Outcome:
         surrogate=corrected(),
         mean=KNOWN,
         variance=KNOWN,
+        log_evidence=Estimate(np.array(-3.0), np.array(0.05)),
         method="surrogate",
         reason="the surrogate is close to the posterior",
         spent=Spent(100, 50, 0),

@@ -8,12 +8,14 @@ import numpy as np
 from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.refinement import refine
-from rnshmc.inference.result.corrected import Corrected, corrected_by
+from rnshmc.inference.result.corrected import Corrected, Estimate, corrected_by
+from rnshmc.inference.result.evidence import log_evidence
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.stages.correction import Checked, check, draw_surrogate, largest_rhat, metropolis
 from rnshmc.inference.stages.noise import measure_noise
 from rnshmc.inference.stages.training import Trained, train
+from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.tuning import Correction, Tuning
 from rnshmc.types import Array
 
@@ -70,6 +72,7 @@ def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Foun
                 surrogate_draws=refined.draws,
                 checked=refined.checked,
                 surrogate=refined.surrogate,
+                log_evidence=_evidence(job, trained, drawn, refined.checked),
                 exact=metropolis(refined.checked, job.rng, job.tuning.correction),
             )
             yield found
@@ -117,7 +120,15 @@ def _unfinished(job: Job, found: Found, trained: Trained) -> Found:
 
 def _corrected(job: Job, found: Found, trained: Trained, drawn: Array, checked: Checked) -> Found:
     surrogate = corrected_by(trained.posterior, drawn, checked, trained.tails, job.rng, job.tuning.process, aim=job.aim)
-    return replace(found, surrogate=surrogate, exact=metropolis(checked, job.rng, job.tuning.correction))
+    evidence = _evidence(job, trained, drawn, checked)
+    exact = metropolis(checked, job.rng, job.tuning.correction)
+    return replace(found, surrogate=surrogate, log_evidence=evidence, exact=exact)
+
+
+def _evidence(job: Job, trained: Trained, drawn: Array, checked: Checked) -> Estimate:
+    """By the surrogate that the checked draws are of."""
+    weights = smoothed(-checked.differences[~checked.failed])
+    return log_evidence(trained.posterior, drawn, weights, trained.tails, job.rng.spawn(1)[0])
 
 
 def _refused(surrogate: Corrected, tuning: Correction) -> str | None:

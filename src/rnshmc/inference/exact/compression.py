@@ -13,6 +13,7 @@ from rnshmc.inference.exact.likelihoods.compressed import (
     GaussianBlock,
     gaussian_blocks,
 )
+from rnshmc.inference.exact.likelihoods.gaussian import LOG_ROOT_2PI
 from rnshmc.types import Array
 
 MANY = 500
@@ -96,7 +97,8 @@ class Span:
         data = block.data / block.sizes
         target = basis @ data
         rest = float(((data - target @ basis) ** 2).sum())
-        seen = CompressedBlock(target, rest, len(data), float(np.log(block.sizes).sum()), block.own)
+        constant = float((np.log(block.sizes) + block.log_units + LOG_ROOT_2PI).sum())
+        seen = CompressedBlock(target, rest, len(data), constant, block.own)
         return cls(block, basis, seen)
 
     def extended(self, rows: Array) -> "Span":

@@ -12,7 +12,7 @@ from rnshmc.types import Array
 
 
 class LeastSquares(Model):
-    """The log density -sum_i ((F_i(x) - y_i) / s_i)^2 / 2 + log prior(x): the simplest `Model`.
+    """The log density -sum_i ((F_i(x) - y_i) / s_i)^2 / 2 + log prior(x), with its constants: the simplest `Model`.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ from scipy.special import ndtr
 from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.corrected import Corrected, Estimate
+from rnshmc.inference.result.evidence import UNKNOWN
 from rnshmc.inference.result.outcome import Method, ModeFound, Outcome
 from rnshmc.inference.stages.correction import Checked, Exact, largest_rhat
 from rnshmc.inference.stages.descent import Mode
@@ -41,6 +42,8 @@ class Found:
         Draws among them with exact values.
     surrogate
         Ingredients of corrected expectations.
+    log_evidence
+        log of the integral of exp(-U), by these.
     exact
         Exact draws among those of the surrogate.
     rows
@@ -64,6 +67,7 @@ class Found:
     surrogate_draws: Array | None = None
     checked: Checked | None = None
     surrogate: Corrected | None = None
+    log_evidence: Estimate = UNKNOWN
     exact: Exact | None = None
     rows: tuple[Array, bool] | None = None
     blocks: tuple[tuple[Array, Array, float], ...] = ()
@@ -88,7 +92,9 @@ class Found:
 
     def forgetting_the_surrogate(self) -> "Found":
         """Before another one is trained: what was checked is of the last one."""
-        return replace(self, surrogate_draws=None, checked=None, surrogate=None, exact=None, refused=False)
+        return replace(
+            self, surrogate_draws=None, checked=None, surrogate=None, log_evidence=UNKNOWN, exact=None, refused=False
+        )
 
     def chains(self) -> Exact | None:
         """The exact draws of all blocks; None if there are too few to average."""
@@ -132,6 +138,7 @@ def outcome_of(
         surrogate=surrogate,
         mean=mean,
         variance=variance,
+        log_evidence=UNKNOWN if surrogate is None else found.log_evidence,
         method=found.method,
         reason=found.reason,
         spent=archive.spent,

@@ -39,6 +39,8 @@ class Outcome:
     mean, variance
         Of the coordinates, corrected with the surrogate and averages of the draws without; NaN without draws. Standard
         errors are NaN where chains are of different distributions.
+    log_evidence
+        log of the integral of exp(-U), with the surrogate; NaN without, the standard error without checked draws, too.
     method, reason
         What made the draws, and why.
     spent, by_stage
@@ -82,6 +84,7 @@ class Outcome:
     surrogate: Corrected | None
     mean: Estimate
     variance: Estimate
+    log_evidence: Estimate
     method: Method
     reason: str
     spent: Spent

@@ -47,6 +47,11 @@ class Result:
     mean, sd
         Posterior means and standard deviations, (d,), with standard errors. With a surrogate they are corrected by
         exact values at some of its draws, and hold as well as weights of these behave, which is in the verdict.
+    log_evidence
+        log of the integral of exp(log density) over the parameters, within their bounds: the log of the model's
+        evidence (marginal likelihood) where the log density is that of likelihood and prior with their constants. Of a
+        `Model` with a proper prior it is; what a function of the user leaves out is left out. One number with its
+        standard error; NaN where no surrogate was used, the standard error where none of its draws was checked.
     spent
         Exact evaluations in this call: values, gradients, and how many points failed.
     verdict
@@ -62,6 +67,7 @@ class Result:
     log_densities: Array
     mean: Estimate
     sd: Estimate
+    log_evidence: Estimate
     spent: Spent
     verdict: Verdict
     outcome: Outcome
@@ -123,7 +129,8 @@ class Result:
     def to_arviz(self) -> Any:
         """The draws as an `arviz.InferenceData`, see `rnshmc.inference.result.arviz_view`.
 
-        Means, standard deviations and their standard errors, what was spent and the verdict are attributes.
+        Means, standard deviations and the log evidence with their standard errors, what was spent and the verdict are
+        attributes.
         """
         return inference_data(
             self.names,
@@ -142,6 +149,8 @@ class Result:
                 "mean_standard_error": self.mean.standard_error,
                 "sd": self.sd.value,
                 "sd_standard_error": self.sd.standard_error,
+                "log_evidence": float(self.log_evidence.value),
+                "log_evidence_standard_error": float(self.log_evidence.standard_error),
             },
         )
 
@@ -194,6 +203,7 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
         log_densities=-outcome.potentials - jacobian.reshape(outcome.potentials.shape),
         mean=mean,
         sd=_root(variance),
+        log_evidence=outcome.log_evidence,
         spent=outcome.spent,
         verdict=judge(outcome, names),
         outcome=outcome,
@@ -248,11 +258,15 @@ def _table(result: Result) -> list[str]:
 def _account(result: Result) -> list[str]:
     """What was drawn and spent."""
     chains, n, _ = result.chains.shape
-    return [
+    lines = [
         f"{len(result.draws)} draws: {_made(result.outcome)}",
         f"{chains * n} exact draws in {chains} chains, by {result.outcome.method}",
         f"evaluated {result.spent}",
     ]
+    value, error = float(result.log_evidence.value), float(result.log_evidence.standard_error)
+    if not math.isfinite(error):
+        return lines
+    return [*lines, f"log evidence {value:.2f} +- {error:.2g}: of the log density as given"]
 
 
 def _made(outcome: Outcome) -> str:

@@ -32,11 +32,14 @@ class Weights:
         Shape of the tail. NaN where there are too few weights to fit one.
     efficiency
         (sum w)^2 / (m sum w^2), between 1 / m and 1.
+    log_mean
+        log of their mean before they were scaled to a mean of 1; -inf if all are zero.
     """
 
     weights: Array
     pareto_k: float
     efficiency: float
+    log_mean: float
 
     @property
     def reliable_k(self) -> float:
@@ -63,11 +66,13 @@ def smoothed(log_weights: Array) -> Weights:
     Weights are finite; if all are zero, the efficiency is 0.
     """
     if not np.isfinite(np.max(log_weights, initial=-np.inf)):
-        return Weights(np.zeros(len(log_weights)), math.inf, 0.0)
+        return Weights(np.zeros(len(log_weights)), math.inf, 0.0, -math.inf)
     logarithms, pareto_k = pareto_smoothed(log_weights)
-    weights = np.exp(logarithms - logarithms.max())
-    weights /= weights.mean()
-    return Weights(weights, pareto_k, float(1.0 / (weights**2).mean()))
+    highest = float(logarithms.max())
+    weights = np.exp(logarithms - highest)
+    mean = float(weights.mean())
+    weights /= mean
+    return Weights(weights, pareto_k, float(1.0 / (weights**2).mean()), highest + math.log(mean))
 
 
 def weight_variance(differences: Array) -> float:

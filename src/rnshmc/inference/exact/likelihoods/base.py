@@ -44,8 +44,9 @@ class Observed(Protocol):
     def potential(self, predictors: Array, own: Array) -> tuple[Array, Array, Array]:
         """-log likelihood (k,), its derivatives by the predictors (k, m) and by the own parameters (k, h).
 
-        ``own`` are in the user's coordinates. A constant that depends on the data alone is left out. Where the own
-        parameters or the predictors are impossible, the value is inf and the derivatives are zero.
+        ``own`` are in the user's coordinates. Constants are included: the likelihood is the density of the data as they
+        are given, or their probability. Where the own parameters or the predictors are impossible, the value is inf and
+        the derivatives are zero.
         """
         ...
 

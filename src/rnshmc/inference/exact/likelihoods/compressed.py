@@ -2,9 +2,9 @@
 
 For outputs F = Q c with orthonormal Q and independent errors of one standard deviation s, both in units of the errors,
 
-    |F - y|^2 / (2 s^2) + m log s = (|c - Q'y|^2 + |y - Q Q'y|^2) / (2 s^2) + m log s.
+    |F - y|^2 / (2 s^2) + m log s = (|c - Q'y|^2 + |y - Q Q'y|^2) / (2 s^2) + m log s,
 
-It takes as many numbers as there are coefficients, and is exact in value, derivatives and curvature.
+up to constants. It takes as many numbers as there are coefficients, and is exact in value, derivatives and curvature.
 """
 
 from dataclasses import dataclass, replace
@@ -34,12 +34,15 @@ class GaussianBlock:
         Standard deviations over the factor, (m,).
     own
         Index of the own parameter that is the factor; -1 where it is one.
+    log_units
+        As in `NormalFamily`, (m,).
     """
 
     entries: npt.NDArray[np.intp]
     data: Array
     sizes: Array
     own: int
+    log_units: Array
 
 
 def gaussian_blocks(observed: Observed) -> tuple[GaussianBlock, ...] | None:
@@ -72,6 +75,7 @@ def _pieces(observed: Observed) -> list[GaussianBlock] | None:
         return None
     [scale] = observed.scales
     data = observed.family.data
+    log_units = np.broadcast_to(observed.family.log_units, data.shape)
     known, weights = (
         np.broadcast_to(scale.known, data.shape),
         np.broadcast_to(scale.weights, (len(data), scale.weights.shape[1])),
@@ -80,13 +84,13 @@ def _pieces(observed: Observed) -> list[GaussianBlock] | None:
     factor = np.where(unknown.any(axis=1), unknown.argmax(axis=1) if unknown.shape[1] else -1, -1)
     sizes = np.where(factor >= 0, weights.sum(axis=1), known)
     which = [np.flatnonzero(factor == own) for own in np.unique(factor)]
-    return [GaussianBlock(at, data[at], sizes[at], int(factor[at[0]])) for at in which]
+    return [GaussianBlock(at, data[at], sizes[at], int(factor[at[0]]), log_units[at]) for at in which]
 
 
 def _joined(pieces: tuple[GaussianBlock, ...]) -> GaussianBlock:
-    parts = ((piece.entries, piece.data, piece.sizes) for piece in pieces)
-    entries, data, sizes = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return GaussianBlock(entries, data, sizes, pieces[0].own)
+    parts = ((piece.entries, piece.data, piece.sizes, piece.log_units) for piece in pieces)
+    entries, data, sizes, log_units = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return GaussianBlock(entries, data, sizes, pieces[0].own, log_units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +105,8 @@ class CompressedBlock:
         Squared norm of the data outside the span.
     count
         Number m of data.
-    log_sizes
-        Sum of the logarithms of the sizes.
+    constant
+        Sum of the logarithms of the sizes, and what depends on nothing but the data.
     own
         As in `GaussianBlock`.
     """
@@ -110,14 +114,14 @@ class CompressedBlock:
     target: Array
     rest: float
     count: int
-    log_sizes: float
+    constant: float
     own: int
 
     def potential(self, coefficients: Array, factors: Array) -> tuple[Array, Array, Array]:
         """-log p (k,), its derivatives by the coefficients, (k, r), and by the factors, (k,)."""
         away = (coefficients - self.target) / factors[:, None]
         squares = (away**2).sum(axis=1) + self.rest / factors**2
-        values = 0.5 * squares + self.count * np.log(factors) + self.log_sizes
+        values = 0.5 * squares + self.count * np.log(factors) + self.constant
         return values, away / factors[:, None], (self.count - squares) / factors
 
 

@@ -9,7 +9,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.likelihoods.base import Bound
 from rnshmc.inference.exact.likelihoods.censoring import Flags, NormalTail, bound_flags, censored_family
 from rnshmc.inference.exact.likelihoods.flat import FlatData, flattened
-from rnshmc.inference.exact.likelihoods.gaussian import NormalFamily
+from rnshmc.inference.exact.likelihoods.gaussian import LOG_ROOT_2PI, NormalFamily
 from rnshmc.inference.exact.likelihoods.independent import Independent
 from rnshmc.inference.exact.likelihoods.links import Log
 from rnshmc.inference.exact.likelihoods.scales import Given, scale_argument
@@ -63,7 +63,7 @@ class LogNormal:
         if (flat.values <= 0).any():
             raise ParameterError(f"data: got {flat.where(flat.values <= 0)}, expected positive data for LogNormal")
         logs = np.log(flat.values)
-        family = censored_family(NormalFamily(logs), logs, bound_flags(self._censored, flat), NormalTail())
+        family = censored_family(NormalFamily(logs, logs), logs, bound_flags(self._censored, flat), NormalTail())
         return Independent(flat, _log_link(flat), family, (self._sd.bound(flat, self.names),), np.exp)
 
 
@@ -83,11 +83,12 @@ class RelativeFamily:
     sign: float
 
     def terms(self, predictors: Array, *numbers: Array) -> tuple[Array, Array, tuple[Array, ...]]:
-        """z^2 / 2 + log |F| + log sd for z = (y / F - 1) / sd, with derivatives."""
+        """z^2 / 2 + log |F| + log sd + log(2 pi) / 2 for z = (y / F - 1) / sd, with derivatives."""
         (sd,) = numbers
         ratios = self.sign * self.data * np.exp(-predictors)
         z = (ratios - 1.0) / sd
-        return 0.5 * z**2 + predictors + np.log(sd), 1.0 - z * ratios / sd, ((1.0 - z**2) / sd,)
+        terms = 0.5 * z**2 + predictors + np.log(sd) + LOG_ROOT_2PI
+        return terms, 1.0 - z * ratios / sd, ((1.0 - z**2) / sd,)
 
     def curvatures(self, predictors: Array, *numbers: Array) -> Array:  # noqa: ARG002
         """1 / sd^2 + 2."""

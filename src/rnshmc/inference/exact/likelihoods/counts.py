@@ -30,9 +30,9 @@ class PoissonFamily:
     data: Array
 
     def terms(self, predictors: Array, *numbers: Array) -> tuple[Array, Array, tuple[Array, ...]]:  # noqa: ARG002
-        """mu - y log mu, with its derivative."""
+        """mu - y log mu + log y!, with its derivative."""
         mean = np.exp(predictors)
-        return mean - self.data * predictors, mean - self.data, ()
+        return mean - self.data * predictors + gammaln(self.data + 1.0), mean - self.data, ()
 
     def curvatures(self, predictors: Array, *numbers: Array) -> Array:  # noqa: ARG002
         """mu."""
@@ -57,7 +57,7 @@ class NegativeBinomialFamily:
         (dispersion,) = numbers
         y, t = self.data, predictors - np.log(dispersion)
         log_failure, log_success = log_expit(-t), log_expit(t)
-        counted = np.where(y > 0, gammaln(np.maximum(y, 1.0)) - betaln(dispersion, np.maximum(y, 1.0)), 0.0)
+        counted = np.where(y > 0, -np.log(np.maximum(y, 1.0)) - betaln(dispersion, np.maximum(y, 1.0)), 0.0)
         terms = -dispersion * log_failure - y * log_success - counted
         slopes = dispersion * expit(t) - y * expit(-t)
         by_dispersion = digamma(dispersion) - digamma(y + dispersion) - log_failure - slopes / dispersion
@@ -82,9 +82,10 @@ class BinomialFamily:
     trials: Array
 
     def terms(self, predictors: Array, *numbers: Array) -> tuple[Array, Array, tuple[Array, ...]]:  # noqa: ARG002
-        """-y log p - (n - y) log(1 - p), with its derivative."""
+        """-y log p - (n - y) log(1 - p) - log (n over y), with its derivative."""
         failures = self.trials - self.data
-        terms = -self.data * log_expit(predictors) - failures * log_expit(-predictors)
+        ways = -betaln(self.data + 1.0, failures + 1.0) - np.log1p(self.trials)
+        terms = -self.data * log_expit(predictors) - failures * log_expit(-predictors) - ways
         return terms, self.trials * expit(predictors) - self.data, ()
 
     def curvatures(self, predictors: Array, *numbers: Array) -> Array:  # noqa: ARG002

@@ -1,5 +1,6 @@
 """Gaussian errors."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from rnshmc.inference.exact.likelihoods.links import Identity, Whitening
 from rnshmc.inference.exact.likelihoods.scales import Given, scale_argument
 from rnshmc.types import Array
 
+LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 _ASYMMETRY = 1e-10
 """Largest asymmetry of a computed covariance, relative to its largest entry."""
 
@@ -28,15 +30,19 @@ class NormalFamily:
     ----------
     data
         y, shape (m,).
+    log_units
+        log of the derivatives of the observations by y, shape (m,), where y are functions of these; 0: they are y.
     """
 
     data: Array
+    log_units: Array | float = 0.0
 
     def terms(self, predictors: Array, *numbers: Array) -> tuple[Array, Array, tuple[Array, ...]]:
-        """z^2 / 2 + log sd for z = (predictor - y) / sd, with derivatives."""
+        """z^2 / 2 + log sd + log(2 pi) / 2 for z = (predictor - y) / sd, and the units, with derivatives."""
         (sd,) = numbers
         z = (predictors - self.data) / sd
-        return 0.5 * z**2 + np.log(sd), z / sd, ((1.0 - z**2) / sd,)
+        constants = LOG_ROOT_2PI + self.log_units
+        return 0.5 * z**2 + np.log(sd) + constants, z / sd, ((1.0 - z**2) / sd,)
 
     def curvatures(self, predictors: Array, *numbers: Array) -> Array:  # noqa: ARG002
         """1 / sd^2."""
@@ -108,8 +114,9 @@ class Gaussian:
             flags = bound_flags(self._censored, flat)
             family = censored_family(NormalFamily(flat.values), flat.values, flags, NormalTail())
             return Independent(flat, Identity(), family, scales)
-        whitening = Whitening(self._factor(self._covariance, flat))
-        whitened = NormalFamily(whitening.solved(flat.values))
+        factor = self._factor(self._covariance, flat)
+        whitening = Whitening(factor)
+        whitened = NormalFamily(whitening.solved(flat.values), np.log(np.diag(factor)))
         return Independent(flat, whitening, whitened, scales, whitening.outputs)
 
     def _factor(self, covariance: Array, data: FlatData) -> Array:

@@ -28,7 +28,7 @@ class Prior(Protocol):
         ...
 
     def potential(self, x: Array) -> tuple[Array, Array]:
-        """-log density (k,) up to a constant, and its gradient (k, d), at the rows of ``x``, (k, d).
+        """-log density (k,), with its constant, and its gradient (k, d), at the rows of ``x``, (k, d).
 
         Outside the support the value is inf and the gradient is zero.
         """
@@ -59,7 +59,7 @@ class Flat:
         return
 
     def potential(self, x: Array) -> tuple[Array, Array]:
-        """Zeros."""
+        """Zeros: a density of 1, which has no integral."""
         return np.zeros(len(x)), np.zeros(x.shape)
 
     def draws(self, rng: np.random.Generator, n: int) -> None:  # noqa: ARG002

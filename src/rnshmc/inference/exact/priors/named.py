@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
+from scipy.special import betaln, gammaln
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.likelihoods.gaussian import LOG_ROOT_2PI
 from rnshmc.types import Array
 
 
@@ -23,7 +25,7 @@ class Kind:
     positive
         Names of those that have to be positive.
     terms
-        -log density up to a constant and its derivative, from x and the parameters, all of shapes that broadcast.
+        -log density and its derivative, from x and the parameters, all of shapes that broadcast.
     frozen
         The same distribution in scipy, for its support, moments and draws.
     """
@@ -36,45 +38,50 @@ class Kind:
 
 def _normal(x: Array, mean: Array, sd: Array) -> tuple[Array, Array]:
     z = (x - mean) / sd
-    return 0.5 * z**2, z / sd
+    return 0.5 * z**2 + np.log(sd) + LOG_ROOT_2PI, z / sd
 
 
 def _lognormal(x: Array, mu: Array, sigma: Array) -> tuple[Array, Array]:
     z = (np.log(x) - mu) / sigma
-    return 0.5 * z**2 + np.log(x), (z / sigma + 1.0) / x
+    return 0.5 * z**2 + np.log(x) + np.log(sigma) + LOG_ROOT_2PI, (z / sigma + 1.0) / x
 
 
-def _uniform(x: Array, low: Array, high: Array) -> tuple[Array, Array]:  # noqa: ARG001
-    return np.zeros_like(x), np.zeros_like(x)
+def _uniform(x: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    slopes = np.zeros_like(x)
+    return slopes + np.log(high - low), slopes
 
 
-def _loguniform(x: Array, low: Array, high: Array) -> tuple[Array, Array]:  # noqa: ARG001
-    return np.log(x), 1.0 / x
+def _loguniform(x: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    return np.log(x) + np.log(np.log(high / low)), 1.0 / x
 
 
 def _halfnormal(x: Array, sd: Array) -> tuple[Array, Array]:
-    return _normal(x, np.zeros(()), sd)
+    return _folded(_normal(x, np.zeros(()), sd))
 
 
 def _gamma(x: Array, shape: Array, rate: Array) -> tuple[Array, Array]:
-    return rate * x - (shape - 1.0) * np.log(x), rate - (shape - 1.0) / x
+    normaliser = gammaln(shape) - shape * np.log(rate)
+    return rate * x - (shape - 1.0) * np.log(x) + normaliser, rate - (shape - 1.0) / x
 
 
 def _inversegamma(x: Array, shape: Array, scale: Array) -> tuple[Array, Array]:
-    return (shape + 1.0) * np.log(x) + scale / x, (shape + 1.0 - scale / x) / x
+    normaliser = gammaln(shape) - shape * np.log(scale)
+    return (shape + 1.0) * np.log(x) + scale / x + normaliser, (shape + 1.0 - scale / x) / x
 
 
 def _exponential(x: Array, rate: Array) -> tuple[Array, Array]:
-    return rate * x, np.broadcast_to(rate, x.shape)
+    return rate * x - np.log(rate), np.broadcast_to(rate, x.shape)
 
 
 def _beta(x: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    return -(a - 1.0) * np.log(x) - (b - 1.0) * np.log1p(-x), -(a - 1.0) / x + (b - 1.0) / (1.0 - x)
+    terms = betaln(a, b) - (a - 1.0) * np.log(x) - (b - 1.0) * np.log1p(-x)
+    return terms, -(a - 1.0) / x + (b - 1.0) / (1.0 - x)
 
 
 def _student_t(x: Array, df: Array, location: Array, scale: Array) -> tuple[Array, Array]:
     z = (x - location) / scale
-    return 0.5 * (df + 1.0) * np.log1p(z**2 / df), (df + 1.0) * z / (df + z**2) / scale
+    normaliser = 0.5 * np.log(df) + betaln(0.5 * df, 0.5) + np.log(scale)
+    return 0.5 * (df + 1.0) * np.log1p(z**2 / df) + normaliser, (df + 1.0) * z / (df + z**2) / scale
 
 
 def _cauchy(x: Array, location: Array, scale: Array) -> tuple[Array, Array]:
@@ -82,7 +89,12 @@ def _cauchy(x: Array, location: Array, scale: Array) -> tuple[Array, Array]:
 
 
 def _halfcauchy(x: Array, scale: Array) -> tuple[Array, Array]:
-    return _cauchy(x, np.zeros(()), scale)
+    return _folded(_cauchy(x, np.zeros(()), scale))
+
+
+def _folded(terms: tuple[Array, Array]) -> tuple[Array, Array]:
+    """The terms of the positive half of a density that is symmetric about 0."""
+    return terms[0] - np.log(2.0), terms[1]
 
 
 KINDS = {

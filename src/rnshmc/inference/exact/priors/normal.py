@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import linalg
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.likelihoods.gaussian import checked_covariance, cholesky
+from rnshmc.inference.exact.likelihoods.gaussian import LOG_ROOT_2PI, checked_covariance, cholesky
 from rnshmc.types import Array
 
 
@@ -89,7 +89,7 @@ class NormalPrior:
         return {}
 
     def potential(self, x: Array) -> tuple[Array, Array]:
-        """|z|^2 / 2 for z = L^-1 (x - mean), and L^-T z."""
+        """|z|^2 / 2 + log |L| + d log(2 pi) / 2 for z = L^-1 (x - mean), and L^-T z."""
         offset = x - self.centre
         with np.errstate(over="ignore", invalid="ignore"):
             if self.factor is None:
@@ -98,6 +98,8 @@ class NormalPrior:
             else:
                 gradients = linalg.cho_solve((self.factor, True), offset.T, check_finite=False).T
                 values = 0.5 * (offset * gradients).sum(axis=1)
+        spreads = self.scale if self.factor is None else np.diag(self.factor)
+        values = values + float(np.log(spreads).sum()) + len(self.centre) * LOG_ROOT_2PI
         good = np.isfinite(values)
         return np.where(good, values, np.inf), np.where(good[:, None], gradients, 0.0)
 

@@ -1,0 +1,111 @@
+"""The evidence: the integral of an unnormalised posterior density, by that of its surrogate, corrected."""
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior
+from rnshmc.inference.surrogate.tails import Tails
+from rnshmc.inference.surrogate.weights import Weights
+from rnshmc.types import Array
+
+UNKNOWN = Estimate(np.array(np.nan), np.array(np.nan))
+"""Where there is no surrogate, or nothing is known of its normaliser."""
+MARGIN = 40.0
+"""Of the bracket of log Z below log ratios: draws of the normal density where V is infinite lower it."""
+
+
+def log_evidence(
+    posterior: SurrogatePosterior, draws: Array, weights: Weights, tails: Tails, rng: np.random.Generator
+) -> Estimate:
+    """log of the integral of exp(-U) over x, with its standard error.
+
+        log Z_U = log Z_V + log E_V[exp(V - U)]
+
+    Z_V is the surrogate's (`log_normaliser`), and the mean is that of the smoothed weights of its checked draws. The
+    standard error is that of both, and includes what tails may lack (`Tails.shift`). The process of U - V is not used:
+    paths that are far off somewhere decide the expected normaliser, so that it says less than the weights.
+
+    Without two checked draws of positive density, the value is log Z_V, and the standard error NaN. Both are NaN where
+    the surrogate's draws span no volume.
+
+    Parameters
+    ----------
+    posterior
+        The surrogate.
+    draws
+        Its draws in x, (chains, n, d).
+    weights
+        Of draws of it with exact values.
+    tails
+        What it may lack in its tails.
+    rng
+        Draws from the normal densities that the surrogate is compared with.
+    """
+    try:
+        of_surrogate = log_normaliser(posterior, draws, rng)
+    except np.linalg.LinAlgError:
+        return UNKNOWN
+    if np.count_nonzero(weights.weights) < 2:
+        return Estimate(of_surrogate.value, np.array(np.nan))
+    lacking = float(tails.shift(np.ones(len(tails.points))))
+    variance = of_surrogate.standard_error**2 + weights.weights.var(ddof=1) / len(weights.weights) + lacking**2
+    return Estimate(of_surrogate.value + weights.log_mean, np.sqrt(variance))
+
+
+def log_normaliser(posterior: SurrogatePosterior, draws: Array, rng: np.random.Generator) -> Estimate:
+    """log Z_V of a surrogate posterior in x, by bridge sampling (Meng and Wong 1996).
+
+    The chains are halved. A normal density with the mean and covariance of one half is compared with the draws of the
+    other, and the other way round, so that no draw is compared with a density that is fitted to it.
+
+    Parameters
+    ----------
+    draws
+        Its draws in x, (chains, n, d), for at least four chains.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the draws span no volume.
+    """
+    z = np.array([posterior.whitening.whiten(chain) for chain in draws])
+    halves = z[::2], z[1::2]
+    found = [_bridged(posterior, *pair, rng) for pair in (halves, halves[::-1])]
+    jacobian = float(np.log(np.abs(np.diag(posterior.whitening.factor))).sum())
+    value = np.mean([one.value for one in found]) - jacobian - posterior.offset
+    error = np.sqrt(np.sum([one.standard_error**2 for one in found])) / len(found)
+    return Estimate(np.asarray(value), np.asarray(error))
+
+
+def _bridged(posterior: SurrogatePosterior, fitted: Array, compared: Array, rng: np.random.Generator) -> Estimate:
+    """log of the integral of exp(-V) over z, by a normal density fitted to one set of draws, and another set.
+
+    With as many draws of the normal density g, and log ratios l = -V - log g, the optimal bridge solves
+    mean_g s(l - c) = mean_V s(c - l) for c = log Z, with the logistic function s (Bennett 1976). Its error is to first
+    order that of the difference, over its slope: draws of g are independent, those of V are by chain.
+    """
+    chains, n, dim = compared.shape
+    rows = fitted.reshape(-1, dim)
+    mean, factor = rows.mean(axis=0), np.linalg.cholesky(np.cov(rows.T).reshape(dim, dim))
+    normal = mean + rng.standard_normal((chains, n, dim)) @ factor.T
+    of_surrogate, of_normal = (_log_ratios(posterior, draws, mean, factor) for draws in (compared, normal))
+    both = np.concatenate((of_surrogate, of_normal))
+    finite = both[np.isfinite(both)]
+    low, high = finite.min() - MARGIN, finite.max()
+    log_z = brentq(lambda c: expit(of_normal - c).mean() - expit(c - of_surrogate).mean(), low, high)
+    by_normal, by_surrogate = expit(of_normal - log_z), expit(log_z - of_surrogate)
+    slope = (by_normal * (1.0 - by_normal)).mean() + (by_surrogate * (1.0 - by_surrogate)).mean()
+    variance = by_normal.var() / by_normal.size + by_surrogate.mean(axis=1).var(ddof=1) / chains
+    return Estimate(np.asarray(log_z), np.asarray(np.sqrt(variance) / slope))
+
+
+def _log_ratios(posterior: SurrogatePosterior, draws: Array, mean: Array, factor: Array) -> Array:
+    """-V - log g at whitened draws (chains, n, d), for the normal density g: (chains, n); -inf where V overflows."""
+    values = np.array([posterior.values_and_gradients(chain)[0] for chain in draws])
+    values = np.where(np.isnan(values), np.inf, values)
+    standard = solve_triangular(factor, (draws - mean).reshape(-1, len(mean)).T, lower=True)
+    constant = np.log(np.diag(factor)).sum() + 0.5 * len(mean) * np.log(2.0 * np.pi)
+    return np.asarray(0.5 * (standard**2).sum(axis=0).reshape(values.shape) + constant - values)
