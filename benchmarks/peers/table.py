@@ -182,7 +182,8 @@ def _models(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
         groups = [[run for run in runs if (run.problem, run.peer) == (name, peer)] for peer in peers]
         good = [run for run in groups[0] if run.says_good]
         cells = [_spread(group, "units_goal") if group else "not run" for group in groups]
-        lines.append(f"| {name} | {MODEL_GOALS[name]} | {' | '.join(cells)} | {sum(run.honest for run in good)} of {len(good)} |")
+        rightly = f"{sum(run.honest for run in good)} of {len(good)}"
+        lines.append(f"| {name} | {MODEL_GOALS[name]} | {' | '.join(cells)} | {rightly} |")
     return "\n".join([*lines, ""]) if emulated else ""
 
 

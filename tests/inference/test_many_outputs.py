@@ -144,7 +144,8 @@ def test_a_basis_grows_with_the_runs_and_no_further() -> None:
     # Distances of runs from each other and from the data are kept.
     gram = np.array(rows) @ np.array(rows).T / 0.01
     np.testing.assert_allclose(late[:40] @ late[:40].T, gram, rtol=1e-12)
-    misfits = [0.5 * ((row - IMAGE.ravel()) ** 2).sum() / 0.01 + 200 * np.log(0.1 * np.sqrt(2.0 * np.pi)) for row in rows]
+    constant = 200 * np.log(0.1 * np.sqrt(2.0 * np.pi))
+    misfits = [0.5 * ((row - IMAGE.ravel()) ** 2).sum() / 0.01 + constant for row in rows]
     np.testing.assert_allclose(seen.potential(late[:40], np.zeros((40, 0)))[0], misfits, rtol=1e-10)
 
 
