@@ -285,7 +285,8 @@ def test_a_budget_is_kept_to_the_run() -> None:
 
 
 def test_several_modes_are_left_to_exact_chains_and_told() -> None:
-    result = sampled(decaying(), [[0.0, 0.0, 0.5], [3.0, -2.0, 0.1]], draws=100)
+    model = rnshmc.Model(lambda x: np.array([x[0] ** 2, x[1]]), [4.0, 0.0], likelihood=rnshmc.Gaussian(0.1))
+    result = sampled(model, [[2.0, 0.0], [-2.0, 0.0]], draws=100)
     assert "not emulated: the starts led to 2 different modes" in str(result.verdict)
     assert result.verdict.level == "bad"
 
@@ -293,3 +294,12 @@ def test_several_modes_are_left_to_exact_chains_and_told() -> None:
 def test_too_few_runs_are_no_emulator() -> None:
     with pytest.raises(FitError, match="1 runs are too few"):
         fitted(np.zeros((1, 3)))
+
+
+def test_a_mode_is_found_though_the_first_differences_say_nothing_of_it() -> None:
+    """A rate of twenty is a start at which all outputs but the first are zero, and their slopes, too."""
+    result = sampled(decaying(), (0.0, 3.0, 0.5))
+    assert result.outcome.method == "surrogate"
+    assert result.outcome.modes[0].converged
+    mean, sd = by_grid(DATA)
+    assert (np.abs(result.outcome.mean.value - mean) < 0.3 * sd).all()

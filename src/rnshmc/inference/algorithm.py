@@ -113,7 +113,8 @@ def _stages(job: Job, starts: Array, coordinates: Whitening | None, *, doubtful:
             return
         # What was run serves as values, and the coordinates of the mode as a start.
         job.archive.emulating = False
-        starts = np.array([mode.whitening.centre for mode in found.modes] or starts)
+        known = job.archive.training()
+        starts = known.points[[int(np.argmin(known.values))]] if len(found.modes) == 1 else starts
         coordinates = found.whitening or coordinates
         found = Found(starts=found.starts, doubts=_not_emulated(found))
     for start in starts:

@@ -181,7 +181,7 @@ class Correction:
     transitions: int = 200
     """Draws kept of each chain of the surrogate."""
     rhat_chains: int = 64
-    """Chains of the surrogate whose R-hat is computed: that of 8 chains of 200 independent draws is above 1.01 by chance
+    """Chains of the surrogate whose R-hat is computed: that of 8 chains of 200 independent draws exceeds 1.01 by chance
     in some runs, and makes chains longer, or a verdict doubtful, for nothing."""
     rhat: float = 1.01
     """R-hat up to which they agree (Vehtari et al. 2021)."""

@@ -170,8 +170,14 @@ class Seeking:
     """Largest factor between two steps."""
     shrinkage: float = 0.1
     """Factor after a failed step."""
-    steps: int = 30
+    steps: int = 60
     """Gauss-Newton steps."""
+    lost: float = 0.5
+    """Half width of the trust region below which runs along each axis come first."""
+    around: float = 0.5
+    """Whitened length of these."""
+    looks: int = 4
+    """How often."""
     first_radius: float = 2.0
     """Half width of the first trust region, in whitened coordinates."""
     longest: float = 10.0

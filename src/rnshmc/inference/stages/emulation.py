@@ -40,7 +40,7 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
     if not np.isfinite(best.value):
         raise ParameterError(f"start: the potential cannot be evaluated at {start}; start elsewhere")
     whitening = _first_coordinates(archive, best, _by_size(start) if coordinates is None else coordinates, own)
-    radius, longest = own.first_radius, own.longest_of(archive.data)
+    radius, longest, looked = own.first_radius, own.longest_of(archive.data), 0
     for _ in range(own.steps):
         potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
         whitening = potential.whitening
@@ -55,6 +55,12 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
         elif ratio > own.good:
             radius = max(radius, min(own.longer * float(np.abs(target).max()), longest))
         best = found if found.value < best.value else best
+        if radius < own.lost and looked < own.looks:
+            # The emulator is wrong nearby: a run along each whitened axis tells it the slopes there.
+            around = whitening.moved(best.point).unwhiten(own.around * np.eye(archive.dim))
+            nearby = archive.evaluate(around, STAGE)
+            best = min([best, *nearby], key=lambda one: one.value)
+            radius, looked = own.first_radius, looked + 1
     potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
     target, _ = _minimum(potential, longest)
     centre = potential.whitening.unwhiten(target[None])[0]
