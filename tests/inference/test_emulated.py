@@ -10,9 +10,11 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import FitError, ParameterError, StoreError
-from rnshmc.inference.exact.archive import Runs, Training
+from rnshmc.inference.exact.archive import Archive, Runs, Training
+from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.forward import Model
 from rnshmc.inference.exact.likelihoods.base import Likelihood
+from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.exact.target import make_posterior
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
@@ -303,3 +305,36 @@ def test_a_mode_is_found_though_the_first_differences_say_nothing_of_it() -> Non
     assert result.outcome.modes[0].converged
     mean, sd = by_grid(DATA)
     assert (np.abs(result.outcome.mean.value - mean) < 0.3 * sd).all()
+
+
+def decay_jacobian(x: Array) -> Array:
+    return np.column_stack((decay(x), -math.exp(x[1]) * TIMES * decay(x)))
+
+
+def test_derivatives_change_nothing_where_outputs_are_emulated() -> None:
+    prior = rnshmc.Normal(0.0, 1.0)
+    models = [
+        rnshmc.Model(decay, DATA, likelihood=rnshmc.Gaussian(0.1), prior=prior, **offered)
+        for offered in ({}, {"jacobian": decay_jacobian}, {"vjp": lambda x, v: decay_jacobian(x).T @ v})
+    ]
+    plain, *others = [sampled(model, np.zeros(2)) for model in models]
+    for result in others:
+        np.testing.assert_array_equal(result.draws, plain.draws)
+        # The gradient is compared with differences at the start.
+        assert result.spent.values == plain.spent.values + 2
+
+
+def test_derivatives_are_asked_for_once_outputs_are_not_learnt() -> None:
+    model = rnshmc.Model(decay, DATA, likelihood=rnshmc.Gaussian(0.1), jacobian=decay_jacobian)
+    posterior = make_posterior(model, None, ("a", "r"))
+    workers = make_workers(None, posterior.evaluable, time_limit=None)
+    transform = make_transform(None, ("a", "r"))
+    archive = Archive(
+        Evaluations(workers, transform, posed=posterior.posed, slope_price=posterior.slope_price), lambda _: None
+    )
+    [plain] = archive.evaluate(np.zeros((1, 2)), "mode")
+    archive.emulating = False
+    [found] = archive.evaluate(np.zeros((1, 2)), "mode")
+    assert plain.gradient is None
+    assert found.gradient is not None
+    assert archive.spent.gradients == 2  # products with the Jacobian: one for each column

@@ -36,7 +36,8 @@ class Model:
     jacobian
         J(x), shape (m, p), of the outputs in one vector.
     vjp
-        J(x)'v, shape (p,), as ``vjp(x, v)``: an adjoint solve. At most one of the two.
+        J(x)'v, shape (p,), as ``vjp(x, v)``: an adjoint solve. At most one of the two. Emulation does without
+        derivatives. They are used where it fails: the density is learnt with gradients then, or adapted HMC runs.
 
     Raises
     ------
