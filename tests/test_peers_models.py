@@ -231,7 +231,7 @@ def test_the_page_compares_emulators_on_models_only_with_one_another(tmp_path: P
     made = page([verdict(peer, spent) for peer, spent in units.items()], tmp_path)
     assert "fewest units on 1 of 1 posteriors" in made
     assert "| sir | nutpie_diagonal: 300 | 200 | none | not run |" in made
-    assert "| sir | 50 | 90 | not run | 200 | not run | 1 of 1 |" in made
+    assert "| sir | 200 | 50 | 90 | not run | 200 | not run | 1 of 1 |" in made
 
 
 def test_the_configuration_knows_which_problems_are_models() -> None:

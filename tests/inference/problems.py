@@ -118,12 +118,12 @@ class Noisy(Base):
 
 
 class Raising(Base):
-    """N(0, I) that cannot be evaluated in one of twenty positions."""
+    """N(0, I) that cannot be evaluated in one of ten positions."""
 
     dim = 4
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        if np.abs(q).max() > 0 and int(1e6 * np.abs(q).sum()) % 20 == 0:
+        if np.abs(q).max() > 0 and int(1e6 * np.abs(q).sum()) % 10 == 0:
             raise NumericalError("the solver did not converge")
         return 0.5 * float(q @ q), q
 
