@@ -279,6 +279,10 @@ _HEAD = """# Comparison with other samplers
 How many evaluation units each sampler needs to match the accuracy of 1000 independent draws.
 """
 
+_STAYED = """
+Rows of samplers that were not run again on a problem are those of an earlier run of the same command (`--earlier`).
+"""
+
 _MEASURES = """## What is measured
 
 - **Units.** A value of the log density is 1 unit, a gradient 1 more; a run of a forward model is 1 unit, a product with
@@ -309,7 +313,8 @@ def main() -> None:
         runs += kept(arguments.earlier, runs)
         runs.sort(key=lambda v: (v.problem, v.peer, v.seed))
     write_runs(arguments.table, runs)
-    arguments.page.write_text(page(runs, arguments.references))
+    stayed = "" if arguments.earlier is None else _STAYED
+    arguments.page.write_text(page(runs, arguments.references) + stayed)
 
 
 if __name__ == "__main__":
