@@ -17,6 +17,7 @@ from rnshmc.inference.exact.likelihoods.base import Observed
 from rnshmc.inference.exact.likelihoods.gaussian import NormalFamily
 from rnshmc.inference.exact.likelihoods.groups import ObservedGroups
 from rnshmc.inference.exact.likelihoods.independent import SMALLEST_CURVATURE, Independent, finite_rows
+from rnshmc.inference.exact.likelihoods.links import Identity
 from rnshmc.types import Array
 
 
@@ -126,7 +127,7 @@ class CompressedBlock:
 
 
 @dataclass(frozen=True, eq=False)
-class CompressedGaussian:
+class CompressedGaussian(Identity):
     """An `Observed` whose outputs and predictors are the coefficients of all blocks, one after the other."""
 
     blocks: tuple[CompressedBlock, ...]
@@ -135,22 +136,6 @@ class CompressedGaussian:
     def present(self) -> npt.NDArray[np.intp]:
         """Indices of all coefficients."""
         return np.arange(sum(len(block.target) for block in self.blocks))
-
-    def predictors(self, outputs: Array) -> Array:
-        """The coefficients."""
-        return outputs
-
-    def outputs(self, predictors: Array) -> Array:
-        """The coefficients."""
-        return predictors
-
-    def jacobian(self, outputs: Array, jacobian: Array) -> Array:  # noqa: ARG002
-        """That of the coefficients."""
-        return jacobian
-
-    def pulled_back(self, outputs: Array, slopes: Array) -> Array:  # noqa: ARG002
-        """The slopes."""
-        return slopes
 
     def potential(self, predictors: Array, own: Array) -> tuple[Array, Array, Array]:
         """-log likelihood of all data, and its derivatives by coefficients and own parameters."""

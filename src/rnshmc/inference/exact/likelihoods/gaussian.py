@@ -13,7 +13,7 @@ from rnshmc.inference.exact.likelihoods.base import Bound
 from rnshmc.inference.exact.likelihoods.censoring import Flags, NormalTail, bound_flags, censored_family
 from rnshmc.inference.exact.likelihoods.flat import FlatData, flattened
 from rnshmc.inference.exact.likelihoods.independent import Independent
-from rnshmc.inference.exact.likelihoods.links import Identity, Whitening
+from rnshmc.inference.exact.likelihoods.links import CholeskyWhitening, Identity
 from rnshmc.inference.exact.likelihoods.scales import Given, scale_argument
 from rnshmc.types import Array
 
@@ -115,7 +115,7 @@ class Gaussian:
             family = censored_family(NormalFamily(flat.values), flat.values, flags, NormalTail())
             return Independent(flat, Identity(), family, scales)
         factor = self._factor(self._covariance, flat)
-        whitening = Whitening(factor)
+        whitening = CholeskyWhitening(factor)
         whitened = NormalFamily(whitening.solved(flat.values), np.log(np.diag(factor)))
         return Independent(flat, whitening, whitened, scales, whitening.outputs)
 

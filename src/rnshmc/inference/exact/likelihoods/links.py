@@ -51,7 +51,7 @@ class Identity:
 
 
 @dataclass(frozen=True, eq=False)
-class Whitening:
+class CholeskyWhitening:
     """L^-1 F for a covariance L L'.
 
     Attributes

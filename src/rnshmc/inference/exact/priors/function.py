@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnshmc.errors import NumericalError
+from rnshmc.inference.exact.priors.base import Flat
 from rnshmc.inference.exact.rows import RowFunction
 from rnshmc.types import Array, Potential
 
 
 @dataclass(frozen=True, eq=False)
-class FunctionPrior:
-    """A log density of the user: no bounds, no scale, no draws.
+class FunctionPrior(Flat):
+    """A log density of the user. Of bounds, scale and draws as little is known as of a flat one.
 
     Attributes
     ----------
@@ -21,29 +22,10 @@ class FunctionPrior:
 
     log_density: RowFunction
 
-    @property
-    def bounds(self) -> dict[int, tuple[float, float]]:
-        """Unknown."""
-        return {}
-
-    @property
-    def centre(self) -> None:
-        """Unknown."""
-        return
-
-    @property
-    def scale(self) -> None:
-        """Unknown."""
-        return
-
     def potential(self, x: Array) -> tuple[Array, Array]:
         """-log density and gradient."""
         values, gradients = self.log_density(x)
         return -values, -gradients
-
-    def draws(self, rng: np.random.Generator, n: int) -> None:  # noqa: ARG002
-        """None."""
-        return
 
 
 @dataclass(frozen=True, eq=False)
