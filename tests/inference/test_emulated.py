@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import FitError, ParameterError, StoreError
+from rnshmc.inference.algorithm import run
 from rnshmc.inference.exact.archive import Archive, Runs, Training
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.forward import Model
@@ -20,6 +22,7 @@ from rnshmc.inference.result.result import Result
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.transforms import make_transform
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 
 TIMES = np.linspace(0.25, 4.0, 12)
@@ -173,17 +176,44 @@ def test_missing_data_may_have_outputs_that_are_nan() -> None:
     assert np.isnan(outputs[:, 3]).all()
 
 
-def test_a_rough_output_is_named_and_the_density_is_learnt_instead() -> None:
-    def switching(x: Array) -> Array:
-        outputs = decay(x)
-        outputs[5] += 3.0 * np.sign(math.sin(40.0 * x[0]))
-        return outputs
+def switching(x: Array) -> Array:
+    outputs = decay(x)
+    outputs[5] += 3.0 * np.sign(math.sin(40.0 * x[0]))
+    return outputs
 
+
+def test_a_rough_output_is_named_and_the_density_is_learnt_instead() -> None:
     result = sampled(decaying(forward=switching), draws=100)
     doubts = [f for f in result.verdict.findings if "are not emulated" in f.text]
     assert len(doubts) == 1
     assert "output [5] is the hardest" in doubts[0].text
     assert result.verdict.level != "good"
+
+
+def test_a_budget_that_ends_after_the_emulator_is_given_up_leaves_its_draws() -> None:
+    posterior = make_posterior(decaying(forward=switching), None, NAMES)
+    workers = make_workers(None, posterior.evaluable, time_limit=None)
+    transform = make_transform(None, NAMES).within(posterior.bounds)
+    evaluations = Evaluations(workers, transform, posed=posterior.posed, budget=120)
+    # The emulator is given up after about 35 runs; a mode of the density is found, and no surrogate of it.
+    tuning = replace(DEFAULT, attempts=1, training=replace(DEFAULT.training, most_runs=20, hopeless=0.1))
+    outcome = run(evaluations, np.array([0.0, 0.0, -0.7]), draws=50, rng=np.random.default_rng(5), tuning=tuning)
+    assert outcome.by_stage["directions"].units > 0
+    assert outcome.stopped is not None
+    assert outcome.doubts[0].startswith("The outputs of the model are not emulated")
+    assert outcome.method == "surrogate"
+    assert len(outcome.rows) == 50
+
+
+def test_a_density_of_zero_around_the_start_is_told() -> None:
+    model = rnshmc.Model(
+        lambda x: x,
+        np.zeros(2),
+        likelihood=rnshmc.Gaussian(0.1),
+        prior=lambda x: (-math.inf if x.any() else 0.0, np.zeros(2)),
+    )
+    with pytest.raises(ParameterError, match="start: the potential cannot be evaluated next to"):
+        rnshmc.sample(model, np.zeros(2), progress_bar=False)
 
 
 def test_gradients_of_the_emulated_potential_are_its_slopes(assert_slope: Any) -> None:
@@ -294,7 +324,7 @@ def test_several_modes_are_left_to_exact_chains_and_told() -> None:
 
 
 def test_too_few_runs_are_no_emulator() -> None:
-    with pytest.raises(FitError, match="1 runs are too few"):
+    with pytest.raises(FitError, match="1 of the runs nearby succeeded, too few"):
         fitted(np.zeros((1, 3)))
 
 

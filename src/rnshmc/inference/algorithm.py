@@ -116,7 +116,9 @@ def _stages(job: Job, starts: Array, coordinates: Whitening | None, *, doubtful:
         known = job.archive.training()
         starts = known.points[[int(np.argmin(known.values))]] if len(found.modes) == 1 else starts
         coordinates = found.whitening or coordinates
-        found = Found(starts=found.starts, doubts=_not_emulated(found))
+        # The emulator stays what there is, should the budget end before there is a surrogate of the density.
+        found = replace(found.forgetting_the_surrogate(), modes=(), method="none", doubts=_not_emulated(found))
+        yield found
     for start in starts:
         found = found.with_mode(descend(job.archive, start, job.tuning, coordinates, doubtful=doubtful))
         yield found
@@ -181,7 +183,7 @@ def _until_wall(job: Job, stages: Iterator[Found]) -> Iterator[Found]:
     looks, seen = 0, 0
     for found in stages:
         yield found
-        if found.blocks or looks == job.tuning.walls.looks or len(job.archive.zeros()) == seen:
+        if not found.modes or found.blocks or looks == job.tuning.walls.looks or len(job.archive.zeros()) == seen:
             continue
         best = min(found.modes, key=lambda mode: mode.value)
         if (wall := find_wall(job.archive, best, job.tuning.walls)) is not None:

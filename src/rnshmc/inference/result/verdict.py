@@ -104,7 +104,7 @@ def _surrogate(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
 def _emulator(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     """The output that makes a surrogate rough."""
     if outcome.emulated is not None and outcome.surrogate_error > limits.close:
-        output, error = roughest(outcome.emulated.potential)
+        output, error = roughest(outcome.emulated)
         text = f"{output[:1].upper()}{output[1:]} is emulated worst: its error is {error:.2g} times that of its datum"
         yield Finding("good", f"{text}.")
 
@@ -175,10 +175,9 @@ def _agreement(outcome: Outcome, limits: Judging) -> Finding:
         return Finding("good", f"R-hat = {rhat:.3f}: {which} agree.")
     if rhat <= limits.apart:
         return Finding("doubtful", f"R-hat = {rhat:.3f}: {which} have not mixed; they need more draws.")
-    consequence = (
-        "Their averages have no standard error" if outcome.surrogate is None else "Averages over them mean little"
+    return Finding(
+        "bad", f"R-hat = {rhat:.3f}: {which} are in different places. Their averages have no standard error."
     )
-    return Finding("bad", f"R-hat = {rhat:.3f}: {which} are in different places. {consequence}.")
 
 
 def _modes(outcome: Outcome, limits: Judging) -> Iterator[Finding]:

@@ -67,9 +67,10 @@ def _residual(archive: Archive, first: Evaluation, step: Array, stage: str) -> f
     """Noise of five equidistant values, by their third and fourth differences; 0 where one is not finite."""
     found = archive.evaluate(first.point + np.array([[-2.0], [-1.0], [1.0], [2.0]]) * step, stage, gradient=False)
     u = np.array([one.value for one in found]) - first.value
+    if not np.isfinite(u).all():
+        return 0.0
     third, fourth = u[3] - 2.0 * u[2] + 2.0 * u[1] - u[0], u[3] - 4.0 * u[2] - 4.0 * u[1] + u[0]
-    noise = float(np.sqrt(0.5 * (third**2 / 10.0 + fourth**2 / 70.0)))
-    return noise if np.isfinite(noise) else 0.0
+    return float(np.sqrt(0.5 * (third**2 / 10.0 + fourth**2 / 70.0)))
 
 
 def _sd(differences: Array) -> float:

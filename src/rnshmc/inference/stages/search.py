@@ -124,7 +124,8 @@ def _scaled(
         scales = np.clip(np.abs(sides.curvatures) ** -0.5, tuning.narrow * sides.sizes, tuning.wide * sides.sizes)
     scales = np.where(finite, scales, sides.sizes)
     if first.gradient is None:
-        slopes = np.where(finite, sides.slopes, 0.0)
+        with np.errstate(invalid="ignore"):
+            slopes = np.where(finite, sides.slopes, 0.0)
         first = Evaluation(first.point, first.value, coordinates.factor @ slopes, None)
         archive.keep_difference(first)
     return Whitening(first.point, coordinates.factor / scales), first
