@@ -69,6 +69,7 @@ def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Foun
         for refined in refine(job.archive, trained, drawn, job.rng, job.tuning, aim=job.aim):
             found = replace(
                 found,
+                trained=replace(trained, posterior=refined.posterior),
                 surrogate_draws=refined.draws,
                 checked=refined.checked,
                 surrogate=refined.surrogate,

@@ -9,7 +9,7 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.corrected import Corrected, cross_fitted
 from rnshmc.inference.stages.correction import Checked, checked_at, draw_surrogate, scattered
 from rnshmc.inference.stages.training import Trained
-from rnshmc.inference.surrogate.posterior import fit_posterior
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
 from rnshmc.inference.surrogate.weights import weight_variance
 from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array
@@ -21,16 +21,19 @@ class Refined:
 
     Attributes
     ----------
+    posterior
+        The surrogate.
+    draws
+        Of it in x, (chains, n, d).
     checked
         Draws of the surrogate before, and U - V by that.
-    draws
-        Of the new one in x, (chains, n, d).
     surrogate
         Ingredients of its corrected expectations.
     """
 
-    checked: Checked
+    posterior: SurrogatePosterior
     draws: Array
+    checked: Checked
     surrogate: Corrected
 
 
@@ -69,7 +72,7 @@ def refine(
         surrogate = cross_fitted(posterior, drawn, checked, trained.tails, rng, tuning.process, aim=aim)
         variance = weight_variance(surrogate.differences)
         archive.surrogate_error = float(np.sqrt(variance))
-        yield Refined(checked, drawn, surrogate)
+        yield Refined(posterior, drawn, checked, surrogate)
         # As many as importance weights alone would take.
         most = max(tuning.training.fewest_checks, int(np.ceil(aim * min(variance, 1.0))))
         if surrogate.open_moments * aim <= tuning.correction.left or len(checked.values) >= most:

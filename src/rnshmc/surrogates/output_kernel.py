@@ -111,18 +111,27 @@ class OutputKernel:
         """
         apart = distance.cdist(w, self.centres)
         nearest = apart.argmin(axis=1)
-        inverse = linalg.solve_triangular(self.factor, np.eye(len(self.factor)), lower=True, check_finite=False)
-        variances = 1.0 / (inverse**2).sum(axis=0)[nearest]
         noise = self.covariances.nugget
         is_run = apart[np.arange(len(w)), nearest] < SAME * self.covariances.scale
-        added = np.where(is_run[:, None], (noise - variances)[:, None] * self.alpha[nearest], 0.0)
-        return added, np.where(is_run, variances, self.covariance(w).diagonal() + noise)
+        added = np.where(is_run[:, None], noise * self.alpha[nearest] - self.left_out[nearest], 0.0)
+        return added, np.where(is_run, self._left_out_variances[nearest], self.variances(w) + noise)
 
     def variances(self, w: Array) -> Array:
         """The diagonal of `covariance`, (k,)."""
         cross = self.covariances.between(self.centres, w)
         explained = linalg.solve_triangular(self.factor, cross, lower=True, check_finite=False)
         return np.asarray(np.maximum(self.covariances.variances(w) - (explained**2).sum(axis=0), 0.0))
+
+    @cached_property
+    def left_out(self) -> Array:
+        """Outputs of each run less what all others predict, (n, m) (Dubrule 1983)."""
+        return self._left_out_variances[:, None] * self.alpha
+
+    @cached_property
+    def _left_out_variances(self) -> Array:
+        """Variances of these in units of the process's, with noise, (n,): reciprocals of the inverse's diagonal."""
+        inverse = linalg.solve_triangular(self.factor, np.eye(len(self.factor)), lower=True, check_finite=False)
+        return np.asarray(1.0 / (inverse**2).sum(axis=0))
 
     @cached_property
     def _scaled(self) -> Array:

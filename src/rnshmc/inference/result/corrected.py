@@ -1,6 +1,7 @@
 """Expectations over draws of a surrogate, corrected by exact values at some of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +54,8 @@ class Corrected:
         None where the checked draws are of the surrogate and it was not fitted to them. Else they are of an earlier
         one, and these are their importance weights of mean 1, shape (m,), to this one. It is fitted to all of them;
         in ``differences`` and here, V at each draw is without the run there.
+    mixed
+        Whether the chains behind ``draws`` agree. If not, there are no standard errors.
     """
 
     draws: Array
@@ -64,6 +67,7 @@ class Corrected:
     tails: Tails
     aim: float
     base: Array | None = None
+    mixed: bool = True
 
     def expectation(self, function: Callable[[Array], Array]) -> Estimate:
         """Corrected expectation of a function, with its standard error.
@@ -115,7 +119,7 @@ class Corrected:
             correction = expected + share * (measured - expected)
         error = variance + by_chain.var(axis=0, ddof=1) / self.chains
         error = error + self.tails.shift(np.asarray(function(self.tails.points)) - mean) ** 2
-        return Estimate(mean + correction, np.sqrt(error))
+        return Estimate(mean + correction, np.sqrt(error) if self.mixed else np.full(error.shape, np.nan))
 
     @property
     def exact_weights(self) -> Array:
@@ -198,11 +202,8 @@ def corrected_by(
     """
     kept = ~checked.failed
     points, differences = checked.points[kept], checked.differences[kept]
-    ends = posterior.whitening.whiten(draws[:, -1])
-    try:
-        paths = draw_paths(posterior, ends, rng, tuning, checked=points, differences=differences)
-    except np.linalg.LinAlgError as error:
-        raise FitError(f"the covariance of the surrogate's process cannot be factored: {error}") from error
+    with _factored():
+        paths = draw_paths(posterior, _ends(posterior, draws), rng, tuning, checked=points, differences=differences)
     chains, _, dim = draws.shape
     return Corrected(draws.reshape(-1, dim), points, differences, smoothed(-differences), paths, chains, tails, aim)
 
@@ -242,14 +243,25 @@ def cross_fitted(
     base = smoothed(earlier - without).weights
     finite = np.isfinite(differences)
     doubt = inflation(variances[finite], differences[finite])
-    ends = posterior.whitening.whiten(draws[:, -1])
-    try:
-        paths = draw_paths(posterior, ends, rng, tuning, doubt=doubt)
-    except np.linalg.LinAlgError as error:
-        raise FitError(f"the covariance of the surrogate's process cannot be factored: {error}") from error
+    with _factored():
+        paths = draw_paths(posterior, _ends(posterior, draws), rng, tuning, doubt=doubt)
     chains, _, dim = draws.shape
     weights = smoothed(-differences)
     return Corrected(draws.reshape(-1, dim), points, differences, weights, paths, chains, tails, aim, base)
+
+
+@contextmanager
+def _factored() -> Iterator[None]:
+    """A covariance that cannot be factored is a `FitError`."""
+    try:
+        yield
+    except np.linalg.LinAlgError as error:
+        raise FitError(f"the covariance of the surrogate's process cannot be factored: {error}") from error
+
+
+def _ends(posterior: SurrogatePosterior, draws: Array) -> Array:
+    """Last positions of the chains, whitened."""
+    return posterior.whitening.whiten(draws[:, -1])
 
 
 def _scaled(estimate: Estimate, scale: Array) -> Estimate:

@@ -16,7 +16,6 @@ from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
-from rnshmc.inference.surrogate.outputs import EmulatedOutputs
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Judging, Tuning
 from rnshmc.types import Array
@@ -123,7 +122,9 @@ def outcome_of(
     surrogate = found.surrogate if found.method == "surrogate" else None
     exact = (found.exact if surrogate is not None else found.chains()) or Exact.none(dim)
     rhat = largest_rhat(_chains_behind(found, exact, tuning))
-    mixed = surrogate is not None or not rhat > tuning.judging.apart
+    mixed = not rhat > tuning.judging.apart
+    if surrogate is not None:
+        surrogate = replace(surrogate, mixed=mixed)
     mean, variance = _moments(exact.draws, surrogate, mixed=mixed)
     rows, corrected = _rows(found, exact, draws)
     checks = None if found.surrogate is None or not len(found.surrogate.checked) else found.surrogate
@@ -138,7 +139,7 @@ def outcome_of(
         surrogate=surrogate,
         mean=mean,
         variance=variance,
-        log_evidence=UNKNOWN if surrogate is None else found.log_evidence,
+        log_evidence=UNKNOWN if surrogate is None or not mixed else found.log_evidence,
         method=found.method,
         reason=found.reason,
         spent=archive.spent,
@@ -157,18 +158,18 @@ def outcome_of(
         failures=dict(Counter(one.failure or "" for one in archive.failures)),
         noise=archive.noise,
         wall=found.wall,
-        emulated=_emulated(found, archive),
+        emulated=_emulated(found),
         doubts=(*doubts, *found.doubts),
         stopped=stopped,
     )
 
 
-def _emulated(found: Found, archive: Archive) -> EmulatedOutputs | None:
+def _emulated(found: Found) -> EmulatedPotential | None:
     """The emulator behind the surrogate in use."""
     if found.method != "surrogate" or found.trained is None:
         return None
     kernel = found.trained.posterior.kernel
-    return EmulatedOutputs.of(kernel, archive.training()) if isinstance(kernel, EmulatedPotential) else None
+    return kernel if isinstance(kernel, EmulatedPotential) else None
 
 
 def _chains_behind(found: Found, exact: Exact, tuning: Tuning) -> Array:

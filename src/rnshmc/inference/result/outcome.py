@@ -6,7 +6,7 @@ from typing import Literal
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected, Estimate
 from rnshmc.inference.stages.walls import Wall
-from rnshmc.inference.surrogate.outputs import EmulatedOutputs
+from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.types import Array
 
 Method = Literal["surrogate", "adapted HMC", "ensemble", "none"]
@@ -56,7 +56,7 @@ class Outcome:
         Largest rank-normalised split R-hat of the chains behind the draws: those of the surrogate where it was used,
         the exact ones otherwise; NaN where there are too few.
     mixed
-        Whether averages over the exact chains have standard errors: R-hat is not above `Judging.apart`.
+        Whether averages have standard errors: R-hat is not above `Judging.apart`.
     starts
         Number of starts that were descended from.
     modes
@@ -70,7 +70,7 @@ class Outcome:
     wall
         A bound that was found and is not yet declared; the run ended there. None if there is none.
     emulated
-        Emulator of a forward model's outputs; None where the density was learnt, or evaluated.
+        Potential by the emulated outputs of a forward model; None where the density was learnt, or evaluated.
     doubts
         Sentences on what was doubtful of the target before the run, such as its gradient.
     stopped
@@ -103,6 +103,6 @@ class Outcome:
     failures: dict[str, int]
     noise: float
     wall: Wall | None
-    emulated: EmulatedOutputs | None
+    emulated: EmulatedPotential | None
     doubts: tuple[str, ...]
     stopped: str | None

@@ -18,6 +18,7 @@ from rnshmc.inference.result.corrected import Estimate
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.prediction import Prediction
 from rnshmc.inference.result.verdict import Verdict, judge
+from rnshmc.inference.surrogate.outputs import EmulatedOutputs
 from rnshmc.inference.transforms import Transform
 from rnshmc.random import stream
 from rnshmc.types import Array
@@ -113,14 +114,16 @@ class Result:
         ------
         ParameterError
             If no outputs were emulated.
+        FitError
+            If outputs without data cannot be emulated.
         """
         emulated = self.outcome.emulated
         if emulated is None:
             raise ParameterError(
                 "predict: no outputs were emulated; the target has to be a rnshmc.Model, and its surrogate good enough"
             )
-        outputs, observations = emulated.drawn(self.outcome.rows, stream(seed, "predictions"))
-        posed = emulated.potential.runs.posed
+        outputs, observations = EmulatedOutputs.of(emulated).drawn(self.outcome.rows, stream(seed, "predictions"))
+        posed = emulated.runs.posed
         data = dict(posed.data)
         return Prediction(
             posed.structured(outputs), posed.structured(observations), data[""] if list(data) == [""] else data

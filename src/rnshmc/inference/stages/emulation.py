@@ -1,5 +1,7 @@
 """From a start to a mode by emulated outputs: differences along each input, then Gauss-Newton steps on the emulator."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import optimize
 
@@ -109,8 +111,8 @@ def _whitened_emulator(archive: Archive, whitening: Whitening, tuning: Tuning) -
         potential = emulate(training, training.runs, whitening)
         hessian = potential.mean_hessian(np.zeros((1, archive.dim)))
         whitening = improved(whitening, hessian, tuning.curvatures)
-    assert training.runs is not None
-    return emulate(training, training.runs, whitening, like=potential)
+    # The emulator has coordinates of its own.
+    return replace(potential, whitening=whitening)
 
 
 def _minimum(potential: EmulatedPotential, radius: float) -> tuple[Array, float]:

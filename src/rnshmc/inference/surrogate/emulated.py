@@ -48,13 +48,16 @@ class EmulatedPotential:
     outputs: OutputKernel
     offset: float
     runs: Runs
-    noise: float = 0.0
-    """That of outputs is in `covariance`."""
 
     @property
     def dim(self) -> int:
         """Number of parameters, of the model and of the likelihood."""
         return self.transform.dim
+
+    @property
+    def noise(self) -> float:
+        """Zero: that of outputs is in `covariance`."""
+        return 0.0
 
     @property
     def centres(self) -> Array:
@@ -165,7 +168,7 @@ def emulate(
     """
     posed, transform = runs.posed, runs.transform
     if len(training.values) < 2:
-        raise FitError(f"{len(training.values)} runs are too few to emulate the outputs")
+        raise FitError(f"{len(training.values)} of the runs nearby succeeded, too few to emulate the outputs")
     lowest = int(np.argmin(training.values))
     # The parameters of a likelihood may differ at equal inputs.
     _, first = np.unique(training.points[:, : posed.inputs], axis=0, return_index=True)

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy import linalg
 
-from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.surrogates.output_kernel import OutputKernel
 from rnshmc.types import Array
@@ -35,8 +33,8 @@ class EmulatedOutputs:
     missing: Array
 
     @classmethod
-    def of(cls, potential: EmulatedPotential, training: Training) -> Self:
-        """From an emulated potential and the runs that it was fitted to.
+    def of(cls, potential: EmulatedPotential) -> Self:
+        """From an emulated potential.
 
         Outputs without data that are not finite in some of the runs are not emulated.
 
@@ -45,17 +43,14 @@ class EmulatedOutputs:
         FitError
             If a system cannot be solved.
         """
-        assert training.runs is not None
-        posed, rows = training.runs.posed, training.runs.rows
-        rest = np.setdiff1d(np.arange(len(rows[0])), posed.observed.present)
+        rows = potential.runs.rows
+        rest = np.setdiff1d(np.arange(len(rows[0])), potential.runs.posed.observed.present)
         outputs = np.array([row[rest] for row in rows])
         finite = np.isfinite(outputs).all(axis=0)
         rest, outputs = rest[finite], outputs[:, finite]
         if not len(rest):
             return cls(potential, None, rest)
-        _, first = np.unique(training.points[:, : posed.inputs], axis=0, return_index=True)
-        inputs = potential.inputs(training.points[first])
-        kernel = OutputKernel.fit(inputs, outputs[first], units=np.ones(len(rest)), like=potential.outputs)
+        kernel = OutputKernel.fit(potential.centres, outputs, units=np.ones(len(rest)), like=potential.outputs)
         return cls(potential, kernel, rest)
 
     def drawn(self, x: Array, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -79,15 +74,13 @@ class EmulatedOutputs:
 def roughest(potential: EmulatedPotential) -> tuple[str, float]:
     """The output that is emulated worst, in words, and its error in units of that of its datum.
 
-    The error is the root mean square difference of runs from what all others predict (Dubrule 1983).
+    The error is the root mean square difference of runs from what all others predict.
     """
     kernel, posed = potential.predictors(), potential.runs.posed
-    inverse = linalg.cho_solve((kernel.factor, True), np.eye(len(kernel.centres)))
-    left_out = kernel.alpha / inverse.diagonal()[:, None]
     x = potential.whitening.centre[None]
     predicted = kernel.predict(potential.inputs(x))[0]
     own = potential.transform.parameters(x)[:, posed.inputs :]
-    errors = np.sqrt((left_out**2).mean(axis=0) * posed.observed.curvatures(predicted, own)[0])
+    errors = np.sqrt((kernel.left_out**2).mean(axis=0) * posed.observed.curvatures(predicted, own)[0])
     worst = int(np.argmax(errors))
     index = int(posed.observed.present[worst])
     for name, array in posed.data.items():
