@@ -235,19 +235,6 @@ def test_the_data_that_the_run_test_does_without_can_be_prepared(project: Projec
             assert data["X"].shape == shape
 
 
-def test_a_stand_in_is_called_so_in_everything_made_from_it(project: Project) -> None:
-    config = (project.folder / "config/test.yaml").read_text(encoding="utf-8")
-    stand_in = config + "data: {policy: stand-in}\n"
-    (project.folder / "config/stand-in.yaml").write_text(stand_in, encoding="utf-8")
-    chain, fit = "results/test/chains/bank/rns_hmc/chain1.nc", "results/test/surrogates/bank/random_network/chain1.json"
-    timing = "results/test/timing/bank/rns_hmc.json"
-    done = project.snakemake("--cores", "2", "--configfile", "config/stand-in.yaml", "--", chain, fit, timing)
-    assert done.returncode == 0, done.stdout[-5000:]
-    assert read_chain(project.folder / chain).origin == "stand-in"
-    for path in (fit, timing, "data/raw/bank.json"):
-        assert json.loads((project.folder / path).read_text(encoding="utf-8"))["origin"] == "stand-in"
-
-
 @pytest.mark.parametrize(
     ("setting", "names"),
     [
