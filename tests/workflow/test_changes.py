@@ -54,8 +54,8 @@ EDITS = {
     "keep": Edit("config/test.yaml", "keep: 40\n", "keep: 39\n"),
     # Data: the table of sources, what one of them became, the statistics of a stand-in.
     "sources": Edit("data/sources.yaml", new="\n# edited\n"),
-    "bank.npz": Edit("data/processed/bank.npz"),
-    "bank.csv": Edit("data/standin/bank.csv", new="\n"),
+    "a9a.npz": Edit("data/processed/a9a.npz"),
+    "a9a.csv": Edit("data/standin/a9a.csv", new="\n"),
     "lock": Edit("requirements.lock"),
 }
 

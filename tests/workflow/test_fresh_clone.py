@@ -29,7 +29,7 @@ def test_copied_results_rerun_nothing(clone: Project) -> None:
     assert clone.jobs(*TEST) == {}
 
 
-@pytest.mark.parametrize("edit", ["metrics.py", "warm_forms", "bank.npz"])
+@pytest.mark.parametrize("edit", ["metrics.py", "warm_forms", "a9a.npz"])
 def test_an_edit_then_reruns_what_the_table_says(clone: Project, edit: str) -> None:
     with edited(clone, EDITS[edit]):
         assert clone.jobs(*TEST) == expected(edit)
