@@ -20,7 +20,7 @@ from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of
 
-BUDGET = 700
+BUDGET = 300
 NOISY = "! The log density is noisy: it differs by "
 
 

@@ -35,7 +35,8 @@ MEASURED = ("timing", "timing_published", "mesh_study_point", "scaling_ensemble"
 SHARED_MACHINE = ("--set-threads", *(f"{rule}=1" for rule in MEASURED))
 """Seconds that are measured are nothing to the tests: the rules need not have all cores to themselves."""
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["snakemake.cli"])
+# The last three it imports as it plans a run.
+FORKS.set_forkserver_preload(["snakemake.cli", "snakemake.report.html_reporter", "jsonschema", "yte"])
 
 
 @dataclass(frozen=True)

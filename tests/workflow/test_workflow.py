@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -214,6 +215,7 @@ def test_one_core_gives_the_same_bytes_as_two(finished: Project, project: Projec
     chains = {recipe_name(path.parent.name): path for path in paths}
     assert chains.keys() == {recipe_name(name) for names in (samplers, *GRADIENT_CHAINS.values()) for name in names}
     targets = [str(path.relative_to(finished.folder)) for path in chains.values()]
+    shutil.copytree(finished.folder / "data", project.folder / "data", dirs_exist_ok=True)
     done = project.snakemake("--cores", "1", "--configfile", "config/test.yaml", "--", *targets)
     assert done.returncode == 0, done.stdout[-20000:]
     for path in chains.values():
