@@ -92,7 +92,7 @@ def page(runs: Sequence[Verdict], references: Path) -> str:
     emulated = _models(runs, problems)
     parts = [
         _HEAD,
-        _wins(of_density, problems),
+        _wins(of_density, [name for name in problems if any(_is_other(run, name) for run in of_density)]),
         *([emulated] if emulated else []),
         _MEASURES,
         *sections,
@@ -140,9 +140,9 @@ def _row(peer: str, runs: Sequence[Verdict]) -> str:
 def _wins(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
     lines = [
         f"With gradients, `rnshmc.sample` needs the fewest units on {_fewest(runs, problems)} of {len(problems)} "
-        "posteriors. The table shows the units until means and variances both have the accuracy of 1000 draws, as "
-        "medians over seeds, for `rnshmc.sample` and for the best other sampler. The last column is the cost of a unit "
-        "above which `rnshmc.sample` with gradients is also the fastest, overhead included.",
+        "posteriors on which others were run. The table shows the units until means and variances both have the "
+        "accuracy of 1000 draws, as medians over seeds, for `rnshmc.sample` and for the best other sampler. The last "
+        "column is the cost of a unit above which `rnshmc.sample` with gradients is also the fastest, with overhead.",
         "",
         "| posterior | best other, with gradients | `rnshmc.sample` | best other, without gradients | `rnshmc.sample` "
         "| fastest from |",
@@ -161,6 +161,11 @@ def _wins(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
         cells.append(_price(mine, medians))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
+
+
+def _is_other(run: Verdict, problem: str) -> bool:
+    """Whether a run is another sampler's, on a problem."""
+    return run.problem == problem and run.peer not in OURS
 
 
 def _models(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
