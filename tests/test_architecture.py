@@ -39,7 +39,7 @@ ROOMS = (
     ("result",),
     ("refinement", "progress"),
     ("attempt",),
-    ("way_on",),
+    ("modes", "way_on"),
     ("algorithm",),
     ("call",),
     ("settings",),

@@ -214,8 +214,11 @@ def test_one_start_is_no_evidence_of_one_mode_where_no_surrogate_is_good_enough(
     assert one in str(verdict)
 
 
-def test_two_modes_are_told() -> None:
-    outcome = sampled(Modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400)
+def test_two_modes_without_surrogates_are_told() -> None:
+    few = replace(
+        DEFAULT, attempts=1, training=replace(DEFAULT.training, hopeless=0.0, near=0.0, sound=0.0, fewest=500)
+    )
+    outcome = sampled(Modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400, tuning=few)
     assert len(outcome.modes) == 2
     assert outcome.method == "adapted HMC"
     verdict = judge(outcome, ["a", "b"])

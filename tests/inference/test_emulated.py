@@ -316,11 +316,12 @@ def test_a_budget_is_kept_to_the_run() -> None:
         sampled(decaying(), budget=0)
 
 
-def test_several_modes_are_left_to_exact_chains_and_told() -> None:
+def test_with_several_modes_the_density_is_learnt_and_that_is_told() -> None:
     model = rnshmc.Model(lambda x: np.array([x[0] ** 2, x[1]]), [4.0, 0.0], likelihood=rnshmc.Gaussian(0.1))
     result = sampled(model, [[2.0, 0.0], [-2.0, 0.0]], draws=100)
-    assert "not emulated: the starts led to 2 different modes" in str(result.verdict)
-    assert result.verdict.level == "bad"
+    assert "! The outputs of the model are not emulated: the starts led to 2 different modes" in str(result.verdict)
+    # By symmetry, each mode has half of the mass.
+    assert [float(mode.share.value) for mode in result.outcome.modes] == pytest.approx([0.5, 0.5], abs=0.02)
 
 
 def test_too_few_runs_are_no_emulator() -> None:

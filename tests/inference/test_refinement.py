@@ -42,7 +42,7 @@ def test_moments_of_an_emulated_model_are_exact_within_their_errors() -> None:
     result = rnshmc.sample(model, np.zeros(2), seed=1, progress_bar=False)
     assert result.verdict.level == "good"
     surrogate = result.outcome.surrogate
-    assert surrogate is not None
+    assert isinstance(surrogate, Corrected)
     assert surrogate.base is not None
     # Runs that were learnt from are predicted without themselves: errors are small, and not rounding.
     assert 1e-12 < result.outcome.surrogate_error < 0.1

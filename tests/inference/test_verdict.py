@@ -29,6 +29,10 @@ def corrected(checks: int = 200, *, missing: float = 0.0) -> Corrected:
     return Corrected(draws, draws[:checks], np.zeros(checks), weights, paths, 128, tails, 1000.0)
 
 
+def mode(value: float, share: float = np.nan, error: float = np.nan, *, converged: bool = True) -> ModeFound:
+    return ModeFound(np.zeros(2), value, converged, Estimate(np.array(share), np.array(error)))
+
+
 def outcome(**changes: Any) -> Outcome:
     good = Outcome(
         rows=np.zeros((400, 2)),
@@ -52,7 +56,8 @@ def outcome(**changes: Any) -> Outcome:
         rhat=1.01,
         mixed=True,
         starts=1,
-        modes=(ModeFound(np.zeros(2), 1.0, True),),
+        modes=(mode(1.0),),
+        left_out=(),
         uninformed=np.empty((0, 2)),
         failures={},
         noise=0.0,
@@ -81,7 +86,7 @@ def test_a_good_run_is_good_and_says_what_that_rests_on() -> None:
     assert not any(line.startswith(" !") for line in lines)
 
 
-TWO = (ModeFound(np.zeros(2), 1.0, True), ModeFound(np.ones(2), 3.5, True))
+TWO = (mode(1.0), mode(3.5))
 
 
 @pytest.mark.parametrize(
@@ -112,10 +117,20 @@ TWO = (ModeFound(np.zeros(2), 1.0, True), ModeFound(np.ones(2), 3.5, True))
         ({**CHAINS, "rhat": 1.7}, "bad", "! R-hat = 1.700: the chains are in different places."),
         ({**CHAINS, "modes": TWO}, "doubtful", "! 4 starts led to 2 modes, with log densities 0, -2.5 relative to the"),
         ({**CHAINS, "modes": TWO, "rhat": 1.05}, "bad", "! 4 starts led to 2 modes"),
+        (
+            {"starts": 4, "modes": (mode(1.0, 0.7, 0.01), mode(3.5, 0.3, 0.01))},
+            "good",
+            "  4 starts led to 2 modes; their shares of the posterior are 0.700 +- 0.01, 0.300 +- 0.01.",
+        ),
+        (
+            {"starts": 4, "left_out": (mode(21.0, 2e-9),)},
+            "good",
+            "  A mode with a log density 20 below the highest has about 2e-09 of its mass and is left out.",
+        ),
         (CHAINS, "good", "  No surrogate was used, but adapted HMC: the surrogate is close to the posterior."),
         ({**CHAINS, "starts": 1}, "doubtful", "! One start led to one mode; other modes were not looked for"),
         ({**CHAINS, "draws": np.zeros((1, 10, 2))}, "doubtful", "! The smallest effective sample size of a coordinate"),
-        ({"modes": (ModeFound(np.zeros(2), 1.0, False),)}, "doubtful", "! A descent did not come to a mode"),
+        ({"modes": (mode(1.0, converged=False),)}, "doubtful", "! A descent did not come to a mode"),
         ({"failures": {"ValueError: no": 3, "time": 40}}, "doubtful", "! 43 evaluations failed"),
         ({"failures": {"ValueError: no": 3}}, "good", "3 evaluations failed and count as density 0; most often (3)"),
         ({"uninformed": np.array([[0.1, -0.99]])}, "doubtful", "! The density hardly depends on -0.99 b"),

@@ -7,7 +7,8 @@
     look out   exact values further out than its draws, and training where it misses something
     check      exact values at draws of the finished surrogate: corrections, exact draws
 
-and adapted HMC, or an ensemble without gradients, where no surrogate is good enough.
+the last three for each mode where the starts led to several; and adapted HMC, or an ensemble without gradients, where
+no surrogate is good enough.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,14 +17,14 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.errors import FitError, ParameterError, Stopped
-from rnshmc.inference.attempt import Job, attempt, salvaged
+from rnshmc.inference.attempt import Job, attempts, salvaged
 from rnshmc.inference.exact.archive import Archive, Progress
 from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.modes import each_mode, settled
 from rnshmc.inference.result.findings import Found, outcome_of
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.emulation import seek
-from rnshmc.inference.stages.probing import settle
 from rnshmc.inference.stages.walls import find_wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.outputs import roughest
@@ -120,15 +121,16 @@ def _stages(job: Job, starts: Array, coordinates: Whitening | None, *, doubtful:
         found = replace(found.forgetting_the_surrogate(), modes=(), method="none", doubts=_not_emulated(found))
         yield found
     for start in starts:
-        found = found.with_mode(descend(job.archive, start, job.tuning, coordinates, doubtful=doubtful))
+        first = found.modes[0].whitening if found.modes else coordinates
+        mode = descend(job.archive, start, job.tuning, first, doubtful=doubtful, known=found.modes)
+        found = found.with_mode(mode)
         yield found
-    best = min(found.modes, key=lambda mode: mode.value)
-    found = found.replacing(best, settle(job.archive, best, job.rng, job.tuning))
+    found = settled(job, found)
     yield found
-    if (reason := _no_surrogate(job, found)) is not None:
+    if (reason := _no_surrogate(job)) is not None:
         yield from way_on(job, replace(found, reason=reason))
         return
-    for tried in _attempts(job, found):
+    for tried in attempts(job, found) if len(found.modes) == 1 else each_mode(job, found):
         found = tried
         yield found
     if found.rows is None:
@@ -144,19 +146,6 @@ def _not_emulated(found: Found) -> tuple[str, ...]:
     output, error = roughest(kernel)
     worst = f"{output} is the hardest, predicted with {error:.2g} times the error of its datum"
     return (f"The outputs of the model are not emulated: {found.reason}; {worst}.",)
-
-
-def _attempts(job: Job, found: Found) -> Iterator[Found]:
-    """What is found by training surrogates, until one is good enough; the last has rows then."""
-    mode = found.whitening
-    for _ in range(job.tuning.attempts):
-        # A surrogate that diverged distorts the whitening: each attempt starts from the mode's.
-        for tried in attempt(job, replace(found, whitening=mode)):
-            found = tried
-            yield found
-        # Noise is fitted no better by another surrogate.
-        if found.rows is not None or job.archive.noise > job.tuning.judging.noisy:
-            return
 
 
 def _emulated(job: Job, found: Found, starts: Array, coordinates: Whitening | None) -> Iterator[Found]:
@@ -175,7 +164,7 @@ def _emulated(job: Job, found: Found, starts: Array, coordinates: Whitening | No
             found, reason=f"the starts led to {len(found.modes)} different modes, and one emulator serves one"
         )
         return
-    yield from _attempts(job, found)
+    yield from attempts(job, found)
 
 
 def _until_wall(job: Job, stages: Iterator[Found]) -> Iterator[Found]:
@@ -192,10 +181,8 @@ def _until_wall(job: Job, stages: Iterator[Found]) -> Iterator[Found]:
         looks, seen = looks + 1, len(job.archive.zeros())
 
 
-def _no_surrogate(job: Job, found: Found) -> str | None:
+def _no_surrogate(job: Job) -> str | None:
     """Why a surrogate is not even tried; None if it is."""
-    if len(found.modes) > 1:
-        return f"the starts led to {len(found.modes)} different modes, and one surrogate serves one mode"
     dim = job.archive.dim
     rows = (dim + 1 if job.archive.has_gradient else 1) * (dim + 1 + job.tuning.training.first_batch)
     if rows > job.tuning.fitting.most_rows:

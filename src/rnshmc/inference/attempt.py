@@ -35,6 +35,19 @@ class Job:
         return self.tuning.correction.precision * self.draws
 
 
+def attempts(job: Job, found: Found) -> Iterator[Found]:
+    """What is found by training surrogates, until one is good enough; the last has rows then."""
+    mode = found.whitening
+    for _ in range(job.tuning.attempts):
+        # A surrogate that diverged distorts the whitening: each attempt starts from the mode's.
+        for tried in attempt(job, replace(found, whitening=mode)):
+            found = tried
+            yield found
+        # Noise is fitted no better by another surrogate.
+        if found.rows is not None or job.archive.noise > job.tuning.judging.noisy:
+            return
+
+
 def attempt(job: Job, found: Found) -> Iterator[Found]:
     """Train a surrogate, check it and draw; the last one has rows if it is good enough, and else the reason."""
     found = found.forgetting_the_surrogate()

@@ -66,7 +66,8 @@ def sample(
         differentiated. Or a `Model`, whose outputs are emulated; a `UMBridge`; a potential of this package. Where it
         raises an exception or returns NaN, the evaluation has failed; the run goes on.
     x0
-        Where to start, shape (d,), or several starts to look for several modes, shape (n, d).
+        Where to start, shape (d,), or several starts to look for several modes, shape (n, d): each mode that they lead
+        to has a surrogate of its own, and its share of the posterior.
     gradient
         Gradient of the log density as a function of its own; False: do without one.
     draws

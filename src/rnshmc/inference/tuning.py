@@ -209,6 +209,17 @@ class Resampling:
 
 
 @dataclass(frozen=True)
+class Modes:
+    """Several modes."""
+
+    negligible: float = 10.0
+    """log mass below that of the largest one, by Hessians at the modes, from which on a mode is left out:
+    5e-5 of it."""
+    hopeless: float = 30.0
+    """The same before its curvatures are measured, by what its descent showed of them."""
+
+
+@dataclass(frozen=True)
 class Judging:
     """Limits of the verdict."""
 
@@ -266,6 +277,7 @@ class Tuning:
     noise: Noise = field(default_factory=Noise)
     correction: Correction = field(default_factory=Correction)
     resampling: Resampling = field(default_factory=Resampling)
+    modes: Modes = field(default_factory=Modes)
     adapted: AdaptedHMC = field(default_factory=AdaptedHMC)
     ensemble: Ensemble = field(default_factory=Ensemble)
     judging: Judging = field(default_factory=Judging)

@@ -95,6 +95,9 @@ class Archive:
     ----------
     noise
         Largest measured standard deviation of the noise of values; 0 where none was measured.
+    part
+        What is added to the potential, so that the density is the part of it that is a mode's; None where it is learnt
+        as it is. What is kept is the potential itself.
     emulating
         Whether the outputs of a forward model are learnt; set to False when that has failed.
     """
@@ -109,6 +112,7 @@ class Archive:
         self.by_stage: dict[str, Spent] = {}
         self.surrogate_error = float("nan")
         self.noise = 0.0
+        self.part: Callable[[Array], tuple[Array, Array]] | None = None
         self.emulating = evaluations.posed is not None
         self._compression = make_compression(evaluations.posed.observed) if evaluations.posed else None
         self.expected_units: int | None = None
@@ -177,7 +181,7 @@ class Archive:
                 if (key := np.ascontiguousarray(point).tobytes()) in arrived:
                     self._keep(arrived[key])
             self._account(stage, start)
-        return [arrived[np.ascontiguousarray(point).tobytes()] for point in points]
+        return self._of_part([arrived[np.ascontiguousarray(point).tobytes()] for point in points])
 
     def change(self, first: Evaluation, other: Evaluation) -> float:
         """How far the outputs of two runs are apart, in units of their errors; NaN where there is a failed one."""
@@ -195,7 +199,7 @@ class Archive:
 
     def training(self) -> Training:
         """All points with finite values."""
-        kept = [found for found in self._by_point.values() if np.isfinite(found.value)]
+        kept = self._of_part([found for found in self._by_point.values() if np.isfinite(found.value)])
         arrays, posed = _arrays(kept, self.dim), self.posed
         if posed is None or not self.emulating:
             return arrays
@@ -204,9 +208,18 @@ class Archive:
 
     def slopes(self) -> Training:
         """Points with gradients or difference quotients."""
-        return _arrays(
-            [found for found in (*self._by_point.values(), *self._differences) if found.gradient is not None], self.dim
-        )
+        sloped = [found for found in (*self._by_point.values(), *self._differences) if found.gradient is not None]
+        return _arrays(self._of_part(sloped), self.dim)
+
+    def _of_part(self, found: list[Evaluation]) -> list[Evaluation]:
+        """The evaluations of the part of the density that is learnt."""
+        if self.part is None or not found:
+            return found
+        values, gradients = self.part(np.array([one.point for one in found]))
+        return [
+            replace(one, value=one.value + value, gradient=None if one.gradient is None else one.gradient + gradient)
+            for one, value, gradient in zip(found, values, gradients, strict=True)
+        ]
 
     def _keep(self, found: Evaluation) -> None:
         """Keep one evaluation per point, preferably with a gradient."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -147,6 +147,11 @@ class Corrected:
         return float(left.reshape(-1, 2).mean(axis=0).max())
 
     @property
+    def open_share(self) -> float:
+        """Share of the posterior's mass that the process leaves open."""
+        return self.paths.open_share
+
+    @property
     def lacking(self) -> float:
         """The largest part of a mean or variance that tails may lack, in standard deviations of a normal variable."""
         centre, scale = self.draws.mean(axis=0), self._scale()
@@ -157,12 +162,26 @@ class Corrected:
     def mean(self) -> Estimate:
         """Corrected means of the coordinates."""
         scale = self._scale()
-        return _scaled(self.expectation(lambda x: x / scale), scale)
+        return scaled(self.expectation(lambda x: x / scale), scale)
 
     def variance(self) -> Estimate:
         """Corrected variances of the coordinates."""
         centre, scale = self.mean().value, self._scale()
-        return _scaled(self.expectation(lambda x: ((x - centre) / scale) ** 2), scale**2)
+        return scaled(self.expectation(lambda x: ((x - centre) / scale) ** 2), scale**2)
+
+    def with_errors(self, *, known: bool) -> "Corrected":
+        """With standard errors, or without."""
+        return replace(self, mixed=known)
+
+    def moved(self, to: Callable[[Array], Array]) -> "Corrected":
+        """In other coordinates, given by a function of rows."""
+        return replace(
+            self,
+            draws=to(self.draws),
+            checked=to(self.checked),
+            paths=replace(self.paths, points=to(self.paths.points)),
+            tails=replace(self.tails, points=to(self.tails.points)),
+        )
 
     def _scale(self) -> Array:
         """Standard deviations of the coordinates over draws of the surrogate."""
@@ -264,5 +283,6 @@ def _ends(posterior: SurrogatePosterior, draws: Array) -> Array:
     return posterior.whitening.whiten(draws[:, -1])
 
 
-def _scaled(estimate: Estimate, scale: Array) -> Estimate:
+def scaled(estimate: Estimate, scale: Array) -> Estimate:
+    """That of a variable in units of ``scale``."""
     return Estimate(scale * estimate.value, scale * estimate.standard_error)

@@ -10,6 +10,7 @@ from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.corrected import Corrected, Estimate
 from rnshmc.inference.result.evidence import UNKNOWN
+from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.outcome import Method, ModeFound, Outcome
 from rnshmc.inference.stages.correction import Checked, Exact, largest_rhat
 from rnshmc.inference.stages.descent import Mode
@@ -31,6 +32,10 @@ class Found:
         Number of starts that were descended from.
     modes
         The different modes that they led to.
+    left_out
+        Modes among them that have next to nothing of the posterior.
+    parts
+        What was found of each mode where they are several, and each has a surrogate.
     whitening
         Coordinates of the lowest mode, or of the surrogate that was used.
     trained
@@ -39,8 +44,8 @@ class Found:
         Its draws in x, (chains, n, d).
     checked
         Draws among them with exact values.
-    surrogate
-        Ingredients of corrected expectations.
+    surrogate, mixture
+        Ingredients of corrected expectations; of several modes, the latter.
     log_evidence
         log of the integral of exp(-U), by these.
     exact
@@ -61,11 +66,14 @@ class Found:
 
     starts: int = 0
     modes: tuple[Mode, ...] = ()
+    left_out: tuple[Mode, ...] = ()
+    parts: tuple["Found", ...] = ()
     whitening: Whitening | None = None
     trained: Trained | None = None
     surrogate_draws: Array | None = None
     checked: Checked | None = None
     surrogate: Corrected | None = None
+    mixture: Mixture | None = None
     log_evidence: Estimate = UNKNOWN
     exact: Exact | None = None
     rows: tuple[Array, bool] | None = None
@@ -78,16 +86,9 @@ class Found:
 
     def with_mode(self, mode: Mode) -> "Found":
         """With one more mode, unless it is known: nearer to a known one than draws are."""
-        reach = 2.0 + 0.5 * np.sqrt(len(mode.whitening.centre))
-        centres = [known.whitening.whiten(mode.whitening.centre[None]) for known in self.modes]
-        if any(np.linalg.norm(centre) < reach for centre in centres):
+        if any(known.near(mode.whitening.centre) for known in self.modes):
             return self
         return replace(self, modes=(*self.modes, mode))
-
-    def replacing(self, mode: Mode, better: Mode) -> "Found":
-        """With another mode in place of one that turned out to be none, and its coordinates."""
-        others = replace(self, modes=tuple(known for known in self.modes if known is not mode))
-        return replace(others.with_mode(better), whitening=better.whitening)
 
     def forgetting_the_surrogate(self) -> "Found":
         """Before another one is trained: what was checked is of the last one."""
@@ -119,15 +120,16 @@ def outcome_of(
         Sentences on what was doubtful of the target before the run.
     """
     dim = archive.dim
-    surrogate = found.surrogate if found.method == "surrogate" else None
+    behind = found.mixture or found.surrogate
+    surrogate = behind if found.method == "surrogate" else None
     exact = (found.exact if surrogate is not None else found.chains()) or Exact.none(dim)
-    rhat = largest_rhat(_chains_behind(found, exact, tuning))
+    rhat = max(largest_rhat(chains) for chains in _chains_behind(found, exact, tuning))
     mixed = not rhat > tuning.judging.apart
     if surrogate is not None:
-        surrogate = replace(surrogate, mixed=mixed)
+        surrogate = surrogate.with_errors(known=mixed)
     mean, variance = _moments(exact.draws, surrogate, mixed=mixed)
     rows, corrected = _rows(found, exact, draws)
-    checks = None if found.surrogate is None or not len(found.surrogate.checked) else found.surrogate
+    checks = None if behind is None or not len(behind.checked) else behind
     error = archive.surrogate_error if checks is None and surrogate is not None else _normal_error(checks)
     # Proposals are draws of the surrogate that was checked, which a later one may have replaced.
     of_proposals = _sd(found.checked.differences) if checks is not None and found.checked is not None else error
@@ -153,7 +155,8 @@ def outcome_of(
         rhat=rhat,
         mixed=mixed,
         starts=found.starts,
-        modes=tuple(ModeFound(mode.whitening.centre, mode.value, mode.converged) for mode in found.modes),
+        modes=_modes(found, surrogate),
+        left_out=_left_out(found),
         uninformed=_flat(found.whitening, archive, tuning.judging),
         failures=dict(Counter(one.failure or "" for one in archive.failures)),
         noise=archive.noise,
@@ -172,11 +175,33 @@ def _emulated(found: Found) -> EmulatedPotential | None:
     return kernel if isinstance(kernel, EmulatedPotential) else None
 
 
-def _chains_behind(found: Found, exact: Exact, tuning: Tuning) -> Array:
-    """The chains whose agreement matters: those of the surrogate where it makes the draws."""
-    if found.method == "surrogate" and found.surrogate_draws is not None:
-        return found.surrogate_draws[: tuning.correction.rhat_chains]
-    return exact.draws
+def _modes(found: Found, surrogate: Corrected | Mixture | None) -> tuple[ModeFound, ...]:
+    shares = surrogate.shares if isinstance(surrogate, Mixture) else Estimate(*np.full((2, len(found.modes)), np.nan))
+    return tuple(
+        ModeFound(mode.whitening.centre, mode.value, mode.converged, Estimate(share, error))
+        for mode, share, error in zip(found.modes, shares.value, shares.standard_error, strict=True)
+    )
+
+
+def _left_out(found: Found) -> tuple[ModeFound, ...]:
+    """With shares by Hessians at the modes, whose errors are not known."""
+    most = max((mode.log_mass for mode in found.modes), default=0.0)
+    return tuple(
+        ModeFound(
+            mode.whitening.centre,
+            mode.value,
+            mode.converged,
+            Estimate(np.exp(np.array(mode.log_mass - most)), np.array(np.nan)),
+        )
+        for mode in found.left_out
+    )
+
+
+def _chains_behind(found: Found, exact: Exact, tuning: Tuning) -> list[Array]:
+    """The chains whose agreement matters: those of the surrogates where they make the draws."""
+    drawn = [one.surrogate_draws for one in found.parts or (found,)]
+    of_surrogates = [draws[: tuning.correction.rhat_chains] for draws in drawn if draws is not None]
+    return of_surrogates if found.method == "surrogate" and of_surrogates else [exact.draws]
 
 
 def _rows(found: Found, exact: Exact, draws: int) -> tuple[Array, bool]:
@@ -187,7 +212,7 @@ def _rows(found: Found, exact: Exact, draws: int) -> tuple[Array, bool]:
     return states[:draws], False
 
 
-def _moments(draws: Array, surrogate: Corrected | None, *, mixed: bool) -> tuple[Estimate, Estimate]:
+def _moments(draws: Array, surrogate: Corrected | Mixture | None, *, mixed: bool) -> tuple[Estimate, Estimate]:
     """Means and variances; without standard errors where chains are not mixed."""
     if surrogate is not None:
         return surrogate.mean(), surrogate.variance()
@@ -204,7 +229,7 @@ def _averaged(values: Array, *, mixed: bool) -> Estimate:
     return Estimate(mean, summarise(values).mcse_mean if mixed else np.full(mean.shape, np.nan))
 
 
-def _normal_error(surrogate: Corrected | None) -> float:
+def _normal_error(surrogate: Corrected | Mixture | None) -> float:
     """sd(U - V) over the checked draws of positive density."""
     return np.nan if surrogate is None else _sd(surrogate.differences)
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected, Estimate
+from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.types import Array
@@ -14,11 +15,15 @@ Method = Literal["surrogate", "adapted HMC", "ensemble", "none"]
 
 @dataclass(frozen=True, eq=False)
 class ModeFound:
-    """A mode that a start led to: where, its potential, and whether the descent converged."""
+    """A mode that a start led to: where, its potential, whether the descent converged, and its share of the posterior.
+
+    The share is NaN where nothing tells it.
+    """
 
     point: Array
     value: float
     converged: bool
+    share: Estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +64,9 @@ class Outcome:
         Whether averages have standard errors: R-hat is not above `Judging.apart`.
     starts
         Number of starts that were descended from.
-    modes
-        The different modes that they led to.
+    modes, left_out
+        The different modes that they led to, and those that have next to nothing of the posterior, relative to the
+        largest.
     uninformed
         Directions in which the potential hardly curves, rows of unit length in x; (0, d) if there are none.
     failures
@@ -81,7 +87,7 @@ class Outcome:
     corrected: bool
     draws: Array
     potentials: Array
-    surrogate: Corrected | None
+    surrogate: Corrected | Mixture | None
     mean: Estimate
     variance: Estimate
     log_evidence: Estimate
@@ -99,6 +105,7 @@ class Outcome:
     mixed: bool
     starts: int
     modes: tuple[ModeFound, ...]
+    left_out: tuple[ModeFound, ...]
     uninformed: Array
     failures: dict[str, int]
     noise: float

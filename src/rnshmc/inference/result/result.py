@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -190,13 +190,7 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
         mean = average(chains, mixed=outcome.mixed)
         variance = average((chains - mean.value) ** 2, mixed=outcome.mixed)
     else:
-        moved = replace(
-            outcome.surrogate,
-            draws=transform.parameters(outcome.surrogate.draws),
-            checked=transform.parameters(outcome.surrogate.checked),
-            paths=replace(outcome.surrogate.paths, points=transform.parameters(outcome.surrogate.paths.points)),
-            tails=replace(outcome.surrogate.tails, points=transform.parameters(outcome.surrogate.tails.points)),
-        )
+        moved = outcome.surrogate.moved(transform.parameters)
         mean, variance = moved.mean(), moved.variance()
     return Result(
         names=names,

@@ -112,7 +112,7 @@ def _emulator(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
 def _evidence(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     if outcome.surrogate is None:
         return
-    share, lacking = outcome.surrogate.paths.open_share, outcome.surrogate.lacking
+    share, lacking = outcome.surrogate.open_share, outcome.surrogate.lacking
     yield Finding(
         _level(share, limits.open, limits.wide_open),
         f"The evaluations leave {share:.1%} of the posterior's mass open, by the surrogate's own covariance: "
@@ -183,20 +183,33 @@ def _agreement(outcome: Outcome, limits: Judging) -> Finding:
 def _modes(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     count, starts = len(outcome.modes), "one start" if outcome.starts == 1 else f"{outcome.starts} starts"
     if count > 1:
-        values = np.array([mode.value for mode in outcome.modes])
-        heights = ", ".join(f"{height:.3g}" for height in values.min() - values)
-        mixed = outcome.surrogate is None and outcome.rhat <= limits.mixed
-        text = f"{_capital(starts)} led to {count} modes, with log densities {heights} relative to the highest"
-        yield Finding("doubtful" if mixed else "bad", f"{text}; the share of each in the result may be wrong.")
+        yield _shares(outcome, _capital(starts), limits)
     elif count == 1:
         # Where no surrogate is good enough, the posterior is not near a normal one, and more modes are likely.
         level: Level = "doubtful" if outcome.starts == 1 and outcome.refused else "good"
-        text = f"{_capital(starts)} led to one mode"
+        text = f"{_capital(starts)} led to one mode" + (" that counts" if outcome.left_out else "")
         more = "; other modes were not looked for (x0 takes several starts as rows)" if outcome.starts == 1 else ""
         yield Finding(level, f"{text}{more}.")
+    for mode in outcome.left_out:
+        height = mode.value - min(one.value for one in outcome.modes)
+        text = f"A mode with a log density {height:.3g} below the highest has about {mode.share.value:.0e} of its mass"
+        yield Finding("good", f"{text} and is left out.")
     if any(not mode.converged for mode in outcome.modes):
         text = "A descent did not come to a mode: the potential may be noisy, flat, or without a minimum"
         yield Finding("doubtful", f"{text}. Is the target the log density, and not minus the log density?")
+
+
+def _shares(outcome: Outcome, starts: str, limits: Judging) -> Finding:
+    """What is known of the shares of several modes."""
+    text = f"{starts} led to {len(outcome.modes)} modes"
+    if np.isfinite([mode.share.value for mode in outcome.modes]).all():
+        shares = ", ".join(f"{mode.share.value:.3f} +- {mode.share.standard_error:.2g}" for mode in outcome.modes)
+        return Finding("good", f"{text}; their shares of the posterior are {shares}.")
+    values = np.array([mode.value for mode in outcome.modes])
+    heights = ", ".join(f"{height:.3g}" for height in values.min() - values)
+    mixed = outcome.surrogate is None and outcome.rhat <= limits.mixed
+    text = f"{text}, with log densities {heights} relative to the highest"
+    return Finding("doubtful" if mixed else "bad", f"{text}; the share of each in the result may be wrong.")
 
 
 def _failures(outcome: Outcome, limits: Judging) -> Iterator[Finding]:

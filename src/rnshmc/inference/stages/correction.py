@@ -46,6 +46,10 @@ class Checked:
         """No draws."""
         return cls(np.zeros((0, dim)), np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
 
+    def where(self, chosen: npt.NDArray[np.intp]) -> "Checked":
+        """The draws with these indices."""
+        return Checked(self.points[chosen], self.values[chosen], self.differences[chosen], self.failed[chosen])
+
     def joined(self, other: "Checked") -> "Checked":
         """The draws of both."""
         pairs = ((getattr(self, name), getattr(other, name)) for name in ("points", "values", "differences", "failed"))

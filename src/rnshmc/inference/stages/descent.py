@@ -42,6 +42,21 @@ class Mode:
         """Whether it is nearer to a mode than draws are."""
         return bool(self.distance < np.sqrt(len(self.whitening.centre)))
 
+    @property
+    def log_mass(self) -> float:
+        """log of the integral of exp(-U) by the normal density of its coordinates (Laplace), up to a constant."""
+        return -self.value - float(np.log(np.abs(np.diag(self.whitening.factor))).sum())
+
+    def heights(self, x: Array) -> tuple[Array, Array]:
+        """Potential at the rows of x by the quadratic of its coordinates, (k,), and its gradients, (k, d)."""
+        z = self.whitening.whiten(x)
+        return self.value + 0.5 * (z**2).sum(axis=1), z @ self.whitening.factor.T
+
+    def near(self, point: Array) -> bool:
+        """Whether a point is nearer to it than draws are."""
+        reach = 2.0 + 0.5 * np.sqrt(len(point))
+        return bool(np.linalg.norm(self.whitening.whiten(point[None])) < reach)
+
 
 @dataclass(frozen=True, eq=False)
 class _Trust:
@@ -60,7 +75,13 @@ class _Trust:
 
 
 def descend(
-    archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening | None = None, *, doubtful: bool = False
+    archive: Archive,
+    start: Array,
+    tuning: Tuning,
+    coordinates: Whitening | None = None,
+    *,
+    doubtful: bool = False,
+    known: tuple[Mode, ...] = (),
 ) -> Mode:
     """Quasi-Newton steps within a trust region, with a Hessian fitted to all secants.
 
@@ -74,6 +95,8 @@ def descend(
         Coordinates in which the scale of the posterior is expected to be one; None if nothing is known.
     doubtful
         Whether values and gradients disagreed at the start: the noise of values is measured then.
+    known
+        Modes at which it ends as soon as it comes near one.
 
     Raises
     ------
@@ -88,7 +111,7 @@ def descend(
     if first.gradient is not None and _uneven(units, first.gradient, tuning.descent.uneven):
         units = by_size
     if first.gradient is None or _uneven(units, first.gradient, tuning.descent.uneven):
-        return _searched(archive, first, by_size, tuning)
+        return _searched(archive, first, by_size, tuning, known)
     longest = max(1.0, float(np.linalg.norm(start))) if units is not by_size else 1.0
     second = _second(archive, first, _first_step(units, first.gradient, longest, tuning.descent), tuning.descent.tries)
     step = units.whiten(second.point[None])[0]
@@ -97,20 +120,28 @@ def descend(
     # At a mode, the first gradient says nothing of scales.
     at_rest = not first.gradient.any() and _uneven(units, difference, tuning.descent.uneven)
     if at_rest or (second.value == first.value and not change.any()):
-        return _searched(archive, first, by_size, tuning)
+        return _searched(archive, first, by_size, tuning, known)
     curvature = abs(float(step @ change)) / float(step @ step)
     scale = np.sqrt(curvature if curvature > 0 else 1.0)
-    return descend_on(archive, [first, second], Whitening(start, scale * units.factor), tuning)
+    return descend_on(archive, [first, second], Whitening(start, scale * units.factor), tuning, known=known)
 
 
-def _searched(archive: Archive, first: Evaluation, coordinates: Whitening, tuning: Tuning) -> Mode:
+def _searched(
+    archive: Archive, first: Evaluation, coordinates: Whitening, tuning: Tuning, known: tuple[Mode, ...]
+) -> Mode:
     """`descend_on` in coordinates whose scales are searched first."""
     whitening, first = search_scales(archive, first, coordinates, tuning, STAGE)
-    return descend_on(archive, [first], whitening, tuning, cautious=True)
+    return descend_on(archive, [first], whitening, tuning, cautious=True, known=known)
 
 
 def descend_on(
-    archive: Archive, path: list[Evaluation], whitening: Whitening, tuning: Tuning, *, cautious: bool = False
+    archive: Archive,
+    path: list[Evaluation],
+    whitening: Whitening,
+    tuning: Tuning,
+    *,
+    cautious: bool = False,
+    known: tuple[Mode, ...] = (),
 ) -> Mode:
     """Quasi-Newton steps from the lowest of some evaluations with gradients, in given whitened coordinates.
 
@@ -120,6 +151,8 @@ def descend_on(
         Evaluations with gradients, which are the first secants.
     cautious
         Whether the first step is bounded, too, by the distance over which secants are compared.
+    known
+        As in `descend`.
     """
     own, path, fall = tuning.descent, list(path), Fall()
     best, trust = min(path, key=lambda found: found.value), None
@@ -127,6 +160,9 @@ def descend_on(
     slack = own.slack * float(np.sqrt(2.0)) * archive.noise
     most, each = own.steps if archive.noise < tuning.noise.noisy else own.noisy_steps
     for _ in range(most + each * archive.dim):
+        for mode in known:
+            if mode.near(best.point):
+                return mode
         seen = secants(whitening, best, path, tuning.curvatures.third_order)
         whitening = improved(whitening.moved(best.point), seen.hessian(), tuning.curvatures)
         slope = whitening.slopes(gradient_of(best)[None])[0]

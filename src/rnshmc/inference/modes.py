@@ -1,0 +1,151 @@
+"""Several modes: those that count, a surrogate for each, and the share of the posterior that each has."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+
+from rnshmc.inference.attempt import Job, attempts
+from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.result.findings import Found
+from rnshmc.inference.result.mixture import Mixture
+from rnshmc.inference.result.resampling import resampled
+from rnshmc.inference.stages.correction import Checked, metropolis
+from rnshmc.inference.stages.descent import Mode
+from rnshmc.inference.stages.probing import settle
+from rnshmc.types import Array
+
+STAGE = "mode"
+
+
+def settled(job: Job, found: Found) -> Found:
+    """With curvatures of each mode in every direction, from the lowest potential on, without those that do not count.
+
+    Two modes with no barrier half way between them are one.
+    """
+    tuning, kept, left = job.tuning.modes, tuple[Mode, ...](), tuple[Mode, ...]()
+    ordered = sorted(found.modes, key=lambda mode: mode.value)
+    for k, mode in enumerate(ordered):
+        if kept and mode.log_mass < kept[0].log_mass - tuning.hopeless:
+            left = (*left, mode)
+            continue
+        others = (*kept, *ordered[k + 1 :])
+        job.archive.part = Part(mode, others) if others else None
+        better = settle(job.archive, mode, job.rng, job.tuning)
+        if not any(known.near(better.whitening.centre) or _joined(job, known, better) for known in kept):
+            kept = (*kept, better)
+    job.archive.part = None
+    most = max(mode.log_mass for mode in kept)
+    counted = tuple(mode for mode in kept if mode.log_mass >= most - tuning.negligible)
+    left = (*left, *(mode for mode in kept if mode not in counted))
+    best = min(counted, key=lambda mode: mode.value)
+    if left:
+        job.archive.part = Part(best, left)
+    return replace(found, modes=counted, left_out=left, whitening=best.whitening)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The part of a density that is a mode's: exp(-U) r, where r is the mode's share of normal densities at all modes.
+
+        r_k(x) = exp(-h_k(x)) / sum_j exp(-h_j(x)),  h_j = `Mode.heights`
+
+    The parts of all modes add up to the density, however far they are apart, and the part of a normal mode among normal
+    ones is that mode.
+
+    Attributes
+    ----------
+    mode
+        The mode.
+    others
+        All others.
+    """
+
+    mode: Mode
+    others: tuple[Mode, ...]
+
+    def __call__(self, x: Array) -> tuple[Array, Array]:
+        """-log r at the rows of x, (k,), and its gradients, (k, d)."""
+        found = [mode.heights(x) for mode in (self.mode, *self.others)]
+        heights, slopes = (np.array([one[i] for one in found]) for i in range(2))
+        weights = softmax(-heights, axis=0)
+        return heights[0] + logsumexp(-heights, axis=0), slopes[0] - np.einsum("jk,jkd->kd", weights, slopes)
+
+
+def each_mode(job: Job, found: Found) -> Iterator[Found]:
+    """Surrogates of all modes; the last found has rows if each is good enough."""
+    parts = []
+    for mode in found.modes:
+        job.archive.part = _part(found, mode)
+        tried = found
+        for tried in attempts(job, replace(found, whitening=mode.whitening)):
+            yield tried
+        if tried.rows is None:
+            job.archive.part = None
+            yield tried
+            return
+        parts.append(tried)
+    job.archive.part = None
+    yield combined(job, found, tuple(parts))
+
+
+def combined(job: Job, found: Found, parts: tuple[Found, ...]) -> Found:
+    """What is found of each mode as one, by the integrals of the density over each."""
+    surrogates = tuple(part.surrogate for part in parts if part.surrogate is not None)
+    evidences = Estimate(*(np.array([getattr(one.log_evidence, name) for one in parts]) for name in _ESTIMATE))
+    if not np.isfinite(evidences.standard_error).all():
+        return replace(found, refused=True, reason=f"the shares of {len(parts)} modes could not be found")
+    mixture = Mixture(surrogates, evidences)
+    shares = mixture.shares.value
+    checked = _proportional(found, parts, shares, job.rng)
+    ends = np.rint(np.cumsum(shares) * job.draws).astype(int)
+    rows = [
+        resampled(surrogate, part.whitening, int(count), job.rng, job.tuning.resampling)
+        for surrogate, part, count in zip(surrogates, parts, np.diff(ends, prepend=0), strict=True)
+        if part.whitening is not None
+    ]
+    return replace(
+        found,
+        parts=parts,
+        method="surrogate",
+        reason="surrogates are close to the posterior around each mode",
+        mixture=mixture,
+        log_evidence=mixture.log_evidence,
+        checked=checked,
+        exact=metropolis(checked, job.rng, job.tuning.correction),
+        rows=(job.rng.permutation(np.concatenate([some for some, _ in rows])), any(by for _, by in rows)),
+    )
+
+
+_ESTIMATE = ("value", "standard_error")
+
+
+def _joined(job: Job, known: Mode, other: Mode) -> bool:
+    """Whether the potential half way between two modes is no higher than at both: a run between them has no barrier."""
+    between = 0.5 * (known.whitening.centre + other.whitening.centre)
+    [found] = job.archive.evaluate(between[None], STAGE, gradient=False)
+    return bool(found.value <= max(known.value, other.value))
+
+
+def _part(found: Found, mode: Mode) -> Part:
+    return Part(mode, tuple(other for other in (*found.modes, *found.left_out) if other is not mode))
+
+
+def _proportional(found: Found, parts: tuple[Found, ...], shares: Array, rng: np.random.Generator) -> Checked:
+    """Checked draws of all modes in random order, as many of each as its share asks for, as draws of the mixture.
+
+    Those of the pair (x, mode) are differences: the sum of its densities over the modes is the posterior.
+    """
+    chosen = []
+    counts = np.array([0 if part.checked is None else len(part.checked.values) for part in parts])
+    most = (shares * (counts / shares).min()).astype(int)
+    for mode, part, count in zip(found.modes, parts, most, strict=True):
+        assert part.checked is not None
+        assert part.surrogate is not None
+        one = part.checked.where(rng.permutation(len(part.checked.values))[:count])
+        whole = one.values - _part(found, mode)(one.points)[0]
+        chosen.append(replace(one, values=whole, differences=one.differences + part.surrogate.weights.log_mean))
+    every = reduce(Checked.joined, chosen)
+    return every.where(rng.permutation(len(every.values)))
