@@ -32,6 +32,7 @@ STAGES = (
 # The same within `inference`.
 ROOMS = (
     ("transforms", "tuning_chains", "tuning_start"),
+    ("bend",),
     ("tuning",),
     ("exact",),
     ("surrogate",),

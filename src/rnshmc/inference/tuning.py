@@ -14,7 +14,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rnshmc.inference.tuning_chains import AdaptedHMC, Ensemble, Trajectories
-from rnshmc.inference.tuning_start import Curvatures, Descent, Differences, Noise, Probing, Search, Seeking, Walls
+from rnshmc.inference.tuning_start import (
+    Bending,
+    Curvatures,
+    Descent,
+    Differences,
+    Noise,
+    Probing,
+    Search,
+    Seeking,
+    Walls,
+)
 
 
 @dataclass(frozen=True)
@@ -264,6 +274,7 @@ class Tuning:
     tails: TailChecks = field(default_factory=TailChecks)
     training: Training = field(default_factory=Training)
     noise: Noise = field(default_factory=Noise)
+    bending: Bending = field(default_factory=Bending)
     correction: Correction = field(default_factory=Correction)
     resampling: Resampling = field(default_factory=Resampling)
     adapted: AdaptedHMC = field(default_factory=AdaptedHMC)

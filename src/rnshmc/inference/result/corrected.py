@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -120,6 +120,16 @@ class Corrected:
         error = variance + by_chain.var(axis=0, ddof=1) / self.chains
         error = error + self.tails.shift(np.asarray(function(self.tails.points)) - mean) ** 2
         return Estimate(mean + correction, np.sqrt(error) if self.mixed else np.full(error.shape, np.nan))
+
+    def mapped(self, function: Callable[[Array], Array]) -> "Corrected":
+        """The same in other coordinates: a function of the rows of these."""
+        return replace(
+            self,
+            draws=function(self.draws),
+            checked=function(self.checked),
+            paths=replace(self.paths, points=function(self.paths.points)),
+            tails=replace(self.tails, points=function(self.tails.points)),
+        )
 
     @property
     def exact_weights(self) -> Array:

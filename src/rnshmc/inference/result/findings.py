@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
+from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.corrected import Corrected, Estimate
 from rnshmc.inference.result.evidence import UNKNOWN
@@ -33,6 +34,10 @@ class Found:
         The different modes that they led to.
     whitening
         Coordinates of the lowest mode, or of the surrogate that was used.
+    begun
+        Coordinates in which a surrogate begins to be trained.
+    bends
+        Bends that were taken, one after the other.
     trained
         The latest surrogate.
     surrogate_draws
@@ -62,6 +67,8 @@ class Found:
     starts: int = 0
     modes: tuple[Mode, ...] = ()
     whitening: Whitening | None = None
+    begun: Whitening | None = None
+    bends: int = 0
     trained: Trained | None = None
     surrogate_draws: Array | None = None
     checked: Checked | None = None
@@ -95,6 +102,19 @@ class Found:
             self, surrogate_draws=None, checked=None, surrogate=None, log_evidence=UNKNOWN, exact=None, refused=False
         )
 
+    def straightened(self, bend: Bend) -> "Found":
+        """In coordinates without the bend, behind which everything was found; curvatures there are not known."""
+        if not bend.layers:
+            return self
+        return replace(
+            self,
+            surrogate=self.surrogate and self.surrogate.mapped(bend.forward),
+            exact=self.exact and self.exact.straightened(bend),
+            rows=self.rows and (bend.forward(self.rows[0]), self.rows[1]),
+            blocks=tuple(Exact(*block).straightened(bend).parts for block in self.blocks),
+            whitening=None,
+        )
+
     def chains(self) -> Exact | None:
         """The exact draws of all blocks; None if there are too few to average."""
         if not self.blocks:
@@ -119,6 +139,10 @@ def outcome_of(
         Sentences on what was doubtful of the target before the run.
     """
     dim = archive.dim
+    points = archive.bend.forward(np.array([mode.whitening.centre for mode in found.modes]).reshape(-1, dim))
+    pairs = zip(points, found.modes, strict=True)
+    modes = tuple(ModeFound(point, mode.value, mode.converged) for point, mode in pairs)
+    found = found.straightened(archive.bend)
     surrogate = found.surrogate if found.method == "surrogate" else None
     exact = (found.exact if surrogate is not None else found.chains()) or Exact.none(dim)
     rhat = largest_rhat(_chains_behind(found, exact, tuning))
@@ -153,12 +177,13 @@ def outcome_of(
         rhat=rhat,
         mixed=mixed,
         starts=found.starts,
-        modes=tuple(ModeFound(mode.whitening.centre, mode.value, mode.converged) for mode in found.modes),
+        modes=modes,
         uninformed=_flat(found.whitening, archive, tuning.judging),
         failures=dict(Counter(one.failure or "" for one in archive.failures)),
         noise=archive.noise,
         wall=found.wall,
         emulated=_emulated(found),
+        bend=archive.bend,
         doubts=(*doubts, *found.doubts),
         stopped=stopped,
     )
