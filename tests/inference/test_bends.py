@@ -1,6 +1,7 @@
 """Bends: bijections with exact Jacobians, found from gradients where a posterior is bent, and nowhere else."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -190,3 +191,15 @@ def test_the_verdict_tells_a_bend_in_the_names_of_the_user() -> None:
     sentences = list(told(Bend((Layer(0, 0.0, 3.0, shifts, scales, np.ones(4)),)), names))
     assert sentences[0].startswith("b1 and b2 scale with exp(0.5 t), t = the log of tau:")
     assert sentences[1:] == ["a curve along the log of tau."]
+
+
+def test_a_run_resumes_behind_its_bends(tmp_path: Path) -> None:
+    """Bends follow from the evaluations alone: the second call asks for the same points, and evaluates one anew."""
+    start = np.full(10, 0.1)
+    first, second = (
+        rnshmc.sample(Twisted(), start, draws=200, filepath=tmp_path / "evaluations.jsonl", progress_bar=False)
+        for _ in range(2)
+    )
+    assert first.outcome.bend.layers
+    np.testing.assert_array_equal(first.draws, second.draws)
+    assert second.spent.values <= 1
