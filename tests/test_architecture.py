@@ -31,7 +31,8 @@ STAGES = (
 )
 # The same within `inference`.
 ROOMS = (
-    ("transforms", "tuning_chains", "tuning_start"),
+    ("transforms", "tuning_chains", "tuning_result", "tuning_start"),
+    ("bend",),
     ("tuning",),
     ("exact",),
     ("surrogate",),

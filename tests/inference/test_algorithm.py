@@ -32,6 +32,8 @@ That of `z_bound` for 100 independent draws. The runs here aim at the errors of 
 BRIEF = replace(DEFAULT, correction=replace(DEFAULT.correction, doublings=0))
 """The chains on a rough surrogate are not continued until they agree: which takes seconds, and decides nothing here."""
 ONE_ATTEMPT = replace(BRIEF, attempts=1)
+UNBENT = replace(ONE_ATTEMPT, bending=replace(DEFAULT.bending, most_dim=0))
+"""Without bends, a twisted Gaussian has no surrogate."""
 
 
 def sampled(
@@ -182,7 +184,7 @@ def test_a_budget_that_ends_in_corrections_leaves_those_that_were_made(left: int
 
 def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> None:
     """The draws of the rough surrogate are returned, corrected by what is left."""
-    outcome = sampled(Twisted(), np.ones(10), budget=700, tuning=ONE_ATTEMPT)
+    outcome = sampled(Twisted(), np.ones(10), budget=700, tuning=UNBENT)
     assert outcome.method == "surrogate"
     assert "the budget does not suffice for adapted HMC, which takes about" in outcome.reason
     assert set(outcome.by_stage) <= {"mode", "directions", "training", "tails", "noise", "correction"}
@@ -206,7 +208,7 @@ def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogC
 
 def test_one_start_is_no_evidence_of_one_mode_where_no_surrogate_is_good_enough() -> None:
     """A local optimum would look the same: the verdict says what was looked for, and is not good."""
-    outcome = sampled(Twisted(), np.ones(10), draws=40, tuning=ONE_ATTEMPT)
+    outcome = sampled(Twisted(), np.ones(10), draws=40, tuning=UNBENT)
     assert outcome.method == "adapted HMC"
     verdict = judge(outcome, [f"x{i}" for i in range(10)])
     assert verdict.level != "good"

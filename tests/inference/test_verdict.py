@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rnshmc.inference.bend import STRAIGHT
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected, Estimate
 from rnshmc.inference.result.outcome import ModeFound, Outcome
@@ -63,6 +64,7 @@ def outcome(**changes: Any) -> Outcome:
         noise=0.0,
         wall=None,
         emulated=None,
+        bend=STRAIGHT,
         doubts=(),
         stopped=None,
     )

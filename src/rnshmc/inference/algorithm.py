@@ -17,14 +17,16 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.errors import FitError, ParameterError, Stopped
-from rnshmc.inference.attempt import Job, attempts, salvaged
+from rnshmc.inference.attempt import Job, attempts, gone_over, salvaged
 from rnshmc.inference.exact.archive import Archive, Progress
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.modes import each_mode, settled
 from rnshmc.inference.result.findings import Found, outcome_of
 from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.stages.bends import Watch
 from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.emulation import seek
+from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.walls import find_wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.outputs import roughest
@@ -120,13 +122,23 @@ def _stages(job: Job, starts: Array, coordinates: Whitening | None, *, doubtful:
         # The emulator stays what there is, should the budget end before there is a surrogate of the density.
         found = replace(found.forgetting_the_surrogate(), modes=(), method="none", doubts=_not_emulated(found))
         yield found
+    watch = Watch(job.archive, job.tuning.bending, idle=len(starts) > 1)
     for start in starts:
         first = found.modes[0].whitening if found.modes else coordinates
-        mode = descend(job.archive, start, job.tuning, first, doubtful=doubtful, known=found.modes)
+        mode = descend(job.archive, start, job.tuning, first, doubtful=doubtful, known=found.modes, watch=watch)
         found = found.with_mode(mode)
         yield found
-    found = settled(job, found)
-    yield found
+    best = min(found.modes, key=lambda mode: mode.value)
+    if not watch(best.whitening):
+        found = settled(job, found, watch)
+        best = min(found.modes, key=lambda mode: mode.value)
+        yield found
+    if watch(best.whitening) and watch.found is not None:
+        found = gone_over(job, found, watch.found)
+        yield found
+        mode = settle(job.archive, descend_again(job.archive, watch.found.whitening, job.tuning), job.rng, job.tuning)
+        found = replace(found, modes=(mode,), whitening=mode.whitening)
+        yield found
     if (reason := _no_surrogate(job)) is not None:
         yield from way_on(job, replace(found, reason=reason))
         return
@@ -172,7 +184,8 @@ def _until_wall(job: Job, stages: Iterator[Found]) -> Iterator[Found]:
     looks, seen = 0, 0
     for found in stages:
         yield found
-        if not found.modes or found.blocks or looks == job.tuning.walls.looks or len(job.archive.zeros()) == seen:
+        done = not found.modes or found.blocks or job.archive.bend.layers or looks == job.tuning.walls.looks
+        if done or len(job.archive.zeros()) == seen:
             continue
         best = min(found.modes, key=lambda mode: mode.value)
         if (wall := find_wall(job.archive, best, job.tuning.walls)) is not None:

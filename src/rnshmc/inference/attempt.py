@@ -12,7 +12,9 @@ from rnshmc.inference.result.corrected import Corrected, Estimate, corrected_by
 from rnshmc.inference.result.evidence import log_evidence
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.resampling import resampled
+from rnshmc.inference.stages.bends import Bent, better_bend
 from rnshmc.inference.stages.correction import Checked, check, draw_surrogate, largest_rhat, metropolis
+from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.noise import measure_noise
 from rnshmc.inference.stages.training import Trained, train
 from rnshmc.inference.surrogate.weights import smoothed
@@ -37,10 +39,10 @@ class Job:
 
 def attempts(job: Job, found: Found) -> Iterator[Found]:
     """What is found by training surrogates, until one is good enough; the last has rows then."""
-    mode = found.whitening
+    found = replace(found, begun=found.whitening)
     for _ in range(job.tuning.attempts):
         # A surrogate that diverged distorts the whitening: each attempt starts from the mode's.
-        for tried in attempt(job, replace(found, whitening=mode)):
+        for tried in attempt(job, replace(found, whitening=found.begun)):
             found = tried
             yield found
         # Noise is fitted no better by another surrogate.
@@ -49,13 +51,19 @@ def attempts(job: Job, found: Found) -> Iterator[Found]:
 
 
 def attempt(job: Job, found: Found) -> Iterator[Found]:
-    """Train a surrogate, check it and draw; the last one has rows if it is good enough, and else the reason."""
+    """Train a surrogate, check it and draw; the last one has rows if it is good enough, and else the reason.
+
+    Where it is wrong, and a bend explains the gradients so far better, training begins anew in bent coordinates.
+    """
     found = found.forgetting_the_surrogate()
     assert found.whitening is not None
     try:
         for trained in train(job.archive, found.whitening, job.rng, job.tuning, aim=job.aim):
             found = replace(found, trained=trained)
             yield found
+            if (bent := _bent(job, found, trained)) is not None:
+                yield from attempt(job, bent)
+                return
         measure_noise(job.archive, trained.posterior, job.rng, job.tuning.noise)
         if not trained.good:
             yield replace(found, refused=True, reason=_too_far(trained))
@@ -71,6 +79,26 @@ def attempt(job: Job, found: Found) -> Iterator[Found]:
             yield replace(found, method="none", refused=True, reason=refused)
     except (FitError, np.linalg.LinAlgError) as error:
         yield replace(found, method="none", refused=True, reason=f"no surrogate could be fitted: {error}")
+
+
+def _bent(job: Job, found: Found, trained: Trained) -> Found | None:
+    """Where training begins anew, in coordinates of a better bend; None if it goes on."""
+    tuning = job.tuning.bending
+    if trained.good or not tuning.wrong < trained.variance < np.inf or found.bends == tuning.most:
+        return None
+    # A part of the density is one in straight coordinates.
+    if job.archive.part is not None:
+        return None
+    better = better_bend(job.archive, trained.posterior.whitening, tuning, begun=found.begun)
+    return None if better is None else gone_over(job, found, better)
+
+
+def gone_over(job: Job, found: Found, better: Bent) -> Found:
+    """In the coordinates of a bend, where all points are and nothing is trained yet."""
+    job.archive.go_over(better.bend)
+    mode = Mode(better.whitening, float(job.archive.training().values.min()), 0.0)
+    found = replace(found.forgetting_the_surrogate(), trained=None, modes=(mode,), bends=found.bends + 1)
+    return replace(found, whitening=better.whitening, begun=better.whitening)
 
 
 def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Found]:

@@ -13,17 +13,22 @@ from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.stages.correction import Checked, metropolis
-from rnshmc.inference.stages.descent import Mode
+from rnshmc.inference.stages.descent import Mode, Watch, unwatched
 from rnshmc.inference.stages.probing import settle
 from rnshmc.types import Array
 
 STAGE = "mode"
 
 
-def settled(job: Job, found: Found) -> Found:
+def settled(job: Job, found: Found, watch: Watch = unwatched) -> Found:
     """With curvatures of each mode in every direction, from the lowest potential on, without those that do not count.
 
     Two modes with no barrier half way between them are one.
+
+    Parameters
+    ----------
+    watch
+        Ends probing as soon as it says so.
     """
     tuning, kept, left = job.tuning.modes, tuple[Mode, ...](), tuple[Mode, ...]()
     ordered = sorted(found.modes, key=lambda mode: mode.value)
@@ -33,7 +38,7 @@ def settled(job: Job, found: Found) -> Found:
             continue
         others = (*kept, *ordered[k + 1 :])
         job.archive.part = Part(mode, others) if others else None
-        better = settle(job.archive, mode, job.rng, job.tuning)
+        better = settle(job.archive, mode, job.rng, job.tuning, watch=watch)
         if not any(known.near(better.whitening.centre) or _joined(job, known, better) for known in kept):
             kept = (*kept, better)
     job.archive.part = None

@@ -6,7 +6,7 @@ A source is a paper, or the experiment that chose the number. "Benchmark" is
 
 on paper A's regressions and densities of known moments; what was tried is in docs/development/inference-tried.md. A
 number without a source was set once and not varied. The numbers of the stages before the surrogate are in
-`tuning_start`, those of Markov chains in `tuning_chains`.
+`tuning_start`, those of Markov chains in `tuning_chains`, those of what comes out in `tuning_result`.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rnshmc.inference.tuning_chains import AdaptedHMC, Ensemble, Trajectories
-from rnshmc.inference.tuning_start import Curvatures, Descent, Differences, Noise, Probing, Search, Seeking, Walls
+from rnshmc.inference.tuning_result import Judging, Modes, Resampling
+from rnshmc.inference.tuning_start import (
+    Bending,
+    Curvatures,
+    Descent,
+    Differences,
+    Noise,
+    Probing,
+    Search,
+    Seeking,
+    Walls,
+)
 
 
 @dataclass(frozen=True)
@@ -196,68 +207,6 @@ class Correction:
 
 
 @dataclass(frozen=True)
-class Resampling:
-    """Draws of the surrogate, reweighted to the corrected moments."""
-
-    even_enough: float = 0.5
-    """Efficiency of the importance weights below which the checked draws are used instead."""
-    iterations: int = 50
-    tolerance: float = 1e-8
-    """Largest standardised error of a moment."""
-    longest: float = 1.0
-    """Maximum Newton step: a change of about one in the log weights."""
-
-
-@dataclass(frozen=True)
-class Modes:
-    """Several modes."""
-
-    negligible: float = 10.0
-    """log mass below that of the largest one, by Hessians at the modes, from which on a mode is left out:
-    5e-5 of it."""
-    hopeless: float = 30.0
-    """The same before its curvatures are measured, by what its descent showed of them."""
-
-
-@dataclass(frozen=True)
-class Judging:
-    """Limits of the verdict."""
-
-    close: float = 0.5
-    """sd(U - V) up to which a surrogate is close to the exact potential: weights of its draws have efficiency 0.8."""
-    far: float = 1.5
-    """sd(U - V) beyond which corrections rest on a few draws: weights have efficiency 0.1."""
-    open: float = 0.2
-    """Share of the posterior's mass left open: the total variation at a normal U - V of standard deviation `close`."""
-    wide_open: float = 0.5
-    """The same at `far`."""
-    lacking: float = 0.1
-    """Part of a mean or variance, in standard deviations, that tails may lack."""
-    much_lacking: float = 0.3
-    """The same, from which on a result is bad."""
-    even: float = 0.995
-    """Efficiency of importance weights from which on their tail does not matter."""
-    mixed: float = 1.01
-    """R-hat up to which chains agree (Vehtari et al. 2021)."""
-    apart: float = 1.1
-    """R-hat above which chains are of different distributions, and their average has no error (Gelman and Rubin)."""
-    few: float = 100.0
-    """Effective sample size from which on averages over chains are worth printing."""
-    surprise: float = 4.0
-    """Standard errors between observed and predicted acceptance that are not chance."""
-    accepted: float = 0.1
-    """Acceptance below which chains hardly move."""
-    failing: float = 0.1
-    """Share of failed evaluations from which on a region may be missing."""
-    noisy: float = 0.05
-    """Standard deviation of noise that is told, in units of log density: half of `Noise.noisy`."""
-    flat: float = 1e-7
-    """Curvature, relative to the median one, below which a direction may not be informed."""
-    sloping: float = 0.1
-    """Median slope along it, in units of the root of its curvature, from which on it is: about 0.7 at normal draws."""
-
-
-@dataclass(frozen=True)
 class Tuning:
     """All of them."""
 
@@ -275,6 +224,7 @@ class Tuning:
     tails: TailChecks = field(default_factory=TailChecks)
     training: Training = field(default_factory=Training)
     noise: Noise = field(default_factory=Noise)
+    bending: Bending = field(default_factory=Bending)
     correction: Correction = field(default_factory=Correction)
     resampling: Resampling = field(default_factory=Resampling)
     modes: Modes = field(default_factory=Modes)

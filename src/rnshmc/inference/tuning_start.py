@@ -196,3 +196,64 @@ class Seeking:
     def longest_of(self, data: int) -> float:
         """Half width of the largest trust region for so many data."""
         return self.longest * math.sqrt(max(1.0, data / self.many))
+
+
+@dataclass(frozen=True)
+class Bending:
+    """Bent coordinates, fitted by a match of gradients. Varied on the twisted Gaussian and the funnel, where told."""
+
+    first: tuple[int, int] = (15, 3)
+    """Gradients, and more for each dimension, at which a descent has taken long. Few descents take as many."""
+    again: float = 1.5
+    """Growth of their number until a bend is looked for again. Not varied."""
+    wrong: float = 1.0
+    """Variance of the importance weights from which on a bend is looked for between batches. Not varied."""
+    most: int = 8
+    """Bends taken in a run, one after the other, at most. Not varied."""
+    most_dim: int = 40
+    """Dimensions up to which bends are looked for: a fit takes d^4 operations."""
+    points: int = 150
+    """Latest gradients that are matched, times max(1, d / 10). Not varied."""
+    drivers: int = 4
+    """Drivers that are fitted: those of which the residuals of a plain match depend most."""
+    finalists: int = 2
+    """Bends that are compared by held-out gradients."""
+    folds: int = 5
+    """Parts in which gradients are held out. Not varied."""
+    share: float = 0.5
+    """Loss of held-out gradients, relative to that of the current coordinates, up to which a bend is taken.
+
+    At 0.8, and without standard errors, log-gamma densities were bent, and needed up to five times the units."""
+    again_share: float = 0.8
+    """The same for the bend that there is, fitted to more points. At 0.5, one funnel of three fell back."""
+    sure: float = 2.0
+    """Standard errors by which it has to be smaller."""
+    better: float = 0.02
+    """How much smaller it has to be: losses are 0 for coordinates that explain everything, and 1 for no point."""
+    shift: float = 10.0
+    """Prior scale of shifts, in conditional standard deviations of each coordinate. Not varied."""
+    slope: float = 2.0
+    """Prior scale of the slope of log scales, per standard deviation of the driver. Not varied."""
+    turn: float = 0.5
+    """The same of the change of that slope, which the points may not show on both sides. Not varied."""
+    affine: float = 3.0
+    """Prior scale of scales and shifts of whitened coordinates. Not varied."""
+    steepest: float = 3.0
+    """Largest slope of log scales that a fit starts from. Not varied."""
+    rounds: int = 3
+    """Fits of a layer, each followed by one of a Hessian. With 0 of these, funnels were missed."""
+    most_curved: float = 10.0
+    """Largest curvature that a round adds, and inverse of the smallest. Not varied."""
+    steps: int = 12
+    """Steps of least squares in a round. Not varied."""
+    tries: int = 8
+    """Dampings tried in each. Not varied."""
+    damping: float = 1e-2
+    """First damping. Not varied."""
+    least_damping: float = 1e-8
+    factor: float = 5.0
+    """Factor between two dampings. Not varied."""
+    longest: float = 10.0
+    """Largest change of a parameter in a step. Not varied."""
+    settled: float = 1e-3
+    """Relative decrease at which steps end. Not varied."""

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from rnshmc.inference.bend import STRAIGHT, Bend, BentTransform
 from rnshmc.inference.exact.compression import Compression, make_compression
 from rnshmc.inference.exact.evaluation import Evaluation, Spent
 from rnshmc.inference.exact.evaluations import Evaluations
@@ -116,6 +117,24 @@ class Archive:
         self.emulating = evaluations.posed is not None
         self._compression = make_compression(evaluations.posed.observed) if evaluations.posed else None
         self.expected_units: int | None = None
+        self.bend = STRAIGHT
+
+    def go_over(self, bend: Bend) -> None:
+        """Go over to bent coordinates: all points, of earlier and later evaluations, are in these from now on."""
+        self._evaluations = self._evaluations.bounded(BentTransform.of(self._evaluations.transform, bend))
+        self.bend = bend
+        self._by_point, self._differences = {}, []
+        for found in self._evaluations.known:
+            self._keep(found)
+
+    def straight(self) -> Training:
+        """`training` in coordinates without a bend."""
+        plain = BentTransform.of(self._evaluations.transform, STRAIGHT)
+        kept: dict[bytes, Evaluation] = {}
+        for found in self._evaluations.bounded(plain).known:
+            if found.point.tobytes() not in kept or found.gradient is not None:
+                kept[found.point.tobytes()] = found
+        return _arrays([one for one in kept.values() if np.isfinite(one.value)], self.dim)
 
     @property
     def dim(self) -> int:

@@ -153,13 +153,14 @@ class Evaluations:
             self._withdraw(x for _, x in in_progress)
 
     def bounded(self, transform: Transform) -> "Evaluations":
-        """The same potential, with the same workers, file and budget, in coordinates of other bounds.
+        """The same potential, with the same workers, file and budget, in coordinates of another transform.
 
         What this one has yielded is `known` to the other.
         """
         other = copy(self)
         other.transform, other._by_point, other._yielded = transform, {}, {}
-        other.known = other._expose((*self._given, *self._yielded.values()))
+        other._given = (*self._given, *self._yielded.values())
+        other.known = other._expose(other._given)
         return other
 
     def confirm(self) -> None:

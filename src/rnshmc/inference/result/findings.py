@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
+from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.corrected import Corrected, Estimate
 from rnshmc.inference.result.evidence import UNKNOWN
@@ -18,7 +19,8 @@ from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import Judging, Tuning
+from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_result import Judging
 from rnshmc.types import Array
 
 
@@ -38,6 +40,10 @@ class Found:
         What was found of each mode where they are several, and each has a surrogate.
     whitening
         Coordinates of the lowest mode, or of the surrogate that was used.
+    begun
+        Coordinates in which a surrogate begins to be trained.
+    bends
+        Bends that were taken, one after the other.
     trained
         The latest surrogate.
     surrogate_draws
@@ -69,6 +75,8 @@ class Found:
     left_out: tuple[Mode, ...] = ()
     parts: tuple["Found", ...] = ()
     whitening: Whitening | None = None
+    begun: Whitening | None = None
+    bends: int = 0
     trained: Trained | None = None
     surrogate_draws: Array | None = None
     checked: Checked | None = None
@@ -96,6 +104,19 @@ class Found:
             self, surrogate_draws=None, checked=None, surrogate=None, log_evidence=UNKNOWN, exact=None, refused=False
         )
 
+    def straightened(self, bend: Bend) -> "Found":
+        """In coordinates without the bend, behind which everything was found; curvatures there are not known."""
+        if not bend.layers:
+            return self
+        return replace(
+            self,
+            surrogate=self.surrogate and self.surrogate.moved(bend.forward),
+            exact=self.exact and self.exact.straightened(bend),
+            rows=self.rows and (bend.forward(self.rows[0]), self.rows[1]),
+            blocks=tuple(Exact(*block).straightened(bend).parts for block in self.blocks),
+            whitening=None,
+        )
+
     def chains(self) -> Exact | None:
         """The exact draws of all blocks; None if there are too few to average."""
         if not self.blocks:
@@ -120,6 +141,7 @@ def outcome_of(
         Sentences on what was doubtful of the target before the run.
     """
     dim = archive.dim
+    found = found.straightened(archive.bend)
     behind = found.mixture or found.surrogate
     surrogate = behind if found.method == "surrogate" else None
     exact = (found.exact if surrogate is not None else found.chains()) or Exact.none(dim)
@@ -155,13 +177,14 @@ def outcome_of(
         rhat=rhat,
         mixed=mixed,
         starts=found.starts,
-        modes=_modes(found, surrogate),
+        modes=_modes(found, surrogate, archive.bend),
         left_out=_left_out(found),
         uninformed=_flat(found.whitening, archive, tuning.judging),
         failures=dict(Counter(one.failure or "" for one in archive.failures)),
         noise=archive.noise,
         wall=found.wall,
         emulated=_emulated(found),
+        bend=archive.bend,
         doubts=(*doubts, *found.doubts),
         stopped=stopped,
     )
@@ -175,10 +198,10 @@ def _emulated(found: Found) -> EmulatedPotential | None:
     return kernel if isinstance(kernel, EmulatedPotential) else None
 
 
-def _modes(found: Found, surrogate: Corrected | Mixture | None) -> tuple[ModeFound, ...]:
+def _modes(found: Found, surrogate: Corrected | Mixture | None, bend: Bend) -> tuple[ModeFound, ...]:
     shares = surrogate.shares if isinstance(surrogate, Mixture) else Estimate(*np.full((2, len(found.modes)), np.nan))
     return tuple(
-        ModeFound(mode.whitening.centre, mode.value, mode.converged, Estimate(share, error))
+        ModeFound(bend.forward(mode.whitening.centre[None])[0], mode.value, mode.converged, Estimate(share, error))
         for mode, share, error in zip(found.modes, shares.value, shares.standard_error, strict=True)
     )
 

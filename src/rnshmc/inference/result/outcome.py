@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected, Estimate
 from rnshmc.inference.result.mixture import Mixture
@@ -77,6 +78,8 @@ class Outcome:
         A bound that was found and is not yet declared; the run ended there. None if there is none.
     emulated
         Potential by the emulated outputs of a forward model; None where the density was learnt, or evaluated.
+    bend
+        Behind which the surrogate, or the exact chains, were; everything here is in coordinates without it.
     doubts
         Sentences on what was doubtful of the target before the run, such as its gradient.
     stopped
@@ -111,5 +114,6 @@ class Outcome:
     noise: float
     wall: Wall | None
     emulated: EmulatedPotential | None
+    bend: Bend
     doubts: tuple[str, ...]
     stopped: str | None

@@ -4,7 +4,7 @@ import numpy as np
 
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import Resampling
+from rnshmc.inference.tuning_result import Resampling
 from rnshmc.types import Array
 
 

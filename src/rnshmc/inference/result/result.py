@@ -14,6 +14,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.files import atomic_path
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.arviz_view import inference_data
+from rnshmc.inference.result.bends_told import coordinate_names
 from rnshmc.inference.result.corrected import Estimate
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.prediction import Prediction
@@ -202,7 +203,7 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
         sd=_root(variance),
         log_evidence=outcome.log_evidence,
         spent=outcome.spent,
-        verdict=judge(outcome, names),
+        verdict=judge(outcome, names, coordinates=coordinate_names(names, transform)),
         outcome=outcome,
         _transform=transform,
     )

@@ -1,7 +1,7 @@
 """Whether to trust a result, in words, with the evidence.
 
 Each check is a function from an outcome and the limits to findings; a new line of the verdict is a new check in
-`_CHECKS`. The limits are in `rnshmc.inference.tuning.Judging`.
+`_CHECKS`. The limits are in `rnshmc.inference.tuning_result.Judging`.
 """
 
 import math
@@ -12,10 +12,12 @@ from typing import Literal
 import numpy as np
 
 from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
+from rnshmc.inference.result.bends_told import told
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.weights import EVEN, TELLING, USELESS_K, reliable_k
-from rnshmc.inference.tuning import DEFAULT, Judging
+from rnshmc.inference.tuning import DEFAULT
+from rnshmc.inference.tuning_result import Judging
 
 Level = Literal["good", "doubtful", "bad"]
 
@@ -50,7 +52,13 @@ class Verdict:
         return "\n".join([HEADS[self.level], *(f" {signs[f.level]} {f.text}" for f in self.findings)])
 
 
-def judge(outcome: Outcome, names: Sequence[str], limits: Judging = DEFAULT.judging) -> Verdict:
+def judge(
+    outcome: Outcome,
+    names: Sequence[str],
+    limits: Judging = DEFAULT.judging,
+    *,
+    coordinates: Sequence[str] | None = None,
+) -> Verdict:
     """The verdict on a run.
 
     Parameters
@@ -61,9 +69,12 @@ def judge(outcome: Outcome, names: Sequence[str], limits: Judging = DEFAULT.judg
         Names of the parameters.
     limits
         From which on a check is doubtful or bad.
+    coordinates
+        Names of the unconstrained coordinates; None: those of the parameters.
     """
     found = [finding for check in _CHECKS for finding in check(outcome, limits)]
-    return Verdict((*found, *_uninformed(outcome, names)))
+    bends = [Finding("good", text) for text in told(outcome.bend, coordinates or names)]
+    return Verdict((*found, *bends, *_uninformed(outcome, names)))
 
 
 def _ending(outcome: Outcome, _: Judging) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
+from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.decision import checks_for
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains
@@ -30,6 +31,17 @@ class Exact:
     def none(cls, dim: int) -> Self:
         """No draws."""
         return cls(np.empty((0, 0, dim)), np.empty((0, 0)), np.nan)
+
+    @property
+    def parts(self) -> tuple[Array, Array, float]:
+        """Draws, potentials and acceptance."""
+        return self.draws, self.potentials, self.acceptance
+
+    def straightened(self, bend: Bend) -> "Exact":
+        """In coordinates without the bend, behind which they were drawn."""
+        rows = self.draws.reshape(-1, self.draws.shape[-1])
+        potentials = self.potentials + bend.log_jacobians(rows).reshape(self.potentials.shape)
+        return Exact(bend.forward(rows).reshape(self.draws.shape), potentials, self.acceptance)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """From a start to the neighbourhood of a mode, by quasi-Newton steps."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,12 @@ from rnshmc.inference.tuning_start import Descent
 from rnshmc.types import Array
 
 STAGE = "mode"
+Watch = Callable[[Whitening], bool]
+
+
+def unwatched(_: Whitening) -> bool:
+    """For a descent that goes to its end."""
+    return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +89,7 @@ def descend(
     *,
     doubtful: bool = False,
     known: tuple[Mode, ...] = (),
+    watch: Watch = unwatched,
 ) -> Mode:
     """Quasi-Newton steps within a trust region, with a Hessian fitted to all secants.
 
@@ -111,7 +119,7 @@ def descend(
     if first.gradient is not None and _uneven(units, first.gradient, tuning.descent.uneven):
         units = by_size
     if first.gradient is None or _uneven(units, first.gradient, tuning.descent.uneven):
-        return _searched(archive, first, by_size, tuning, known)
+        return _searched(archive, first, by_size, tuning, known, watch)
     longest = max(1.0, float(np.linalg.norm(start))) if units is not by_size else 1.0
     second = _second(archive, first, _first_step(units, first.gradient, longest, tuning.descent), tuning.descent.tries)
     step = units.whiten(second.point[None])[0]
@@ -120,18 +128,24 @@ def descend(
     # At a mode, the first gradient says nothing of scales.
     at_rest = not first.gradient.any() and _uneven(units, difference, tuning.descent.uneven)
     if at_rest or (second.value == first.value and not change.any()):
-        return _searched(archive, first, by_size, tuning, known)
+        return _searched(archive, first, by_size, tuning, known, watch)
     curvature = abs(float(step @ change)) / float(step @ step)
     scale = np.sqrt(curvature if curvature > 0 else 1.0)
-    return descend_on(archive, [first, second], Whitening(start, scale * units.factor), tuning, known=known)
+    whitening = Whitening(start, scale * units.factor)
+    return descend_on(archive, [first, second], whitening, tuning, known=known, watch=watch)
 
 
 def _searched(
-    archive: Archive, first: Evaluation, coordinates: Whitening, tuning: Tuning, known: tuple[Mode, ...]
+    archive: Archive,
+    first: Evaluation,
+    coordinates: Whitening,
+    tuning: Tuning,
+    known: tuple[Mode, ...],
+    watch: Watch,
 ) -> Mode:
     """`descend_on` in coordinates whose scales are searched first."""
     whitening, first = search_scales(archive, first, coordinates, tuning, STAGE)
-    return descend_on(archive, [first], whitening, tuning, cautious=True, known=known)
+    return descend_on(archive, [first], whitening, tuning, cautious=True, known=known, watch=watch)
 
 
 def descend_on(
@@ -142,6 +156,7 @@ def descend_on(
     *,
     cautious: bool = False,
     known: tuple[Mode, ...] = (),
+    watch: Watch = unwatched,
 ) -> Mode:
     """Quasi-Newton steps from the lowest of some evaluations with gradients, in given whitened coordinates.
 
@@ -167,7 +182,7 @@ def descend_on(
         whitening = improved(whitening.moved(best.point), seen.hessian(), tuning.curvatures)
         slope = whitening.slopes(gradient_of(best)[None])[0]
         distance = float(np.linalg.norm(slope))
-        if distance < close:
+        if distance < close or watch(whitening):
             break
         step = whitening.unwhiten(-slope[None])[0] - best.point
         if cautious and trust is None:

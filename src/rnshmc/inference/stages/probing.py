@@ -6,7 +6,7 @@ import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.stages.descent import Mode, descend_on, gradient_of, secants
+from rnshmc.inference.stages.descent import Mode, Watch, descend_on, gradient_of, secants, unwatched
 from rnshmc.inference.stages.gradients import evaluate_with_gradients
 from rnshmc.inference.surrogate.whitening import Secants, Whitening, improved
 from rnshmc.inference.tuning import Tuning
@@ -53,17 +53,23 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     return _refined(archive, whitening, curved, longest=np.sqrt(d))[0]
 
 
-def settle(archive: Archive, found: Mode, rng: np.random.Generator, tuning: Tuning) -> Mode:
+def settle(
+    archive: Archive, found: Mode, rng: np.random.Generator, tuning: Tuning, *, watch: Watch = unwatched
+) -> Mode:
     """The mode after probing, and after further descents with the curvatures found while it is not one."""
     own = tuning.probing
     for _ in range(own.descents if archive.noise < tuning.noise.noisy else own.noisy_descents):
         found = probe(archive, found, rng, tuning)
-        if found.converged:
+        if found.converged or watch(found.whitening):
             break
-        found = descend_on(
-            archive, _in_reach(found.whitening, _known(archive), tuning.curvatures.near), found.whitening, tuning
-        )
+        found = descend_again(archive, found.whitening, tuning, watch=watch)
     return found
+
+
+def descend_again(archive: Archive, whitening: Whitening, tuning: Tuning, *, watch: Watch = unwatched) -> Mode:
+    """A descent from the lowest of all points near the centre of coordinates."""
+    near = _in_reach(whitening, _known(archive), tuning.curvatures.near)
+    return descend_on(archive, near, whitening, tuning, watch=watch)
 
 
 def _known(archive: Archive) -> list[Evaluation]:

@@ -1,0 +1,179 @@
+"""Bent coordinates, where they explain the gradients of all points so far better than the current ones."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rnshmc.inference.bend import STRAIGHT, Bend
+from rnshmc.inference.exact.archive import Archive, Training
+from rnshmc.inference.surrogate.layered import trust
+from rnshmc.inference.surrogate.matching import Match, match, rematched
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning_start import Bending
+from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Bent:
+    """A bend, and the whitening of the coordinates behind it."""
+
+    bend: Bend
+    whitening: Whitening
+
+
+class Watch:
+    """Looks for a bend where a descent takes long, unless it is idle: a funnel has its mode far from its mass.
+
+    Attributes
+    ----------
+    found
+        The bend; None until there is one.
+    """
+
+    def __init__(self, archive: Archive, tuning: Bending, *, idle: bool) -> None:
+        self._archive, self._tuning, self._idle = archive, tuning, idle
+        self._next = tuning.first[0] + tuning.first[1] * archive.dim
+        self.found: Bent | None = None
+
+    def __call__(self, whitening: Whitening) -> bool:
+        """Whether a bend is found, so that the descent need not go on."""
+        count = len(self._archive.slopes().points)
+        if self.found is None and count >= self._next and not self._idle:
+            self._next = int(self._tuning.again * count)
+            self.found = better_bend(self._archive, whitening, self._tuning)
+        return self.found is not None
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """Points and gradients behind some layers, to which one of a driver is added; None: none."""
+
+    layers: Bend
+    seen: Training
+    driver: int | None
+
+    def missed(self, found: Match) -> Array:
+        """|r|^2 / (2 d + |r|^2) of each point, between 0 and 1: one far out is not more than not understood."""
+        return 1.0 - trust(found.residuals(self.seen.points, self.seen.gradients))
+
+    def matched(self, whitening: Whitening, tuning: Bending) -> Match:
+        return match(self.seen.points, self.seen.gradients, whitening, self.driver, tuning)
+
+    def again(self, found: Match, tuning: Bending) -> Match:
+        """Matched to all points, searched from an earlier match."""
+        return rematched(found, self.seen.points, self.seen.gradients, tuning)
+
+    def likelier(self, *found: Match) -> Match:
+        """The match that misses least."""
+        return min(found, key=lambda one: float(self.missed(one).mean()))
+
+    def held_out(self, found: Match, tuning: Bending) -> Array:
+        """`missed` by matches that do not know the point, each searched from one that knows all."""
+        missed = np.zeros(len(self.seen.points))
+        folds = np.arange(len(missed)) % tuning.folds
+        for fold in range(tuning.folds):
+            known = self.seen.where(np.flatnonzero(folds != fold))
+            without = rematched(found, known.points, known.gradients, tuning)
+            missed[folds == fold] = self.missed(without)[folds == fold]
+        return missed
+
+
+def better_bend(
+    archive: Archive, whitening: Whitening, tuning: Bending, *, begun: Whitening | None = None
+) -> Bent | None:
+    """The bend by which held-out gradients are matched best; None if it is not clearly better than what there is.
+
+    It has one layer, or one more than there is.
+
+    Parameters
+    ----------
+    whitening
+        Of the current coordinates.
+    begun
+        Of them when the bend was taken; None: the same.
+    """
+    if not archive.has_gradient or not 1 < archive.dim <= tuning.most_dim:
+        return None
+    straight = _latest(archive.straight(), tuning)
+    if len(straight.points) <= archive.dim + tuning.folds:
+        return None
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _best(straight, archive.bend, whitening, whitening if begun is None else begun, tuning)
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _best(straight: Training, bend: Bend, whitening: Whitening, begun: Whitening, tuning: Bending) -> Bent | None:
+    """The same, from the points and gradients without a bend."""
+    current = _Candidate(bend, _behind(straight, bend), None)
+    bases = [_Candidate(STRAIGHT, straight, None), *([current] if bend.layers else [])]
+    plain = current.likelier(current.matched(whitening, tuning), current.again(Match(None, begun), tuning))
+    now = current.held_out(plain, tuning)
+    if not tuning.again_share * now.mean() > tuning.better:
+        return None
+    candidates = [one for base in bases for one in _by_driver(base, whitening, tuning)]
+    fitted = [(one, one.matched(whitening, tuning)) for one in candidates]
+    if len(bend.layers) == 1:
+        same = replace(bases[0], driver=bend.layers[0].driver)
+        fitted.append((same, same.again(Match(bend.layers[0], begun), tuning)))
+    fitted.sort(key=lambda pair: float(pair[0].missed(pair[1]).mean()))
+    finalists = [(one.held_out(found, tuning), one, found) for one, found in fitted[: tuning.finalists]]
+    missed, best, found = min(finalists, key=lambda triple: float(triple[0].mean()))
+    if found.layer is None:
+        return None
+    drivers = (*(layer.driver for layer in best.layers.layers), found.layer.driver)
+    share = tuning.again_share if drivers == tuple(layer.driver for layer in bend.layers) else tuning.share
+    if not _clearly(missed, now, share, tuning):
+        return None
+    return Bent(Bend((*best.layers.layers, found.layer)), found.whitening)
+
+
+def _clearly(missed: Array, now: Array, share: float, tuning: Bending) -> bool:
+    """Whether one of two losses of the same points is smaller, by its mean and for its standard error."""
+    gain = now - missed
+    sure = gain.mean() > tuning.sure * gain.std() / np.sqrt(len(gain))
+    return bool(sure and missed.mean() < share * now.mean() - tuning.better)
+
+
+def _by_driver(base: _Candidate, whitening: Whitening, tuning: Bending) -> list[_Candidate]:
+    """Candidates with the drivers on which the residuals of a plain match depend most."""
+    dim = base.seen.points.shape[1]
+    order = np.arange(dim)
+    if dim > tuning.drivers:
+        plain = base.matched(whitening, tuning)
+        order = np.argsort(-_driven(plain, base.seen))[: tuning.drivers]
+    return [replace(base, driver=int(k)) for k in order]
+
+
+def _driven(plain: Match, seen: Training) -> Array:
+    """Share of the residuals that t^2 and t z_j explain, for each driver t, on average over the coordinates j: (d,)."""
+    z, slopes = plain.whitened(seen.points, seen.gradients)
+    weights = np.sqrt(trust(slopes - z))[:, None]
+    shares = np.zeros(seen.points.shape[1])
+    for k, x in enumerate(seen.points.T):
+        t = (x - x.mean()) / max(float(x.std()), float(np.finfo(float).tiny))
+        for j in range(len(shares)):
+            less = np.column_stack((np.ones(len(t)), t, z[:, j])) * weights
+            more = np.column_stack((less, weights * np.column_stack((t * t, t * z[:, j]))))
+            left = [_left(features, weights[:, 0] * slopes[:, j]) for features in (less, more)]
+            shares[k] += 1.0 - left[1] / max(left[0], float(np.finfo(float).tiny))
+    return shares
+
+
+def _left(features: Array, target: Array) -> float:
+    """Sum of squares that a linear regression leaves."""
+    return float(((target - features @ np.linalg.lstsq(features, target, rcond=None)[0]) ** 2).sum())
+
+
+def _latest(training: Training, tuning: Bending) -> Training:
+    """The latest points with gradients."""
+    usable = np.flatnonzero(np.isfinite(training.gradients).all(axis=1))
+    most = tuning.points * max(1, training.points.shape[1] // 10)
+    return training.where(usable[-most:])
+
+
+def _behind(training: Training, bend: Bend) -> Training:
+    """Points and gradients in bent coordinates."""
+    points = bend.inverse(training.points)
+    return replace(training, points=points, gradients=-bend.pulled_back(-training.gradients, points))

@@ -1,0 +1,177 @@
+"""Residuals of a match of gradients, their derivatives, and the least squares that fit a layer to them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rnshmc.inference.bend import SCALES, SHIFTS, Layer, functions
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning_start import Bending
+from rnshmc.types import Array
+
+
+def losses(residuals: Array) -> Array:
+    """log(1 + |r|^2 / 2 d) of the rows of residuals: a point that is not understood hardly counts."""
+    return np.asarray(np.log1p((residuals**2).sum(axis=1) / (2.0 * residuals.shape[1])))
+
+
+def trust(residuals: Array) -> Array:
+    """1 / (1 + |r|^2 / 2 d) of the rows of residuals: the weights with which least squares minimise `losses`."""
+    return np.asarray(np.exp(-losses(residuals)))
+
+
+def behind(layer: Layer | None, points: Array, gradients: Array) -> tuple[Array, Array]:
+    """y, and gradients of the potential by y, from those in x."""
+    if layer is None:
+        return points, gradients
+    return layer.inverse(points), -layer.pulled_back(-gradients, points)
+
+
+@dataclass(frozen=True, eq=False)
+class Layered:
+    """Residuals of a match as functions of one vector, of shifts and scales of a layer, l and b:
+
+        y = layer(x)        z = exp(-l) L'(y - centre) - b
+
+    Attributes
+    ----------
+    points, gradients
+        In x, (n, d).
+    whitening
+        L and the centre.
+    driver, origin, width
+        Of the layer; without a driver there is none.
+    units
+        Conditional standard deviation of each coordinate, in which its shifts are measured, (d,).
+    others
+        The coordinates that are not the driver.
+    penalties
+        Of the squares of the parameters.
+    """
+
+    points: Array
+    gradients: Array
+    whitening: Whitening
+    driver: int | None
+    origin: float
+    width: float
+    units: Array
+    others: npt.NDArray[np.intp]
+    penalties: Array
+
+    @classmethod
+    def of(
+        cls, points: Array, gradients: Array, whitening: Whitening, driver: int | None, tuning: Bending
+    ) -> "Layered":
+        """With the origin, width and units that a whitening shows."""
+        dim = points.shape[1]
+        others = np.array([] if driver is None else [j for j in range(dim) if j != driver], dtype=np.intp)
+        width = 1.0 if driver is None else float(np.linalg.norm(np.linalg.inv(whitening.factor)[:, driver]))
+        origin = 0.0 if driver is None else float(whitening.centre[driver])
+        units = 1.0 / np.linalg.norm(whitening.factor, axis=1)
+        scales = np.array((tuning.shift, tuning.slope, tuning.turn, tuning.affine))
+        penalties = np.repeat(scales**-2.0, (SHIFTS * len(others), len(others), len(others), 2 * dim))
+        return cls(points, gradients, whitening, driver, origin, width, units, others, penalties)
+
+    def by_sizes(self, steepest: float) -> Array:
+        """Parameters with log scales linear in the driver, for gradients are long where a density is narrow."""
+        at = np.zeros(len(self.penalties))
+        t = (self.points[:, self.driver] - self.origin) / self.width
+        centred = t - t.mean()
+        sizes = np.log(np.abs(self.gradients[:, self.others]) + np.finfo(float).tiny)
+        slopes = -centred @ sizes / max(float(centred @ centred), np.finfo(float).tiny)
+        first = SHIFTS * len(self.others)
+        at[first : first + len(self.others)] = np.clip(slopes, -steepest, steepest)
+        return at
+
+    def parts(self, at: Array) -> tuple[Layer | None, Array, Array]:
+        """The layer, l and b."""
+        dim, count = self.points.shape[1], len(self.others)
+        logs, shift = at[-2 * dim : -dim], at[-dim:]
+        if self.driver is None:
+            return None, logs, shift
+        parameters = np.zeros((SHIFTS + SCALES, dim))
+        parameters[:, self.others] = at[: -2 * dim].reshape(-1, count)
+        shifts, scales = parameters[:SHIFTS] * self.units, parameters[SHIFTS:]
+        return Layer(self.driver, self.origin, self.width, shifts, scales, self.units), logs, shift
+
+    def parameters(self, layer: Layer) -> Array:
+        """Those of a layer with this driver, with l and b of 0."""
+        rows = np.concatenate((layer.shifts / self.units, layer.scales))[:, self.others]
+        return np.concatenate((rows.ravel(), np.zeros(2 * self.points.shape[1])))
+
+    def residuals(self, at: Array) -> Array:
+        """Gradients by z, less z: (n, d)."""
+        layer, logs, shift = self.parts(at)
+        y, slopes = behind(layer, self.points, self.gradients)
+        return np.asarray(
+            np.exp(logs) * self.whitening.slopes(slopes) - np.exp(-logs) * self.whitening.whiten(y) + shift
+        )
+
+    def derivatives(self, at: Array) -> Array:
+        """Of the residuals, (n, d, p)."""
+        layer, logs, _ = self.parts(at)
+        y, slopes = behind(layer, self.points, self.gradients)
+        n, dim = y.shape
+        found, each = np.zeros((n, dim, len(at))), np.arange(dim)
+        z, whitened = self.whitening.whiten(y), self.whitening.slopes(slopes)
+        found[:, each, len(at) - 2 * dim + each] = np.exp(logs) * whitened + np.exp(-logs) * z
+        found[:, each, len(at) - dim + each] = 1.0
+        if layer is not None:
+            by_point, by_slope, by_driver = self._by_layer(layer, y, slopes)
+            stretched = np.exp(logs)[:, None] * np.linalg.inv(self.whitening.factor)
+            shrunk = np.exp(-logs)[:, None] * self.whitening.factor.T
+            across = stretched[:, self.others][None, :, None] * by_slope[:, None]
+            along = stretched[:, layer.driver][None, :, None, None] * by_driver[:, None]
+            moved = shrunk[:, self.others][None, :, None] * by_point[:, None]
+            found[:, :, : len(at) - 2 * dim] = (across + along - moved).reshape(n, dim, -1)
+        return found
+
+    def _by_layer(self, layer: Layer, y: Array, slopes: Array) -> tuple[Array, Array, Array]:
+        """Derivatives of y_j and of the gradients by y_j and by the driver, by the parameters of j: (n, 5, d - 1)."""
+        others, driver = self.others, self.points[:, layer.driver]
+        shifts, shift_slopes, scales, scale_slopes = (
+            each[:, :, None] for each in functions((driver - layer.origin) / layer.width)
+        )
+        shift, _, scale, scale_slope = (term[:, None, others] for term in layer.terms(driver))
+        units, gradient = self.units[others], self.gradients[:, None, others]
+        by_point = (-np.exp(-scale) * shifts * units, -scales * y[:, None, others])
+        by_slope = (np.zeros(by_point[0].shape), scales * slopes[:, None, others])
+        by_driver = (
+            gradient * (shift_slopes / layer.width - scale_slope * shifts) * units,
+            scale_slopes / layer.width * (gradient * (self.points[:, None, others] - shift) - 1.0),
+        )
+        joined = (np.concatenate(pair, axis=1) for pair in (by_point, by_slope, by_driver))
+        return next(joined), next(joined), next(joined)
+
+
+def minimised(layered: Layered, at: Array, tuning: Bending) -> Array:
+    """Damped Gauss-Newton steps from ``at``, with the weights of the robust loss (Levenberg, Marquardt)."""
+    dim, damping = layered.points.shape[1], tuning.damping
+
+    def total(residuals: Array, at: Array) -> float:
+        return float(dim * losses(residuals).sum() + 0.5 * layered.penalties @ at**2)
+
+    residuals = layered.residuals(at)
+    lowest = total(residuals, at)
+    for _ in range(tuning.steps):
+        roots = np.sqrt(trust(residuals))
+        jacobian = (layered.derivatives(at) * roots[:, None, None]).reshape(-1, len(at))
+        matrix = jacobian.T @ jacobian + np.diag(layered.penalties)
+        slope = jacobian.T @ (residuals * roots[:, None]).ravel() + layered.penalties * at
+        before = lowest
+        for _ in range(tuning.tries):
+            step = -np.linalg.solve(matrix + damping * np.diag(matrix.diagonal()), slope)
+            step *= min(1.0, tuning.longest / float(np.abs(step).max()))
+            with np.errstate(over="ignore", invalid="ignore"):
+                tried = layered.residuals(at + step)
+                value = total(tried, at + step)
+            if value < lowest:
+                at, residuals, lowest = at + step, tried, value
+                damping = max(damping / tuning.factor, tuning.least_damping)
+                break
+            damping *= tuning.factor
+        if not before - lowest >= tuning.settled * (1.0 + abs(before)):
+            break
+    return at

@@ -1,0 +1,205 @@
+"""Bends: bijections with exact Jacobians, found from gradients where a posterior is bent, and nowhere else."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rnshmc
+from rnshmc.inference.bend import STRAIGHT, Bend, BentTransform, Layer
+from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.result.bends_told import coordinate_names, told
+from rnshmc.inference.stages.bends import better_bend
+from rnshmc.inference.surrogate.layered import Layered
+from rnshmc.inference.surrogate.matching import match
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.transforms import Transform, make_transform
+from rnshmc.inference.tuning import DEFAULT
+from rnshmc.types import Array, Potential
+from tests.conftest import z_bound
+from tests.inference.conftest import evaluations_of_potential
+from tests.inference.problems import Correlated, Funnel, LogGamma, Twisted
+
+EPS = float(np.finfo(np.float64).eps)
+TUNING = DEFAULT.bending
+
+
+def some_layer(rng: np.random.Generator, driver: int, dim: int = 4) -> Layer:
+    shifts, scales = 0.5 * rng.standard_normal((3, dim)), 0.5 * rng.standard_normal((2, dim))
+    shifts[:, driver] = scales[:, driver] = 0.0
+    return Layer(driver, 0.3, 1.7, shifts, scales, np.ones(dim))
+
+
+@pytest.fixture
+def bend() -> Bend:
+    rng = np.random.default_rng(1)
+    return Bend((some_layer(rng, 0), some_layer(rng, 2)))
+
+
+@pytest.fixture
+def transform(bend: Bend) -> Transform:
+    bounds = [None, "positive", "unit", (None, 4.0)]
+    return BentTransform.of(make_transform(bounds, list("abcd")), bend)
+
+
+def test_coordinates_bring_parameters_back(transform: Transform) -> None:
+    y = np.random.default_rng(2).standard_normal((6, 4))
+    # Scales are within exp(4) and x within 100 here, where the inverse of the bounds loses up to exp(|x|).
+    theta = transform.parameters(y)
+    assert ((theta > transform.low) & (theta < transform.high)).all()
+    np.testing.assert_allclose(
+        transform.parameters(transform.coordinates(theta)), theta, rtol=1e5 * EPS, atol=1e5 * EPS
+    )
+
+
+def test_the_log_jacobian_of_a_bend_is_that_of_its_derivative(bend: Bend) -> None:
+    """Against central differences, whose error is of order h^2 and eps / h: 1e-7 at h = 1e-5, with room for scales."""
+    step = 1e-5
+    for y in np.random.default_rng(3).standard_normal((5, 4)):
+        ahead, back = (bend.forward(y + sign * step * np.eye(4)) for sign in (1.0, -1.0))
+        determinant = np.linalg.slogdet((ahead - back) / (2.0 * step))
+        assert determinant[0] == 1.0
+        assert bend.log_jacobians(y[None])[0] == pytest.approx(determinant[1], abs=1e-5)
+
+
+def test_the_gradient_is_that_of_the_density_behind_the_bend(
+    transform: Transform, assert_slope: Callable[..., None]
+) -> None:
+    rng = np.random.default_rng(4)
+    weights = rng.standard_normal(4)
+
+    def log_density(y: Array) -> float:
+        return float(np.sin(transform.parameters(y)) @ weights) + transform.log_jacobian(y)
+
+    for y in rng.standard_normal((5, 4)):
+        gradient = transform.pulled_back(np.cos(transform.parameters(y)) * weights, y)
+        direction = rng.standard_normal(4)
+        assert_slope(log_density, float(gradient @ direction), y, direction, relative_error=1e-13)
+
+
+def test_rows_are_treated_one_by_one(transform: Transform) -> None:
+    rng = np.random.default_rng(5)
+    y, gradients = rng.standard_normal((2, 3, 4)), rng.standard_normal((6, 4))
+    np.testing.assert_array_equal(transform.parameters(y)[1, 2], transform.parameters(y[1, 2]))
+    rows = y.reshape(6, 4)
+    np.testing.assert_array_equal(transform.log_jacobians(rows)[5], transform.log_jacobian(rows[5]))
+    both = transform.pulled_back(gradients, rows)[5], transform.pulled_back(gradients[5], rows[5])
+    np.testing.assert_allclose(*both, rtol=100 * EPS, atol=100 * EPS)
+
+
+def test_the_derivatives_of_residuals(assert_slope: Callable[..., None]) -> None:
+    rng = np.random.default_rng(6)
+    points, gradients = rng.standard_normal((2, 5, 3))
+    whitening = Whitening(rng.standard_normal(3), np.tril(rng.standard_normal((3, 3))) + 2.0 * np.eye(3))
+    for driver in (None, 1):
+        layered = Layered.of(points, gradients, whitening, driver, TUNING)
+        at, direction = 0.3 * rng.standard_normal((2, len(layered.penalties)))
+        slope = layered.derivatives(at) @ direction
+        assert_slope(layered.residuals, slope, at, direction, relative_error=1e-13)
+
+
+def test_a_dozen_gradients_show_a_shear_and_a_conditional_scale() -> None:
+    """The family holds both densities, but penalties pull, and a dozen gradients leave some of it open."""
+    rng = np.random.default_rng(7)
+    for problem, spread, slope, curve in ((Twisted(), 5.0, 0.0, -0.1), (Funnel(), 1.0, 0.5, 0.0)):
+        points = rng.standard_normal((2 * problem.dim, problem.dim))
+        points[:, 0] *= spread
+        gradients = np.array([problem.gradient(point) for point in points])
+        whitening = Whitening(np.zeros(problem.dim), np.diag([1.0 / spread, *[1.0] * (problem.dim - 1)]))
+        layer = match(points, gradients, whitening, 0, TUNING).layer
+        assert layer is not None
+        assert layer.scales[0, 1] / layer.width == pytest.approx(slope, abs=0.1)
+        assert layer.shifts[2, 1] / layer.width**2 == pytest.approx(curve, abs=0.01)
+
+
+def archive_of(potential: Potential, points: Array) -> Archive:
+    archive = Archive(evaluations_of_potential(potential), lambda _: None)
+    archive.evaluate(points, "test")
+    return archive
+
+
+def test_no_bend_is_taken_where_gradients_show_none() -> None:
+    """A normal density leaves nothing to explain; skewed margins that are independent have no driver."""
+    rng = np.random.default_rng(8)
+    for problem, mean, sd in ((Correlated(), 0.0, 1.0), (LogGamma(), 0.9, 0.6)):
+        for count in (12, 40):
+            points = mean + sd * rng.standard_normal((count, problem.dim))
+            whitening = Whitening(np.full(problem.dim, mean), np.eye(problem.dim) / sd)
+            assert better_bend(archive_of(problem, points), whitening, TUNING) is None
+
+
+def test_a_bend_is_taken_where_held_out_gradients_show_it() -> None:
+    points = np.random.default_rng(9).standard_normal((20, 6))
+    found = better_bend(archive_of(Funnel(), points), Whitening(np.zeros(6), np.eye(6)), TUNING)
+    assert found is not None
+    assert [layer.driver for layer in found.bend.layers] == [0]
+
+
+def test_an_archive_goes_over_with_all_that_it_has(bend: Bend) -> None:
+    """Potentials and gradients of known points are those behind the bend, and come back as they were."""
+    problem = Correlated(4)
+    points = np.random.default_rng(10).standard_normal((5, 4))
+    archive = archive_of(problem, points)
+    before, spent = archive.training(), archive.spent
+    archive.go_over(bend)
+    behind = archive.training()
+    np.testing.assert_allclose(bend.forward(behind.points), points, rtol=0, atol=1e3 * EPS)
+    np.testing.assert_allclose(behind.values, before.values - bend.log_jacobians(behind.points), rtol=1e3 * EPS)
+    archive.evaluate(behind.points, "test")
+    assert archive.spent == spent
+    archive.go_over(STRAIGHT)
+    after = archive.training()
+    for name in ("points", "values", "gradients"):
+        np.testing.assert_allclose(getattr(after, name), getattr(before, name), rtol=0, atol=1e4 * EPS)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    ("problem", "sd", "log_evidence", "units"),
+    [
+        (Twisted(), np.array([10.0, np.sqrt(201.0), *[1.0] * 8]), 5.0 * np.log(2.0 * np.pi) + np.log(10.0), 400),
+        (Funnel(), np.array([3.0, *[np.exp(2.25)] * 5]), 3.0 * np.log(2.0 * np.pi) + np.log(3.0), 600),
+    ],
+    ids=["twisted", "funnel"],
+)
+def test_bent_posteriors_are_sampled_for_hundreds_of_units(
+    problem: Potential, sd: Array, log_evidence: float, units: int, seed: int
+) -> None:
+    """Means and the driver's variance; those of the others are of variables with long tails. The evidence is of x."""
+    start = 0.1 * np.random.default_rng(seed).standard_normal(problem.dim)
+    names = [f"x{k}" for k in range(problem.dim)]
+    result = rnshmc.sample(problem, start, seed=seed, names=names, progress_bar=False)
+    assert result.outcome.method == "surrogate"
+    assert result.spent.units <= units
+    bound = z_bound(problem.dim)
+    assert np.all(np.abs(result.mean.value) < bound * result.mean.standard_error + 0.05 * sd)
+    assert np.all(result.mean.standard_error < 0.2 * sd)
+    assert result.sd.value[0] == pytest.approx(sd[0], rel=0.1)
+    error = abs(result.log_evidence.value - log_evidence)
+    assert error < bound * result.log_evidence.standard_error + 0.02
+    densities = [-problem.value(x) for x in result.chains[0, :5]]
+    np.testing.assert_allclose(result.log_densities[0, :5], densities, rtol=0, atol=1e-8)
+    assert "x0" in str(result.verdict)
+
+
+def test_the_verdict_tells_a_bend_in_the_names_of_the_user() -> None:
+    scales, shifts = np.zeros((2, 4)), np.zeros((3, 4))
+    scales[0, 1:3] = 1.5
+    shifts[2, 3] = 7.0
+    names = coordinate_names(["tau", "b1", "b2", "a"], make_transform(["positive", None, None, None], list("tbba")))
+    sentences = list(told(Bend((Layer(0, 0.0, 3.0, shifts, scales, np.ones(4)),)), names))
+    assert sentences[0].startswith("b1 and b2 scale with exp(0.5 t), t = the log of tau:")
+    assert sentences[1:] == ["a curve along the log of tau."]
+
+
+def test_a_run_resumes_behind_its_bends(tmp_path: Path) -> None:
+    """Bends follow from the evaluations alone: the second call asks for the same points, and evaluates one anew."""
+    start = np.full(10, 0.1)
+    first, second = (
+        rnshmc.sample(Twisted(), start, draws=200, filepath=tmp_path / "evaluations.jsonl", progress_bar=False)
+        for _ in range(2)
+    )
+    assert first.outcome.bend.layers
+    np.testing.assert_array_equal(first.draws, second.draws)
+    assert second.spent.values <= 1
