@@ -24,7 +24,8 @@ from rnshmc.inference.exact.target import (
     own_names,
 )
 from rnshmc.inference.progress import Listener, listening
-from rnshmc.inference.result.result import Result, make_result
+from rnshmc.inference.result.making import make_result
+from rnshmc.inference.result.result import Result
 from rnshmc.inference.stages.scale import make_coordinates, prior_scale
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
 from rnshmc.inference.stages.walls import take_up

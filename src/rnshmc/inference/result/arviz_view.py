@@ -1,7 +1,10 @@
 """Results for arviz: its plots, summaries and files."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rnshmc.types import Array
 
@@ -45,3 +48,32 @@ def inference_data(
         if unit:
             data.posterior[name].attrs["units"] = unit
     return data
+
+
+def write_netcdf(path: Path, data: Any, group: str, description: str, arrays: Mapping[str, Any]) -> None:
+    """Write an `arviz.InferenceData` with one more group: arrays by name, and a text that describes them."""
+    import arviz as az
+    import xarray as xr
+
+    variables = {
+        name: xr.Variable([f"{name}_{axis}" for axis in range(array.ndim)], array) for name, array in arrays.items()
+    }
+    more = az.InferenceData(
+        **{group: xr.Dataset(variables, attrs={"description": description})}, warn_on_custom_groups=False
+    )
+    (data + more).to_netcdf(str(path))
+
+
+def read_group(path: Path, group: str) -> tuple[str, dict[str, Any]]:
+    """Description and arrays of a group that `write_netcdf` wrote.
+
+    Raises
+    ------
+    OSError, KeyError, ValueError
+        If the file cannot be read, or has no such group.
+    """
+    import arviz as az
+
+    with az.rc_context({"data.load": "eager"}):
+        dataset = az.from_netcdf(str(path))[group]
+    return str(dataset.attrs["description"]), {name: np.asarray(found) for name, found in dataset.data_vars.items()}

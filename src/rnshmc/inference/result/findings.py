@@ -148,6 +148,8 @@ def outcome_of(
         surrogate_error=error,
         efficiency=checks.weights.efficiency if checks else np.nan,
         pareto_k=checks.weights.pareto_k if checks else np.nan,
+        checked=found.checked,
+        training=np.array(archive.training_errors).reshape(-1, 2),
         acceptance=exact.acceptance,
         predicted_acceptance=float(2.0 * ndtr(-of_proposals / np.sqrt(2.0))) if surrogate else np.nan,
         rhat=rhat,

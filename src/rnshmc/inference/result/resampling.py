@@ -27,6 +27,19 @@ def resampled(
     return corrected.draws[_systematic(weights, count, rng)], True
 
 
+def redrawn(corrected: Corrected, count: int, rng: np.random.Generator, tuning: Resampling) -> Array:
+    """Draws in x, shape (count, d), as `resampled` in coordinates in which the surrogate's draws have unit covariance.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If their covariance is singular.
+    """
+    precision = np.linalg.inv(np.atleast_2d(np.cov(corrected.draws.T)))
+    whitening = Whitening(corrected.draws.mean(axis=0), np.linalg.cholesky(precision))
+    return resampled(corrected, whitening, count, rng, tuning)[0]
+
+
 def _moment_weights(corrected: Corrected, whitening: Whitening, tuning: Resampling) -> Array | None:
     mean = corrected.expectation(whitening.whiten).value
     variance = corrected.expectation(lambda x: (whitening.whiten(x) - mean) ** 2).value
