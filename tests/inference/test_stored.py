@@ -11,7 +11,9 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import DataError
+from rnshmc.inference.result.arviz_view import by_origin
 from rnshmc.inference.result.plots import FIGURES
+from rnshmc.inference.stages.correction import largest_rhat
 from rnshmc.types import Array
 from tests.conftest import z_bound
 
@@ -82,6 +84,18 @@ def test_more_draws_have_the_corrected_moments(result: rnshmc.Result, stopped: r
     assert result.resample(10, seed=2).tobytes() != result.resample(10).tobytes()
     with pytest.raises(rnshmc.ParameterError, match="resample: no surrogate was used"):
         stopped.resample(10)
+
+
+def test_chains_for_arviz_are_those_that_draws_come_from() -> None:
+    draws = np.random.default_rng(1).standard_normal((64, 100, 2)) + np.repeat([0.0, 3.0], 32)[:, None, None]
+    flat = draws.reshape(-1, 2)
+    rows = flat[np.random.default_rng(2).permutation(len(flat))[:403]]
+    chains = by_origin(rows, flat)
+    assert chains.shape == (4, 100, 2)
+    assert {row.tobytes() for row in chains.reshape(-1, 2)} <= {row.tobytes() for row in rows}
+    # Chains in two places are seen to be; in random order they were not.
+    assert largest_rhat(chains) > 1.5
+    assert largest_rhat(rows[:400].reshape(4, 100, 2)) < 1.1
 
 
 @pytest.fixture

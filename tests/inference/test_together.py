@@ -59,7 +59,7 @@ def test_arguments_that_cannot_be_used_are_named() -> None:
         ({"kwargs": [1]}, "kwargs: expected a mapping"),
     ):
         with pytest.raises(rnshmc.ParameterError, match=told):
-            rnshmc.sample(posterior, [1.0, 1.0], **wrong)  # type: ignore[arg-type]
+            rnshmc.sample(posterior, [1.0, 1.0], **wrong)
     with pytest.raises(rnshmc.ParameterError, match="args: further arguments are for a target that is a function"):
         rnshmc.sample(model, [1.0, 1.0], args=(1,))
     with pytest.raises(rnshmc.ParameterError, match="kwargs: further arguments are for a target that is a function"):

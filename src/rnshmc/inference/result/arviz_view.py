@@ -25,7 +25,7 @@ def inference_data(
     names, units
         Of the parameters: each is a variable, with its unit as an attribute.
     draws
-        Draws of a surrogate, (n, d), the group ``posterior`` as one chain; None: there was none.
+        Draws of a surrogate, (chains, n, d), the group ``posterior``; None: there was none.
     chains, log_densities
         Draws of chains in which the exact density decides, (chains, n, d), and the log densities there. With a
         surrogate, a group ``exact`` with the log density as ``lp``; without, ``posterior`` and ``sample_stats``.
@@ -36,7 +36,7 @@ def inference_data(
     import arviz as az
 
     exact = {name: chains[:, :, i] for i, name in enumerate(names)}
-    posterior = exact if draws is None else {name: draws[None, :, i] for i, name in enumerate(names)}
+    posterior = exact if draws is None else {name: draws[:, :, i] for i, name in enumerate(names)}
     data = az.from_dict(
         posterior=posterior,
         sample_stats={"lp": log_densities} if draws is None else None,
@@ -48,6 +48,25 @@ def inference_data(
         if unit:
             data.posterior[name].attrs["units"] = unit
     return data
+
+
+def by_origin(rows: Array, draws: Array, chains: int = 4) -> Array:
+    """Resampled draws as chains, (chains, n, d), in each of them those of a part of the surrogate's chains, in order.
+
+    R-hat and effective sample size of these see chains that disagree, and draws that are repeated or correlated. Up to
+    ``chains`` - 1 draws are left out, so that there are equally many in each.
+
+    Parameters
+    ----------
+    rows
+        Resampled draws, (m, d).
+    draws
+        Those of the surrogate, (s, d), its chains one after the other.
+    """
+    places = {draw.tobytes(): place for place, draw in enumerate(draws)}
+    order = np.argsort([places.get(row.tobytes(), -1) for row in rows], kind="stable")
+    n = len(rows) // chains
+    return np.asarray(rows[order[: n * chains]].reshape(chains, n, rows.shape[1]))
 
 
 def write_netcdf(path: Path, data: Any, group: str, description: str, arrays: Mapping[str, Any]) -> None:

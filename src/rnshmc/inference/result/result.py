@@ -12,7 +12,7 @@ import numpy as np
 from rnshmc.errors import ParameterError
 from rnshmc.files import atomic_path
 from rnshmc.inference.exact.evaluation import Spent
-from rnshmc.inference.result.arviz_view import inference_data, write_netcdf
+from rnshmc.inference.result.arviz_view import by_origin, inference_data, write_netcdf
 from rnshmc.inference.result.averages import average, by_rows
 from rnshmc.inference.result.corrected import Estimate
 from rnshmc.inference.result.outcome import Outcome
@@ -133,9 +133,8 @@ class Result:
             found = corrected_quantiles(values, wanted)
         else:
             found = chain_quantiles(self._along_chains(function), wanted, mixed=self.outcome.mixed)
-        if np.ndim(probabilities):
-            return found
-        return Estimate(np.asarray(found.value[0]), np.asarray(found.standard_error[0]))
+        first = ... if np.ndim(probabilities) else 0
+        return Estimate(np.asarray(found.value[first]), np.asarray(found.standard_error[first]))
 
     def summary(self, probabilities: Sequence[float] = (0.05, 0.5, 0.95)) -> "pd.DataFrame":
         """Corrected means, standard deviations and quantiles, a row for each parameter, with their standard errors.
@@ -241,13 +240,17 @@ class Result:
     def to_arviz(self) -> Any:
         """The draws as an `arviz.InferenceData`, see `rnshmc.inference.result.arviz_view`.
 
+        The surrogate's draws are four chains, by the chains that they come from, and warm-up is left out.
+
         Means, standard deviations and the log evidence with their standard errors, what was spent and the verdict are
         attributes.
         """
+        surrogate = self.outcome.surrogate
+        rows = None if surrogate is None else by_origin(self.outcome.rows, surrogate.draws)
         return inference_data(
             self.names,
             self.units,
-            draws=None if self.outcome.surrogate is None else self.draws,
+            draws=None if rows is None else self._transform.parameters(rows),
             chains=self.chains,
             log_densities=self.log_densities,
             attributes=self._attributes()
