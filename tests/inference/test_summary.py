@@ -9,10 +9,12 @@ from scipy import stats
 
 import rnshmc
 from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.quantiles import chain_quantiles, corrected_quantiles
 from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.tails import no_tails
 from rnshmc.inference.surrogate.weights import smoothed
+from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 from tests.conftest import z_bound
 
@@ -100,9 +102,13 @@ def test_quantiles_of_chains_have_the_errors_of_independent_draws_where_they_are
 def test_there_are_no_errors_where_chains_are_in_different_places(result: rnshmc.Result) -> None:
     chains = np.random.default_rng(4).standard_normal((4, 1000, 2))
     assert np.isnan(chain_quantiles(chains, PROBABILITIES, mixed=False).standard_error).all()
-    apart = replace(result, outcome=replace(result.outcome, rhat=1.2)).summary()
-    assert np.isnan(apart[[name for name in apart.columns if "_" in name]].to_numpy()).all()
-    assert np.isfinite(apart[["mean", "sd", "5%", "50%", "95%"]].to_numpy()).all()
+    surrogate = result.outcome.surrogate
+    assert surrogate is not None
+    outcome = replace(result.outcome, rhat=1.2, surrogate=replace(surrogate, mixed=False))
+    apart = make_result(outcome, make_transform(["positive"] * 2, result.names), names=result.names, units=result.units)
+    table = apart.summary()
+    assert np.isnan(table[[name for name in table.columns if "_" in name]].to_numpy()).all()
+    assert np.isfinite(table[["mean", "sd", "5%", "50%", "95%"]].to_numpy()).all()
 
 
 def test_a_run_without_draws_has_a_table_of_nothing() -> None:

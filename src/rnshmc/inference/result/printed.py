@@ -1,10 +1,13 @@
-"""A result in words: a row for each parameter, and what was drawn and spent."""
+"""A result in words: a row for each parameter, what was drawn and spent, and what goes with draws and tables."""
 
 import math
 from collections.abc import Sequence
+from importlib import metadata
+from typing import Any
 
 from rnshmc.inference.result.corrected import Estimate
 from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.result.verdict import Verdict
 
 MOST_ROWS = 30
 """Parameters that the printed table shows."""
@@ -38,6 +41,23 @@ def account(outcome: Outcome) -> list[str]:
     if not math.isfinite(error):
         return lines
     return [*lines, f"log evidence {value:.2f} +- {error:.2g}: of the log density as given"]
+
+
+def attributes(outcome: Outcome, verdict: Verdict) -> dict[str, Any]:
+    """What draws and tables carry with them: how they were made, what was spent, and the verdict."""
+    return {
+        "inference_library": "rnshmc",
+        "inference_library_version": metadata.version("rnshmc"),
+        "method": outcome.method,
+        "values": outcome.spent.values,
+        "gradients": outcome.spent.gradients,
+        "failed": outcome.spent.failed,
+        "level": verdict.level,
+        "verdict": str(verdict),
+        "r_hat": outcome.rhat,
+        "log_evidence": float(outcome.log_evidence.value),
+        "log_evidence_standard_error": float(outcome.log_evidence.standard_error),
+    }
 
 
 def _made(outcome: Outcome) -> str:

@@ -82,7 +82,7 @@ def chain_quantiles(chains: Array, probabilities: Array, *, mixed: bool) -> Esti
     below = (chains[:, :, None] <= found).astype(np.float64)
     error = average(below.reshape(*chains.shape[:2], -1), mixed=mixed).standard_error.reshape(found.shape)
     places = np.broadcast_to(probabilities.reshape(-1, *(1 for _ in rest)), found.shape)
-    return Estimate(found, error * _slopes(ordered, places, np.nan_to_num(error)))
+    return Estimate(found, error * _slopes(ordered, places, error))
 
 
 def _distribution(corrected: Corrected, at: Array) -> Estimate:
@@ -93,7 +93,7 @@ def _distribution(corrected: Corrected, at: Array) -> Estimate:
 
 def _slopes(ordered: Array, places: Array, errors: Array) -> Array:
     """Slopes of quantile functions, (p, ...), about probabilities with these errors, of ordered values, (s, ...)."""
-    width = np.maximum(errors, WINDOW)
+    width = np.maximum(np.nan_to_num(errors), WINDOW)
     low, high = np.maximum(places - width, 0.0), np.minimum(places + width, 1.0)
     last = len(ordered) - 1
     lower, upper = (np.take_along_axis(ordered, np.rint(p * last).astype(int), axis=0) for p in (low, high))

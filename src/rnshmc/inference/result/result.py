@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from rnshmc.inference.result.corrected import Estimate
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.plots import plot
 from rnshmc.inference.result.prediction import Prediction
-from rnshmc.inference.result.printed import account, table
+from rnshmc.inference.result.printed import account, attributes, table
 from rnshmc.inference.result.quantiles import chain_quantiles, corrected_quantiles, transformed
 from rnshmc.inference.result.resampling import redrawn
 from rnshmc.inference.result.stored import GROUP, packed
@@ -155,8 +154,8 @@ class Result:
             self.mean,
             self.sd,
             {p: Estimate(value, error) for p, value, error in rows},
-            mixed=not self.outcome.rhat > DEFAULT.judging.apart,
-            attributes=self._attributes() | {"units": dict(zip(self.names, self.units, strict=True))},
+            attributes=attributes(self.outcome, self.verdict)
+            | {"units": dict(zip(self.names, self.units, strict=True))},
         )
 
     def resample(self, draws: int, *, seed: int = 1) -> Array:
@@ -253,7 +252,7 @@ class Result:
             draws=None if rows is None else self._transform.parameters(rows),
             chains=self.chains,
             log_densities=self.log_densities,
-            attributes=self._attributes()
+            attributes=attributes(self.outcome, self.verdict)
             | {
                 "mean": self.mean.value,
                 "mean_standard_error": self.mean.standard_error,
@@ -280,22 +279,6 @@ class Result:
         """Values of a function of rows along the exact chains, (chains, n, ...)."""
         values = function(self.chains.reshape(-1, len(self.names)))
         return values.reshape(*self.chains.shape[:2], *values.shape[1:])
-
-    def _attributes(self) -> dict[str, Any]:
-        """What draws and tables carry with them."""
-        return {
-            "inference_library": "rnshmc",
-            "inference_library_version": metadata.version("rnshmc"),
-            "method": self.outcome.method,
-            "values": self.spent.values,
-            "gradients": self.spent.gradients,
-            "failed": self.spent.failed,
-            "level": self.verdict.level,
-            "verdict": str(self.verdict),
-            "r_hat": self.outcome.rhat,
-            "log_evidence": float(self.log_evidence.value),
-            "log_evidence_standard_error": float(self.log_evidence.standard_error),
-        }
 
     def __repr__(self) -> str:
         rows = table(self.names, self.units, self.mean, self.sd)

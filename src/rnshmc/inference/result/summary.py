@@ -17,7 +17,6 @@ def summary_table(
     sd: Estimate,
     quantiles: Mapping[float, Estimate],
     *,
-    mixed: bool,
     attributes: Mapping[str, Any],
 ) -> "pd.DataFrame":
     """A row for each parameter: mean, sd, quantiles, their standard errors, and the effective sample size of the mean.
@@ -30,8 +29,6 @@ def summary_table(
         With standard errors, (d,).
     quantiles
         By probability, (d,) each.
-    mixed
-        Whether the chains behind them agree. If not, there are no standard errors.
     attributes
         ``attrs`` of the table.
     """
@@ -40,8 +37,7 @@ def summary_table(
 
     estimates = {"mean": mean, "sd": sd} | {f"{100 * p:g}%": found for p, found in quantiles.items()}
     values = {label: found.value for label, found in estimates.items()}
-    unknown = np.full(len(names), np.nan)
-    errors = {f"mcse_{label}": found.standard_error if mixed else unknown for label, found in estimates.items()}
+    errors = {f"mcse_{label}": found.standard_error for label, found in estimates.items()}
     with np.errstate(divide="ignore", invalid="ignore"):
         ess = (sd.value / errors["mcse_mean"]) ** 2
     table = pd.DataFrame(values | errors | {"ess_mean": ess}, index=list(names))
