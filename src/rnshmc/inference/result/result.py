@@ -149,13 +149,13 @@ class Result:
         """
         found = self.quantile(probabilities)
         rows = zip(probabilities, found.value, found.standard_error, strict=True)
+        units = dict(zip(self.names, self.units, strict=True))
         return summary_table(
             self.names,
             self.mean,
             self.sd,
             {p: Estimate(value, error) for p, value, error in rows},
-            attributes=attributes(self.outcome, self.verdict)
-            | {"units": dict(zip(self.names, self.units, strict=True))},
+            attributes=attributes(self.outcome, self.verdict) | {"units": units},
         )
 
     def resample(self, draws: int, *, seed: int = 1) -> Array:
