@@ -22,7 +22,7 @@ STAGES = (
     ("diagnostics",),
     ("inference",),
     # Adapters, each imported by its users alone
-    ("pymc", "pypesto"),
+    ("bilby", "pymc", "pypesto"),
     ("experiments",),
     ("store", "rerun"),
     ("results",),
