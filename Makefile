@@ -5,7 +5,7 @@ ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
 CALIBRATED := $(if $(filter sample,$(PART)),tests/inference/test_moment_calibration.py tests/inference/test_emulated_calibration.py,tests/test_calibration.py tests/inference)
 
-.PHONY: help env run test suite test-rounding test-dolfinx test-wheel site calibrate test-slurm paper lint lock clean
+.PHONY: help env run test suite test-rounding test-dolfinx test-wheel test-adapters site calibrate test-slurm paper lint lock clean
 
 help: ## Print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -38,6 +38,9 @@ test-dolfinx: ## Run the PDE tests with dolfinx 0.5.2, 0.9 and 0.11, each in a D
 
 test-wheel: ## Install the wheel into an empty environment and run the tutorial there
 	@scripts/test-wheel.sh
+
+test-adapters: ## Test the adapters, each with the real package in an environment of its own
+	@scripts/test-adapters.sh
 
 site: ## Build the documentation site in build/site
 	@scripts/site.sh

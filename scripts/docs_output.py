@@ -14,7 +14,7 @@ from pathlib import Path
 from run_page import Output, run_page
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/index.md", "docs/tutorial.md")
+PAGES = ("README.md", "docs/index.md", "docs/result.md", "docs/tutorial.md")
 WIDTH = 88
 CONTINUED = " " * 6
 

@@ -21,6 +21,8 @@ STAGES = (
     ("run",),
     ("diagnostics",),
     ("inference",),
+    # Adapters, each imported by its users alone
+    ("bilby", "pymc", "pypesto"),
     ("experiments",),
     ("store", "rerun"),
     ("results",),

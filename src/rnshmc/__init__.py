@@ -16,6 +16,7 @@ type checkers.
 
 EXPORTS = {
     "sample": "rnshmc.inference.call",
+    "load": "rnshmc.inference.result.making",
     "Result": "rnshmc.inference.result.result",
     # What a posterior can be given as
     "LeastSquares": "rnshmc.inference.exact.least_squares",

@@ -28,6 +28,17 @@ def test_a_posterior_of_one_s_own_is_sampled(page: str, docs_output: ModuleType)
     assert differences(docs_output.joined(output.shown), output.printed) == []
 
 
+def test_a_result_has_a_table_figures_and_a_file(
+    docs_output: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    names, (output,) = docs_output.run_page(ROOT / "docs/result.md")
+    assert differences(docs_output.joined(output.shown), output.printed) == []
+    assert {path.name for path in tmp_path.iterdir()} == {"pairs.png", "surrogate.png", "training.png", "result.nc"}
+    assert names["more"].shape == (10_000, 2)
+
+
 def test_the_papers_sampler_samples_its_posterior(docs_output: ModuleType) -> None:
     names, _ = docs_output.run_page(ROOT / "docs/samplers.md")
     draws = names["chain"].sampling.draws

@@ -1,5 +1,6 @@
 """Several modes, each with a surrogate of its own."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from scipy.special import logsumexp
 
 import rnshmc
+from rnshmc.diagnostics.summary import summarise
 from rnshmc.inference.modes import Part
 from rnshmc.inference.result.corrected import Estimate
 from rnshmc.inference.result.mixture import Mixture
@@ -125,3 +127,19 @@ def test_errors_of_shares_are_of_first_order() -> None:
     np.testing.assert_allclose(
         Mixture((), evidences).log_evidence.standard_error, logsumexp(drawn, axis=1).std(), rtol=0.05
     )
+
+
+def test_tables_and_files_are_of_all_modes(sampled: Any, tmp_path: Path) -> None:
+    # Of the second coordinate, 0.7 are within three standard deviations of zero.
+    low, high = sampled.quantile([0.25, 0.9], lambda theta: theta[:, 1]).value
+    assert abs(low) < 3.0
+    assert abs(high - 8.0) < 3.0
+    more = sampled.resample(3000)
+    nearest = ((more[:, None] - THREE.means) ** 2).sum(axis=2).argmin(axis=1)
+    assert np.abs(np.bincount(nearest) / 3000 - THREE.shares).max() < z_bound(3) * 0.5 / np.sqrt(1000.0)
+    sampled.save(tmp_path / "modes.nc")
+    again = rnshmc.load(tmp_path / "modes.nc")
+    np.testing.assert_array_equal(again.mean.value, sampled.mean.value)
+    np.testing.assert_array_equal(again.mean.standard_error, sampled.mean.standard_error)
+    assert str(again.verdict) == str(sampled.verdict)
+    assert float(np.max(summarise(np.moveaxis(sampled.to_arviz().posterior.to_array().values, 0, -1)).rhat)) < 1.02

@@ -52,6 +52,8 @@ def outcome(**changes: Any) -> Outcome:
         surrogate_error=0.2,
         efficiency=0.96,
         pareto_k=0.3,
+        checked=None,
+        training=np.zeros((0, 2)),
         acceptance=0.9,
         predicted_acceptance=0.89,
         rhat=1.01,

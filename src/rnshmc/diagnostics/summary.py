@@ -1,6 +1,7 @@
 """Rank-normalised diagnostics of Vehtari et al. (2021). The only file that knows arviz."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,5 +73,18 @@ def _per_coordinate(function: Callable[..., Any], chains: Array, **options: str)
     import xarray as xr
 
     dataset = xr.Dataset({"q": (("chain", "draw", "dim"), chains)})
-    with np.errstate(invalid="ignore"):  # arviz divides zero by zero where a coordinate never moves
+    # arviz divides zero by zero where a coordinate never moves
+    with np.errstate(invalid="ignore"), _without_numba():
         return np.asarray(function(dataset, **options)["q"].to_numpy())
+
+
+@contextmanager
+def _without_numba() -> Iterator[None]:
+    """arviz without Numba, whether it is installed or not: with it, its mcse fails from NumPy 2.4 on (arviz 0.23.4)."""
+    from arviz.utils import Numba
+
+    before, Numba.numba_flag = Numba.numba_flag, False
+    try:
+        yield
+    finally:
+        Numba.numba_flag = before

@@ -10,21 +10,29 @@ import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.algorithm import run
+from rnshmc.inference.exact.density import Density
+from rnshmc.inference.exact.evaluation import Evaluable
 from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.exact.forward import Model
 from rnshmc.inference.exact.known import Known, read_known, read_runs
 from rnshmc.inference.exact.ledger import Ledger
-from rnshmc.inference.exact.pools import Pool, make_workers
+from rnshmc.inference.exact.pools import Pool, Workers, make_workers
+from rnshmc.inference.exact.runner import Runner
 from rnshmc.inference.exact.target import (
     Gradient,
     digest_of,
+    is_function,
     make_names,
     make_posterior,
     make_starts,
     make_units,
     own_names,
+    with_arguments,
 )
+from rnshmc.inference.exact.together import Together
 from rnshmc.inference.progress import Listener, listening
-from rnshmc.inference.result.result import Result, make_result
+from rnshmc.inference.result.making import make_result
+from rnshmc.inference.result.result import Result
 from rnshmc.inference.stages.scale import make_coordinates, prior_scale
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
 from rnshmc.inference.stages.walls import take_up
@@ -38,6 +46,9 @@ def sample(
     x0: npt.ArrayLike,
     *,
     gradient: Gradient = None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    vectorize: bool = False,
     draws: int = 2000,
     seed: int = 1,
     scale: npt.ArrayLike | None = None,
@@ -70,6 +81,12 @@ def sample(
         to has a surrogate of its own, and its share of the posterior.
     gradient
         Gradient of the log density as a function of its own; False: do without one.
+    args, kwargs
+        Further arguments of the log density and of its gradient: ``target(x, *args, **kwargs)``.
+    vectorize
+        Whether the function takes all points of a batch in one call, as rows, (n, d), and returns n log densities, or
+        the pair of these and their gradients, (n, d); that of a `Model`, outputs (n, ...). Points that fail are rows of
+        NaN; what it raises is a failure of all points of the batch. There is no pool then.
     draws
         Number of draws in the result. It sets the precision, too: expectations aim at the errors of half as many
         independent draws.
@@ -133,6 +150,7 @@ def sample(
     StoreError
         If a file cannot be written, or holds evaluations of another target.
     """
+    target, gradient = with_arguments(target, gradient, args, kwargs)
     starts = make_starts(x0)
     dim = starts.shape[1]
     chosen_names = make_names(names, dim, own_names(target))
@@ -153,7 +171,10 @@ def sample(
         known = read_known(evaluations, chosen_names)
     else:
         known = read_runs(evaluations, chosen_names, posed, starts[0])
-    workers = make_workers(pool, posterior.evaluable, time_limit=time_limit)
+    if vectorize:
+        workers: Workers = _together(target, posterior.evaluable, pool, time_limit)
+    else:
+        workers = make_workers(pool, posterior.evaluable, time_limit=time_limit)
     # The digest of a target says nothing of a gradient beside it.
     digest = None if callable(gradient) else digest_of(target)
     ledger = None
@@ -196,6 +217,23 @@ def sample(
             potential, doubts = potential.bounded(transform), (*doubts, doubt)
             coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
+
+
+def _together(target: Any, evaluable: Evaluable, pool: Pool, time_limit: float | None) -> Together:
+    """The workers of a target that takes all points of a batch in one call.
+
+    Raises
+    ------
+    ParameterError
+        If the target cannot, or there is a pool or a time limit, too.
+    """
+    for name, value in (("pool", pool), ("time_limit", time_limit)):
+        if value is not None:
+            raise ParameterError(f"{name}: with vectorize=True this process calls the target, for all points at once")
+    if not (is_function(target) or isinstance(target, Model)):
+        raise ParameterError(f"vectorize: expected a function of points as rows or a Model of one, got {target!r:.80}")
+    assert isinstance(evaluable, Density | Runner)
+    return Together(evaluable)
 
 
 def _check_whole(name: str, number: Any, least: int) -> None:

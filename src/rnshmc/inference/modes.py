@@ -10,7 +10,7 @@ from scipy.special import logsumexp, softmax
 from rnshmc.inference.attempt import Job, attempts
 from rnshmc.inference.result.corrected import Estimate
 from rnshmc.inference.result.findings import Found
-from rnshmc.inference.result.mixture import Mixture
+from rnshmc.inference.result.mixture import Mixture, apportioned
 from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.stages.correction import Checked, metropolis
 from rnshmc.inference.stages.descent import Mode, Watch, unwatched
@@ -105,10 +105,9 @@ def combined(job: Job, found: Found, parts: tuple[Found, ...]) -> Found:
     mixture = Mixture(surrogates, evidences)
     shares = mixture.shares.value
     checked = _proportional(found, parts, shares, job.rng)
-    ends = np.rint(np.cumsum(shares) * job.draws).astype(int)
     rows = [
         resampled(surrogate, part.whitening, int(count), job.rng, job.tuning.resampling)
-        for surrogate, part, count in zip(surrogates, parts, np.diff(ends, prepend=0), strict=True)
+        for surrogate, part, count in zip(surrogates, parts, apportioned(shares, job.draws), strict=True)
         if part.whitening is not None
     ]
     return replace(

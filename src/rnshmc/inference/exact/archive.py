@@ -94,6 +94,8 @@ class Archive:
 
     Attributes
     ----------
+    training_errors
+        Units spent so far and sd(U - V), of each batch of draws of a surrogate.
     noise
         Largest measured standard deviation of the noise of values; 0 where none was measured.
     part
@@ -111,7 +113,7 @@ class Archive:
             self._keep(found)
         self._differences: list[Evaluation] = []
         self.by_stage: dict[str, Spent] = {}
-        self.surrogate_error = float("nan")
+        self.training_errors: list[tuple[int, float]] = []
         self.noise = 0.0
         self.part: Callable[[Array], tuple[Array, Array]] | None = None
         self.emulating = evaluations.posed is not None
@@ -160,6 +162,15 @@ class Archive:
     def spent(self) -> Spent:
         """What was spent so far."""
         return self._evaluations.spent
+
+    @property
+    def surrogate_error(self) -> float:
+        """sd(U - V) at the latest draws of a surrogate; NaN before any."""
+        return self.training_errors[-1][1] if self.training_errors else math.nan
+
+    @surrogate_error.setter
+    def surrogate_error(self, error: float) -> None:
+        self.training_errors.append((self.spent.units, error))
 
     def affordable(self, points: Array) -> int:
         """Number of rows of ``points``, from the first on, whose values are known or that the budget still allows."""

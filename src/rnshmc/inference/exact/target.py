@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -110,6 +111,38 @@ def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
     if isinstance(target, str):
         hint = "; for a model behind UM-Bridge: rnshmc.UMBridge(address, data=..., noise_sd=..., prior=...)"
     raise ParameterError(f"target: expected a function of x or a potential, got {target!r:.80}{hint}")
+
+
+def with_arguments(
+    target: Any, gradient: Gradient, args: Sequence[Any], kwargs: Mapping[str, Any] | None
+) -> tuple[Any, Gradient]:
+    """A target and its gradient as functions of x alone, with further arguments bound.
+
+    Raises
+    ------
+    ParameterError
+        If the target is no function, or the arguments are no sequence and no mapping.
+    """
+    if isinstance(args, str) or not isinstance(args, Sequence):
+        raise ParameterError(f"args: expected a sequence of further arguments of the target, got {args!r:.80}")
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise ParameterError(f"kwargs: expected a mapping of further arguments of the target, got {kwargs!r:.80}")
+    if not args and not kwargs:
+        return target, gradient
+    if not is_function(target):
+        name = "args" if args else "kwargs"
+        raise ParameterError(f"{name}: further arguments are for a target that is a function, got {target!r:.80}")
+    bound = partial(_bound, args=tuple(args), kwargs=dict(kwargs or {}))
+    return bound(target), bound(gradient) if callable(gradient) else gradient
+
+
+def is_function(target: Any) -> bool:
+    """Whether a target is a function of x, not a model, a potential or a server."""
+    return callable(target) and model_of(target) is None and not callable(getattr(target, "value", None))
+
+
+def _bound(function: Callable[..., Any], *, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[Array], Any]:
+    return lambda x: function(x, *args, **kwargs)
 
 
 def digest_of(target: Any) -> str | None:

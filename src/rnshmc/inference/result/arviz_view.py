@@ -1,7 +1,10 @@
 """Results for arviz: its plots, summaries and files."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rnshmc.types import Array
 
@@ -22,7 +25,7 @@ def inference_data(
     names, units
         Of the parameters: each is a variable, with its unit as an attribute.
     draws
-        Draws of a surrogate, (n, d), the group ``posterior`` as one chain; None: there was none.
+        Draws of a surrogate, (chains, n, d), the group ``posterior``; None: there was none.
     chains, log_densities
         Draws of chains in which the exact density decides, (chains, n, d), and the log densities there. With a
         surrogate, a group ``exact`` with the log density as ``lp``; without, ``posterior`` and ``sample_stats``.
@@ -33,7 +36,7 @@ def inference_data(
     import arviz as az
 
     exact = {name: chains[:, :, i] for i, name in enumerate(names)}
-    posterior = exact if draws is None else {name: draws[None, :, i] for i, name in enumerate(names)}
+    posterior = exact if draws is None else {name: draws[:, :, i] for i, name in enumerate(names)}
     data = az.from_dict(
         posterior=posterior,
         sample_stats={"lp": log_densities} if draws is None else None,
@@ -45,3 +48,52 @@ def inference_data(
         if unit:
             data.posterior[name].attrs["units"] = unit
     return data
+
+
+def by_origin(rows: Array, draws: Array | None, chains: int = 4) -> Array:
+    """Resampled draws as chains, (chains, n, d), in each of them those of a part of the surrogate's chains, in order.
+
+    R-hat and effective sample size of these see chains that disagree, and draws that are repeated or correlated. Up to
+    ``chains`` - 1 draws are left out, so that there are equally many in each.
+
+    Parameters
+    ----------
+    rows
+        Resampled draws, (m, d).
+    draws
+        Those of the surrogate, (s, d), its chains one after the other. None: where chains say nothing, for each is of
+        one of several modes, rows stay in their order, which is random.
+    """
+    places = {draw.tobytes(): place for place, draw in enumerate(() if draws is None else draws)}
+    order = np.argsort([places.get(row.tobytes(), -1) for row in rows], kind="stable")
+    n = len(rows) // chains
+    return np.asarray(rows[order[: n * chains]].reshape(chains, n, rows.shape[1]))
+
+
+def write_netcdf(path: Path, data: Any, group: str, description: str, arrays: Mapping[str, Any]) -> None:
+    """Write an `arviz.InferenceData` with one more group: arrays by name, and a text that describes them."""
+    import arviz as az
+    import xarray as xr
+
+    variables = {
+        name: xr.Variable([f"{name}_{axis}" for axis in range(array.ndim)], array) for name, array in arrays.items()
+    }
+    more = az.InferenceData(
+        **{group: xr.Dataset(variables, attrs={"description": description})}, warn_on_custom_groups=False
+    )
+    (data + more).to_netcdf(str(path))
+
+
+def read_group(path: Path, group: str) -> tuple[str, dict[str, Any]]:
+    """Description and arrays of a group that `write_netcdf` wrote.
+
+    Raises
+    ------
+    OSError, KeyError, ValueError
+        If the file cannot be read, or has no such group.
+    """
+    import arviz as az
+
+    with az.rc_context({"data.load": "eager"}):
+        dataset = az.from_netcdf(str(path))[group]
+    return str(dataset.attrs["description"]), {name: np.asarray(found) for name, found in dataset.data_vars.items()}

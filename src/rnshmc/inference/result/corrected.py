@@ -122,6 +122,11 @@ class Corrected:
         return Estimate(mean + correction, np.sqrt(error) if self.mixed else np.full(error.shape, np.nan))
 
     @property
+    def origins(self) -> Array | None:
+        """Draws in the order of the chains that they come from."""
+        return self.draws
+
+    @property
     def exact_weights(self) -> Array:
         """Importance weights from the density that the checked draws are of to the exact one, of mean 1."""
         if self.base is None:

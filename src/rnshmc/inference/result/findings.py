@@ -111,6 +111,7 @@ class Found:
         return replace(
             self,
             surrogate=self.surrogate and self.surrogate.moved(bend.forward),
+            checked=self.checked and self.checked.straightened(bend),
             exact=self.exact and self.exact.straightened(bend),
             rows=self.rows and (bend.forward(self.rows[0]), self.rows[1]),
             blocks=tuple(Exact(*block).straightened(bend).parts for block in self.blocks),
@@ -172,6 +173,8 @@ def outcome_of(
         surrogate_error=error,
         efficiency=checks.weights.efficiency if checks else np.nan,
         pareto_k=checks.weights.pareto_k if checks else np.nan,
+        checked=found.checked,
+        training=np.array(archive.training_errors).reshape(-1, 2),
         acceptance=exact.acceptance,
         predicted_acceptance=float(2.0 * ndtr(-of_proposals / np.sqrt(2.0))) if surrogate else np.nan,
         rhat=rhat,

@@ -5,10 +5,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from rnshmc.inference.result.corrected import Corrected, Estimate, scaled
 from rnshmc.inference.surrogate.weights import Weights, smoothed
 from rnshmc.types import Array
+
+
+def apportioned(shares: Array, count: int) -> npt.NDArray[np.intp]:
+    """Whole numbers in proportion to some shares, of sum ``count``."""
+    ends = np.rint(np.cumsum(shares) * count).astype(np.intp)
+    ends[-1] = count
+    return np.diff(ends, prepend=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +85,22 @@ class Mixture:
         return scaled(self.expectation(lambda x: ((x - centre) / scale) ** 2), scale**2)
 
     def _scale(self) -> Array:
-        """Standard deviations of the coordinates over draws of all surrogates, without regard to their shares."""
-        return np.asarray(np.concatenate([part.draws for part in self.parts]).std(axis=0))
+        """Standard deviations of the coordinates over draws of all surrogates."""
+        return np.asarray(self.draws.std(axis=0))
+
+    @cached_property
+    def draws(self) -> Array:
+        """Draws of all surrogates, evenly spaced, as many of each as its share asks for."""
+        counts = apportioned(self.shares.value, min(len(part.draws) for part in self.parts))
+        pairs = zip(self.parts, counts, strict=True)
+        return np.concatenate(
+            [part.draws[np.linspace(0, len(part.draws) - 1, count).astype(int)] for part, count in pairs]
+        )
+
+    @property
+    def origins(self) -> None:
+        """None: the chains of each surrogate are of one mode."""
+        return
 
     @property
     def checked(self) -> Array:

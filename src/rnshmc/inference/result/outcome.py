@@ -7,6 +7,7 @@ from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected, Estimate
 from rnshmc.inference.result.mixture import Mixture
+from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.types import Array
@@ -56,6 +57,10 @@ class Outcome:
     surrogate_error, efficiency, pareto_k
         sd(U - V) at draws of the surrogate that it was not trained on, efficiency of the importance weights and shape
         of their tail; NaN without a surrogate.
+    checked
+        Draws of the latest surrogate that was checked, used or not, with exact potentials; None if none was.
+    training
+        Units spent so far and sd(U - V), a row for each batch of draws of a surrogate, (k, 2).
     acceptance, predicted_acceptance
         Of exact Metropolis steps, and what sd(U - V) predicts for normal differences; NaN without.
     rhat
@@ -102,6 +107,8 @@ class Outcome:
     surrogate_error: float
     efficiency: float
     pareto_k: float
+    checked: Checked | None
+    training: Array
     acceptance: float
     predicted_acceptance: float
     rhat: float

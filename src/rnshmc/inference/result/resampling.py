@@ -3,6 +3,7 @@
 import numpy as np
 
 from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.result.mixture import Mixture, apportioned
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning_result import Resampling
 from rnshmc.types import Array
@@ -25,6 +26,22 @@ def resampled(
     if weights is None:
         return corrected.checked[_systematic(corrected.exact_weights, count, rng)], False
     return corrected.draws[_systematic(weights, count, rng)], True
+
+
+def redrawn(corrected: Corrected | Mixture, count: int, rng: np.random.Generator, tuning: Resampling) -> Array:
+    """Draws in x, shape (count, d), as `resampled` in coordinates in which the surrogate's draws have unit covariance.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If their covariance is singular.
+    """
+    if isinstance(corrected, Mixture):
+        pairs = zip(corrected.parts, apportioned(corrected.shares.value, count), strict=True)
+        return rng.permutation(np.concatenate([redrawn(part, int(n), rng, tuning) for part, n in pairs]))
+    precision = np.linalg.inv(np.atleast_2d(np.cov(corrected.draws.T)))
+    whitening = Whitening(corrected.draws.mean(axis=0), np.linalg.cholesky(precision))
+    return resampled(corrected, whitening, count, rng, tuning)[0]
 
 
 def _moment_weights(corrected: Corrected, whitening: Whitening, tuning: Resampling) -> Array | None:

@@ -1,31 +1,36 @@
 """What `rnshmc.sample` returns, in the user's coordinates."""
 
-import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
 from rnshmc.errors import ParameterError
 from rnshmc.files import atomic_path
 from rnshmc.inference.exact.evaluation import Spent
-from rnshmc.inference.result.arviz_view import inference_data
-from rnshmc.inference.result.bends_told import coordinate_names
+from rnshmc.inference.result.arviz_view import by_origin, inference_data, write_netcdf
+from rnshmc.inference.result.averages import average, by_rows
 from rnshmc.inference.result.corrected import Estimate
 from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.result.plots import plot
 from rnshmc.inference.result.prediction import Prediction
-from rnshmc.inference.result.verdict import Verdict, judge
+from rnshmc.inference.result.printed import account, attributes, table
+from rnshmc.inference.result.quantiles import chain_quantiles, corrected_quantiles
+from rnshmc.inference.result.resampling import redrawn
+from rnshmc.inference.result.stored import GROUP, packed
+from rnshmc.inference.result.summary import summary_table
+from rnshmc.inference.result.verdict import Verdict
 from rnshmc.inference.surrogate.outputs import EmulatedOutputs
 from rnshmc.inference.transforms import Transform
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array
 
-MOST_ROWS = 30
-"""Parameters that the printed table shows."""
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,17 +94,93 @@ class Result:
             If it returns another number of rows, or there are no draws.
         """
 
-        def checked(theta: Array) -> Array:
-            values = np.asarray(function(theta), dtype=np.float64)
-            if values.ndim not in (1, 2) or len(values) != len(theta):
-                raise ParameterError(
-                    f"function: expected a row for each of {len(theta)} draws, got shape {values.shape}"
-                )
-            return values
-
+        function = by_rows(function)
         if self.outcome.surrogate is not None:
-            return self.outcome.surrogate.expectation(lambda x: checked(self._transform.parameters(x)))
-        return average(np.array([checked(chain) for chain in self.chains]), mixed=self.outcome.mixed)
+            return self.outcome.surrogate.expectation(lambda x: function(self._transform.parameters(x)))
+        return average(self._along_chains(function), mixed=self.outcome.mixed)
+
+    def quantile(
+        self, probabilities: float | Sequence[float], function: Callable[[Array], Any] = lambda theta: theta
+    ) -> Estimate:
+        """Posterior quantiles of a function of the parameters, with their standard errors.
+
+        Where the corrected distribution function, the `expectation` of 1[f <= q], reaches each probability.
+
+        Parameters
+        ----------
+        probabilities
+            One, or several, between 0 and 1.
+        function
+            From parameters, shape (n, d), to values, (n,) or (n, k); without one, the parameters.
+
+        Returns
+        -------
+        Estimate
+            A row for each probability, or one without that dimension for a number.
+
+        Raises
+        ------
+        ParameterError
+            If a probability is not between 0 and 1, or the function returns another number of rows.
+        """
+        wanted = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
+        if wanted.ndim > 1 or not ((wanted > 0.0) & (wanted < 1.0)).all():
+            raise ParameterError(f"probabilities: expected numbers between 0 and 1, got {probabilities!r}")
+        function = by_rows(function)
+        if self.outcome.surrogate is not None:
+            values = self.outcome.surrogate.moved(lambda x: function(self._transform.parameters(x)))
+            found = corrected_quantiles(values, wanted)
+        else:
+            found = chain_quantiles(self._along_chains(function), wanted, mixed=self.outcome.mixed)
+        first = ... if np.ndim(probabilities) else 0
+        return Estimate(np.asarray(found.value[first]), np.asarray(found.standard_error[first]))
+
+    def summary(self, probabilities: Sequence[float] = (0.05, 0.5, 0.95)) -> "pd.DataFrame":
+        """Corrected means, standard deviations and quantiles, a row for each parameter, with their standard errors.
+
+        Columns are ``mean``, ``sd``, ``5%``, ``50%``, ``95%``, their standard errors ``mcse_mean``, ..., and
+        ``ess_mean``, the number of independent draws whose mean would have this error. Where the chains disagree (R-hat
+        above 1.1) there are no standard errors. ``attrs`` has verdict, spent evaluations, units and version.
+
+        Parameters
+        ----------
+        probabilities
+            Of the quantiles.
+        """
+        found = self.quantile(probabilities)
+        rows = zip(probabilities, found.value, found.standard_error, strict=True)
+        units = dict(zip(self.names, self.units, strict=True))
+        return summary_table(
+            self.names,
+            self.mean,
+            self.sd,
+            {p: Estimate(value, error) for p, value, error in rows},
+            attributes=attributes(self.outcome, self.verdict) | {"units": units},
+        )
+
+    def resample(self, draws: int, *, seed: int = 1) -> Array:
+        """More draws, shape (draws, d), of the same law as `draws` and for no evaluation.
+
+        They are among the surrogate's draws that the result holds, some ten thousand; more than these repeat.
+
+        Parameters
+        ----------
+        draws
+            Their number.
+        seed
+            Draws them.
+
+        Raises
+        ------
+        ParameterError
+            If no surrogate was used.
+        """
+        if self.outcome.surrogate is None:
+            raise ParameterError(
+                "resample: no surrogate was used; sample again with more draws= and the same filepath="
+            )
+        rows = redrawn(self.outcome.surrogate, draws, stream(seed, "more draws"), DEFAULT.resampling)
+        return self._transform.parameters(rows)
 
     def predict(self, *, seed: int = 1) -> Prediction:
         """Posterior predictive of a `rnshmc.Model`: its outputs at `draws`, by the emulator. The model is not run.
@@ -121,7 +202,8 @@ class Result:
         emulated = self.outcome.emulated
         if emulated is None:
             raise ParameterError(
-                "predict: no outputs were emulated; the target has to be a rnshmc.Model, and its surrogate good enough"
+                "predict: no outputs were emulated; the target has to be a rnshmc.Model, its surrogate good enough, "
+                "and the result that of the run, not one from a file"
             )
         outputs, observations = EmulatedOutputs.of(emulated).drawn(self.outcome.rows, stream(seed, "predictions"))
         posed = emulated.runs.posed
@@ -130,145 +212,74 @@ class Result:
             posed.structured(outputs), posed.structured(observations), data[""] if list(data) == [""] else data
         )
 
+    def plot(self, kind: str = "pairs", *, names: Sequence[str] | None = None) -> Any:
+        """Draw a figure with matplotlib, which the extra ``rnshmc[plot]`` brings.
+
+        Parameters
+        ----------
+        kind
+            ``"pairs"``: draws of each pair of parameters with their marginals, and corrected quantiles of 5%, 50% and
+            95%. ``"surrogate"``: the exact potential against the surrogate's, at draws that it was not fitted to; this
+            one shows whether to believe it. ``"training"``: sd(U - V) against the units spent. ``"predictions"``: data
+            over the outputs of a `Model`, by `predict`.
+        names
+            Of the parameters in pairs; None: the first eight.
+
+        Returns
+        -------
+        The `matplotlib.figure.Figure`.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such figure or parameter, or nothing to show in it.
+        """
+        return plot(self, kind, names)
+
     def to_arviz(self) -> Any:
         """The draws as an `arviz.InferenceData`, see `rnshmc.inference.result.arviz_view`.
+
+        The surrogate's draws are four chains, by the chains that they come from, and warm-up is left out.
 
         Means, standard deviations and the log evidence with their standard errors, what was spent and the verdict are
         attributes.
         """
+        surrogate = self.outcome.surrogate
+        rows = None if surrogate is None else by_origin(self.outcome.rows, surrogate.origins)
         return inference_data(
             self.names,
             self.units,
-            draws=None if self.outcome.surrogate is None else self.draws,
+            draws=None if rows is None else self._transform.parameters(rows),
             chains=self.chains,
             log_densities=self.log_densities,
-            attributes={
-                "inference_library": "rnshmc",
-                "method": self.outcome.method,
-                "values": self.spent.values,
-                "gradients": self.spent.gradients,
-                "failed": self.spent.failed,
-                "verdict": str(self.verdict),
+            attributes=attributes(self.outcome, self.verdict)
+            | {
                 "mean": self.mean.value,
                 "mean_standard_error": self.mean.standard_error,
                 "sd": self.sd.value,
                 "sd_standard_error": self.sd.standard_error,
-                "log_evidence": float(self.log_evidence.value),
-                "log_evidence_standard_error": float(self.log_evidence.standard_error),
             },
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write `to_arviz` as netCDF, which ``arviz.from_netcdf`` reads.
+        """Write the result as netCDF: `rnshmc.load` reads all of it again, ``arviz.from_netcdf`` the draws.
+
+        Not kept is the emulator of a forward model, so `predict` is for the run itself.
 
         Raises
         ------
         StoreError
             If the disk is full or not to be written.
         """
+        description, arrays = packed(self.outcome, self._transform, self.names, self.units)
         with atomic_path(Path(path)) as temporary:
-            self.to_arviz().to_netcdf(str(temporary))
+            write_netcdf(temporary, self.to_arviz(), GROUP, description, arrays)
+
+    def _along_chains(self, function: Callable[[Array], Array]) -> Array:
+        """Values of a function of rows along the exact chains, (chains, n, ...)."""
+        values = function(self.chains.reshape(-1, len(self.names)))
+        return values.reshape(*self.chains.shape[:2], *values.shape[1:])
 
     def __repr__(self) -> str:
-        return "\n".join([*_table(self), "", *_account(self), "", str(self.verdict)])
-
-
-def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...], units: tuple[str, ...]) -> Result:
-    """The result of a run, in the user's coordinates.
-
-    Parameters
-    ----------
-    outcome
-        What the run came to, in unconstrained coordinates.
-    transform
-        From these to the user's.
-    names, units
-        Of the parameters.
-    """
-    chains = transform.parameters(outcome.draws)
-    jacobian = np.array([[transform.log_jacobian(x) for x in chain] for chain in outcome.draws])
-    if outcome.surrogate is None:
-        mean = average(chains, mixed=outcome.mixed)
-        variance = average((chains - mean.value) ** 2, mixed=outcome.mixed)
-    else:
-        moved = outcome.surrogate.moved(transform.parameters)
-        mean, variance = moved.mean(), moved.variance()
-    return Result(
-        names=names,
-        units=units,
-        draws=transform.parameters(outcome.rows),
-        chains=chains,
-        log_densities=-outcome.potentials - jacobian.reshape(outcome.potentials.shape),
-        mean=mean,
-        sd=_root(variance),
-        log_evidence=outcome.log_evidence,
-        spent=outcome.spent,
-        verdict=judge(outcome, names, coordinates=coordinate_names(names, transform)),
-        outcome=outcome,
-        _transform=transform,
-    )
-
-
-def average(chains: Array, *, mixed: bool = True) -> Estimate:
-    """Mean over all draws of some chains, with a standard error by Geyer's effective sample size.
-
-    Parameters
-    ----------
-    chains
-        Values along chains, shape (chains, n) or (chains, n, k). Both are NaN where there are none, the standard error
-        where the chains are too short for one.
-    mixed
-        Whether the chains are draws of one distribution. If not, there is no standard error.
-    """
-    shape = chains.shape[2:]
-    if chains.shape[0] * chains.shape[1] == 0:
-        return Estimate(np.full(shape, np.nan), np.full(shape, np.nan))
-    mean = np.asarray(chains.mean(axis=(0, 1)))
-    if not mixed or chains.shape[1] < MIN_DRAWS or not np.isfinite(chains).all():
-        return Estimate(mean, np.full(shape, np.nan))
-    sizes = np.sum([geyer_ess(chain.reshape(len(chain), -1)) for chain in chains], axis=0)
-    return Estimate(mean, chains.std(axis=(0, 1)) / np.sqrt(sizes.reshape(shape)))
-
-
-def _root(variance: Estimate) -> Estimate:
-    """Standard deviations from variances; one that noise made negative is 0."""
-    sd = np.sqrt(np.maximum(variance.value, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return Estimate(sd, variance.standard_error / (2.0 * sd))
-
-
-def _table(result: Result) -> list[str]:
-    """A row for each parameter."""
-    rows = [("", "mean", "+-", "sd", "+-", "")]
-    columns = (result.mean.value, result.mean.standard_error, result.sd.value, result.sd.standard_error)
-    for name, unit, *numbers in zip(result.names, result.units, *columns, strict=True):
-        mean, mean_error, sd, sd_error = ("" if math.isnan(number) else f"{number:.3g}" for number in numbers)
-        rows.append((name, mean, mean_error, sd, sd_error, unit))
-    shown = rows[: MOST_ROWS + 1]
-    widths = [max(len(row[column]) for row in shown) for column in range(6)]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in range(1, 5)), row[5]]).rstrip()
-        for row in shown
-    ]
-    return lines if len(rows) == len(shown) else [*lines, f"... and {len(rows) - len(shown)} more"]
-
-
-def _account(result: Result) -> list[str]:
-    """What was drawn and spent."""
-    chains, n, _ = result.chains.shape
-    lines = [
-        f"{len(result.draws)} draws: {_made(result.outcome)}",
-        f"{chains * n} exact draws in {chains} chains, by {result.outcome.method}",
-        f"evaluated {result.spent}",
-    ]
-    value, error = float(result.log_evidence.value), float(result.log_evidence.standard_error)
-    if not math.isfinite(error):
-        return lines
-    return [*lines, f"log evidence {value:.2f} +- {error:.2g}: of the log density as given"]
-
-
-def _made(outcome: Outcome) -> str:
-    """What the draws are, in words."""
-    if outcome.surrogate is None:
-        return "states of the chains"
-    return "of the surrogate, corrected" if outcome.corrected else "exact ones, repeated"
+        rows = table(self.names, self.units, self.mean, self.sd)
+        return "\n".join([*rows, "", *account(self.outcome), "", str(self.verdict)])

@@ -1,7 +1,7 @@
 """The exact potential at draws of the finished surrogate, and exact MCMC draws from that."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -61,6 +61,10 @@ class Checked:
     def where(self, chosen: npt.NDArray[np.intp]) -> "Checked":
         """The draws with these indices."""
         return Checked(self.points[chosen], self.values[chosen], self.differences[chosen], self.failed[chosen])
+
+    def straightened(self, bend: Bend) -> "Checked":
+        """In coordinates without the bend, behind which they were drawn."""
+        return replace(self, points=bend.forward(self.points), values=self.values + bend.log_jacobians(self.points))
 
     def joined(self, other: "Checked") -> "Checked":
         """The draws of both."""

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Tests each adapter with the real package, in an environment of its own: make test-adapters
+#
+#   scripts/test-adapters.sh [adapter ...]
+#
+# An adapter is the name of an extra that tests/adapters has a file for.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+folder="$(mktemp -d)"
+trap 'rm -rf "$folder"' EXIT
+if [ $# = 0 ]; then
+    mapfile -t adapters < <(find tests/adapters -name 'test_*.py' -printf '%f\n' | sed -E 's/test_(.*)\.py/\1/' | sort)
+    set -- "${adapters[@]}"
+fi
+for adapter; do
+    echo "test-adapters: $adapter"
+    python3 -m venv "$folder/$adapter"
+    "$folder/$adapter/bin/python" -m pip install --quiet --disable-pip-version-check \
+        --editable ".[$adapter]" pytest pytest-xdist
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$folder/$adapter/bin/python" -m pytest -p no:cacheprovider \
+        "tests/adapters/test_$adapter.py"
+done

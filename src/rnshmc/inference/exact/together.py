@@ -1,0 +1,123 @@
+"""Targets that take all points of a batch in one call, as arrays on a GPU or jobs in an array do."""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rnshmc.errors import EvaluationError, ParameterError
+from rnshmc.inference.exact.density import Density
+from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task
+from rnshmc.inference.exact.runner import Runner
+from rnshmc.types import Array
+
+
+class Together:
+    """This process, with all tasks that wait in one call of the user's function.
+
+    Parameters
+    ----------
+    model
+        A log density, or a forward model, whose function takes points as rows, (n, d), and returns a row for each: n
+        log densities, or the pair of these and their gradients, (n, d); outputs, (n, ...), or a mapping to such. A
+        gradient that is another function takes rows, too. What the function raises is a failure of all its points.
+    """
+
+    slots: int | None = None
+
+    def __init__(self, model: Density | Runner) -> None:
+        self._model = model
+        self._waiting: dict[int, Task] = {}
+        self._done: deque[tuple[Task, Answer]] = deque()
+
+    def submit(self, task: Task) -> None:
+        """Accept a task."""
+        self._waiting[task.number] = task
+
+    def next(self) -> tuple[Task, Answer]:
+        """Evaluate all that wait, if nothing is evaluated yet, and return one of them."""
+        if not self._done:
+            tasks = list(self._waiting.values())
+            self._done.extend(zip(tasks, self._answers(tasks), strict=True))
+            self._waiting.clear()
+        return self._done.popleft()
+
+    def withdraw(self, task: Task) -> bool:
+        """Withdraw a task."""
+        return self._waiting.pop(task.number, None) is not None
+
+    def close(self) -> None:
+        """Abandon unfinished tasks."""
+        self._waiting.clear()
+
+    def _answers(self, tasks: list[Task]) -> list[Answer]:
+        model = self._model
+        if isinstance(model, Runner):
+            outputs = _rows(model.forward, np.array([model.posed.key(task.x) for task in tasks]))
+            models: list[Evaluable] = [replace(model, forward=_returning(row)) for row in outputs]
+        else:
+            values = _rows(model.function, np.array([task.x for task in tasks]))
+            slopes = _slopes(model, tasks, values)
+            models = [replace(model, function=_returning(row), gradient=slopes[k]) for k, row in enumerate(values)]
+        return [one.evaluate(task.x, gradient=task.gradient) for one, task in zip(models, tasks, strict=True)]
+
+
+def _slopes(model: Density, tasks: list[Task], values: list[Any]) -> list[Callable[[Array], Any] | None]:
+    """Functions that return the gradients, or raise; None where none is asked for or there is no such function."""
+    found: list[Callable[[Array], Any] | None] = [None] * len(tasks)
+    asked = [k for k, task in enumerate(tasks) if task.gradient and _positive(values[k])]
+    if model.gradient is not None and asked:
+        rows = _rows(model.gradient, np.array([tasks[k].x for k in asked]))
+        for k, row in zip(asked, rows, strict=True):
+            found[k] = _returning(row)
+    return found
+
+
+def _positive(value: Any) -> bool:
+    """Whether a row is a log density at which a gradient can be asked for."""
+    if isinstance(value, tuple | BaseException) or np.size(value) != 1 or np.iscomplexobj(value):
+        return False
+    return bool(np.ravel(value)[0] > -np.inf)
+
+
+def _rows(function: Callable[[Array], Any], points: Array) -> list[Any]:
+    """What a function of rows returns, row by row; or, for each row, what it raised."""
+    try:
+        return _split(function(points.copy()), len(points))
+    except (EvaluationError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # `sys.exit` in a wrapped program, and panics of Rust, which are no `Exception`
+        return [error] * len(points)
+
+
+def _split(returned: Any, count: int) -> list[Any]:
+    """The rows of what was returned: of an array, of a pair of arrays, or of each array of a mapping.
+
+    Raises
+    ------
+    ParameterError
+        If there are not so many.
+    """
+    if isinstance(returned, tuple):
+        return list(zip(*(_split(part, count) for part in returned), strict=True))
+    if isinstance(returned, Mapping):
+        split = {name: _split(part, count) for name, part in returned.items()}
+        return [{name: rows[k] for name, rows in split.items()} for k in range(count)]
+    array = np.asarray(returned)
+    if array.shape[:1] != (count,):
+        shape = f"got shape {array.shape} for {count} points"
+        raise ParameterError(f"vectorize: the target takes points as rows and returns a row for each, {shape}")
+    return list(array)
+
+
+def _returning(row: Any) -> Callable[[Array], Any]:
+    """A function of one point that returns a row, or raises it."""
+
+    def function(_: Array) -> Any:
+        if isinstance(row, BaseException):
+            raise row
+        return row
+
+    return function

@@ -1,0 +1,50 @@
+"""Averages over chains, with standard errors by effective sample sizes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
+from rnshmc.errors import ParameterError
+from rnshmc.inference.result.corrected import Estimate
+from rnshmc.types import Array
+
+
+def average(chains: Array, *, mixed: bool = True) -> Estimate:
+    """Mean over all draws of some chains, with a standard error by Geyer's effective sample size.
+
+    Parameters
+    ----------
+    chains
+        Values along chains, shape (chains, n) or (chains, n, k). Both are NaN where there are none, the standard error
+        where the chains are too short for one.
+    mixed
+        Whether the chains are draws of one distribution. If not, there is no standard error.
+    """
+    shape = chains.shape[2:]
+    if chains.shape[0] * chains.shape[1] == 0:
+        return Estimate(np.full(shape, np.nan), np.full(shape, np.nan))
+    mean = np.asarray(chains.mean(axis=(0, 1)))
+    if not mixed or chains.shape[1] < MIN_DRAWS or not np.isfinite(chains).all():
+        return Estimate(mean, np.full(shape, np.nan))
+    sizes = np.sum([geyer_ess(chain.reshape(len(chain), -1)) for chain in chains], axis=0)
+    return Estimate(mean, chains.std(axis=(0, 1)) / np.sqrt(sizes.reshape(shape)))
+
+
+def by_rows(function: Callable[[Array], Any]) -> Callable[[Array], Array]:
+    """The function, checked to return one row for each draw.
+
+    Raises
+    ------
+    ParameterError
+        When called, if it returns another number of rows.
+    """
+
+    def checked(theta: Array) -> Array:
+        values = np.asarray(function(theta), dtype=np.float64)
+        if values.ndim not in (1, 2) or len(values) != len(theta):
+            raise ParameterError(f"function: expected a row for each of {len(theta)} draws, got shape {values.shape}")
+        return values
+
+    return checked

@@ -1,0 +1,76 @@
+"""The result of a run, in the user's coordinates."""
+
+import os
+
+import numpy as np
+
+from rnshmc.inference.result.averages import average
+from rnshmc.inference.result.bends_told import coordinate_names
+from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.result.result import Result
+from rnshmc.inference.result.stored import read
+from rnshmc.inference.result.verdict import judge
+from rnshmc.inference.transforms import Transform
+
+
+def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...], units: tuple[str, ...]) -> Result:
+    """The result of a run, in the user's coordinates.
+
+    Parameters
+    ----------
+    outcome
+        What the run came to, in unconstrained coordinates.
+    transform
+        From these to the user's.
+    names, units
+        Of the parameters.
+    """
+    chains = transform.parameters(outcome.draws)
+    jacobian = np.array([[transform.log_jacobian(x) for x in chain] for chain in outcome.draws])
+    if outcome.surrogate is None:
+        mean = average(chains, mixed=outcome.mixed)
+        variance = average((chains - mean.value) ** 2, mixed=outcome.mixed)
+    else:
+        moved = outcome.surrogate.moved(transform.parameters)
+        mean, variance = moved.mean(), moved.variance()
+    return Result(
+        names=names,
+        units=units,
+        draws=transform.parameters(outcome.rows),
+        chains=chains,
+        log_densities=-outcome.potentials - jacobian.reshape(outcome.potentials.shape),
+        mean=mean,
+        sd=_root(variance),
+        log_evidence=outcome.log_evidence,
+        spent=outcome.spent,
+        verdict=judge(outcome, names, coordinates=coordinate_names(names, transform)),
+        outcome=outcome,
+        _transform=transform,
+    )
+
+
+def _root(variance: Estimate) -> Estimate:
+    """Standard deviations from variances; one that noise made negative is 0."""
+    sd = np.sqrt(np.maximum(variance.value, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return Estimate(sd, variance.standard_error / (2.0 * sd))
+
+
+def load(path: str | os.PathLike[str]) -> Result:
+    """A result that `Result.save` wrote: with expectations and quantiles of new functions, for no evaluation.
+
+    The verdict is passed anew. The emulator of a forward model is not in the file.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, is not of a result, or of another version's.
+    """
+    outcome, transform, names, units = read(path)
+    return make_result(outcome, transform, names=names, units=units)

@@ -1,0 +1,190 @@
+"""Models of PyMC: `rnshmc.pymc.sample(model)` in place of ``pm.sample``, for an expensive likelihood.
+
+It needs ``pip install rnshmc[pymc]``.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pymc as pm
+from pymc.backends.base import MultiTrace
+from pymc.backends.ndarray import NDArray
+from pymc.blocking import DictToArrayBijection, RaveledVars
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.call import sample as sample_density
+from rnshmc.inference.result.result import Result
+from rnshmc.types import Array
+
+PRIOR_DRAWS = 400
+"""Draws of the prior that give start and scale."""
+
+_log = logging.getLogger(__name__)
+
+
+class Posterior:
+    """The posterior of a PyMC model in its unconstrained coordinates, for `rnshmc.sample`.
+
+        posterior = rnshmc.pymc.Posterior(model)
+        result = rnshmc.sample(posterior, posterior.x0, names=posterior.names, scale=posterior.scale)
+        data = posterior.inference_data(result)
+
+    Parameters
+    ----------
+    model
+        All its free variables have to be continuous. Where a gradient cannot be had, as of a black-box Op, there is
+        none. The likelihood may be any that PyMC evaluates.
+
+    Attributes
+    ----------
+    x0
+        Medians of draws of the prior, (d,); the model's initial point where it has an initial value, or a prior cannot
+        be drawn from.
+    scale
+        Draws of the prior, (n, d); None where it cannot be drawn from.
+    names
+        A name for each coordinate: ``sigma_log__``, ``rates[0]``.
+
+    Raises
+    ------
+    ParameterError
+        If a free variable is discrete, or there is none.
+    """
+
+    def __init__(self, model: Any = None) -> None:
+        self._model = pm.modelcontext(model)
+        if discrete := [variable.name for variable in self._model.discrete_value_vars]:
+            raise ParameterError(f"model: {', '.join(discrete)} are discrete; rnshmc samples continuous variables")
+        if not self._model.free_RVs:
+            raise ParameterError("model: it has no free variable")
+        point = self._model.initial_point()
+        start = DictToArrayBijection.map({variable.name: point[variable.name] for variable in self._model.value_vars})
+        self.scale = _prior_draws(self._model)
+        given = any(value is not None for value in self._model.rvs_to_initial_values.values())
+        chosen = start.data if given or self.scale is None else np.median(self.scale, axis=0)
+        self.x0: Array = np.asarray(chosen, dtype=np.float64)
+        self._layout = start.point_map_info
+        self.names = tuple(name for info in self._layout for name in _elements(info[0], info[1]))
+        self._evaluate = _compiled(self._model)
+
+    def __call__(self, x: Array) -> Any:
+        """The log density at x, (d,), or the pair of it and its gradient where there is one."""
+        return self._evaluate(RaveledVars(x, self._layout))
+
+    def inference_data(self, result: Result, *, var_names: Sequence[str] | None = None) -> Any:
+        """Draws as the ``InferenceData`` of ``pm.sample``: with dims, transforms undone, deterministics, observed data.
+
+        Parameters
+        ----------
+        result
+            Of `rnshmc.sample` for this posterior.
+        var_names
+            Free and deterministic variables to return; None: all. Deterministics are computed at every draw. Leave out
+            those that are expensive.
+
+        Raises
+        ------
+        ParameterError
+            If a variable is not known.
+        """
+        draws = result.to_arviz().posterior
+        chains = np.stack([draws[name].to_numpy() for name in self.names], axis=-1)
+        trace = MultiTrace([self._trace(chain, number, var_names) for number, chain in enumerate(chains)])
+        data = pm.to_inference_data(trace, model=self._model)
+        # Corrected means and their like are of the unconstrained coordinates.
+        kept = {key: value for key, value in draws.attrs.items() if np.ndim(value) == 0}
+        data.posterior.attrs.update(kept)
+        return data
+
+    def _trace(self, chain: Array, number: int, var_names: Sequence[str] | None) -> NDArray:
+        trace = NDArray(model=self._model, vars=self._variables(var_names))
+        trace.setup(len(chain), number)
+        for x in chain:
+            trace.record(DictToArrayBijection.rmap(RaveledVars(x, self._layout)), in_warmup=False)
+        trace.close()
+        return trace
+
+    def _variables(self, var_names: Sequence[str] | None) -> list[Any]:
+        """Variables with these names; all of the model without."""
+        names = [variable.name for variable in self._model.unobserved_RVs]
+        if unknown := [name for name in var_names or () if name not in names]:
+            raise ParameterError(f"var_names: {unknown[0]!r} is not known; there are {', '.join(names)}")
+        chosen = names if var_names is None else var_names
+        # As functions of the unconstrained values.
+        return [variable for variable in self._model.unobserved_value_vars if variable.name in chosen]
+
+
+def sample(
+    model: Any = None,
+    *,
+    x0: npt.ArrayLike | None = None,
+    scale: npt.ArrayLike | None = None,
+    var_names: Sequence[str] | None = None,
+    **settings: Any,
+) -> Any:
+    """Sample the posterior of a PyMC model, for few evaluations.
+
+    Parameters
+    ----------
+    model
+        The model, or None for that of the context.
+    x0
+        Where to start, in the model's unconstrained coordinates, (d,), or several starts as rows; None: the medians of
+        the prior, or the model's initial values where it has some.
+    scale
+        See `rnshmc.sample`; None: draws of the prior, which cost no evaluation of the likelihood.
+    var_names
+        Free and deterministic variables to return; None: all. Deterministics are computed at every draw. Leave out
+        those that are expensive.
+    settings
+        Further arguments of `rnshmc.sample`, such as ``draws``, ``seed``, ``filepath``, ``budget``.
+
+    Returns
+    -------
+    arviz.InferenceData
+        As ``pm.sample`` returns it. The attributes of ``posterior`` have the verdict and what was spent. A verdict that
+        is not good is logged as a warning.
+
+    Raises
+    ------
+    ParameterError
+        If the model has discrete variables, or an argument cannot be used; and what `rnshmc.sample` raises.
+    """
+    posterior = Posterior(model)
+    start = posterior.x0 if x0 is None else x0
+    width = posterior.scale if scale is None else scale
+    result = sample_density(posterior, start, names=posterior.names, scale=width, **settings)
+    _log.log(logging.INFO if result.verdict.level == "good" else logging.WARNING, "%s", result.verdict)
+    return posterior.inference_data(result, var_names=var_names)
+
+
+def _prior_draws(model: Any) -> Array | None:
+    """Draws of the prior in the unconstrained coordinates, (n, d); None where a prior cannot be drawn from."""
+    transforms = ((variable, model.rvs_to_transforms[variable]) for variable in model.free_RVs)
+    variables = [one if how is None else how.forward(one, *one.owner.inputs) for one, how in transforms]
+    try:
+        draws = pm.draw(variables, draws=PRIOR_DRAWS, random_seed=1)
+    except (NotImplementedError, ValueError):  # of a flat prior
+        return None
+    rows = np.column_stack([np.reshape(draw, (PRIOR_DRAWS, -1)) for draw in draws])
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    return rows if len(rows) > rows.shape[1] else None
+
+
+def _compiled(model: Any) -> Any:
+    """The log density of raveled value variables with its gradient, or alone where an Op has none."""
+    try:
+        function = model.logp_dlogp_function(ravel_inputs=True)
+    except (NotImplementedError, AttributeError):
+        value = model.compile_logp()
+        return lambda point: value(DictToArrayBijection.rmap(point))
+    function.set_extra_values({})
+    return lambda point: function(point.data)
+
+
+def _elements(name: str, shape: tuple[int, ...]) -> list[str]:
+    """Names of the entries of an array, in their order."""
+    return [f"{name}[{','.join(map(str, index))}]" if shape else name for index in np.ndindex(*shape)]

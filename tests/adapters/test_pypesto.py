@@ -1,0 +1,109 @@
+"""Problems of pyPESTO: bounds, names, fixed parameters, priors and gradients go in, draws come out."""
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnshmc
+from rnshmc.types import Array
+from tests.conftest import z_bound
+
+pypesto = pytest.importorskip("pypesto", reason="pypesto is not installed")
+pytest.importorskip("pypesto.sample")
+
+ROOT = Path(__file__).parents[2]
+SHAPE, RATE = np.array([3.0, 5.0]), np.array([1.0, 2.0])
+
+
+def objective(*, gradient: bool) -> Any:
+    """Two gamma variables, and in between a parameter that the tests fix at 0."""
+
+    def fun(x: Array) -> float:
+        y = x[[0, 2]]
+        return float((RATE * y - (SHAPE - 1) * np.log(y)).sum() + 0.5 * (x[1] - 7.0) ** 2)
+
+    def grad(x: Array) -> Array:
+        y = x[[0, 2]]
+        slope = RATE - (SHAPE - 1) / y
+        return np.array([slope[0], x[1] - 7.0, slope[1]])
+
+    return pypesto.Objective(fun=fun, grad=grad if gradient else None)
+
+
+def make_problem(*, gradient: bool = True, **settings: Any) -> Any:
+    bounds = {"lb": [1e-6, -5.0, 1e-6], "ub": [40.0, 5.0, 40.0]}
+    fixed = {"x_fixed_indices": [1], "x_fixed_vals": [0.0], "x_names": ["a", "fixed", "b"]}
+    return pypesto.Problem(objective(gradient=gradient), **{**bounds, **fixed, **settings})
+
+
+def sampled(problem: Any, x0: Any, **settings: Any) -> tuple[Any, Any]:
+    import rnshmc.pypesto as adapter
+
+    sampler = adapter.Sampler(progress_bar=False, **settings)
+    result = pypesto.sample.sample(problem, n_samples=400, sampler=sampler, x0=x0, filename=None)
+    return sampler, result.sample_result
+
+
+@pytest.mark.parametrize("gradient", [True, False])
+def test_free_parameters_are_sampled_with_or_without_a_gradient(gradient: bool) -> None:
+    sampler, found = sampled(make_problem(gradient=gradient), np.array([3.0, 2.0]))
+    result = sampler.result
+    assert result.names == ("a", "b")
+    assert (result.spent.gradients > 0) == gradient
+    # The bounds leave out less than a millionth.
+    for estimate, exact in ((result.mean, SHAPE / RATE), (result.sd, np.sqrt(SHAPE) / RATE)):
+        assert (np.abs(estimate.value - exact) < z_bound(8) * estimate.standard_error).all()
+        assert (estimate.standard_error < 0.2 * np.sqrt(SHAPE) / RATE).all()
+    np.testing.assert_array_equal(found.trace_x, result.draws[None])
+    assert found.trace_neglogpost.shape == found.trace_neglogprior.shape == (1, 400)
+    assert (found.betas, found.burn_in, found.message) == ([1.0], 0, str(result.verdict))
+
+
+def test_a_start_on_a_bound_of_all_parameters_is_taken() -> None:
+    sampler, _ = sampled(make_problem(), np.array([1e-6, 0.0, 40.0]))
+    assert np.abs(sampler.result.mean.value - SHAPE / RATE).max() < 1.0
+
+
+def test_priors_are_counted_once_and_returned() -> None:
+    from pypesto.objective import AggregatedObjective, NegLogParameterPriors
+    from pypesto.objective.priors import get_parameter_prior_dict
+
+    priors = NegLogParameterPriors([get_parameter_prior_dict(0, "normal", [1.0, 0.1])])
+    both = AggregatedObjective([objective(gradient=True), priors])
+    problem = pypesto.Problem(
+        both, lb=[1e-6, 6.0, 1e-6], ub=[40.0, 8.0, 40.0], x_names=["a", "m", "b"], x_priors_defs=priors
+    )
+    sampler, found = sampled(problem, np.array([1.0, 7.0, 2.0]))
+    # x^2 exp(-x) times a normal density of mean 1 and standard deviation 0.1, by quadrature.
+    grid = np.linspace(0.3, 1.8, 3001)
+    weights = grid**2 * np.exp(-grid - 0.5 * ((grid - 1.0) / 0.1) ** 2)
+    mean = sampler.result.mean
+    assert abs(mean.value[0] - (grid * weights).sum() / weights.sum()) < z_bound() * mean.standard_error[0]
+    np.testing.assert_allclose(found.trace_neglogprior[0], [priors(x) for x in found.trace_x[0]])
+
+
+def test_calls_that_cannot_be_served_are_refused() -> None:
+    import rnshmc.pypesto as adapter
+
+    sampler = adapter.Sampler()
+    with pytest.raises(rnshmc.ParameterError, match="call initialize"):
+        sampler.sample(100)
+    with pytest.raises(rnshmc.ParameterError, match="nothing was sampled yet"):
+        sampler.get_samples()
+    sampler.initialize(make_problem(), np.ones(2))
+    with pytest.raises(rnshmc.ParameterError, match="beta: rnshmc samples the posterior itself"):
+        sampler.sample(100, beta=0.5)
+    with pytest.raises(rnshmc.ParameterError, match="x0: there are infinite bounds"):
+        sampler.initialize(make_problem(ub=[np.inf, 5.0, 40.0]), None)
+
+
+def test_the_page_runs(docs_output: ModuleType) -> None:
+    names, _ = docs_output.run_page(ROOT / "docs/pypesto.md")
+    result = names["sampler"].result
+    assert result.names == ("rise", "rate", "sd")
+    assert names["result"].sample_result.trace_x.shape == (1, 1000, 3)
+    # The data were made with these; the posterior is 0.004, 0.011 and 0.07 wide.
+    assert (np.abs(result.mean.value - np.log10([8.0, 0.35, 0.2])) < 5 * np.array([0.004, 0.011, 0.07])).all()

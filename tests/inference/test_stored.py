@@ -1,0 +1,152 @@
+"""A saved result read again; and its figures."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import rnshmc
+from rnshmc.errors import DataError
+from rnshmc.inference.result.arviz_view import by_origin
+from rnshmc.inference.result.plots import FIGURES
+from rnshmc.inference.stages.correction import largest_rhat
+from rnshmc.types import Array
+from tests.conftest import z_bound
+
+
+def gamma(x: Array) -> tuple[float, Array]:
+    """Two independent gamma variables of shape 3."""
+    return float((2 * np.log(x) - x).sum()), 2 / x - 1
+
+
+def sampled(**settings: object) -> rnshmc.Result:
+    chosen = {"bounds": ["positive"] * 2, "draws": 400, "progress_bar": False, **settings}
+    return rnshmc.sample(gamma, np.ones(2), names=["a", "b"], units={"a": "m"}, **chosen)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def result() -> rnshmc.Result:
+    return sampled()
+
+
+@pytest.fixture(scope="module")
+def stopped() -> rnshmc.Result:
+    """A run whose budget ended before there were draws."""
+    return sampled(budget=12)
+
+
+def test_a_loaded_result_is_the_saved_one(result: rnshmc.Result, tmp_path: Path) -> None:
+    result.save(tmp_path / "result.nc")
+    again = rnshmc.load(tmp_path / "result.nc")
+    assert repr(again) == repr(result)
+    assert (again.names, again.units, again.spent) == (result.names, result.units, result.spent)
+    for name in ("draws", "chains", "log_densities"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(result, name))
+    again.save(tmp_path / "again.nc")
+    assert repr(rnshmc.load(tmp_path / "again.nc")) == repr(result)
+
+
+def test_it_has_expectations_and_quantiles_of_new_functions(result: rnshmc.Result, tmp_path: Path) -> None:
+    result.save(tmp_path / "result.nc")
+    again = rnshmc.load(tmp_path / "result.nc")
+    for found, expected in (
+        (again.expectation(np.log), result.expectation(np.log)),
+        (again.quantile(0.9, np.sqrt), result.quantile(0.9, np.sqrt)),
+    ):
+        np.testing.assert_array_equal(found.value, expected.value)
+        np.testing.assert_array_equal(found.standard_error, expected.standard_error)
+
+
+def test_a_result_without_draws_is_kept_too(stopped: rnshmc.Result, tmp_path: Path) -> None:
+    stopped.save(tmp_path / "stopped.nc")
+    again = rnshmc.load(tmp_path / "stopped.nc")
+    assert repr(again) == repr(stopped)
+    assert again.draws.shape == stopped.draws.shape == (0, 2)
+
+
+def test_other_files_are_refused_by_name(result: rnshmc.Result, tmp_path: Path) -> None:
+    (tmp_path / "text.nc").write_text("no netCDF")
+    result.to_arviz().to_netcdf(str(tmp_path / "draws.nc"))
+    for name in ("missing.nc", "text.nc", "draws.nc"):
+        with pytest.raises(DataError, match=name):
+            rnshmc.load(tmp_path / name)
+
+
+def test_more_draws_have_the_corrected_moments(result: rnshmc.Result, stopped: rnshmc.Result) -> None:
+    more = result.resample(20_000)
+    assert more.shape == (20_000, 2)
+    error = np.hypot(result.mean.standard_error, result.sd.value / np.sqrt(20_000))
+    assert (np.abs(more.mean(axis=0) - result.mean.value) < z_bound(2) * error).all()
+    assert result.resample(10, seed=2).tobytes() != result.resample(10).tobytes()
+    with pytest.raises(rnshmc.ParameterError, match="resample: no surrogate was used"):
+        stopped.resample(10)
+
+
+def test_chains_for_arviz_are_those_that_draws_come_from() -> None:
+    draws = np.random.default_rng(1).standard_normal((64, 100, 2)) + np.repeat([0.0, 3.0], 32)[:, None, None]
+    flat = draws.reshape(-1, 2)
+    rows = flat[np.random.default_rng(2).permutation(len(flat))[:403]]
+    chains = by_origin(rows, flat)
+    assert chains.shape == (4, 100, 2)
+    assert {row.tobytes() for row in chains.reshape(-1, 2)} <= {row.tobytes() for row in rows}
+    # Chains in two places are seen to be; in random order they were not.
+    assert largest_rhat(chains) > 1.5
+    assert largest_rhat(rows[:400].reshape(4, 100, 2)) < 1.1
+
+
+@pytest.fixture
+def pyplot(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    yield plt
+    plt.close("all")
+
+
+def test_figures_show_what_they_are_for(result: rnshmc.Result, pyplot: ModuleType) -> None:
+    panels = result.plot().axes
+    assert [panel.get_xlabel() for panel in panels[2:]] == ["a [m]", "b"]
+    np.testing.assert_array_equal(panels[2].lines[0].get_xydata(), result.draws)
+    medians = [panels[i].lines[1].get_xdata()[0] for i in (0, 3)]
+    np.testing.assert_array_equal(medians, result.quantile(0.5).value)
+    assert len(result.plot(names=["b"]).axes) == 1
+    checked = result.outcome.checked
+    assert checked is not None
+    above, below = result.plot("surrogate").axes
+    assert f"{len(checked.values)} draws" in above.get_title(loc="left")
+    exact = above.lines[1].get_ydata()
+    np.testing.assert_allclose(exact, checked.values - checked.values.min())
+    # U - V up to a constant.
+    np.testing.assert_allclose(np.diff(below.lines[1].get_ydata()), np.diff(checked.differences))
+    units, errors = result.plot("training").axes[0].lines[0].get_data()
+    assert (np.diff(units) > 0).all()
+    assert (errors > 0).all()
+    assert units[-1] == result.spent.units
+
+
+def test_figures_of_nothing_are_refused(
+    result: rnshmc.Result, stopped: rnshmc.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind in FIGURES:
+        with pytest.raises(rnshmc.ParameterError, match=r"plot: (there are no draws|no )|predict: no outputs"):
+            stopped.plot(kind)
+    with pytest.raises(rnshmc.ParameterError, match="kind: 'corner' is not known; there are pairs, surrogate"):
+        result.plot("corner")
+    with pytest.raises(rnshmc.ParameterError, match="names: no parameter is named 'c'; there are a, b"):
+        result.plot(names=["c"])
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(rnshmc.ParameterError, match=r"pip install rnshmc\[plot\]"):
+        result.plot()
+
+
+def test_a_point_of_zero_density_is_told_and_not_drawn(result: rnshmc.Result, pyplot: ModuleType) -> None:
+    checked = result.outcome.checked
+    assert checked is not None
+    differences = np.where(np.arange(len(checked.differences)) == 0, np.inf, checked.differences)
+    changed = replace(result, outcome=replace(result.outcome, checked=replace(checked, differences=differences)))
+    title = changed.plot("surrogate").axes[0].get_title(loc="left")
+    assert title.startswith(f"{len(differences) - 1} draws")
+    assert "1 more failed or have density 0" in title
