@@ -208,7 +208,7 @@ def posterior(x):
     return -0.5 * float(x @ x), -x
 
 def run(x):
-    return posterior(x)[1] + 0.1 * x**2
+    return posterior(x)[1] + 0.01 * x**2
 
 if __name__ == "__main__":
     pool = int(sys.argv[3]) or None
