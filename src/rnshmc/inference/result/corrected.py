@@ -78,9 +78,9 @@ class Corrected:
         c = E_U f - E_V f has a prior by the process of U - V, and is measured by the mean of (w - 1) (f - that mean)
         over the checked draws; the two are combined by their variances. The variance of the measurement is no less than
         the process expects, because draws of which none is in a tail do not show it. The standard error includes the
-        error of c, that of the mean over draws of the surrogate, by the spread of the means of its chains and what these
-        lack of a long tail (`excess_variance`), and what tails may lack (`Tails.shift`). The variance of c by the process
-        counts as at least that of a mean of ``aim`` draws.
+        error of c, that of the mean over draws of the surrogate, by the spread of the means of its chains and what
+        these lack of a long tail (`excess_variance`), and what tails may lack (`Tails.shift`). The variance of c by the
+        process counts as at least that of a mean of ``aim`` draws.
 
         Where the squares of measured minus expected c exceed both variances, on average over the functions, the
         variance of the process is raised by the difference (empirical Bayes). Functions of one scale therefore belong
