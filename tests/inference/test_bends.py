@@ -81,11 +81,13 @@ def test_the_gradient_is_that_of_the_density_behind_the_bend(
 def test_rows_are_treated_one_by_one(transform: Transform) -> None:
     rng = np.random.default_rng(5)
     y, gradients = rng.standard_normal((2, 3, 4)), rng.standard_normal((6, 4))
-    np.testing.assert_array_equal(transform.parameters(y)[1, 2], transform.parameters(y[1, 2]))
     rows = y.reshape(6, 4)
-    np.testing.assert_array_equal(transform.log_jacobians(rows)[5], transform.log_jacobian(rows[5]))
-    both = transform.pulled_back(gradients, rows)[5], transform.pulled_back(gradients[5], rows[5])
-    np.testing.assert_allclose(*both, rtol=100 * EPS, atol=100 * EPS)
+    for together, alone in (
+        (transform.parameters(y)[1, 2], transform.parameters(y[1, 2])),
+        (transform.log_jacobians(rows)[5], transform.log_jacobian(rows[5])),
+        (transform.pulled_back(gradients, rows)[5], transform.pulled_back(gradients[5], rows[5])),
+    ):
+        np.testing.assert_allclose(together, alone, rtol=1e3 * EPS, atol=1e3 * EPS)
 
 
 def test_the_derivatives_of_residuals(assert_slope: Callable[..., None]) -> None:

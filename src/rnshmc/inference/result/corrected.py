@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rnshmc.errors import FitError
+from rnshmc.inference.result.long_tails import excess_variance
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.paths import Paths, draw_paths, inflation
@@ -77,9 +78,9 @@ class Corrected:
         c = E_U f - E_V f has a prior by the process of U - V, and is measured by the mean of (w - 1) (f - that mean)
         over the checked draws; the two are combined by their variances. The variance of the measurement is no less than
         the process expects, because draws of which none is in a tail do not show it. The standard error includes the
-        error of c, that of the mean over draws of the surrogate, by the spread of the means of its chains, and what
-        tails may lack (`Tails.shift`). The variance of c by the process counts as at least that of a mean of ``aim``
-        draws.
+        error of c, that of the mean over draws of the surrogate, by the spread of the means of its chains and what
+        these lack of a long tail (`excess_variance`), and what tails may lack (`Tails.shift`). The variance of c by the
+        process counts as at least that of a mean of ``aim`` draws.
 
         Where the squares of measured minus expected c exceed both variances, on average over the functions, the
         variance of the process is raised by the difference (empirical Bayes). Functions of one scale therefore belong
@@ -117,7 +118,8 @@ class Corrected:
             if self.base is not None:
                 share, variance = np.maximum(2.0 - 1.0 / np.maximum(share, 0.5), 0.0), np.minimum(spread, noise)
             correction = expected + share * (measured - expected)
-        error = variance + by_chain.var(axis=0, ddof=1) / self.chains
+        of_draws = by_chain.var(axis=0, ddof=1) / self.chains
+        error = variance + of_draws + excess_variance(plain - mean) / len(plain)
         error = error + self.tails.shift(np.asarray(function(self.tails.points)) - mean) ** 2
         return Estimate(mean + correction, np.sqrt(error) if self.mixed else np.full(error.shape, np.nan))
 

@@ -163,7 +163,7 @@ def minimised(layered: Layered, at: Array, tuning: Bending) -> Array:
         before = lowest
         for _ in range(tuning.tries):
             step = -np.linalg.solve(matrix + damping * np.diag(matrix.diagonal()), slope)
-            step *= min(1.0, tuning.longest / float(np.abs(step).max()))
+            step *= tuning.longest / max(tuning.longest, float(np.abs(step).max()))
             with np.errstate(over="ignore", invalid="ignore"):
                 tried = layered.residuals(at + step)
                 value = total(tried, at + step)
