@@ -1,0 +1,78 @@
+"""Evaluation units, errors and verdicts of `rnshmc.sample` on bent densities with known moments, by seed.
+
+    scripts/in-env.sh python benchmarks/bends.py [--seeds 20] [problem ...]
+
+Starts are those of benchmarks/peers. z-scores are the largest of means and of variances, over the coordinates.
+"""
+
+import argparse
+from typing import Any
+
+import numpy as np
+from inference import Banana, LogGamma, Student, Twisted
+from threadpoolctl import threadpool_limits
+
+import rnshmc
+from rnshmc.types import Array
+
+
+class Funnel:
+    """v ~ N(0, 9), x_k ~ N(0, exp(v)) given v (Neal 2003)."""
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+        self.mean, self.variance = 0.0, np.array([9.0, *[np.exp(4.5)] * (dim - 1)])
+
+    def value(self, q: Array) -> float:
+        return self.value_and_grad(q)[0]
+
+    def gradient(self, q: Array) -> Array:
+        return self.value_and_grad(q)[1]
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        v, x = q[0], q[1:]
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares, half = 0.5 * np.exp(-v) * (x @ x), 0.5 * len(x)
+            gradient = np.concatenate(([v / 9.0 + half - squares], np.exp(-v) * x))
+        return float(v**2 / 18.0 + half * v + squares), gradient
+
+
+class KnownTwisted(Twisted):
+    """With its moments."""
+
+    mean, variance = 0.0, np.array([100.0, 201.0, *[1.0] * 8])
+
+
+PROBLEMS: dict[str, Any] = {
+    "twisted": KnownTwisted(),
+    "funnel": Funnel(6),
+    "funnel10": Funnel(10),
+    "banana": Banana(),
+    "log_gamma": LogGamma(),
+    "student": Student(),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("problems", nargs="*", choices=[*PROBLEMS, []], default=list(PROBLEMS))
+    options = parser.parse_args()
+    for name in options.problems:
+        problem = PROBLEMS[name]
+        for seed in range(1, options.seeds + 1):
+            start = 0.1 * np.random.default_rng(seed).standard_normal(problem.dim)
+            result = rnshmc.sample(problem, start, seed=seed, progress_bar=False)
+            outcome = result.outcome
+            means = np.abs(outcome.mean.value - problem.mean) / outcome.mean.standard_error
+            variances = np.abs(outcome.variance.value - problem.variance) / outcome.variance.standard_error
+            print(
+                f"{name} {seed}: {result.spent.units} units, {outcome.method}, {result.verdict.level}, "
+                f"z of means {means.max():.1f}, of variances {variances.max():.1f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        main()
