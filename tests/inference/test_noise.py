@@ -8,7 +8,7 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import ParameterError
-from rnshmc.inference import algorithm
+from rnshmc.inference import modes
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.gradients import difference_step, evaluate_with_gradients, slope_noise
@@ -93,7 +93,7 @@ def test_an_error_of_linear_algebra_ends_a_run_with_a_sentence(monkeypatch: pyte
     def fails(*_: Any, **__: Any) -> Any:
         return Whitening(np.zeros(2), np.zeros((2, 2)))
 
-    monkeypatch.setattr(algorithm, "settle", fails)
+    monkeypatch.setattr(modes, "settle", fails)
     result = rnshmc.sample(lambda x: -0.5 * float(x @ x), np.ones(2), progress_bar=False)
     assert result.verdict.level == "bad"
     assert "the curvature of the log density could not be found" in str(result.verdict)
