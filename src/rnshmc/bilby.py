@@ -43,7 +43,7 @@ class Rnshmc(Sampler):  # type: ignore[misc]
             np.median(scale, axis=0),
             gradient=False,
             scale=scale,
-            bounds=[_bounds(self.priors[key]) for key in keys],
+            bounds=[(self.priors[key].minimum, self.priors[key].maximum) for key in keys],
             names=keys,
             **self.kwargs,
         )
@@ -57,8 +57,3 @@ class Rnshmc(Sampler):  # type: ignore[misc]
     def _log_posterior(self, theta: Array) -> float:
         prior = float(self.log_prior(theta))
         return prior + float(self.log_likelihood(theta)) if np.isfinite(prior) else -np.inf
-
-
-def _bounds(prior: Any) -> tuple[float | None, float | None]:
-    low, high = float(prior.minimum), float(prior.maximum)
-    return (low if np.isfinite(low) else None, high if np.isfinite(high) else None)

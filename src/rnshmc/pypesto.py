@@ -93,7 +93,7 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
             self._starts,
             draws=DRAWS if n_samples is None else int(n_samples),
             names=[problem.x_names[i] for i in problem.x_free_indices],
-            bounds=[_bounds(low, high) for low, high in zip(problem.lb, problem.ub, strict=True)],
+            bounds=list(zip(problem.lb, problem.ub, strict=True)),
             **self._settings,
         )
         level = logging.INFO if self.result.verdict.level == "good" else logging.WARNING
@@ -137,7 +137,3 @@ class LogDensity:
         """The log density at x, or the pair of it and its gradient; -inf where the objective is infinite."""
         found = self._objective(x, sensi_orders=self._orders)
         return (-found[0], -np.asarray(found[1])) if len(self._orders) == 2 else -found
-
-
-def _bounds(low: float, high: float) -> tuple[float | None, float | None]:
-    return (float(low) if np.isfinite(low) else None, float(high) if np.isfinite(high) else None)
