@@ -13,7 +13,7 @@ from scipy.special import gammaln
 
 import rnshmc
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import log_evidence, log_normaliser
 from rnshmc.inference.stages.correction import draw_surrogate
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior

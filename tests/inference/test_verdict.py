@@ -8,7 +8,8 @@ import pytest
 
 from rnshmc.inference.bend import STRAIGHT
 from rnshmc.inference.exact.evaluation import Spent
-from rnshmc.inference.result.corrected import Corrected, Estimate
+from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.outcome import ModeFound, Outcome
 from rnshmc.inference.result.verdict import HEADS, judge
 from rnshmc.inference.surrogate.paths import Paths

@@ -8,7 +8,8 @@ import numpy as np
 from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.refinement import refine
-from rnshmc.inference.result.corrected import Corrected, Estimate, corrected_by
+from rnshmc.inference.result.corrected import Corrected, corrected_by
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import log_evidence
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.resampling import resampled

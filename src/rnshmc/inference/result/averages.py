@@ -7,7 +7,7 @@ import numpy as np
 
 from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
 from rnshmc.errors import ParameterError
-from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.types import Array
 
 

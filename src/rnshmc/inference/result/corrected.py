@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rnshmc.errors import FitError
+from rnshmc.inference.result.estimates import Estimate, Moments, spread
 from rnshmc.inference.result.long_tails import excess_variance
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
@@ -22,15 +23,7 @@ GROSS = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
-    """An expectation and its standard error, of the same shape."""
-
-    value: Array
-    standard_error: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Corrected:
+class Corrected(Moments):
     """What corrected expectations are made of.
 
     Attributes
@@ -142,7 +135,7 @@ class Corrected:
 
         That of means or that of variances, averaged over the coordinates, whichever is larger.
         """
-        centre, scale = self.draws.mean(axis=0), self._scale()
+        centre, scale = self.draws.mean(axis=0), self.scale
 
         def moments(x: Array) -> Array:
             z = (x - centre) / scale
@@ -161,20 +154,10 @@ class Corrected:
     @property
     def lacking(self) -> float:
         """The largest part of a mean or variance that tails may lack, in standard deviations of a normal variable."""
-        centre, scale = self.draws.mean(axis=0), self._scale()
+        centre, scale = self.draws.mean(axis=0), self.scale
         z = (self.tails.points - centre) / scale
         moments = np.column_stack((z, (z**2 - 1.0) / np.sqrt(2.0)))
         return float(self.tails.shift(moments).max())
-
-    def mean(self) -> Estimate:
-        """Corrected means of the coordinates."""
-        scale = self._scale()
-        return scaled(self.expectation(lambda x: x / scale), scale)
-
-    def variance(self) -> Estimate:
-        """Corrected variances of the coordinates."""
-        centre, scale = self.mean().value, self._scale()
-        return scaled(self.expectation(lambda x: ((x - centre) / scale) ** 2), scale**2)
 
     def with_errors(self, *, known: bool) -> "Corrected":
         """With standard errors, or without."""
@@ -190,9 +173,10 @@ class Corrected:
             tails=replace(self.tails, points=to(self.tails.points)),
         )
 
-    def _scale(self) -> Array:
+    @property
+    def scale(self) -> Array:
         """Standard deviations of the coordinates over draws of the surrogate."""
-        return np.asarray(np.maximum(self.draws.std(axis=0), np.finfo(float).tiny))
+        return spread(self.draws)
 
     def _measured(self, centred: Array) -> tuple[Array, Array]:
         """Mean of (w - 1) f over the checked draws, and its variance, to first order: the mean of w is random, too."""
@@ -288,8 +272,3 @@ def _factored() -> Iterator[None]:
 def _ends(posterior: SurrogatePosterior, draws: Array) -> Array:
     """Last positions of the chains, whitened."""
     return posterior.whitening.whiten(draws[:, -1])
-
-
-def scaled(estimate: Estimate, scale: Array) -> Estimate:
-    """That of a variable in units of ``scale``."""
-    return Estimate(scale * estimate.value, scale * estimate.standard_error)

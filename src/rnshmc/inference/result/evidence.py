@@ -5,7 +5,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.tails import Tails
 from rnshmc.inference.surrogate.weights import Weights

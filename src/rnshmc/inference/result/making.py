@@ -6,7 +6,7 @@ import numpy as np
 
 from rnshmc.inference.result.averages import average
 from rnshmc.inference.result.bends_told import coordinate_names
-from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.result.stored import read

@@ -6,8 +6,10 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import logsumexp, softmax
 
-from rnshmc.inference.result.corrected import Corrected, Estimate, scaled
+from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.result.estimates import Estimate, Moments, spread
 from rnshmc.inference.surrogate.weights import Weights, smoothed
 from rnshmc.types import Array
 
@@ -20,7 +22,7 @@ def apportioned(shares: Array, count: int) -> npt.NDArray[np.intp]:
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class Mixture(Moments):
     """Ingredients of corrected expectations where each mode has a surrogate.
 
         E f = sum_k p_k E_k f,  p_k = Z_k / sum_j Z_j
@@ -41,8 +43,7 @@ class Mixture:
     @cached_property
     def shares(self) -> Estimate:
         """p_k with their standard errors, to first order in those of log Z_k."""
-        relative = np.exp(self.evidences.value - self.evidences.value.max())
-        shares = relative / relative.sum()
+        shares = softmax(self.evidences.value)
         variances = self.evidences.standard_error**2
         # dp_k = p_k (dlog Z_k - sum_j p_j dlog Z_j).
         others = (shares**2 * variances).sum() - shares**2 * variances
@@ -51,11 +52,8 @@ class Mixture:
     @property
     def log_evidence(self) -> Estimate:
         """log of the integral over all modes."""
-        highest = self.evidences.value.max()
-        value = highest + np.log(np.exp(self.evidences.value - highest).sum())
-        return Estimate(
-            np.asarray(value), np.asarray(np.linalg.norm(self.shares.value * self.evidences.standard_error))
-        )
+        error = np.linalg.norm(self.shares.value * self.evidences.standard_error)
+        return Estimate(np.asarray(logsumexp(self.evidences.value)), np.asarray(error))
 
     def expectation(self, function: Callable[[Array], Array]) -> Estimate:
         """Corrected expectation of a function, with its standard error: those of the parts, and of their shares.
@@ -65,28 +63,18 @@ class Mixture:
         function
             From positions (n, d) to values (n, k) or (n,).
         """
-        each = [part.expectation(function) for part in self.parts]
-        values, errors = (np.array([getattr(one, name) for one in each]) for name in ("value", "standard_error"))
+        each = Estimate.stacked([part.expectation(function) for part in self.parts])
         p, of_evidence = (
-            a.reshape((-1,) + (1,) * (values.ndim - 1)) for a in (self.shares.value, self.evidences.standard_error)
+            a.reshape((-1,) + (1,) * (each.value.ndim - 1)) for a in (self.shares.value, self.evidences.standard_error)
         )
-        mean = (p * values).sum(axis=0)
-        variance = (p**2 * (errors**2 + of_evidence**2 * (values - mean) ** 2)).sum(axis=0)
+        mean = (p * each.value).sum(axis=0)
+        variance = (p**2 * (each.standard_error**2 + of_evidence**2 * (each.value - mean) ** 2)).sum(axis=0)
         return Estimate(mean, np.sqrt(variance))
 
-    def mean(self) -> Estimate:
-        """Corrected means of the coordinates."""
-        scale = self._scale()
-        return scaled(self.expectation(lambda x: x / scale), scale)
-
-    def variance(self) -> Estimate:
-        """Corrected variances of the coordinates."""
-        centre, scale = self.mean().value, self._scale()
-        return scaled(self.expectation(lambda x: ((x - centre) / scale) ** 2), scale**2)
-
-    def _scale(self) -> Array:
+    @property
+    def scale(self) -> Array:
         """Standard deviations of the coordinates over draws of all surrogates."""
-        return np.asarray(self.draws.std(axis=0))
+        return spread(self.draws)
 
     @cached_property
     def draws(self) -> Array:

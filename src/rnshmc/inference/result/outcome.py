@@ -5,7 +5,8 @@ from typing import Literal
 
 from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.evaluation import Spent
-from rnshmc.inference.result.corrected import Corrected, Estimate
+from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.walls import Wall

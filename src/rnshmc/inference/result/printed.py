@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
-from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.verdict import Verdict
 

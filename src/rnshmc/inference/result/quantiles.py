@@ -3,7 +3,8 @@
 import numpy as np
 
 from rnshmc.inference.result.averages import average
-from rnshmc.inference.result.corrected import Corrected, Estimate
+from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.types import Array
 

@@ -13,7 +13,7 @@ from rnshmc.files import atomic_path
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.arviz_view import by_origin, inference_data, write_netcdf
 from rnshmc.inference.result.averages import average, by_rows
-from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.plots import plot
 from rnshmc.inference.result.prediction import Prediction

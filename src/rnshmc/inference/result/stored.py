@@ -12,7 +12,8 @@ from rnshmc.errors import DataError
 from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.arviz_view import read_group
-from rnshmc.inference.result.corrected import Corrected, Estimate
+from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.outcome import ModeFound, Outcome
 from rnshmc.inference.stages.correction import Checked

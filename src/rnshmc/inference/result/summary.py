@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.result.estimates import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
