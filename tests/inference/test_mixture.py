@@ -9,13 +9,18 @@ from scipy.special import logsumexp
 
 import rnshmc
 from rnshmc.diagnostics.summary import summarise
-from rnshmc.inference.modes import Part
-from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.attempt import Job
+from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.modes import Part, _joined
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 from tests.conftest import z_bound
+from tests.inference.conftest import evaluations_of, evaluations_of_potential
+from tests.inference.problems import Correlated
 
 
 class Normals:
@@ -143,3 +148,35 @@ def test_tables_and_files_are_of_all_modes(sampled: Any, tmp_path: Path) -> None
     np.testing.assert_array_equal(again.mean.standard_error, sampled.mean.standard_error)
     assert str(again.verdict) == str(sampled.verdict)
     assert float(np.max(summarise(np.moveaxis(sampled.to_arviz().posterior.to_array().values, 0, -1)).rhat)) < 1.02
+
+
+def test_what_is_kept_is_of_the_whole_density() -> None:
+    problem, x = Correlated(), np.random.default_rng(6).normal(size=(3, 5))
+    archive = Archive(evaluations_of_potential(problem), lambda _: None)
+    root = np.eye(5)
+    archive.part = Part(Mode(Whitening(np.zeros(5), root), 0.0, 0.0), (Mode(Whitening(np.ones(5), root), 0.5, 0.0),))
+    values, gradients = archive.part(x)
+    exact = [problem.value_and_grad(row) for row in x]
+    for one, (value, gradient), more, along in zip(archive.evaluate(x, "mode"), exact, values, gradients, strict=True):
+        assert one.value == pytest.approx(value + more, rel=1e-12)
+        assert one.gradient is not None
+        np.testing.assert_allclose(one.gradient, gradient + along, rtol=1e-12)
+        # A difference quotient is of the part; it is kept beside the gradient, as one of the whole.
+        archive.keep_difference(one)
+    potentials = archive.training().values
+    np.testing.assert_allclose(archive.whole(x, potentials), [value for value, _ in exact], rtol=1e-12)
+    archive.part = None
+    kept = archive.slopes()
+    np.testing.assert_allclose(kept.values, [value for value, _ in exact] * 2, rtol=1e-12)
+    np.testing.assert_allclose(kept.gradients, [gradient for _, gradient in exact] * 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("share", "one"), [(1e-9, False), (1e-20, True)])
+def test_a_descent_that_ended_on_a_slope_is_no_mode(share: float, one: bool) -> None:
+    """Of two normal densities 9 apart, the lower is a mode unless its share is below exp(-9^2 / 2) = 3e-18."""
+    problem = Normals([1.0 - share, share], [[0, 0], [9, 0]], [1.0, 1.0])
+    archive = Archive(evaluations_of(problem, 2), lambda _: None)
+    ends = [Mode(Whitening(mean, np.eye(2)), -problem(mean)[0], 0.0) for mean in problem.means]
+    job = Job(archive, np.random.default_rng(1), DEFAULT, 100)
+    assert _joined(job, *ends) is one
+    assert _joined(job, *ends[::-1]) is one

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from rnshmc.inference.attempt import Job, attempts
-from rnshmc.inference.result.corrected import Estimate
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.mixture import Mixture, apportioned
 from rnshmc.inference.result.resampling import resampled
@@ -23,7 +23,7 @@ STAGE = "mode"
 def settled(job: Job, found: Found, watch: Watch = unwatched) -> Found:
     """With curvatures of each mode in every direction, from the lowest potential on, without those that do not count.
 
-    Two modes with no barrier half way between them are one.
+    A mode from which the potential falls towards another is none.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def settled(job: Job, found: Found, watch: Watch = unwatched) -> Found:
         others = (*kept, *ordered[k + 1 :])
         job.archive.part = Part(mode, others) if others else None
         better = settle(job.archive, mode, job.rng, job.tuning, watch=watch)
+        job.archive.part = None
         if not any(known.near(better.whitening.centre) or _joined(job, known, better) for known in kept):
             kept = (*kept, better)
-    job.archive.part = None
     most = max(mode.log_mass for mode in kept)
     counted = tuple(mode for mode in kept if mode.log_mass >= most - tuning.negligible)
     left = (*left, *(mode for mode in kept if mode not in counted))
@@ -88,8 +88,6 @@ def each_mode(job: Job, found: Found) -> Iterator[Found]:
         for tried in attempts(job, replace(found, whitening=mode.whitening)):
             yield tried
         if tried.rows is None:
-            job.archive.part = None
-            yield tried
             return
         parts.append(tried)
     job.archive.part = None
@@ -99,7 +97,7 @@ def each_mode(job: Job, found: Found) -> Iterator[Found]:
 def combined(job: Job, found: Found, parts: tuple[Found, ...]) -> Found:
     """What is found of each mode as one, by the integrals of the density over each."""
     surrogates = tuple(part.surrogate for part in parts if part.surrogate is not None)
-    evidences = Estimate(*(np.array([getattr(one.log_evidence, name) for one in parts]) for name in _ESTIMATE))
+    evidences = Estimate.stacked([part.log_evidence for part in parts])
     if not np.isfinite(evidences.standard_error).all():
         return replace(found, refused=True, reason=f"the shares of {len(parts)} modes could not be found")
     mixture = Mixture(surrogates, evidences)
@@ -123,14 +121,13 @@ def combined(job: Job, found: Found, parts: tuple[Found, ...]) -> Found:
     )
 
 
-_ESTIMATE = ("value", "standard_error")
-
-
 def _joined(job: Job, known: Mode, other: Mode) -> bool:
-    """Whether the potential half way between two modes is no higher than at both: a run between them has no barrier."""
-    between = 0.5 * (known.whitening.centre + other.whitening.centre)
-    [found] = job.archive.evaluate(between[None], STAGE, gradient=False)
-    return bool(found.value <= max(known.value, other.value))
+    """Whether the potential falls from the higher of two modes towards the other, at a distance of draws."""
+    lower, higher = sorted((known, other), key=lambda mode: mode.value)
+    way = lower.whitening.centre - higher.whitening.centre
+    step = job.tuning.modes.step * way / higher.whitening.length(way)
+    [found] = job.archive.evaluate((higher.whitening.centre + step)[None], STAGE, gradient=False)
+    return bool(found.value < higher.value)
 
 
 def _part(found: Found, mode: Mode) -> Part:

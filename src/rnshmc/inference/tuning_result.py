@@ -23,6 +23,8 @@ class Modes:
     negligible: float = 10.0
     """log mass below that of the largest one, by Hessians at the modes, from which on a mode is left out:
     5e-5 of it."""
+    step: float = 2.0
+    """Whitened distance from a mode at which the potential has to be higher in the direction of another. Not varied."""
     hopeless: float = 30.0
     """The same before its curvatures are measured, by what its descent showed of them."""
 

@@ -16,6 +16,8 @@ _log = logging.getLogger(__name__)
 
 def way_on(job: Job, found: Found) -> Iterator[Found]:
     """Exact chains; or, where the budget suffices for none, the surrogate as it is, corrected by what is left."""
+    # Exact chains are of the whole density, and so is what corrects a surrogate now.
+    job.archive.part = None
     method: Method = "adapted HMC" if job.archive.has_gradient else "ensemble"
     fewest, all_draws = (_price(job, draws) for draws in (min(job.draws, job.tuning.fewest_draws), job.draws))
     if job.archive.units_left < fewest and found.trained is not None:

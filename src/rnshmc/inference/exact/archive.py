@@ -211,7 +211,7 @@ class Archive:
                 if (key := np.ascontiguousarray(point).tobytes()) in arrived:
                     self._keep(arrived[key])
             self._account(stage, start)
-        return self._of_part([arrived[np.ascontiguousarray(point).tobytes()] for point in points])
+        return self._shifted([arrived[np.ascontiguousarray(point).tobytes()] for point in points], 1.0)
 
     def change(self, first: Evaluation, other: Evaluation) -> float:
         """How far the outputs of two runs are apart, in units of their errors; NaN where there is a failed one."""
@@ -225,11 +225,15 @@ class Archive:
 
     def keep_difference(self, found: Evaluation) -> None:
         """Keep a gradient computed from differences of values: good for a Hessian, not for training."""
-        self._differences.append(found)
+        self._differences += self._shifted([found], -1.0)
+
+    def whole(self, points: Array, values: Array) -> Array:
+        """Potentials (k,) at the rows of ``points``, from those of the part that is learnt."""
+        return values if self.part is None or not len(points) else values - self.part(points)[0]
 
     def training(self) -> Training:
         """All points with finite values."""
-        kept = self._of_part([found for found in self._by_point.values() if np.isfinite(found.value)])
+        kept = self._shifted([found for found in self._by_point.values() if np.isfinite(found.value)], 1.0)
         arrays, posed = _arrays(kept, self.dim), self.posed
         if posed is None or not self.emulating:
             return arrays
@@ -239,16 +243,16 @@ class Archive:
     def slopes(self) -> Training:
         """Points with gradients or difference quotients."""
         sloped = [found for found in (*self._by_point.values(), *self._differences) if found.gradient is not None]
-        return _arrays(self._of_part(sloped), self.dim)
+        return _arrays(self._shifted(sloped, 1.0), self.dim)
 
-    def _of_part(self, found: list[Evaluation]) -> list[Evaluation]:
-        """The evaluations of the part of the density that is learnt."""
+    def _shifted(self, found: list[Evaluation], sign: float) -> list[Evaluation]:
+        """With what the part that is learnt adds to the potential, or with sign -1 without it."""
         if self.part is None or not found:
             return found
         values, gradients = self.part(np.array([one.point for one in found]))
         return [
             replace(one, value=one.value + value, gradient=None if one.gradient is None else one.gradient + gradient)
-            for one, value, gradient in zip(found, values, gradients, strict=True)
+            for one, value, gradient in zip(found, sign * values, sign * gradients, strict=True)
         ]
 
     def _keep(self, found: Evaluation) -> None:

@@ -9,7 +9,8 @@ from scipy.special import ndtr
 from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
 from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.result.corrected import Corrected, Estimate
+from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import UNKNOWN
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.outcome import Method, ModeFound, Outcome
@@ -160,7 +161,9 @@ def outcome_of(
         rows=rows,
         corrected=corrected,
         draws=exact.draws,
-        potentials=exact.potentials,
+        potentials=archive.whole(exact.draws.reshape(-1, dim), exact.potentials.ravel()).reshape(
+            exact.potentials.shape
+        ),
         surrogate=surrogate,
         mean=mean,
         variance=variance,
