@@ -10,31 +10,18 @@ from typing import Any
 
 import numpy as np
 from inference import Banana, LogGamma, Student, Twisted
+from peers.problems import Funnel
 from threadpoolctl import threadpool_limits
 
 import rnshmc
-from rnshmc.types import Array
 
 
-class Funnel:
-    """v ~ N(0, 9), x_k ~ N(0, exp(v)) given v (Neal 2003)."""
+class KnownFunnel(Funnel):
+    """With its moments."""
 
     def __init__(self, dim: int) -> None:
-        self.dim = dim
+        super().__init__(dim)
         self.mean, self.variance = 0.0, np.array([9.0, *[np.exp(4.5)] * (dim - 1)])
-
-    def value(self, q: Array) -> float:
-        return self.value_and_grad(q)[0]
-
-    def gradient(self, q: Array) -> Array:
-        return self.value_and_grad(q)[1]
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        v, x = q[0], q[1:]
-        with np.errstate(over="ignore", invalid="ignore"):
-            squares, half = 0.5 * np.exp(-v) * (x @ x), 0.5 * len(x)
-            gradient = np.concatenate(([v / 9.0 + half - squares], np.exp(-v) * x))
-        return float(v**2 / 18.0 + half * v + squares), gradient
 
 
 class KnownTwisted(Twisted):
@@ -45,8 +32,8 @@ class KnownTwisted(Twisted):
 
 PROBLEMS: dict[str, Any] = {
     "twisted": KnownTwisted(),
-    "funnel": Funnel(6),
-    "funnel10": Funnel(10),
+    "funnel": KnownFunnel(6),
+    "funnel10": KnownFunnel(10),
     "banana": Banana(),
     "log_gamma": LogGamma(),
     "student": Student(),

@@ -150,18 +150,3 @@ class Twisted(Base):
         gradient = q.copy()
         gradient[:2] = q[0] / 100.0 + 0.2 * q[0] * across, across
         return 0.5 * float(q[0] ** 2 / 100.0 + across**2 + q[2:] @ q[2:]), gradient
-
-
-class Funnel(Base):
-    """v ~ N(0, 9), and five x_k ~ N(0, exp(v)) given v (Neal 2003)."""
-
-    dim = 6
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        v, x = q[0], q[1:]
-        with np.errstate(over="ignore"):
-            precision = np.exp(-v)
-            squares = 0.5 * precision * (x @ x)
-        if not np.isfinite(squares):
-            raise NumericalError("the potential of the funnel overflows")
-        return float(v**2 / 18.0 + 2.5 * v + squares), np.concatenate(([v / 9.0 + 2.5 - squares], precision * x))

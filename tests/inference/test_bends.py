@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from peers.problems import Funnel
 
 import rnshmc
 from rnshmc.inference.bend import STRAIGHT, Bend, BentTransform, Layer
@@ -19,7 +20,7 @@ from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array, Potential
 from tests.conftest import z_bound
 from tests.inference.conftest import evaluations_of_potential
-from tests.inference.problems import Correlated, Funnel, LogGamma, Twisted
+from tests.inference.problems import Correlated, LogGamma, Twisted
 
 EPS = float(np.finfo(np.float64).eps)
 TUNING = DEFAULT.bending
