@@ -1,50 +1,23 @@
 """Forward models whose outputs are emulated."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import rnshmc
-from rnshmc.errors import FitError, ParameterError, StoreError
+from rnshmc.errors import FitError, ParameterError
 from rnshmc.inference.algorithm import run
-from rnshmc.inference.exact.archive import Archive, Runs, Training
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluations import Evaluations
-from rnshmc.inference.exact.forward import Model
-from rnshmc.inference.exact.likelihoods.base import Likelihood
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.exact.target import make_posterior
-from rnshmc.inference.result.result import Result
-from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
-from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.transforms import make_transform
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
-
-TIMES = np.linspace(0.25, 4.0, 12)
-DATA = 2.0 * np.exp(-TIMES) + np.random.default_rng(3).normal(0.0, 0.1, 12)
-MATRIX = np.random.default_rng(4).normal(size=(7, 3))
-NAMES = ("a", "r", "sigma")
-
-
-def decay(x: Array) -> Array:
-    """Amplitude exp(x0), rate exp(x1)."""
-    return np.asarray(np.exp(x[0] - np.exp(x[1]) * TIMES))
-
-
-class Counted:
-    """A forward model that keeps what it was asked."""
-
-    def __init__(self, forward: Callable[[Array], Array]) -> None:
-        self.forward, self.asked = forward, list[bytes]()
-
-    def __call__(self, x: Array) -> Array:
-        self.asked.append(x.tobytes())
-        return self.forward(x)
+from tests.inference.model_cases import DATA, MATRIX, NAMES, TIMES, Counted, decay, decaying, fitted, sampled, switching
 
 
 def by_grid(data: Array) -> tuple[Array, Array]:
@@ -58,29 +31,6 @@ def by_grid(data: Array) -> tuple[Array, Array]:
     weights /= weights.sum()
     mean = np.array([(weights * x).sum() for x in grids])
     return mean, np.sqrt([(weights * (x - m) ** 2).sum() for x, m in zip(grids, mean, strict=True)])
-
-
-def decaying(data: Array = DATA, forward: Callable[[Array], Array] = decay) -> Model:
-    prior = {"a": ("normal", 0.0, 1.0), "r": ("normal", 0.0, 1.0), "sigma": ("halfnormal", 1.0)}
-    return rnshmc.Model(forward, data, likelihood=rnshmc.Gaussian(sd="sigma"), prior=prior)
-
-
-def sampled(target: Any, x0: Any = (0.0, 0.0, 0.5), **settings: Any) -> Result:
-    names = settings.pop("names", ["a", "r"])
-    return rnshmc.sample(target, x0, names=names, progress_bar=False, **settings)
-
-
-def fitted(points: Array) -> EmulatedPotential:
-    """The emulated potential after runs of `decay` at some points in unconstrained coordinates."""
-    posterior = make_posterior(decaying(), None, NAMES)
-    posed = posterior.posed
-    assert posed is not None
-    transform = make_transform(None, NAMES).within(posterior.bounds)
-    found = [posed.read(posterior.evaluable.evaluate(x, gradient=False)[0], x) for x in transform.parameters(points)]
-    values = [one.value - transform.log_jacobian(x) for one, x in zip(found, points, strict=True)]
-    outputs = [one.run.outputs for one in found if one.run]
-    training = Training(points, np.array(values), np.full(points.shape, np.nan))
-    return emulate(training, Runs(outputs, posed, transform), Whitening(np.zeros(3), np.eye(3)))
 
 
 def test_a_linear_model_is_emulated_exactly() -> None:
@@ -108,59 +58,6 @@ def test_an_unknown_scale_of_the_noise_is_inferred_and_costs_no_run() -> None:
     np.testing.assert_array_less(outcome.mean.standard_error, 0.1 * sd)
 
 
-def test_runs_serve_other_data(tmp_path: Path) -> None:
-    forward, kept = Counted(decay), tmp_path / "runs.jsonl"
-    sampled(decaying(forward=forward), filepath=kept)
-    before = len(forward.asked)
-    later = DATA.copy()
-    later[-1] = math.nan
-    later[0] += 0.05
-    result = sampled(decaying(later, forward), evaluations=kept)
-    assert result.verdict.level == "good", str(result.verdict)
-    # The checks are new runs, at draws of the new posterior; none is repeated.
-    assert result.spent.units == len(forward.asked) - before < before
-    assert len(forward.asked) == len(set(forward.asked))
-
-
-def test_the_same_call_with_other_data_goes_on_in_the_same_file(tmp_path: Path) -> None:
-    forward, kept = Counted(decay), tmp_path / "runs.jsonl"
-    first = sampled(decaying(forward=forward), filepath=kept)
-    repeated = sampled(decaying(forward=forward), filepath=kept)
-    assert repeated.spent.units == 1  # a stored run made anew
-    np.testing.assert_array_equal(repeated.mean.value, first.mean.value)
-    sampled(decaying(DATA + 0.01, forward), filepath=kept)
-    assert len(forward.asked) - len(set(forward.asked)) == 2
-
-
-def test_a_file_of_another_model_is_refused(tmp_path: Path) -> None:
-    kept = tmp_path / "runs.jsonl"
-    sampled(decaying(), filepath=kept, budget=20)
-    with pytest.raises(StoreError, match=r"of another target: at a = .* output \d+ of the model is"):
-        sampled(decaying(forward=lambda x: 1.001 * decay(x)), filepath=kept)
-    with pytest.raises(StoreError, match="holds runs of a forward model, and this target has log densities"):
-        rnshmc.sample(lambda x: -0.5 * float(x @ x), np.zeros(2), names=["a", "r"], filepath=kept, progress_bar=False)
-
-
-def test_a_table_of_runs_is_a_start() -> None:
-    points = np.random.default_rng(5).normal([0.6, 0.0], 0.4, size=(40, 2))
-    table = {"points": points, "outputs": np.array([decay(x) for x in points])}
-    fewer, cold = sampled(decaying(), evaluations=table), sampled(decaying())
-    assert fewer.verdict.level == "good", str(fewer.verdict)
-    assert fewer.spent.units < cold.spent.units - 15
-    with pytest.raises(ParameterError, match="evaluations: 'outputs' is missing; expected points, outputs"):
-        sampled(decaying(), evaluations={"points": points})
-
-
-def test_failed_runs_are_avoided_and_told() -> None:
-    def fragile(x: Array) -> Array:
-        if x[1] > 0.15:
-            raise RuntimeError("no convergence")
-        return decay(x)
-
-    result = sampled(decaying(forward=fragile))
-    assert any("evaluations failed" in f.text and "no convergence" in f.text for f in result.verdict.findings)
-
-
 def test_an_output_that_is_nan_is_named() -> None:
     with pytest.raises(ParameterError, match="it cannot be evaluated at x0: the model's output 3 is nan"):
         sampled(decaying(forward=lambda x: np.where(np.arange(12) == 3, math.nan, decay(x))))
@@ -174,12 +71,6 @@ def test_missing_data_may_have_outputs_that_are_nan() -> None:
     outputs = result.predict().outputs
     assert isinstance(outputs, np.ndarray)
     assert np.isnan(outputs[:, 3]).all()
-
-
-def switching(x: Array) -> Array:
-    outputs = decay(x)
-    outputs[5] += 3.0 * np.sign(math.sin(40.0 * x[0]))
-    return outputs
 
 
 def test_a_rough_output_is_named_and_the_density_is_learnt_instead() -> None:
@@ -244,49 +135,6 @@ def test_what_the_process_expects_is_what_is_found() -> None:
     assert 0.25 < np.median(ratios) < 4.0
 
 
-def test_predictions_cover_the_data_and_cost_nothing() -> None:
-    forward = Counted(decay)
-    data = DATA.copy()
-    data[7] = math.nan
-    result = sampled(decaying(data, forward))
-    before = len(forward.asked)
-    prediction = result.predict()
-    assert len(forward.asked) == before
-    outputs, observations = prediction.outputs, prediction.observations
-    assert isinstance(outputs, np.ndarray)
-    assert isinstance(observations, np.ndarray)
-    assert outputs.shape == observations.shape == (2000, 12)
-    np.testing.assert_allclose(outputs[:50], [decay(x) for x in result.draws[:50, :2]], atol=0.01)
-    low, high = np.quantile(np.delete(observations, 7, axis=1), [0.005, 0.995], axis=0)
-    assert ((low < np.delete(data, 7)) & (np.delete(data, 7) < high)).all()
-    # The output without a datum is predicted, an observation of it is not.
-    assert np.isfinite(outputs[:, 7]).all()
-    assert np.isnan(observations[:, 7]).all()
-
-
-def test_nothing_is_predicted_of_a_density() -> None:
-    result = rnshmc.sample(lambda x: (-0.5 * float(x @ x), -x), np.ones(2), progress_bar=False)
-    with pytest.raises(ParameterError, match="predict: no outputs were emulated"):
-        result.predict()
-
-
-def test_outputs_have_the_structure_of_the_data() -> None:
-    positive = np.abs(DATA) + 0.01
-    data = {"early": positive[:6].reshape(2, 3), "late": positive[6:]}
-
-    def split(x: Array) -> dict[str, Array]:
-        return {"late": decay(x)[6:], "unused": np.zeros(2), "early": decay(x)[:6].reshape(2, 3)}
-
-    prior = {"a": ("normal", 0.0, 1.0), "r": ("normal", 0.0, 1.0)}
-    likelihood: dict[str, Likelihood] = {"early": rnshmc.Gaussian(0.1), "late": rnshmc.LogNormal(0.5)}
-    result = sampled(rnshmc.Model(split, data, likelihood=likelihood, prior=prior), np.zeros(2))
-    outputs = result.predict().outputs
-    assert isinstance(outputs, dict)
-    assert {name: array.shape for name, array in outputs.items()} == {"early": (2000, 2, 3), "late": (2000, 6)}
-    with pytest.raises(ParameterError, match="the forward model's output 'late' is missing"):
-        sampled(rnshmc.Model(lambda x: {"early": data["early"]}, data, likelihood=likelihood), np.zeros(2))
-
-
 @pytest.mark.parametrize(
     ("settings", "x0", "message"),
     [
@@ -299,21 +147,6 @@ def test_outputs_have_the_structure_of_the_data() -> None:
 def test_mistakes_are_told(settings: dict[str, Any], x0: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         sampled(decaying(), x0, **settings)
-
-
-def test_the_same_seed_gives_the_same_result_with_processes() -> None:
-    alone, two = sampled(decaying(), seed=5), sampled(decaying(), seed=5, pool=2)
-    np.testing.assert_array_equal(alone.draws, two.draws)
-
-
-def test_a_budget_is_kept_to_the_run() -> None:
-    forward = Counted(decay)
-    result = sampled(decaying(forward=forward), budget=10, draws=100)
-    assert result.spent.units == len(forward.asked) == 10
-    assert len(result.draws) == 100
-    assert "budget: 10 of 10 units are spent" in str(result.verdict)
-    with pytest.raises(ParameterError, match="budget: expected a whole number of at least 1"):
-        sampled(decaying(), budget=0)
 
 
 def test_with_several_modes_the_density_is_learnt_and_that_is_told() -> None:

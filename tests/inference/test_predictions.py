@@ -1,0 +1,55 @@
+"""Posterior predictive of emulated outputs."""
+
+import math
+
+import numpy as np
+import pytest
+
+import rnshmc
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.likelihoods.base import Likelihood
+from rnshmc.types import Array
+from tests.inference.model_cases import DATA, Counted, decay, decaying, sampled
+
+
+def test_predictions_cover_the_data_and_cost_nothing() -> None:
+    forward = Counted(decay)
+    data = DATA.copy()
+    data[7] = math.nan
+    result = sampled(decaying(data, forward))
+    before = len(forward.asked)
+    prediction = result.predict()
+    assert len(forward.asked) == before
+    outputs, observations = prediction.outputs, prediction.observations
+    assert isinstance(outputs, np.ndarray)
+    assert isinstance(observations, np.ndarray)
+    assert outputs.shape == observations.shape == (2000, 12)
+    np.testing.assert_allclose(outputs[:50], [decay(x) for x in result.draws[:50, :2]], atol=0.01)
+    low, high = np.quantile(np.delete(observations, 7, axis=1), [0.005, 0.995], axis=0)
+    assert ((low < np.delete(data, 7)) & (np.delete(data, 7) < high)).all()
+    # The output without a datum is predicted, an observation of it is not.
+    assert np.isfinite(outputs[:, 7]).all()
+    assert np.isnan(observations[:, 7]).all()
+
+
+def test_nothing_is_predicted_of_a_density() -> None:
+    result = rnshmc.sample(lambda x: (-0.5 * float(x @ x), -x), np.ones(2), progress_bar=False)
+    with pytest.raises(ParameterError, match="predict: no outputs were emulated"):
+        result.predict()
+
+
+def test_outputs_have_the_structure_of_the_data() -> None:
+    positive = np.abs(DATA) + 0.01
+    data = {"early": positive[:6].reshape(2, 3), "late": positive[6:]}
+
+    def split(x: Array) -> dict[str, Array]:
+        return {"late": decay(x)[6:], "unused": np.zeros(2), "early": decay(x)[:6].reshape(2, 3)}
+
+    prior = {"a": ("normal", 0.0, 1.0), "r": ("normal", 0.0, 1.0)}
+    likelihood: dict[str, Likelihood] = {"early": rnshmc.Gaussian(0.1), "late": rnshmc.LogNormal(0.5)}
+    result = sampled(rnshmc.Model(split, data, likelihood=likelihood, prior=prior), np.zeros(2))
+    outputs = result.predict().outputs
+    assert isinstance(outputs, dict)
+    assert {name: array.shape for name, array in outputs.items()} == {"early": (2000, 2, 3), "late": (2000, 6)}
+    with pytest.raises(ParameterError, match="the forward model's output 'late' is missing"):
+        sampled(rnshmc.Model(lambda x: {"early": data["early"]}, data, likelihood=likelihood), np.zeros(2))
