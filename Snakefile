@@ -20,6 +20,7 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/specs.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/sample.smk"
 include: "workflow/rules/experiments.smk"

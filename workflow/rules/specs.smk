@@ -1,0 +1,63 @@
+# What shapes the draws and seconds of a job, as one dictionary each: the parameters of its script.
+
+
+def names_of(problem):
+    """Names of the parameters of a user's model, if it has any."""
+    return {"names": PROBLEMS[problem]["names"]} if "names" in PROBLEMS[problem] else {}
+
+
+def start_of(problem):
+    """Where explorations of a problem start, if not at the origin."""
+    return {"start": PROBLEMS[problem]["start"]} if "start" in PROBLEMS[problem] else {}
+
+
+def explore_spec(wildcards):
+    """All that shapes an exploration."""
+    name = wildcards.problem
+    recorded = {"recorded_from": iterations(name, "discard")} if name in RECORDED else {}
+    return {
+        "problem": name,
+        "chain": chain_number(wildcards),
+        "seed": config["seed"],
+        "target": problem(wildcards)["target"],
+        "hmc": {key: problem(wildcards)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
+        "entries": [target_code(wildcards), KERNELS["hmc"]],
+        "iterations": iterations(name, "explore"),
+        **start_of(name),
+        **recorded,
+    }
+
+
+def sampler_spec(wildcards, **more):
+    """All that shapes a sampler's draws, as one dictionary: Snakemake compares parameters without their names."""
+    entry = problem(wildcards)["samplers"][wildcards.sampler]
+    name = surrogate_of(wildcards)
+    spec = {
+        "problem": wildcards.problem,
+        "sampler": wildcards.sampler,
+        "recipe": recipe_name(wildcards.sampler),
+        "seed": config["seed"],
+        "target": problem(wildcards)["target"],
+        "settings": {key: value for key, value in entry.items() if key not in RUN_SETTINGS},
+        "entries": sampler_code(wildcards),
+        "explored": training_end(wildcards.problem, name) if name else iterations(wildcards.problem, "explore"),
+        **more,
+    }
+    return {**spec, "surrogate": problem(wildcards)["surrogates"][name]} if name else spec
+
+
+def published_spec(wildcards):
+    """All that shapes the seconds of a sampler as published: its own settings and those of the problem's baseline."""
+    spec = sampler_spec(wildcards, **timing_settings(wildcards.problem, wildcards.sampler))
+    settings = {**spec["settings"], **problem(wildcards)["baseline"]}
+    return {**spec, "sampler": as_published(wildcards.sampler), "settings": settings}
+
+
+def timing_settings(problem, sampler):
+    """How long a sampler is timed, and on how many threads."""
+    timing = config["timing"]
+    return {
+        "blocks": timing["blocks"],
+        "blas_threads": timing["blas_threads"],
+        "block_iterations": sampler_setting(problem, sampler, "block_iterations", timing["block_iterations"]),
+    }
