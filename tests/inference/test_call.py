@@ -249,7 +249,7 @@ def test_kill_9_loses_no_evaluation(tmp_path: Path, pool: int, target: str) -> N
         ({"draws": 2.5}, "draws: expected a whole number of at least 4, got 2.5"),
         ({"draws": 1}, "draws: expected a whole number of at least 4, got 1"),
         ({"seed": -1}, "seed: expected a whole number of at least 0"),
-        ({"budget": "100"}, "budget: expected a whole number of at least 1, got '100'"),
+        ({"budget": "100"}, "budget: expected a whole number of at least 0, got '100'"),
         ({"callback": 3}, "callback: expected a function"),
         ({"bounds": [(0, 1)] * 2}, "bounds: expected one entry for each of the 3 parameters"),
         ({"bounds": {"x2": (0, 1)}}, r"x0: x2 = 2\.5 is not strictly between its bounds 0 and 1"),

@@ -122,6 +122,29 @@ def test_gradients_of_the_emulated_potential_are_its_slopes(assert_slope: Any) -
         )
 
 
+def test_each_run_is_left_out_in_turn() -> None:
+    """U is the exact one, and V that of an emulator without the run, with the same length scales."""
+    points = np.random.default_rng(8).normal(scale=0.5, size=(25, 3))
+    potential = fitted(points)
+    x, values, differences, variances = potential.left_out()
+    np.testing.assert_allclose(x[:, :2], points[:, :2], atol=1e-12)
+    np.testing.assert_array_equal(x[:, 2], potential.whitening.centre[2])
+    theta = potential.transform.parameters(x)
+    predictors = np.array([decay(one) for one in theta])
+    exact = potential.posed.potential(theta, predictors)[0] - potential.transform.log_jacobians(x)
+    np.testing.assert_allclose(values, exact, rtol=1e-9)
+    for i in (0, 11, 24):
+        rest = np.delete(np.arange(25), i)
+        w, like = potential.inputs(x), potential.outputs
+        without = type(like).fit(w[rest], predictors[rest], units=np.ones(12), like=like)
+        predicted = potential.posed.potential(theta[[i]], without.predict(w[[i]])[0])[0]
+        expected = exact[i] - (predicted - potential.transform.log_jacobians(x[[i]]))[0]
+        # Values are sums of terms that are larger by the variance of the broad linear part.
+        assert differences[i] == pytest.approx(expected, rel=1e-3, abs=1e-6)
+    assert np.abs(differences).max() > 1e-2
+    assert (variances > 0.0).all()
+
+
 def test_what_the_process_expects_is_what_is_found() -> None:
     rng = np.random.default_rng(7)
     ratios = []

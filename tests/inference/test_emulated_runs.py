@@ -1,29 +1,81 @@
 """Runs of forward models whose outputs are emulated: kept, given, failed, and counted."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rnshmc
-from rnshmc.errors import ParameterError, StoreError
+from rnshmc.errors import BudgetSpent, ParameterError, StoreError
+from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.exact.known import read_all, read_runs
+from rnshmc.inference.exact.pools import make_workers
+from rnshmc.inference.exact.target import make_posterior
+from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
-from tests.inference.model_cases import DATA, Counted, decay, decaying, sampled
+from tests.conftest import z_bound
+from tests.inference.model_cases import DATA, TIMES, Counted, decay, decaying, sampled
+
+LATER = 2.3 * np.exp(-1.2 * TIMES) + np.random.default_rng(8).normal(0.0, 0.1, 12)
+LATER[-1] = math.nan
 
 
-def test_runs_serve_other_data(tmp_path: Path) -> None:
-    forward, kept = Counted(decay), tmp_path / "runs.jsonl"
-    sampled(decaying(forward=forward), filepath=kept)
-    before = len(forward.asked)
-    later = DATA.copy()
-    later[-1] = math.nan
-    later[0] += 0.05
-    result = sampled(decaying(later, forward), evaluations=kept)
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of a call with the first data."""
+    path = tmp_path_factory.mktemp("runs") / "runs.jsonl"
+    sampled(decaying(), filepath=path)
+    return path
+
+
+def test_new_data_cost_no_run(kept: Path) -> None:
+    forward = Counted(decay)
+    result = sampled(decaying(LATER, forward), (0.1, 0.2, 0.4), evaluations=kept, budget=0)
     assert result.verdict.level == "good", str(result.verdict)
-    # The checks are new runs, at draws of the new posterior; none is repeated.
-    assert result.spent.units == len(forward.asked) - before < before
-    assert len(forward.asked) == len(set(forward.asked))
+    assert re.search(r"at \d+ runs of before, each left out in turn; none was made at draws", str(result.verdict))
+    assert result.spent.units == len(forward.asked) == 0
+    cold = sampled(decaying(LATER), seed=2)
+    for found, other in ((result.mean, cold.mean), (result.sd, cold.sd)):
+        error = np.hypot(found.standard_error, other.standard_error)
+        assert (np.abs(found.value - other.value) < z_bound(6) * error).all()
+
+
+def test_new_data_cost_a_few_runs_that_check(kept: Path) -> None:
+    forward = Counted(decay)
+    result = sampled(decaying(LATER, forward), (0.1, 0.2, 0.4), evaluations=kept)
+    assert result.verdict.level == "good", str(result.verdict)
+    assert result.spent.units == len(forward.asked) <= 20
+    stored = {one.point[:2].tobytes() for one in read_all(kept)}
+    assert not stored & set(forward.asked)
+
+
+def test_runs_that_do_not_tell_enough_are_not_called_good(kept: Path) -> None:
+    """The posterior of these data is where no run is."""
+    far = 8.0 * np.exp(-5.0 * TIMES)
+    alone = sampled(decaying(far), evaluations=kept, budget=0)
+    assert alone.verdict.level != "good"
+    assert "budget: 0 of 0 units are spent" in str(alone.verdict)
+
+
+def test_potentials_of_given_runs_are_of_the_data(kept: Path) -> None:
+    names, start = ("a", "r", "sigma"), np.array([0.0, 0.0, 0.5])
+    posterior = make_posterior(decaying(LATER), None, names)
+    posed = posterior.posed
+    assert posed is not None
+    transform = make_transform(None, names).within(posterior.bounds)
+    runs = read_runs(kept, names, posed, start)
+    known = Evaluations(
+        make_workers(None, posterior.evaluable, time_limit=None), transform, known=runs, posed=posed
+    ).known
+    points = np.array([one.point for one in known])
+    theta = np.array([transform.parameters(point) for point in points])
+    rest = np.array([(LATER - decay(x))[:-1] / x[2] for x in theta])
+    expected = 0.5 * (rest**2).sum(axis=1) + 0.5 * (theta**2).sum(axis=1)
+    values = np.array([one.value for one in known])
+    np.testing.assert_allclose(values - values[0], expected - expected[0], rtol=1e-9, atol=1e-9)
+    assert np.ptp(expected) > 1.0
 
 
 def test_the_same_call_with_other_data_goes_on_in_the_same_file(tmp_path: Path) -> None:
@@ -76,5 +128,5 @@ def test_a_budget_is_kept_to_the_run() -> None:
     assert result.spent.units == len(forward.asked) == 10
     assert len(result.draws) == 100
     assert "budget: 10 of 10 units are spent" in str(result.verdict)
-    with pytest.raises(ParameterError, match="budget: expected a whole number of at least 1"):
+    with pytest.raises(BudgetSpent, match="budget: 0 of 0 units are spent, at 0 points"):
         sampled(decaying(), budget=0)

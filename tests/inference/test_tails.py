@@ -9,7 +9,7 @@ from rnshmc.inference.algorithm import run
 from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.verdict import judge
-from rnshmc.inference.stages.looking import look_out
+from rnshmc.inference.stages.looking import look_out, look_size
 from rnshmc.inference.surrogate.paths import Paths, draw_paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior
 from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed
@@ -48,7 +48,8 @@ def seen_by_a_normal_surrogate(potential: Potential) -> Tails:
     """Exact values of a potential further out than draws of a surrogate that was fitted to N(0, I)."""
     posterior, paths = normal_surrogate()
     archive = Archive(evaluations_of_potential(potential), lambda _: None)
-    return look_out(archive, posterior, paths, stream(2, "tails"), DEFAULT.tails)
+    tuning = DEFAULT.tails
+    return look_out(archive, posterior, paths, stream(2, "tails"), tuning, count=look_size(posterior, tuning))
 
 
 def test_a_right_surrogate_misses_nothing_where_its_points_are() -> None:

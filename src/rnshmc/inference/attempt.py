@@ -7,8 +7,9 @@ import numpy as np
 
 from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.refinement import refine
-from rnshmc.inference.result.corrected import Corrected, corrected_by
+from rnshmc.inference.refinement import refine, unchecked
+from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.result.correcting import corrected_by
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import log_evidence
 from rnshmc.inference.result.findings import Found
@@ -162,7 +163,11 @@ def _unfinished(job: Job, found: Found, trained: Trained) -> Found:
 
 
 def _corrected(job: Job, found: Found, trained: Trained, drawn: Array, checked: Checked) -> Found:
-    surrogate = corrected_by(trained.posterior, drawn, checked, trained.tails, job.rng, job.tuning.process, aim=job.aim)
+    posterior, tails, process = trained.posterior, trained.tails, job.tuning.process
+    if job.archive.served(job.tuning.training.fewest) and np.isnan(job.archive.surrogate_error):
+        surrogate = unchecked(job.archive, trained, drawn, job.rng, job.tuning, aim=job.aim)
+    else:
+        surrogate = corrected_by(posterior, drawn, checked, tails, job.rng, process, aim=job.aim)
     evidence = _evidence(job, trained, drawn, checked)
     exact = metropolis(checked, job.rng, job.tuning.correction)
     return replace(found, surrogate=surrogate, log_evidence=evidence, exact=exact)
@@ -177,7 +182,7 @@ def _evidence(job: Job, trained: Trained, drawn: Array, checked: Checked) -> Est
 def _refused(surrogate: Corrected, tuning: Correction) -> str | None:
     """Why a surrogate that was checked is not used; None if it is."""
     weights, lacking = surrogate.weights, surrogate.lacking
-    if weights.heavy or weights.efficiency < tuning.least_efficiency:
+    if len(surrogate.checked) and (weights.heavy or weights.efficiency < tuning.least_efficiency):
         return (
             f"the importance weights of the surrogate's draws are too uneven (efficiency {weights.efficiency:.2f}, "
             f"Pareto k {weights.pareto_k:.2f})"

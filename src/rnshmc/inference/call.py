@@ -39,6 +39,7 @@ from rnshmc.inference.stages.walls import take_up
 from rnshmc.inference.transforms import Bounds, make_transform
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
+from rnshmc.types import Array
 
 
 def sample(
@@ -124,7 +125,8 @@ def sample(
         ``outputs``, (n, m); or a file of an earlier call with any data.
     budget
         Units that this call may spend; a value is one unit, a gradient one more; of a `Model`, a run one, and a product
-        with its Jacobian one more.
+        with its Jacobian one more. With a budget of 0, given runs are all there is, and the verdict says what they
+        tell.
     callback
         Called with a `rnshmc.inference.exact.archive.Progress` now and then.
     progress_bar
@@ -162,7 +164,7 @@ def sample(
     _check_whole("draws", draws, 4)
     _check_whole("seed", seed, 0)
     if budget is not None:
-        _check_whole("budget", budget, 1)
+        _check_whole("budget", budget, 0)
     if callback is not None and not callable(callback):
         raise ParameterError(f"callback: expected a function of the progress, got {callback!r}")
     expected = prior_scale(posed, starts[0]) if scale is None else scale
@@ -194,8 +196,9 @@ def sample(
     with closing(potential), listening(callback, bar=progress_bar) as tell:
         potential.confirm()
         try:
-            first = check_start(potential, transform.coordinates(starts[0]))
-            doubts = checked = check_gradient(potential, first, stream(seed, "gradient"))
+            doubts = checked = _checked(
+                potential, transform.coordinates(starts[0]), stream(seed, "gradient"), plain=not posterior.slope_price
+            )
         except ParameterError:
             potential.disown()
             raise
@@ -217,6 +220,16 @@ def sample(
             potential, doubts = potential.bounded(transform), (*doubts, doubt)
             coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
+
+
+def _checked(potential: Evaluations, start: Array, rng: np.random.Generator, *, plain: bool) -> tuple[str, ...]:
+    """What is doubtful of the gradient at the start.
+
+    Nothing is evaluated where known runs of a model without derivatives (``plain``) take the start's place.
+    """
+    if plain and potential.served(DEFAULT.training.fewest):
+        return ()
+    return check_gradient(potential, check_start(potential, start), rng)
 
 
 def _together(target: Any, evaluable: Evaluable, pool: Pool, time_limit: float | None) -> Together:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.result.corrected import Corrected, cross_fitted
+from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.result.correcting import by_process, cross_fitted
 from rnshmc.inference.stages.correction import Checked, checked_at, draw_surrogate, scattered
 from rnshmc.inference.stages.training import Trained
+from rnshmc.inference.surrogate.left_out import LeftOut
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
 from rnshmc.inference.surrogate.weights import weight_variance
 from rnshmc.inference.tuning import Tuning
@@ -43,7 +45,8 @@ def refine(
     """Evaluate at draws of a surrogate and fit again to all runs, until its moments have the errors of ``aim`` draws.
 
     They have by its process, whose variance is raised to what runs show that are left out, or by as many draws as
-    importance weights take without one.
+    importance weights take without one. Where the budget has ended before, and the process is sure of the potential,
+    known runs are what checks the surrogate, each left out in turn.
 
     Parameters
     ----------
@@ -59,7 +62,13 @@ def refine(
     """
     order, checked = scattered(draws, rng), Checked.none(archive.dim)
     sure = trained.variance < tuning.correction.sure
-    positions, wanted = trained.positions, tuning.correction.refining if sure else tuning.training.fewest_checks
+    # Known runs, left out in turn, have told of the surrogate before.
+    few = sure or archive.served(tuning.training.fewest)
+    if sure and not archive.units_left:
+        surrogate = unchecked(archive, trained, draws, rng, tuning, aim=aim)
+        yield Refined(trained.posterior, draws, checked, surrogate)
+        return
+    positions, wanted = trained.positions, tuning.correction.refining if few else tuning.training.fewest_checks
     while len(checked.values) < len(order):
         points = order[len(checked.values) :][:wanted]
         points = points[: max(1, archive.affordable(points))]
@@ -78,3 +87,18 @@ def refine(
         if surrogate.open_moments * aim <= tuning.correction.left or len(checked.values) >= most:
             return
         wanted = max(tuning.correction.refining, len(checked.values) // 4)
+
+
+def unchecked(
+    archive: Archive, trained: Trained, draws: Array, rng: np.random.Generator, tuning: Tuning, *, aim: float
+) -> Corrected:
+    """Ingredients of expectations by a surrogate as it is, with what known runs say of it.
+
+    Raises
+    ------
+    FitError
+        If the covariance of the surrogate's process cannot be factored.
+    """
+    left_out = LeftOut.of(trained.posterior)
+    archive.surrogate_error = left_out.error
+    return by_process(trained.posterior, draws, left_out, trained.tails, rng, tuning.process, aim=aim)

@@ -37,6 +37,8 @@ class Judging:
     """sd(U - V) up to which a surrogate is close to the exact potential: weights of its draws have efficiency 0.8."""
     far: float = 1.5
     """sd(U - V) beyond which corrections rest on a few draws: weights have efficiency 0.1."""
+    telling: int = 25
+    """Known runs from which on leaving them out tells what a surrogate is off by: as many as it is checked at least."""
     open: float = 0.2
     """Share of the posterior's mass left open: the total variation at a normal U - V of standard deviation `close`."""
     wide_open: float = 0.5

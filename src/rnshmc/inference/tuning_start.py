@@ -186,6 +186,8 @@ class Seeking:
     """Data from which on it is larger: the posterior of more is narrower, and starts are more of its widths away."""
     small: float = 0.1
     """Predicted decrease, times sqrt(d), below which the mode is found."""
+    sure: float = 0.01
+    """Variance of U - V at which runs that were known before need no other at a minimum."""
     poor: float = 0.1
     """Decrease over the predicted one below which the region shrinks."""
     good: float = 0.5

@@ -123,6 +123,11 @@ class OutputKernel:
         return np.asarray(np.maximum(self.covariances.variances(w) - (explained**2).sum(axis=0), 0.0))
 
     @cached_property
+    def fitted(self) -> Array:
+        """Outputs of the runs, (n, m)."""
+        return np.asarray(self.factor @ (self.factor.T @ self.alpha))
+
+    @cached_property
     def left_out(self) -> Array:
         """Outputs of each run less what all others predict, (n, m) (Dubrule 1983)."""
         return self._left_out_variances[:, None] * self.alpha

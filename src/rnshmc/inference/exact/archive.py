@@ -158,6 +158,16 @@ class Archive:
         """Number of data of a forward model; 0 where the target is a density."""
         return 0 if self.posed is None else len(self.posed.observed.present)
 
+    def served(self, fewest: int) -> bool:
+        """Whether outputs are learnt, and known runs serve (`Evaluations.served`)."""
+        return self.emulating and self._evaluations.served(fewest)
+
+    @property
+    def lowest(self) -> Evaluation:
+        """Where the potential is lowest, of all that is known."""
+        [found] = self._shifted([min(self._by_point.values(), key=lambda one: one.value)], 1.0)
+        return found
+
     @property
     def spent(self) -> Spent:
         """What was spent so far."""

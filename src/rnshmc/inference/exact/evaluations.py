@@ -99,6 +99,10 @@ class Evaluations:
         """Units that may be spent in this run."""
         return self._account.budget
 
+    def served(self, fewest: int) -> bool:
+        """Whether given runs, as of a model with other data, are as many as an emulator has: ``fewest`` + d."""
+        return self.posed is not None and len({self._key(one.point) for one in self._given}) >= fewest + self.dim
+
     def affordable(self, points: Array, *, gradient: bool) -> int:
         """Number of rows of ``points``, from the first on, that are known or that the budget still allows."""
         if self._account.budget is None:
@@ -262,10 +266,9 @@ class Evaluations:
 
     def _expose(self, given: Iterable[Evaluation]) -> tuple[Evaluation, ...]:
         """Given evaluations in unconstrained coordinates, found there without another one."""
-        usable = self._usable(given)
-        points = [self.transform.coordinates(one.point) for one in usable]
-        self._by_point.update({point.tobytes(): one for point, one in zip(points, usable, strict=True)})
-        return tuple(translated(one, point, self.transform) for point, one in zip(points, usable, strict=True))
+        pairs = [(self.transform.coordinates(one.point), one) for one in self._usable(given)]
+        self._by_point.update({point.tobytes(): one for point, one in pairs})
+        return tuple(translated(self._read(one, one.point), point, self.transform) for point, one in pairs)
 
     def _usable(self, given: Iterable[Evaluation]) -> tuple[Evaluation, ...]:
         """The evaluations strictly inside the bounds, without gradients if none are used."""
@@ -276,10 +279,12 @@ class Evaluations:
 
     def _learn(self, found: Evaluation) -> None:
         """Keep an evaluation, in place of one at the same point that says less."""
-        key = self._key(found.point)
-        known = self._by_parameters.get(key)
+        known = self._by_parameters.get(key := self._key(found.point))
         if known is None or known.gradient is None:
             self._by_parameters[key] = found
+
+    def _read(self, found: Evaluation, x: Array) -> Evaluation:
+        return found if self.posed is None else self.posed.read(found, x)
 
     def _key(self, x: Array) -> bytes:
         """What an evaluation at x depends on: of a forward model, its own parameters alone."""
@@ -288,8 +293,7 @@ class Evaluations:
     def _found(self, point: Array, x: Array, gradient: bool) -> Evaluation | None:
         """What is known at a point, if no more can be known of what is requested."""
         for stored in (self._by_parameters.get(self._key(x)), self._by_point.get(point.tobytes())):
-            if stored is not None:
-                found = stored if self.posed is None else self.posed.read(stored, x)
-                if not gradient or found.complete:
-                    return found
+            found = stored and self._read(stored, x)
+            if found and (not gradient or found.complete):
+                return found
         return None

@@ -1,21 +1,15 @@
 """Expectations over draws of a surrogate, corrected by exact values at some of them."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnshmc.errors import FitError
 from rnshmc.inference.result.estimates import Estimate, Moments, spread
 from rnshmc.inference.result.long_tails import excess_variance
-from rnshmc.inference.stages.correction import Checked
-from rnshmc.inference.surrogate.emulated import EmulatedPotential
-from rnshmc.inference.surrogate.paths import Paths, draw_paths, inflation
-from rnshmc.inference.surrogate.posterior import SurrogatePosterior
+from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.tails import Tails
-from rnshmc.inference.surrogate.weights import Weights, smoothed
-from rnshmc.inference.tuning import Process
+from rnshmc.inference.surrogate.weights import Weights
 from rnshmc.types import Array
 
 GROSS = 3.0
@@ -50,6 +44,8 @@ class Corrected(Moments):
         in ``differences`` and here, V at each draw is without the run there.
     mixed
         Whether the chains behind ``draws`` agree. If not, there are no standard errors.
+    left_out
+        Number of known runs, each left out in turn, that judge the surrogate where no draw was checked.
     """
 
     draws: Array
@@ -62,6 +58,7 @@ class Corrected(Moments):
     aim: float
     base: Array | None = None
     mixed: bool = True
+    left_out: int = 0
 
     def expectation(self, function: Callable[[Array], Array]) -> Estimate:
         """Corrected expectation of a function, with its standard error.
@@ -189,86 +186,3 @@ class Corrected(Moments):
             return mean - plain, terms.var(axis=0, ddof=1) / len(terms)
         terms = weights * (centred - mean) - centred
         return mean - centred.mean(axis=0), terms.var(axis=0, ddof=1) / len(terms)
-
-
-def corrected_by(
-    posterior: SurrogatePosterior,
-    draws: Array,
-    checked: Checked,
-    tails: Tails,
-    rng: np.random.Generator,
-    tuning: Process,
-    *,
-    aim: float,
-) -> Corrected:
-    """Ingredients of corrected expectations, from draws of the surrogate in x, (chains, n, d), and exact values.
-
-    Failed evaluations are left out; points of zero density have weight 0.
-
-    Raises
-    ------
-    FitError
-        If the covariance of the surrogate's process cannot be factored.
-    """
-    kept = ~checked.failed
-    points, differences = checked.points[kept], checked.differences[kept]
-    with _factored():
-        paths = draw_paths(posterior, _ends(posterior, draws), rng, tuning, checked=points, differences=differences)
-    chains, _, dim = draws.shape
-    return Corrected(draws.reshape(-1, dim), points, differences, smoothed(-differences), paths, chains, tails, aim)
-
-
-def cross_fitted(
-    posterior: SurrogatePosterior,
-    draws: Array,
-    checked: Checked,
-    tails: Tails,
-    rng: np.random.Generator,
-    tuning: Process,
-    *,
-    aim: float,
-) -> Corrected:
-    """The same for a surrogate by emulated outputs that is fitted to the checked draws of an earlier one, too.
-
-    Parameters
-    ----------
-    posterior, draws
-        The surrogate, and its draws.
-    checked
-        Draws of the earlier one, and U - V by it.
-
-    Raises
-    ------
-    FitError
-        If the covariance of the surrogate's process cannot be factored.
-    """
-    assert isinstance(posterior.kernel, EmulatedPotential)
-    kept = ~checked.failed
-    points, values = checked.points[kept], checked.values[kept]
-    without, variances = posterior.kernel.held_out(points)
-    without = without + posterior.kernel.offset
-    differences = np.where(np.isfinite(values), values - without, np.inf)
-    # Where the density is 0, the earlier surrogate is not known from U - V.
-    earlier = np.where(np.isfinite(values), values - checked.differences[kept], without)
-    base = smoothed(earlier - without).weights
-    finite = np.isfinite(differences)
-    doubt = inflation(variances[finite], differences[finite])
-    with _factored():
-        paths = draw_paths(posterior, _ends(posterior, draws), rng, tuning, doubt=doubt)
-    chains, _, dim = draws.shape
-    weights = smoothed(-differences)
-    return Corrected(draws.reshape(-1, dim), points, differences, weights, paths, chains, tails, aim, base)
-
-
-@contextmanager
-def _factored() -> Iterator[None]:
-    """A covariance that cannot be factored is a `FitError`."""
-    try:
-        yield
-    except np.linalg.LinAlgError as error:
-        raise FitError(f"the covariance of the surrogate's process cannot be factored: {error}") from error
-
-
-def _ends(posterior: SurrogatePosterior, draws: Array) -> Array:
-    """Last positions of the chains, whitened."""
-    return posterior.whitening.whiten(draws[:, -1])

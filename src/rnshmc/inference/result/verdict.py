@@ -13,6 +13,7 @@ import numpy as np
 
 from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
 from rnshmc.inference.result.bends_told import told
+from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.weights import EVEN, TELLING, USELESS_K, reliable_k
@@ -101,6 +102,11 @@ def _surrogate(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
         yield Finding("bad", "sd(U - V) is unknown: no draw of the surrogate has a finite exact potential.")
         return
     level = _level(sd, limits.close, limits.far)
+    left_out = outcome.surrogate.left_out if isinstance(outcome.surrogate, Corrected) else 0
+    if left_out >= limits.telling:
+        text = f"sd(U - V) = {sd:.2g} at {left_out} runs of before, each left out in turn"
+        yield Finding(level, f"{text}; none was made at draws of this posterior.")
+        return
     if outcome.surrogate is not None and not len(outcome.surrogate.checked):
         text = f"sd(U - V) = {sd:.2g} at the last training points; nothing corrects or checks the finished surrogate."
         yield Finding(_worst([level, "doubtful"]), text)

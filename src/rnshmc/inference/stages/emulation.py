@@ -22,7 +22,8 @@ STAGE = "mode"
 def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening | None = None) -> Mode:
     """A mode of the potential that emulated outputs give.
 
-    A run along each input makes the emulator linear there. Each further one is at the minimum of the emulated potential
+    A run along each input makes the emulator linear there; where enough runs are known, the lowest of them takes the
+    place of the start, and none is made. Each further one is at the minimum of the emulated potential
     within a trust region, whose coordinates its Hessian whitens.
 
     Parameters
@@ -38,10 +39,9 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
         If the potential cannot be evaluated at or near the start.
     """
     own = tuning.seeking
-    [best] = archive.evaluate(start[None], STAGE)
-    if not np.isfinite(best.value):
-        raise ParameterError(f"start: the potential cannot be evaluated at {start}; start elsewhere")
-    whitening = _first_coordinates(archive, best, _by_size(start) if coordinates is None else coordinates, own)
+    served = archive.served(tuning.training.fewest)
+    coordinates = _by_size(start) if coordinates is None else coordinates
+    best, whitening = _known(archive, coordinates) if served else _begun(archive, start, coordinates, own)
     radius, longest, looked = own.first_radius, own.longest_of(archive.data), 0
     for _ in range(own.steps):
         potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
@@ -50,6 +50,10 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
         decrease = best.value - potential.offset - predicted
         if decrease < own.small * np.sqrt(archive.dim):
             break
+        if served and potential.covariance(target[None])[0, 0] < own.sure:
+            # The runs of before tell the potential there.
+            best = Evaluation(whitening.unwhiten(target[None])[0], potential.offset + predicted)
+            continue
         [found] = archive.evaluate(whitening.unwhiten(target[None]), STAGE)
         ratio = (best.value - found.value) / decrease
         if ratio < own.poor:
@@ -67,6 +71,23 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
     target, _ = _minimum(potential, longest)
     centre = potential.whitening.unwhiten(target[None])[0]
     return Mode(potential.whitening.moved(centre), best.value, float(np.linalg.norm(target)))
+
+
+def _begun(archive: Archive, start: Array, coordinates: Whitening, tuning: Seeking) -> tuple[Evaluation, Whitening]:
+    """The start, run, and the first coordinates."""
+    [first] = archive.evaluate(start[None], STAGE)
+    if not np.isfinite(first.value):
+        raise ParameterError(f"start: the potential cannot be evaluated at {start}; start elsewhere")
+    return first, _first_coordinates(archive, first, coordinates, tuning)
+
+
+def _known(archive: Archive, coordinates: Whitening) -> tuple[Evaluation, Whitening]:
+    """The run of before where the potential is lowest, and coordinates in units of the spread of all of them."""
+    points = archive.training().points
+    spread = np.subtract(*np.quantile(points, [0.75, 0.25], axis=0))
+    # The parameters of a likelihood are the same at all runs.
+    units = np.where(spread > 0.0, spread, np.linalg.norm(coordinates.steps(np.eye(archive.dim)), axis=0))
+    return archive.lowest, Whitening(archive.lowest.point, np.diag(1.0 / units))
 
 
 def _by_size(start: Array) -> Whitening:

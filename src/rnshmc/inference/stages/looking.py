@@ -3,6 +3,7 @@
 import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.surrogate.left_out import LeftOut
 from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.tails import Tails, standardised_moments
@@ -12,14 +13,30 @@ from rnshmc.types import Array
 STAGE = "tails"
 
 
+def still_to_look(posterior: SurrogatePosterior, tuning: TailChecks) -> int:
+    """Exact values of a look further out, less the runs that are known there and show nothing.
+
+    Those are beyond the typical distance of draws, at plausible heights, and the emulator without each of them predicts
+    the potential there. If it does not for one of them, the look is a whole one.
+    """
+    far = LeftOut.of(posterior).beyond(float(np.sqrt(posterior.dim)))
+    known = len(far) if (np.abs(far) < tuning.gross).all() else 0
+    return max(0, look_size(posterior, tuning) - known)
+
+
 def look_out(
-    archive: Archive, posterior: SurrogatePosterior, paths: Paths, rng: np.random.Generator, tuning: TailChecks
+    archive: Archive,
+    posterior: SurrogatePosterior,
+    paths: Paths,
+    rng: np.random.Generator,
+    tuning: TailChecks,
+    *,
+    count: int,
 ) -> Tails:
-    """Exact values at a few tempered draws, which represent the surrogate with importance weights.
+    """Exact values at ``count`` tempered draws, which represent the surrogate with importance weights.
 
     Half are chosen by their influence on means and variances, and half by that times their weight.
     """
-    count = max(tuning.fewest_looked, -(-tuning.look // posterior.dim))
     felt = np.abs(standardised_moments(paths, paths.points)).max(axis=1)
     by_weight = felt * paths.weights
     probabilities = 0.5 * (felt / felt.sum() + by_weight / by_weight.sum())
@@ -31,6 +48,11 @@ def look_out(
     shares = paths.weights[chosen] / (count * probabilities[chosen])
     missing = shares * np.abs(np.expm1(np.minimum(above, tuning.highest)))
     return Tails(points[usable], np.where(_counts(above, points, paths, tuning), missing, 0.0)[usable])
+
+
+def look_size(posterior: SurrogatePosterior, tuning: TailChecks) -> int:
+    """Exact values of a look."""
+    return max(tuning.fewest_looked, -(-tuning.look // posterior.dim))
 
 
 def _counts(above: Array, points: Array, paths: Paths, tuning: TailChecks) -> Array:

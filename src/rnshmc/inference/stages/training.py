@@ -9,7 +9,7 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.batches import STAGE, evaluated_batch
 from rnshmc.inference.stages.decision import Decision, Tally, batch_size, checks_for, decide
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
-from rnshmc.inference.stages.looking import look_out
+from rnshmc.inference.stages.looking import look_out, look_size, still_to_look
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.paths import Paths, draw_paths, open_points
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, within_reach
@@ -170,8 +170,9 @@ def _examine(archive: Archive, state: State, rng: np.random.Generator, tuning: T
             reach=posterior.reach,
             most=tuning.process.most_open,
         )
-    if not len(points):
-        seen = look_out(archive, posterior, paths, rng, tuning.tails)
+    count = still_to_look if archive.served(tuning.training.fewest) else look_size
+    if not len(points) and (left := count(posterior, tuning.tails)):
+        seen = look_out(archive, posterior, paths, rng, tuning.tails, count=left)
         points, looked = missed(seen, paths, posterior, rng, tuning.tails, aim=aim), 1
         tails = tails.joined(seen)
     tally = replace(state.tally, left=len(points), looks=state.tally.looks + looked)

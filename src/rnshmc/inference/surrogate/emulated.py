@@ -101,6 +101,22 @@ class EmulatedPotential:
         curved = np.sum([part[3] for part in parts], axis=0) / len(x)
         return values, shared * (felt**2).sum(axis=1) + self._bent(curved) * shared**2
 
+    def left_out(self) -> tuple[Array, Array, Array, Array]:
+        """What each run says of the emulator that is fitted to all others.
+
+        Returns
+        -------
+        tuple of Array
+            x of the runs, (n, d), where parameters of the likelihood are those of the centre; U there, U less V without
+            the run, and the variance of that, each (n,).
+        """
+        own = np.tile(self.whitening.centre[self.posed.inputs :], (len(self.centres), 1))
+        x = np.hstack((self.inner.unwhiten(self.centres), own))
+        parts = zip(self._bearable(x), self._bearable(self.outputs.fitted), strict=True)
+        values = np.concatenate([self._read(some, outputs)[0] for some, outputs in parts])
+        without, variances = self.held_out(x)
+        return x, values + self.offset, values - without, variances
+
     def _held_out(self, x: Array) -> tuple[Array, Array, Array, Array]:
         """Variances of the processes at the rows of x, and as `_read`."""
         w = self.inputs(x)
