@@ -5,7 +5,7 @@ ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
 CALIBRATED := $(if $(filter sample,$(PART)),tests/inference/test_moment_calibration.py tests/inference/test_emulated_calibration.py,tests/test_calibration.py tests/inference)
 
-.PHONY: help env run test suite test-rounding test-dolfinx test-wheel test-adapters site calibrate test-slurm paper lint lock clean
+.PHONY: help env run test suite test-workflow test-rounding test-dolfinx test-wheel test-adapters site calibrate test-slurm paper lint lock clean
 
 help: ## Print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -21,11 +21,14 @@ paper: env ## Regenerate every result of the papers
 	$(IN_ENV) snakemake --cores all
 	@echo "The report is $(CURDIR)/results/paper/report/index.html"
 
-test: env ## Run the linters and, beside them, the whole test suite
+test: env ## Run the linters and, beside them, the test suite of the package
 	@$(MAKE) --no-print-directory --jobs 2 lint suite
 
 suite: env
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 3
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 3 --ignore tests/workflow
+
+test-workflow: env ## Run the tests of the workflow: the run "test" from nothing, trouble on the way, what an edit reruns
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 3 tests/workflow
 
 test-rounding: env ## Run the suite in several roundings (the parts that compute: make test-rounding PART=fast)
 	@scripts/test-rounding.sh $(PART)
