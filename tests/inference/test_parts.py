@@ -17,7 +17,7 @@ from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.surrogate.whitening import Secants, Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
-from rnshmc.surrogates.gradient_conditioning import conditional_covariance
+from rnshmc.surrogates.gradient_conditioning import conditional_covariance, factorise
 from rnshmc.surrogates.gradient_kernel import GradientKernel
 from rnshmc.types import Array
 from tests.conftest import z_bound
@@ -135,7 +135,9 @@ def test_the_covariance_given_values_and_gradients_is_that_of_regression() -> No
     """Given value and slope at 0, in one dimension: k(x - z) - k(x) k(z) (1 + x z / l^2), k = exp(-x^2 / 2 l^2)."""
     length = 1.7
     at = np.array([[-0.5], [0.8], [2.0]])
-    found = conditional_covariance(np.zeros((1, 1)), np.ones(1, dtype=bool), length, 0.0, at)
+    origin, with_slope = np.zeros((1, 1)), np.ones(1, dtype=bool)
+    factor = factorise(origin, with_slope, length, 0.0)
+    found = conditional_covariance(origin, with_slope, length, factor, at)
     x = at[:, 0] / length
     kernel = np.exp(-0.5 * (x[:, None] - x) ** 2)
     alone = np.exp(-0.5 * x**2)

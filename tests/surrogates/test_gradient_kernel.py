@@ -91,6 +91,7 @@ def test_it_is_a_surrogate_that_comes_back_from_disk(tmp_path: Path) -> None:
     surrogate.save(tmp_path / "kernel.npz")
     back = GradientKernel.load(tmp_path / "kernel.npz")
     np.testing.assert_array_equal(back.predict(q), surrogate.predict(q))
+    np.testing.assert_array_equal(back.covariance(q), surrogate.covariance(q))
 
 
 def test_what_cannot_be_used_is_refused() -> None:

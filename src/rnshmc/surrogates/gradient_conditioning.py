@@ -17,13 +17,17 @@ SEARCH_ROWS = 2500
 
 @dataclass(frozen=True)
 class Solution:
-    """Weights of values (n,) and of gradients times l (n, dim), mean, variance and log likelihood of the process."""
+    """Weights of values (n,) and of gradients times l (n, dim), mean, variance and log likelihood of the process.
+
+    ``factor`` is that of the covariance of what is given (`factorise`).
+    """
 
     alpha: Array
     beta: Array
     mean: float
     variance: float
     log_likelihood: float
+    factor: Array
 
 
 def squared_exponential(x: Array, z: Array) -> Array:
@@ -88,10 +92,11 @@ def solve(points: Array, values: Array, slopes: Array, length: float, nugget: fl
         If the system is not positive definite in doubles.
     """
     n, dim = points.shape
-    given = np.column_stack((np.ones(n, dtype=bool), np.isfinite(slopes))).ravel()
+    with_slopes = np.isfinite(slopes).all(axis=1)
+    given = _given(with_slopes, dim)
     targets = np.column_stack((values, slopes * length)).ravel()[given]
     constant = np.column_stack((np.ones(n), np.zeros((n, dim)))).ravel()[given]
-    factor = _factor(points / length, given, nugget)
+    factor = factorise(points, with_slopes, length, nugget)
     solved = linalg.cho_solve((factor, True), np.column_stack((targets, constant)), check_finite=False)
     mean = float(constant @ solved[:, 0] / (constant @ solved[:, 1]))
     weights = solved[:, 0] - mean * solved[:, 1]
@@ -102,11 +107,11 @@ def solve(points: Array, values: Array, slopes: Array, length: float, nugget: fl
     full = np.zeros(n * (dim + 1))
     full[given] = weights
     full = full.reshape(n, dim + 1)
-    return Solution(full[:, 0].copy(), full[:, 1:].copy(), mean, variance, log_likelihood)
+    return Solution(full[:, 0].copy(), full[:, 1:].copy(), mean, variance, log_likelihood, factor)
 
 
 def conditional_covariance(
-    points: Array, with_slopes: npt.NDArray[np.bool_], length: float, nugget: float, at: Array
+    points: Array, with_slopes: npt.NDArray[np.bool_], length: float, factor: Array, at: Array
 ) -> Array:
     """Covariance (m, m) of the process of unit variance at the rows of ``at``, given values and gradients at points.
 
@@ -114,32 +119,40 @@ def conditional_covariance(
     ----------
     with_slopes
         Points whose gradient is given, too, shape (n,).
+    factor
+        As `factorise`.
+    """
+    n, dim = points.shape
+    x, z = points / length, at / length
+    cross = np.empty((len(z), n, dim + 1))
+    cross[:, :, 0] = squared_exponential(z, x)
+    cross[:, :, 1:] = cross[:, :, :1] * (z[:, None] - x)
+    explained = linalg.solve_triangular(
+        factor, cross.reshape(len(z), -1)[:, _given(with_slopes, dim)].T, lower=True, check_finite=False
+    )
+    return np.asarray(squared_exponential(z, z) - explained.T @ explained)
+
+
+def factorise(points: Array, with_slopes: npt.NDArray[np.bool_], length: float, nugget: float) -> Array:
+    """Cholesky factor of the covariance of values and, where there are, gradients; only its lower triangle is set.
 
     Raises
     ------
     FitError
         As `solve`.
     """
-    n, dim = points.shape
-    given = np.column_stack((np.ones(n, dtype=bool), np.repeat(with_slopes[:, None], dim, axis=1))).ravel()
-    x, z = points / length, at / length
-    factor = _factor(x, given, nugget)
-    cross = np.empty((len(z), n, dim + 1))
-    cross[:, :, 0] = squared_exponential(z, x)
-    cross[:, :, 1:] = cross[:, :, :1] * (z[:, None] - x)
-    explained = linalg.solve_triangular(factor, cross.reshape(len(z), -1)[:, given].T, lower=True, check_finite=False)
-    return np.asarray(squared_exponential(z, z) - explained.T @ explained)
-
-
-def _factor(x: Array, given: npt.NDArray[np.bool_], nugget: float) -> Array:
-    """Cholesky factor of the covariance of what is given at scaled positions; only its lower triangle is set."""
-    matrix = _gram(x, given)
+    matrix = _gram(points / length, _given(with_slopes, points.shape[1]))
     matrix[np.diag_indices_from(matrix)] += nugget
     # The transpose is the same matrix in the column order of LAPACK, so that nothing is copied.
     factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
     if info != 0:
-        raise FitError(f"the covariance of {len(x)} training points is not positive definite")
+        raise FitError(f"the covariance of {len(points)} training points is not positive definite")
     return np.asarray(factor)
+
+
+def _given(with_slopes: npt.NDArray[np.bool_], dim: int) -> npt.NDArray[np.bool_]:
+    """Which of value and gradient times l are given, point by point, (n (dim + 1),)."""
+    return np.column_stack((np.ones(len(with_slopes), dtype=bool), np.repeat(with_slopes[:, None], dim, 1))).ravel()
 
 
 def _gram(x: Array, given: npt.NDArray[np.bool_]) -> Array:

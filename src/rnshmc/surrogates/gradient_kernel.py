@@ -12,6 +12,7 @@ from rnshmc.errors import FitError, NumericalError, ParameterError
 from rnshmc.surrogates.gradient_conditioning import (
     conditional_covariance,
     expand,
+    factorise,
     search,
     solve,
     spread,
@@ -130,6 +131,8 @@ class GradientKernel(Stored):
             log_likelihood=solved.log_likelihood,
             train_residual_sd=float(np.std(expand(points, solved, length) - residuals)),
         )
+        # The most expensive part of a fit, which `covariance` would repeat.
+        fitted.__dict__.update(_factor=solved.factor, _with_slopes=np.isfinite(slopes).all(axis=1))
         return fitted
 
     def report(self) -> dict[str, int | float | str]:
@@ -189,8 +192,7 @@ class GradientKernel(Stored):
 
     def covariance(self, q: Array) -> Array:
         """Covariance of the process at the rows of q, given the training set: of U - V there, shape (m, m)."""
-        with_slopes = (self.beta != 0).any(axis=1)
-        given = conditional_covariance(self.centres, with_slopes, self.length_scale, self.nugget, q)
+        given = conditional_covariance(self.centres, self._with_slopes, self.length_scale, self._factor, q)
         return self.amplitude**2 * given
 
     def mean_hessian(self, q: Array) -> Array:
@@ -205,6 +207,14 @@ class GradientKernel(Stored):
         hessian -= crossed + crossed.T
         mean: Array = hessian / (self.length_scale**2 * len(q)) + self.prior * np.eye(self.dim)
         return mean
+
+    @cached_property
+    def _with_slopes(self) -> npt.NDArray[np.bool_]:
+        return np.asarray((self.beta != 0).any(axis=1))
+
+    @cached_property
+    def _factor(self) -> Array:
+        return factorise(self.centres, self._with_slopes, self.length_scale, self.nugget)
 
     @cached_property
     def _scaled(self) -> Array:

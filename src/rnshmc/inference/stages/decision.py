@@ -47,6 +47,8 @@ class Tally:
         Share of its draws at its wall.
     looks
         How often exact values were looked at further out.
+    final
+        Whether exact values were looked at since there are as many training points as there may be.
     left
         Points at which the last examination found too much open; None if there was none since the last fit.
     """
@@ -61,21 +63,23 @@ class Tally:
     missing: float = 0.0
     at_wall: float = 0.0
     looks: int = 0
+    final: bool = False
     left: int | None = None
 
 
 def decide(tally: Tally, tuning: Training) -> Decision:
     """What to do next.
 
-    Batches, until corrections to the precision aimed at cost less than more training. Then what is left open is
-    examined and filled, until it is little, or there are as many points as there may be.
+    Batches, until corrections to the precision aimed at cost less than more training, or there are as many points as
+    there may be: one more then shows what they have made of the surrogate. Then what is left open is examined and
+    filled, until it is little.
     """
     if tally.left is not None:
         done = tally.left == 0 or tally.looks >= tuning.looks or is_full(tally, tuning)
         return Decision.ACCEPT if done else Decision.FILL
     if is_close(tally, tuning) and tally.at_wall < tuning.at_wall and tally.missing < tuning.missing:
         return Decision.EXAMINE
-    if is_full(tally, tuning) or is_hopeless(tally, tuning):
+    if (is_full(tally, tuning) and tally.final) or is_hopeless(tally, tuning):
         return Decision.GIVE_UP
     return Decision.BATCH
 

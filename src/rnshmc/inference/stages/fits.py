@@ -58,7 +58,13 @@ def next_fit(archive: Archive, fit: Fit, rng: np.random.Generator, tuning: Tunin
     whitening = fit.posterior.whitening
     posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=like)
     if sound:
-        return _rewhitened(archive, posterior, fit.positions, rng, tuning)
+        found, limit = _rewhitened(archive, posterior, fit.positions, rng, tuning), tuning.training.at_wall
+        if search and found.at_wall > limit >= fit.at_wall:
+            # A long length may be likely at the points, and a polynomial with wells beyond: the last one had none.
+            posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=fit.posterior.kernel)
+            again = _rewhitened(archive, posterior, fit.positions, rng, tuning)
+            return min(again, found, key=lambda one: one.at_wall)
+        return found
     # Chains of a surrogate that was wrong may be anywhere: they start again at points known to be good.
     known = whitening.whiten(plausible(archive.training(), tuning.fitting).points)
     positions = known[rng.choice(len(known), tuning.training.chains)]

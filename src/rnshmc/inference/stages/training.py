@@ -7,7 +7,7 @@ import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.batches import STAGE, evaluated_batch
-from rnshmc.inference.stages.decision import Decision, Tally, batch_size, checks_for, decide
+from rnshmc.inference.stages.decision import Decision, Tally, batch_size, checks_for, decide, is_full
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
 from rnshmc.inference.stages.looking import look_out, look_size, still_to_look
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
@@ -120,10 +120,11 @@ def _trained(state: State, *, good: bool) -> Trained:
 
 def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning) -> State:
     """Evaluate at draws of the surrogate, and fit again."""
-    training, tally = tuning.training, state.tally
+    training, tally = tuning.training, replace(state.tally, final=is_full(state.tally, tuning.training))
     batch = evaluated_batch(archive, state.fit, batch_size(tally, training), rng, tuning)
     latest = weight_variance(batch.differences)
-    variance = 0.5 * (latest + _known(state, latest, tuning))
+    # What went before says nothing of a surrogate that no more points will change.
+    variance = latest if tally.final else 0.5 * (latest + _known(state, latest, tuning))
     archive.surrogate_error = float(np.sqrt(variance))
     there = within_reach(archive.training(), state.fit.posterior.whitening, tuning.fitting)
     search = len(there.values) > training.stale * state.searched
