@@ -1,6 +1,6 @@
 """Surrogates fitted anew as evaluations arrive, in coordinates that follow them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior, plausible
 from rnshmc.inference.surrogate.whitening import Whitening, improved
 from rnshmc.inference.tuning import Tuning
+from rnshmc.surrogates.gradient_kernel import LENGTHS, NUGGETS, GradientKernel
 from rnshmc.types import Array
 
 
@@ -36,7 +37,15 @@ def first_fit(archive: Archive, whitening: Whitening, rng: np.random.Generator, 
     """
     posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting)
     positions = 0.7 * rng.standard_normal((tuning.training.chains, archive.dim))
-    return _rewhitened(archive, posterior, positions, rng, tuning)
+    found = _rewhitened(archive, posterior, positions, rng, tuning)
+    if isinstance(posterior.kernel, GradientKernel) and found.at_wall > tuning.training.runaway:
+        # Few points may be fitted by a polynomial with wells between them and the wall: a short length has none.
+        length = posterior.kernel.length_scale * LENGTHS[0] / posterior.kernel.relative_length
+        short = replace(posterior.kernel, length_scale=length, nugget=NUGGETS[-1])
+        posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=short)
+        again = _rewhitened(archive, posterior, positions, rng, tuning)
+        return min(again, found, key=lambda one: one.at_wall)
+    return found
 
 
 def next_fit(archive: Archive, fit: Fit, rng: np.random.Generator, tuning: Tuning, *, search: bool, sound: bool) -> Fit:
