@@ -30,8 +30,8 @@ def training_losses(
 
     Returns
     -------
-    Columns network, chain, epoch (counted from 1), loss (half the mean squared error in units of the standard deviation
-    of each component), weights (of the network, biases left out, as the paper counts its units).
+    Columns network, chain, epoch (counted from 1), loss (half the mean squared error of the gradient's components),
+    weights (of the network, biases left out, as the paper counts its units).
 
     Raises
     ------
