@@ -137,7 +137,7 @@ def test_notes_say_the_place_the_rule_and_what_the_error_is_over(
     numbers: tuple[Published, ...], bank: Callable[..., Tables]
 ) -> None:
     note = cell(scorecard(bank(), numbers, []), "ap")["note"]
-    assert note == "Table 1; difference at most 0.03, or 2 standard errors up to 0.06; over 5 chains"
+    assert note == "Table 1; difference at most 0.05, or 2 standard errors up to 0.1; over 5 chains"
 
 
 @pytest.mark.parametrize("origin", ["stand-in", "subset"])
