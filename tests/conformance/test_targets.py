@@ -3,6 +3,7 @@
 import math
 import threading
 from collections.abc import Callable
+from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def gp_regression(folder: Path) -> Potential:
     return load_target({"kind": "gp_regression", "prior_sd": 2.0}, folder / "curve.npz")
 
 
-def elliptic(folder: Path) -> Potential:
+def elliptic(folder: Path, kind: str = "elliptic") -> Potential:
     pytest.importorskip("dolfinx")
     from rnshmc.targets.forward_data import ForwardData
 
@@ -65,7 +66,7 @@ def elliptic(folder: Path) -> Potential:
         prior_sd=0.5,
         origin="user",
     ).save(folder / "elliptic.npz")
-    return load_target({"kind": "elliptic", "cells": 6, "modes": 3}, folder / "elliptic.npz")
+    return load_target({"kind": kind, "cells": 6, "modes": 3}, folder / "elliptic.npz")
 
 
 def python(folder: Path) -> Potential:
@@ -88,6 +89,7 @@ def umbridge(folder: Path) -> Potential:
 TARGET_CASES: dict[str, Callable[[Path], Potential]] = {
     "logistic": logistic,
     "elliptic": elliptic,
+    "elliptic_full_jacobian": partial(elliptic, kind="elliptic_full_jacobian"),
     "garch": garch,
     "gp_regression": gp_regression,
     "logistic_laplace": logistic_laplace,

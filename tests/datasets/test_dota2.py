@@ -34,7 +34,7 @@ def test_the_columns_are_as_many_as_the_paper_prints() -> None:
     assert len(FEATURES) == 116
 
 
-def test_both_files_are_read_and_mapped_onto_the_unit_range(tmp_path: Path) -> None:
+def test_both_files_are_read_and_standardised_but_for_the_heroes(tmp_path: Path) -> None:
     train, test = games(30, "train"), games(10, "test")
     data = prepared("dota2", written(tmp_path / "dota2Train.csv", train), written(tmp_path / "dota2Test.csv", test))
     both = np.vstack((train, test))
@@ -42,8 +42,9 @@ def test_both_files_are_read_and_mapped_onto_the_unit_range(tmp_path: Path) -> N
     assert data.origin == "real"
     assert data.columns == FEATURES
     np.testing.assert_array_equal(data.y, both[:, 0] == 1)
-    low, high = both[:, 1:].min(axis=0), both[:, 1:].max(axis=0)
-    np.testing.assert_allclose(data.X, (both[:, 1:] - low) / np.where(high > low, high - low, 1), rtol=1e-15)
+    game, heroes = both[:, 1:4], both[:, 4:]
+    np.testing.assert_allclose(data.X[:, :3], (game - game.mean(axis=0)) / game.std(axis=0, ddof=1), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(data.X[:, 3:], heroes)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 """The generalised leapfrog map: reversible, volume preserving, of second order, and a failure where it is not."""
 
 import math
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from rnshmc.dynamics.generalised_leapfrog import FixedPoint, generalised_leapfrog, point
+from rnshmc.dynamics.generalised_leapfrog import FixedIterations, FixedPoint, generalised_leapfrog, point
 from rnshmc.dynamics.leapfrog import leapfrog
 from rnshmc.dynamics.metrics import DenseMetric
 from rnshmc.errors import NumericalError, ParameterError
@@ -65,7 +66,13 @@ IDS = ["full", "diagonal"]
 
 
 def integrate(
-    driver: RiemannianDriver, q: Array, p: Array, *, step_size: float, n_steps: int, fixed_point: FixedPoint = TIGHT
+    driver: RiemannianDriver,
+    q: Array,
+    p: Array,
+    *,
+    step_size: float,
+    n_steps: int,
+    fixed_point: FixedPoint | FixedIterations = TIGHT,
 ) -> tuple[Array, Array]:
     end, p = generalised_leapfrog(
         point(driver, q), p, driver=driver, step_size=step_size, n_steps=n_steps, fixed_point=fixed_point
@@ -248,6 +255,39 @@ def test_every_step_that_passes_can_be_taken_back() -> None:
     assert 100 < passed < 580
 
 
+@pytest.mark.parametrize("driver", DRIVERS, ids=IDS)
+def test_many_fixed_iterations_give_the_solution(driver: Curved, start: tuple[Array, Array]) -> None:
+    solved = integrate(driver, *start, step_size=0.2, n_steps=3)
+    for iterations, same in ((100, True), (2, False)):
+        end = integrate(driver, *start, step_size=0.2, n_steps=3, fixed_point=FixedIterations(iterations))
+        # Rounding of some hundred operations on numbers of order one.
+        assert np.allclose(end, solved, rtol=0, atol=1e-12) == same
+
+
+def test_five_fixed_iterations_cost_five_metrics_and_no_step_back(start: tuple[Array, Array]) -> None:
+    """What the published implementation evaluates in a step: a metric for each iterate, and the geometry at its end."""
+    counts = Counter[str]()
+
+    class Counting(Curved):
+        def metric(self, q: Array) -> Array:
+            counts["metrics"] += 1
+            return super().metric(q)
+
+    driver = Counting()
+    there = point(driver, start[0])
+    counts.clear()
+    generalised_leapfrog(
+        there, start[1], driver=driver, step_size=0.2, n_steps=3, fixed_point=FixedIterations(iterations=5)
+    )
+    assert counts["metrics"] == 3 * (5 + 1)
+
+
+def test_fixed_iterations_go_on_where_a_step_does_not_reverse() -> None:
+    for x in np.linspace(0.3, 0.5, 41):
+        q, p = np.array([x, 0.0, 0.0]), np.array([1.0, 0.0, 0.0])
+        integrate(Switching(), q, p, step_size=0.2, n_steps=1, fixed_point=FixedIterations(5))
+
+
 def test_a_metric_that_is_not_positive_definite_is_a_failure(start: tuple[Array, Array]) -> None:
     class Indefinite(Flat):
         def metric(self, q: Array) -> Array:
@@ -264,3 +304,8 @@ def test_a_metric_that_is_not_positive_definite_is_a_failure(start: tuple[Array,
 def test_settings_out_of_range_are_named(settings: tuple[int, float], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         FixedPoint(*settings)
+
+
+def test_at_least_one_fixed_iteration_is_asked_for() -> None:
+    with pytest.raises(ParameterError, match="fixed_point_iterations: expected at least 1, got 0"):
+        FixedIterations(0)

@@ -1,5 +1,6 @@
 """The RMHMC kernel leaves the exact law unchanged whatever drives it and bends its space, and says what it did."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -143,6 +144,22 @@ def test_the_number_of_random_draws_does_not_depend_on_what_happens() -> None:
         chosen = RMHMC(SKEWED, driver, step_size=0.5, n_steps=(1, 3))
         chosen.step(rng, chosen.init(np.zeros(2)))
     assert rngs[0].random() == rngs[1].random()
+
+
+def test_as_published_the_cost_of_a_step_is_fixed() -> None:
+    """Five iterates of the position and the geometry where it ends, however large the step is."""
+    metrics = Counter[str]()
+
+    class Counting(ShearedLogGamma):
+        def metric(self, q: Array) -> Array:
+            metrics["evaluations"] += 1
+            return super().metric(q)
+
+    published = RMHMC(SKEWED, Counting(), step_size=0.8, n_steps=(3, 3), fixed_point_iterations=5)
+    state = published.init(np.zeros(2))
+    metrics.clear()
+    published.step(stream(4, "published"), state)
+    assert metrics["evaluations"] == 3 * (5 + 1)
 
 
 class Broken(ShearedLogGamma):

@@ -27,6 +27,11 @@ from rnshmc.report.driver_text import driver_text
             {"type": "gradient_network", "hidden_units": 50, "epochs": 50, "blocks": 8},
             "8 × 50 hidden units, 50 epochs",
         ),
+        (
+            {},
+            {"type": "gradient_network", "hidden_units": 9, "epochs": 9, "standardised_targets": True, "batch_size": 9},
+            "9 hidden units, 9 epochs, standardised targets, batch size 9",
+        ),
         ({}, {"type": "fitc", "inducing_points": 40}, "inducing points 40"),
         ({}, {"type": "gaussian_process"}, "gaussian process"),
     ],

@@ -103,7 +103,8 @@ SCHEMA: dict[str, Any] = yaml.safe_load((ROOT / "workflow/schemas/config.schema.
 def test_the_schema_knows_what_is_registered_and_no_more() -> None:
     definitions = SCHEMA["$defs"]
     assert set(definitions["problem"]["properties"]["samplers"]["properties"]) == {*RECIPES, AUTO}
-    assert set(definitions["target"]["properties"]["kind"]["enum"]) == set(TARGETS)
+    published = definitions["problem"]["properties"]["baseline"]["properties"]["target"]["enum"]
+    assert {*definitions["target"]["properties"]["kind"]["enum"], *published} == set(TARGETS)
     assert set(definitions["surrogate"]["properties"]["type"]["enum"]) == set(SURROGATES)
     fetched = definitions["fetched_sets"]["additionalProperties"]["properties"]
     assert set(fetched["reader"]["enum"]) == set(READERS)

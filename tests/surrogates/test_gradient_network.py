@@ -38,11 +38,14 @@ def fit(q: Array, gradients: Array, **settings: Any) -> GradientNetwork:
     return GradientNetwork.fit(q, gradients, rng=stream(4, "tests", "fit"), **settings)
 
 
-def reference(q: Array, gradients: Array, at: Array, blocks: int, batch_size: int) -> tuple[Array, Array]:
-    """Gradients by scikit-learn's own predictions on standardised data, and its training losses."""
+def reference(
+    q: Array, gradients: Array, at: Array, *, blocks: int, batch_size: int, standardised: bool
+) -> tuple[Array, Array]:
+    """Gradients by scikit-learn's own predictions from standardised positions, and its training losses."""
     rng = stream(4, "tests", "fit")
     x, z = (q - q.mean(axis=0)) / q.std(axis=0), (at - q.mean(axis=0)) / q.std(axis=0)
-    y = (gradients - gradients.mean(axis=0)) / gradients.std(axis=0)
+    mean, sd = (gradients.mean(axis=0), gradients.std(axis=0)) if standardised else (0.0, 1.0)
+    y = (gradients - mean) / sd
     predictions, losses = [], []
     for part in np.split(y, blocks, axis=1):
         network = MLPRegressor(
@@ -58,7 +61,7 @@ def reference(q: Array, gradients: Array, at: Array, blocks: int, batch_size: in
             network.fit(x, part.squeeze())
         predictions.append(network.predict(z).reshape(len(z), -1))
         losses.append(network.loss_curve_)
-    return np.hstack(predictions) * gradients.std(axis=0) + gradients.mean(axis=0), np.mean(losses, axis=0)
+    return np.hstack(predictions) * sd + mean, np.mean(losses, axis=0)
 
 
 @pytest.fixture(scope="module")
@@ -75,12 +78,13 @@ def test_it_is_a_driver_and_no_potential(network: GradientNetwork) -> None:
 
 @pytest.mark.parametrize("blocks", [1, 2, 4])
 @pytest.mark.parametrize("batch_size", [BATCH_SIZE, 100])
-def test_it_is_what_scikit_learn_predicts_on_standardised_data(blocks: int, batch_size: int) -> None:
+@pytest.mark.parametrize("standardised", [False, True])
+def test_it_is_what_scikit_learn_predicts(blocks: int, batch_size: int, standardised: bool) -> None:
     """With blocks, that of separate networks beside each other."""
     q, gradients = pairs()
-    network = fit(q, gradients, blocks=blocks, batch_size=batch_size)
+    network = fit(q, gradients, blocks=blocks, batch_size=batch_size, standardised_targets=standardised)
     at = q[:20] + 0.5 * q.std(axis=0)
-    expected, losses = reference(q, gradients, at, blocks, batch_size)
+    expected, losses = reference(q, gradients, at, blocks=blocks, batch_size=batch_size, standardised=standardised)
     # The mean of the last component is ten of its standard deviations, and rounding is relative to it.
     scale = np.abs(gradients).max(axis=0)
     np.testing.assert_allclose(network.gradients(at) / scale, expected / scale, rtol=0, atol=1e-12)
@@ -107,11 +111,19 @@ def test_each_gradient_is_an_array_of_its_own(network: GradientNetwork) -> None:
     np.testing.assert_array_equal(first, kept)
 
 
+def test_gradients_are_learnt_as_they_are_unless_one_asks() -> None:
+    """As the published implementation learns them: paper B's default."""
+    q, gradients = pairs()
+    plain = fit(q, gradients)
+    np.testing.assert_array_equal(plain.output_weights, fit(q, gradients, standardised_targets=False).output_weights)
+    assert plain.losses[0] > 10 * fit(q, gradients, standardised_targets=True).losses[0]
+
+
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_a_linear_gradient_is_learnt(blocks: int) -> None:
     """To a hundredth part of its variance on positions that it has not seen: 4000 steps of Adam."""
     q, gradients = linear_pairs(1280, "train")
-    network = fit(q, gradients, hidden_units=50, epochs=100, blocks=blocks)
+    network = fit(q, gradients, hidden_units=50, epochs=100, blocks=blocks, standardised_targets=True)
     unseen, exact = linear_pairs(500, "test")
     errors = (network.gradients(unseen) - exact) / exact.std(axis=0)
     assert np.mean(errors**2) < 0.01
@@ -146,7 +158,7 @@ def test_a_component_that_does_not_vary_keeps_its_scale() -> None:
     q, gradients = linear_pairs(200)
     q[:, 1], gradients[:, 3] = 0.1, 1e5 / 3.0
     assert q.std(axis=0)[1] > 0
-    network = fit(q, gradients)
+    network = fit(q, gradients, standardised_targets=True)
     assert np.abs(network.weights).max() < 10
     # What the network adds to the mean is a few units of a scale of 1.
     assert np.abs(network.gradients(q)[:, 3] - 1e5 / 3.0).max() < 30

@@ -14,7 +14,7 @@ import yaml
 from snakemake.utils import update_config, validate
 
 from rnshmc.run.config import check_config, selected_problems
-from rnshmc.run.recipes import recipe_name
+from rnshmc.run.recipes import recipe, recipe_name
 from rnshmc.run.timing import LOADED_CORES
 from rnshmc.store.chains import read_chain
 from tests.workflow.conftest import ROOT, Project
@@ -70,6 +70,11 @@ def test_every_config_makes_a_graph(project: Project, name: str) -> None:
         if "whitened" in problem["surrogates"].get(settings.get("surrogate"), {})
     )
     assert jobs["timing"] == len(chains)
+    # HMC and what drives it, and on the elliptic problem the Riemannian samplers, once more as published.
+    ways = {"hmc": "gradients_per_step", "rmhmc": "fixed_point_iterations"}
+    assert jobs["timing_published"] == sum(
+        ways.get(recipe(sampler).kernel) in (problems[name].get("baseline") or {}) for name, sampler in chains
+    )
     assert jobs["metrics"] == len(problems)
     assert jobs["fit"] - jobs["matching"] == sum(
         chains[name, sampler] for name, sampler in chains if sampler.startswith("nng_hmc")

@@ -67,13 +67,13 @@ REFERRED = [name for name, entry in PROBLEMS.items() if entry["compared_with"] =
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
 # What a sampler's entry may say of its runs; the rest of the entry shapes its transitions.
 RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
-# Samplers that are timed a second time, with what the published implementation evaluates in vain.
+# Settings by which a kernel works as the published implementation does, and samplers that are timed a second time so.
+PUBLISHED_WAYS = {"hmc": "gradients_per_step", "rmhmc": "fixed_point_iterations"}
 WASTED = [
     (name, sampler)
     for name, entry in PROBLEMS.items()
-    if entry.get("baseline")
     for sampler in entry["samplers"]
-    if sampler != AUTO and recipe(sampler).kernel == "hmc"
+    if sampler != AUTO and PUBLISHED_WAYS.get(recipe(sampler).kernel) in (entry.get("baseline") or {})
 ]
 # Problems that are a user's model, and those that `rnshmc.sample` samples.
 OWN = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] in OWN_TARGETS]
@@ -211,12 +211,17 @@ def target_code(wildcards):
     return TARGETS[problem(wildcards)["target"]["kind"]]
 
 
-def sampler_code(wildcards):
-    """Registry entries of a problem's target and of a sampler's kernel, surrogate and view of it."""
+def sampler_code(wildcards, target=None):
+    """Registry entries of a problem's target, or of another, and of a sampler's kernel, surrogate and view of it."""
     chosen = recipe(wildcards.sampler)
     surrogate = [SURROGATES[chosen.surrogate]] if chosen.surrogate else []
     view = [VIEWS[chosen.view]] if chosen.view else []
-    return [target_code(wildcards), KERNELS[chosen.kernel], *surrogate, *view]
+    return [target or target_code(wildcards), KERNELS[chosen.kernel], *surrogate, *view]
+
+
+def published_target(wildcards):
+    """Kind of a problem's target as the published implementation evaluates it."""
+    return problem(wildcards)["baseline"].get("target", problem(wildcards)["target"]["kind"])
 
 
 def target_inputs(wildcards):

@@ -180,7 +180,7 @@ use rule timing as timing_published with:
     output:
         timing=f"{RESULTS}/timing/{{problem}}/{as_published('{sampler}')}.json",
     params:
-        code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
+        code=lambda wc: code("scripts/timing.py", *sampler_code(wc, TARGETS[published_target(wc)])),
         spec=lambda wc: published_spec(wc),
 
 

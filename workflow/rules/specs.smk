@@ -49,8 +49,14 @@ def sampler_spec(wildcards, **more):
 def published_spec(wildcards):
     """All that shapes the seconds of a sampler as published: its own settings and those of the problem's baseline."""
     spec = sampler_spec(wildcards, **timing_settings(wildcards.problem, wildcards.sampler))
-    settings = {**spec["settings"], **problem(wildcards)["baseline"]}
-    return {**spec, "sampler": as_published(wildcards.sampler), "settings": settings}
+    way, kind = PUBLISHED_WAYS[recipe(wildcards.sampler).kernel], published_target(wildcards)
+    return {
+        **spec,
+        "sampler": as_published(wildcards.sampler),
+        "target": {**spec["target"], "kind": kind},
+        "settings": {**spec["settings"], way: problem(wildcards)["baseline"][way]},
+        "entries": sampler_code(wildcards, TARGETS[kind]),
+    }
 
 
 def timing_settings(problem, sampler):

@@ -30,8 +30,8 @@ def training_losses(
 
     Returns
     -------
-    Columns network, chain, epoch (counted from 1), loss (half the mean squared error in units of the standard deviation
-    of each component), weights (of the network, biases left out, as the paper counts its units).
+    Columns network, chain, epoch (counted from 1), loss (half the mean squared error of the gradient's components),
+    weights (of the network, biases left out, as the paper counts its units).
 
     Raises
     ------
@@ -43,7 +43,8 @@ def training_losses(
     parts = []
     for name, design in designs.items():
         rng = stream(seed, "nng_fig5", name, f"chain{chain}")
-        network = GradientNetwork.fit(q, gradients, rng=rng, epochs=epochs, **design)
+        units, blocks = design["hidden_units"], design["blocks"]
+        network = GradientNetwork.fit(q, gradients, rng=rng, hidden_units=units, epochs=epochs, blocks=blocks)
         columns: dict[str, Any] = {"network": name, "chain": chain, "epoch": np.arange(1, epochs + 1)}
         weights = network.weights.size + network.output_weights.size
         parts.append(pd.DataFrame({**columns, "loss": network.losses, "weights": weights}))

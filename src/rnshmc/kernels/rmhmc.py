@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnshmc.dynamics.generalised_leapfrog import FixedPoint, Point, generalised_leapfrog, point
+from rnshmc.dynamics.generalised_leapfrog import FixedIterations, FixedPoint, Point, generalised_leapfrog, point
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.kernels.transition import (
     TransitionInfo,
@@ -53,6 +53,9 @@ class RMHMC:
     max_iterations, tolerance
         How the implicit equations are solved: `rnshmc.dynamics.generalised_leapfrog.FixedPoint`. The default
         tolerance is a ten thousandth of a local standard deviation.
+    fixed_point_iterations
+        Iterate so many times in place of that, whatever comes out, and run no step back, as the published
+        implementation does. The chain is not exact then: this is for seconds that are to be compared with printed ones.
 
     Raises
     ------
@@ -69,6 +72,7 @@ class RMHMC:
         n_steps: tuple[int, int],
         max_iterations: int = 30,
         tolerance: float = 1e-4,
+        fixed_point_iterations: int | None = None,
     ) -> None:
         check_dynamics(potential, driver, step_size=step_size, n_steps=n_steps)
         if not isinstance(driver, RiemannianDriver):
@@ -77,7 +81,11 @@ class RMHMC:
         self._driver = driver
         self._step_size = float(step_size)
         self._n_steps = n_steps
-        self._fixed_point = FixedPoint(max_iterations, tolerance)
+        self._fixed_point = (
+            FixedPoint(max_iterations, tolerance)
+            if fixed_point_iterations is None
+            else FixedIterations(fixed_point_iterations)
+        )
 
     def init(self, q: Array) -> RiemannianState:
         """The state at ``q``, shape (dim,).

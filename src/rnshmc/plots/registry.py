@@ -159,10 +159,9 @@ FIGURES: Mapping[str, Drawing] = {
         "Training loss of gradient networks of three designs on the gradients of the same explorations (paper B, "
         'Fig. 5): {% for name, design in designs.items() %}{{ ", " if not loop.first }}{{ name }} with '
         '{{ design.blocks }} hidden layer{{ "s" if design.blocks > 1 }} of {{ design.hidden_units }} units'
-        "{% endfor %}. The loss is half the mean squared error of the gradient's components, in units of their "
-        "standard deviations. Lines are means over the explorations, bands extend from the lowest to the highest. "
-        "Adam's step size is constant: once a step is as large as the remaining error, losses stop falling, fluctuate, "
-        "and may rise a little.",
+        "{% endfor %}. The loss is half the mean squared error of the gradient's components. Lines are means over the "
+        "explorations, bands extend from the lowest to the highest. Adam's step size is constant: once a step is as "
+        "large as the remaining error, losses stop falling, fluctuate, and may rise a little.",
         ("title",),
     ),
     "nng_fig6": Drawing(

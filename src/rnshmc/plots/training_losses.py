@@ -37,7 +37,7 @@ def training_losses(table: pd.DataFrame, title: str) -> Figure:
             label = f"{network}: {part['weights'].iloc[0]:,} weights".replace(",", " ")
             ax.plot(mean.index, mean, color=colour, dashes=dashes, linewidth=1.6, label=label)
             ax.fill_between(mean.index, by_epoch.min(), by_epoch.max(), color=colour, alpha=BAND_ALPHA, linewidth=0)
-        ax.set(xlabel="epoch", ylabel="training loss (standardised)", yscale="log")
+        ax.set(xlabel="epoch", ylabel="training loss", yscale="log")
         log_axis(ax.yaxis)
         ax.legend()
         figure.suptitle(title)

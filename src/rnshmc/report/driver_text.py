@@ -27,6 +27,8 @@ def driver_text(settings: Mapping[str, Any], surrogate: Mapping[str, Any] | None
         parts.append(f"{blocks}{others.pop('hidden_units')} hidden units")
     if "epochs" in others:
         parts.append(f"{others.pop('epochs')} epochs")
+    if others.pop("standardised_targets", False):
+        parts.append("standardised targets")
     parts += [
         f"{name.replace('_', ' ')} {value if isinstance(value, str) else f'{value:g}'}"
         for name, value in others.items()

@@ -68,8 +68,9 @@ def results_table(
     of HMC, the training, and the remaining iterations. `min_ess_per_s` and `median_ess_per_s` are effective draws per
     second of sampling, `median_ess_per_s_with_training` those of 10000 draws per second of `total_s`; each speed-up is
     one of these relative to HMC on the same problem. `published_*` are those of samplers with the problem's
-    ``baseline``: HMC, and surrogates that drive it, evaluate as many gradients in each leapfrog step as the published
-    implementation does; other samplers take their own seconds. Without a baseline all are NaN.
+    ``baseline``: samplers are timed as the published implementation works, with its gradients in each leapfrog step,
+    its fixed-point iterations and its evaluations of the target; those of which the baseline says nothing take their
+    own seconds. Without a baseline all are NaN.
 
     `min_ess_per_value` is ess_min per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient
     brings its value along). `loaded` says that other work kept the machine busy while seconds were measured; `data` is

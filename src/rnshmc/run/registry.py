@@ -32,6 +32,7 @@ VIEWS = {"softabs": "rnshmc.surrogates.softabs:SoftAbsMetric"}
 TARGETS = {
     "logistic": "rnshmc.targets.logistic:from_file",
     "elliptic": "rnshmc.targets.elliptic:from_file",
+    "elliptic_full_jacobian": "rnshmc.targets.elliptic_full_jacobian:from_file",
     "garch": "rnshmc.targets.garch:from_file",
     "gp_regression": "rnshmc.targets.gp_regression:from_file",
     "logistic_laplace": "rnshmc.targets.minibatch_logistic:with_laplace_prior",

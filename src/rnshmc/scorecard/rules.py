@@ -8,7 +8,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.results.estimates import Estimate
 
 Verdict = Literal["reproduced", "differs", "not judged", "not comparable"]
-Kind = Literal["within", "near", "factor", "at_least", "at_most", "never"]
+Kind = Literal["within", "near", "factor", "no_less", "no_more", "at_least", "at_most", "never"]
 Source = Literal["", "paper", "ours"]
 
 ONE_SIDED: tuple[Kind, ...] = ("at_least", "at_most")
@@ -33,6 +33,8 @@ class Rule:
         - ``near``: their difference is at most `bound` times the published number, or their ratio is within `SIGMAS`
           relative standard errors and within a factor 1 + `bound` + `slack`.
         - ``factor``: neither is more than `bound` times the other.
+        - ``no_less``, ``no_more``: ours is at least, or at most, `bound` times the published number. For the cost of a
+          method that a paper proposes: one that is cheaper than printed passes.
         - ``at_least``, ``at_most``: ours is on the stated side of `bound`. For statements in words.
         - ``never``: not compared, such as seconds of another machine.
     bound, slack
@@ -70,6 +72,8 @@ class Rule:
             "near": f"difference at most {self.bound:.0%}, or {SIGMAS:g} standard errors up to a factor "
             f"{1 + self.bound + self.slack:g}",
             "factor": f"ratio within a factor {bound}",
+            "no_less": f"at least {bound} times the printed number",
+            "no_more": f"at most {bound} times the printed number",
             "at_least": f"at least {bound}{whose}",
             "at_most": f"at most {bound}{whose}",
             "never": "not compared",
@@ -98,8 +102,14 @@ class Rule:
             return ours.value >= self.bound
         if self.kind == "at_most":
             return ours.value <= self.bound
-        if self.kind == "factor":
-            return 1 / self.bound <= ours.value / printed <= self.bound
+        if self.kind in ("factor", "no_less", "no_more"):
+            ratio = ours.value / printed
+            lowest, highest = {
+                "factor": (1 / self.bound, self.bound),
+                "no_less": (self.bound, math.inf),
+                "no_more": (-math.inf, self.bound),
+            }[self.kind]
+            return lowest <= ratio <= highest
         if self.kind == "within":
             room = min(SIGMAS * math.hypot(_known(ours.error), _known(printed_error)), self.bound + self.slack)
             return abs(ours.value - printed) <= max(self.bound, room)

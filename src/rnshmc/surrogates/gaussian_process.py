@@ -16,7 +16,7 @@ from rnshmc.surrogates.squared_exponential import KernelExpansion, covariance
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
 
-Scale = Literal["amplitude", "sd", "mean"]
+Scale = Literal["amplitude", "sd", "centred"]
 """What tells a Gaussian process how much the potential varies, see `GaussianProcess.fit`."""
 
 
@@ -60,8 +60,10 @@ class GaussianProcess(KernelExpansion):
         scale
             "amplitude": sigma_f is among the hyperparameters, and t = u - min(u). "sd": as paper B prints the
             covariance, sigma_f is 1, t is u standardised, and the mean is multiplied by the standard deviation of u.
-            "mean": by the mean of u instead, as paper B's implementation does, so that the force is wrong by the factor
-            mean(u) / sd(u), about sqrt(dim / 2) for the energies of a Gaussian.
+            "centred": as in paper B's implementation, whose scikit-learn centres u and does not scale it: sigma_f is 1
+            all the same, t is u - mean(u), the search starts at l = sigma = 1, and the mean is multiplied by the
+            standard deviation of u as though t had been divided by it. The force is too large by that factor,
+            sqrt(dim / 2) for the energies of a Gaussian, where enough is learnt.
 
         Raises
         ------
@@ -75,24 +77,28 @@ class GaussianProcess(KernelExpansion):
             raise ParameterError(f"scale: expected one of {', '.join(get_args(Scale))}, got {scale!r}")
         states, targets = training_set(q, u)
         squared_distances = cdist(states, states, "sqeuclidean")
-        scales, factor = data_scales(states, targets), 1.0
-        if scale != "amplitude":
-            spread = float(targets.std())
-            targets = (targets - targets.mean()) / spread
-            scales, factor = (
-                data_scales(states, targets),
-                spread if scale == "sd" else float(np.asarray(u, dtype=np.float64).mean()),
-            )
+        targets, start, factor = _scaled(states, targets, scale)
         likelihood: LogLikelihood = partial(log_likelihood, squared_distances, targets)
         if scale != "amplitude":
             likelihood = partial(_at_unit_amplitude, likelihood)
         if hyperparameters is None:
-            found = maximise(likelihood, scales, max_evaluations=max_evaluations)
+            found = maximise(likelihood, start, max_evaluations=max_evaluations)
         else:
             found = Maximum.given(hyperparameters)
         root = _cholesky(_noisy_covariance(squared_distances, found.hyperparameters))
         weights = factor * linalg.cho_solve((root, True), targets, check_finite=False)
         return cls.from_search(found, states, weights, states, factor * targets)
+
+
+def _scaled(states: Array, targets: Array, scale: Scale) -> tuple[Array, Hyperparameters, float]:
+    """The targets that are fitted, where the search of hyperparameters starts, and what the mean is multiplied by."""
+    scales = data_scales(states, targets)
+    if scale == "amplitude":
+        return targets, scales, 1.0
+    centred, sd = targets - targets.mean(), float(targets.std())
+    if scale == "centred":
+        return centred, Hyperparameters(1.0, 1.0, 1.0), sd
+    return centred / sd, data_scales(states, centred / sd), sd
 
 
 def _at_unit_amplitude(likelihood: LogLikelihood, hyperparameters: Hyperparameters) -> tuple[float, Array]:

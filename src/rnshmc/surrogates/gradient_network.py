@@ -42,10 +42,10 @@ class GradientNetwork(Stored):
     output_biases
         c_1 .. c_B, shape (dim,).
     losses
-        Mean over the blocks of the training loss in each epoch: half the mean squared error in units of the standard
-        deviation of each component, as a mean over its mini-batches, between which weights move; shape (epochs,).
+        Mean over the blocks of the training loss in each epoch: half the mean squared error of the targets, as a mean
+        over its mini-batches, between which weights move; shape (epochs,).
     train_error
-        Root mean square error over the training set and all components, in the same units.
+        Root mean square error over the training set and all components, each in units of its standard deviation.
     training_states
         Number of training pairs.
     """
@@ -69,12 +69,12 @@ class GradientNetwork(Stored):
         epochs: int,
         blocks: int = 1,
         batch_size: int = BATCH_SIZE,
+        standardised_targets: bool = False,
     ) -> Self:
         """Train on positions and exact gradients with Adam at its defaults, as the published implementation does.
 
-        Positions are standardised, component by component, as there, and gradients are as well: then the components
-        count alike in the loss, the mean squared error, however steep the potential is along each. Block
-        after block is trained by scikit-learn's `MLPRegressor`.
+        Positions are standardised, component by component, and the loss is the mean squared error. Block after block is
+        trained by scikit-learn's `MLPRegressor`.
 
         Parameters
         ----------
@@ -90,6 +90,10 @@ class GradientNetwork(Stored):
             Number B of disjoint hidden layers; a divisor of dim.
         batch_size
             Pairs of a mini-batch; all of them, where there are no more.
+        standardised_targets
+            Whether gradients are standardised as well, component by component, so that components count alike in the
+            loss however steep the potential is along each, and large ones take no more steps of Adam to reach. The
+            published implementation learns them as they are.
 
         Raises
         ------
@@ -103,7 +107,8 @@ class GradientNetwork(Stored):
         _check_counts(hidden_units=hidden_units, epochs=epochs, blocks=blocks, batch_size=batch_size)
         if states.shape[1] % blocks:
             raise ParameterError(f"blocks must divide the dimension {states.shape[1]}, got {blocks}")
-        inputs, outputs = _Scale.of("q", states), _Scale.of("gradients", targets)
+        inputs, spread = _Scale.of("q", states), _Scale.of("gradients", targets)
+        outputs = spread if standardised_targets else _Scale.none(states.shape[1])
         x, y = inputs.standardise(states), outputs.standardise(targets)
         trained = [
             _train(x, part, rng=rng, hidden_units=hidden_units, epochs=epochs, batch_size=batch_size)
@@ -120,7 +125,7 @@ class GradientNetwork(Stored):
             train_error=np.nan,
             training_states=len(states),
         )
-        errors = (fitted.gradients(states) - targets) / outputs.sd
+        errors = (fitted.gradients(states) - targets) / spread.sd
         return replace(fitted, train_error=float(np.sqrt(np.mean(errors**2))))
 
     def report(self) -> dict[str, int | float | str]:
@@ -192,6 +197,11 @@ class _Scale:
                 f"{sd[unusable[0]]} about {mean[unusable[0]]}"
             )
         return cls(mean, sd)
+
+    @classmethod
+    def none(cls, dim: int) -> Self:
+        """The scale that leaves everything as it is."""
+        return cls(np.zeros(dim), np.ones(dim))
 
     def standardise(self, rows: Array) -> Array:
         return (rows - self.mean) / self.sd

@@ -1,7 +1,7 @@
 """The elliptic inverse problem: a diffusion field inferred from the pressure at some points (paper A, section 5.2)."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from mpi4py import MPI
@@ -81,13 +81,15 @@ class EllipticForwardModel:
             As `predict`.
         """
         if self._last is None or not np.array_equal(theta, self._last.theta):
-            c = self._diffusion(theta)
-            self._solver.factorise(c)
-            u = self._solver.forward()
-            self._last = Linearisation(
-                theta.copy(), c, u, self._solver, self._modes, self._observe, self._observe_transposed
-            )
+            self._last = self.linearise_anew(theta)
         return self._last
+
+    def linearise_anew(self, theta: Array) -> Linearisation:
+        """The same, whatever was asked for before, and not kept."""
+        c = self._diffusion(theta)
+        self._solver.factorise(c)
+        u = self._solver.forward()
+        return Linearisation(theta.copy(), c, u, self._solver, self._modes, self._observe, self._observe_transposed)
 
     def _diffusion(self, theta: Array) -> Array:
         """c in each cell. Overflow and underflow are left to the solver's check."""
@@ -207,6 +209,9 @@ class EllipticInverseProblem:
         return float(0.5 * (self._noise_precision * (misfit @ misfit) + self._prior_precision * (q @ q)))
 
 
+Problem = TypeVar("Problem", bound=EllipticInverseProblem)
+
+
 def boundary_pressure(x1: Array, x2: Array) -> Array:
     """Bilinear function with the values of paper A's boundary conditions: x1 on x2 = 0, 1 - x1 on x2 = 1."""
     pressure: Array = x1 * (1.0 - x2) + (1.0 - x1) * x2
@@ -232,10 +237,15 @@ def from_file(path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any
     ParameterError
         If a setting is unknown or has a wrong value.
     """
+    return load(EllipticInverseProblem, path, comm=comm, **settings)
+
+
+def load(kind: type[Problem], path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any) -> Problem:
+    """The same as a problem of a ``kind`` that evaluates it in its own way. Raises as `from_file`."""
     checked = from_mapping(EllipticSettings, settings)
     data = ForwardData.load(path)
     try:
-        return EllipticInverseProblem(
+        return kind(
             data.points,
             data.observations,
             noise_sd=data.noise_sd,

@@ -81,7 +81,7 @@ class Linearisation:
         NumericalError
             If a solve fails.
         """
-        return self.solver.sum_over_ranks(self.observe @ self._tangents)
+        return self.solver.sum_over_ranks(self.observe @ self.tangents)
 
     def gram_vjp(self, factor: Array) -> Array:
         """sum_jk m_jk d(J'J)_jk / dtheta_i for m = factor factor', shape (d,), for a factor of shape (d, r).
@@ -100,11 +100,11 @@ class Linearisation:
         NumericalError
             If a solve fails.
         """
-        adjoints, tangents, directions = (basis @ factor for basis in (self._adjoints, self._tangents, self.modes))
+        adjoints, tangents, directions = (basis @ factor for basis in (self._adjoints, self.tangents, self.modes))
         energies = self.solver.cell_energies(adjoints, tangents)
         energies += np.einsum("cr,cr->c", directions, self._energy_matrix @ adjoints)
         load = self.solver.stiffness_product(self.c[:, None] * directions, adjoints)
-        product = -2.0 * (self.modes.T @ (self.c * energies) + self._tangents.T @ load)
+        product = -2.0 * (self.modes.T @ (self.c * energies) + self.tangents.T @ load)
         return self.solver.sum_over_ranks(product)
 
     @cached_property
@@ -113,8 +113,14 @@ class Linearisation:
         return self.solver.energy_matrix(self.u)
 
     @cached_property
-    def _tangents(self) -> Array:
-        """u_k = du / dtheta_k in column k, (n_nodes, d)."""
+    def tangents(self) -> Array:
+        """u_k = du / dtheta_k in column k, shape (n_nodes, d).
+
+        Raises
+        ------
+        NumericalError
+            If a solve fails.
+        """
         return self._solve(-(self._energy_matrix.T @ (self.c[:, None] * self.modes)))
 
     @cached_property

@@ -1,0 +1,108 @@
+"""The elliptic inverse problem as paper A's implementation evaluates it: the baseline of the printed seconds.
+
+It has the values and derivatives of `rnshmc.targets.elliptic`, by the full Jacobian: d tangent solves at every
+evaluation, even where the potential alone is asked for, and d (d + 1) / 2 more for the derivative of the metric.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnshmc.targets import elliptic
+from rnshmc.targets.elliptic import EllipticInverseProblem
+from rnshmc.targets.elliptic_linearisation import Linearisation
+from rnshmc.types import Array
+
+
+class FullJacobianProblem(EllipticInverseProblem):
+    """The posterior of `EllipticInverseProblem`, at the published price: nothing is kept from one call to the next.
+
+    The metric, the gradient and the contractions of the metric's derivative at one position are one evaluation there:
+    those that follow `metric` at its position share its solves. For settings and attributes see the class above.
+    """
+
+    _geometry: "_Geometry | None" = None
+
+    def value(self, q: Array) -> float:
+        """U at q of shape (dim,), after d tangent solves that it does not need. Raises as that of the class above."""
+        at = self.model.linearise_anew(q)
+        _ = at.jacobian
+        return self._potential(q, at.prediction - self._observations)
+
+    def gradient(self, q: Array) -> Array:
+        """Gradient of U at q by the Jacobian, both of shape (dim,). Raises as `value`."""
+        geometry = self._geometry
+        at = geometry.at if geometry is not None and geometry.is_at(q) else self.model.linearise_anew(q)
+        misfit = at.prediction - self._observations
+        gradient: Array = self._noise_precision * (misfit @ at.jacobian) + self._prior_precision * q
+        return gradient
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        """U and its gradient, each by an evaluation of its own. Raises as `value`."""
+        return self.value(q), self.gradient(q)
+
+    def metric(self, q: Array) -> Array:
+        """J'J / noise_sd^2 + I / prior_sd^2, shape (dim, dim), by d tangent solves. Raises as `value`."""
+        self._geometry = _Geometry(self.model.linearise_anew(q))
+        jacobian = self._geometry.at.jacobian
+        metric: Array = self._noise_precision * (jacobian.T @ jacobian) + self._prior_precision * np.eye(self.dim)
+        return metric
+
+    def metric_vjp(self, q: Array, factor: Array) -> Array:
+        """sum_jk m_jk dG_jk/dq_i for m = factor factor', shape (dim,), by the second derivatives of the solution.
+
+        The first call after `metric` at q takes their solves. Raises as `value`.
+        """
+        if self._geometry is None or not self._geometry.is_at(q):
+            self.metric(q)
+        assert self._geometry is not None
+        return self._noise_precision * self._geometry.gram_vjp(factor)
+
+
+class _Geometry:
+    """A position with its Jacobian and, once asked for, the second derivatives of the prediction there."""
+
+    def __init__(self, at: Linearisation) -> None:
+        self.at = at
+        self._second: Array | None = None
+
+    def is_at(self, q: Array) -> bool:
+        return np.array_equal(q, self.at.theta)
+
+    def gram_vjp(self, factor: Array) -> Array:
+        """sum_jk m_jk d(J'J)_jk / dtheta_i for m = factor factor', shape (d,)."""
+        if self._second is None:
+            self._second = second_derivatives(self.at)
+        product: Array = 2.0 * np.einsum("nj,nji->i", self.at.jacobian @ factor @ factor.T, self._second)
+        return product
+
+
+def second_derivatives(at: Linearisation) -> Array:
+    """Second derivatives of the prediction, shape (n, d, d): one solve for each pair of parameters.
+
+    `rnshmc.targets.elliptic_linearisation` has the equation.
+
+    Raises
+    ------
+    NumericalError
+        If a solve fails.
+    """
+    d = at.theta.size
+    slopes = at.c[:, np.newaxis] * at.modes
+    # K(c phi_j) u_k in column j of entry k.
+    mixed = np.stack([at.solver.energy_matrix(tangent).T @ slopes for tangent in at.tangents.T])
+    stiffness = at.solver.energy_matrix(at.u).T
+    second = np.empty((at.observe.shape[0], d, d))
+    at.solver.factorise(at.c)
+    for k in range(d):
+        loads = -(stiffness @ (slopes * at.modes[:, [k]]) + mixed[k] + mixed[:, :, k].T)
+        for j in range(k + 1):
+            values = at.solver.sum_over_ranks(at.observe @ at.solver.solve(loads[:, j]))
+            second[:, j, k] = second[:, k, j] = values
+    return second
+
+
+def from_file(path: str | Path, **settings: Any) -> FullJacobianProblem:
+    """The posterior for the observations that the forward-model stage left: `rnshmc.targets.elliptic.from_file`."""
+    return elliptic.load(FullJacobianProblem, path, **settings)
