@@ -27,14 +27,14 @@ TALLY = Tally(dim=10, learnt="gradients", aim=1000.0, most_rows=9000, used=40, t
         ({"left": 3}, Decision.FILL),
         ({"left": 3, "looks": 4}, Decision.ACCEPT),
         ({"left": 3, "tried": 320}, Decision.ACCEPT),
-        # What the last points have made of it is seen before it is given up.
-        ({"variance": 1.0, "tried": 320}, Decision.BATCH),
-        ({"variance": 1.0, "tried": 320, "final": True}, Decision.GIVE_UP),
-        ({"variance": 0.05, "tried": 320, "final": True}, Decision.EXAMINE),
+        ({"variance": 1.0, "tried": 320}, Decision.GIVE_UP),
         ({"variance": 5.0, "tried": 180}, Decision.GIVE_UP),
         ({"variance": 3.0, "tried": 180}, Decision.BATCH),
         ({"variance": 1.0, "used": 319}, Decision.BATCH),
+        # What the last points have made of it is seen before it is given up.
+        ({"variance": 1.0, "used": 319, "most_rows": 3600}, Decision.BATCH),
         ({"variance": 1.0, "used": 319, "most_rows": 3600, "final": True}, Decision.GIVE_UP),
+        ({"variance": 0.05, "used": 319, "most_rows": 3600, "final": True}, Decision.EXAMINE),
         # Without gradients, a point is one equation, and a quadratic takes (d + 1)(d + 2) and more.
         ({"learnt": "values"}, Decision.BATCH),
         ({"learnt": "values", "used": 200, "tried": 400}, Decision.EXAMINE),

@@ -12,7 +12,7 @@ from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posteri
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
-from rnshmc.surrogates.gradient_kernel import LENGTHS, GradientKernel
+from rnshmc.surrogates.gradient_kernel import GradientKernel
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of_potential
 from tests.inference.problems import Correlated
@@ -44,24 +44,6 @@ def test_a_search_that_makes_wells_is_undone(monkeypatch: pytest.MonkeyPatch) ->
     # A surrogate that had wells already gains nothing from what it was.
     found = next_fit(archive, replace(before, at_wall=0.5), rng, DEFAULT, search=True, sound=True)
     assert found.at_wall == 0.6
-
-
-def test_a_first_surrogate_with_wells_is_fitted_with_a_short_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, rng = Correlated(), stream(1, "wells")
-    archive = Archive(evaluations_of_potential(problem), lambda _: None)
-    whitening = Whitening(problem.mean, np.linalg.cholesky(np.linalg.inv(problem.covariance)))
-    archive.evaluate(whitening.unwhiten(rng.standard_normal((30, 5))), "start")
-
-    def with_wells(
-        archive: Archive, posterior: SurrogatePosterior, positions: Array, rng: object, tuning: object
-    ) -> Fit:
-        assert isinstance(posterior.kernel, GradientKernel)
-        short = posterior.kernel.relative_length == pytest.approx(LENGTHS[0])
-        return Fit(posterior, positions, 0.0 if short else share)
-
-    monkeypatch.setattr(fits, "_rewhitened", with_wells)
-    for share, at_wall in ((0.6, 0.0), (0.1, 0.1)):  # noqa: B007 (`with_wells` reads the share)
-        assert first_fit(archive, whitening, rng, DEFAULT).at_wall == at_wall
 
 
 def _nugget(posterior: SurrogatePosterior) -> float:

@@ -48,7 +48,7 @@ class Tally:
     looks
         How often exact values were looked at further out.
     final
-        Whether exact values were looked at since there are as many training points as there may be.
+        Whether exact values were looked at since the largest system is full.
     left
         Points at which the last examination found too much open; None if there was none since the last fit.
     """
@@ -70,16 +70,16 @@ class Tally:
 def decide(tally: Tally, tuning: Training) -> Decision:
     """What to do next.
 
-    Batches, until corrections to the precision aimed at cost less than more training, or there are as many points as
-    there may be: one more then shows what they have made of the surrogate. Then what is left open is examined and
-    filled, until it is little.
+    Batches, until corrections to the precision aimed at cost less than more training. Where the largest system is full,
+    one more shows what the last points have made of the surrogate. Then what is left open is examined and filled, until
+    it is little, or there are as many points as there may be.
     """
     if tally.left is not None:
         done = tally.left == 0 or tally.looks >= tuning.looks or is_full(tally, tuning)
         return Decision.ACCEPT if done else Decision.FILL
     if is_close(tally, tuning) and tally.at_wall < tuning.at_wall and tally.missing < tuning.missing:
         return Decision.EXAMINE
-    if (is_full(tally, tuning) and tally.final) or is_hopeless(tally, tuning):
+    if is_many(tally, tuning) or (is_full(tally, tuning) and tally.final) or is_hopeless(tally, tuning):
         return Decision.GIVE_UP
     return Decision.BATCH
 
@@ -95,10 +95,15 @@ def is_close(tally: Tally, tuning: Training) -> bool:
 
 
 def is_full(tally: Tally, tuning: Training) -> bool:
-    """Whether there are as many training points as there may be."""
+    """Whether there are as many training points as there may be, or as the largest system holds."""
     rows = tally.dim + 1 if tally.learnt == "gradients" else 1
+    return is_many(tally, tuning) or tally.used * rows + tally.most_rows // 20 > tally.most_rows
+
+
+def is_many(tally: Tally, tuning: Training) -> bool:
+    """Whether there are as many training points as there may be."""
     most = {"gradients": tuning.most_points, "values": tuning.most_values, "outputs": tuning.most_runs}[tally.learnt]
-    return max(tally.used, tally.tried) >= most or tally.used * rows + tally.most_rows // 20 > tally.most_rows
+    return max(tally.used, tally.tried) >= most
 
 
 def is_hopeless(tally: Tally, tuning: Training) -> bool:

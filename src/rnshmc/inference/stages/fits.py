@@ -1,6 +1,6 @@
 """Surrogates fitted anew as evaluations arrive, in coordinates that follow them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,7 +9,6 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior, plausible
 from rnshmc.inference.surrogate.whitening import Whitening, improved
 from rnshmc.inference.tuning import Tuning
-from rnshmc.surrogates.gradient_kernel import LENGTHS, NUGGETS, GradientKernel
 from rnshmc.types import Array
 
 
@@ -37,15 +36,7 @@ def first_fit(archive: Archive, whitening: Whitening, rng: np.random.Generator, 
     """
     posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting)
     positions = 0.7 * rng.standard_normal((tuning.training.chains, archive.dim))
-    found = _rewhitened(archive, posterior, positions, rng, tuning)
-    if isinstance(posterior.kernel, GradientKernel) and found.at_wall > tuning.training.runaway:
-        # Few points may be fitted by a polynomial with wells between them and the wall: a short length has none.
-        length = posterior.kernel.length_scale * LENGTHS[0] / posterior.kernel.relative_length
-        short = replace(posterior.kernel, length_scale=length, nugget=NUGGETS[-1])
-        posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=short)
-        again = _rewhitened(archive, posterior, positions, rng, tuning)
-        return min(again, found, key=lambda one: one.at_wall)
-    return found
+    return _rewhitened(archive, posterior, positions, rng, tuning)
 
 
 def next_fit(archive: Archive, fit: Fit, rng: np.random.Generator, tuning: Tuning, *, search: bool, sound: bool) -> Fit:
@@ -67,8 +58,8 @@ def next_fit(archive: Archive, fit: Fit, rng: np.random.Generator, tuning: Tunin
     whitening = fit.posterior.whitening
     posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=like)
     if sound:
-        found, limit = _rewhitened(archive, posterior, fit.positions, rng, tuning), tuning.training.at_wall
-        if search and found.at_wall > limit >= fit.at_wall:
+        found = _rewhitened(archive, posterior, fit.positions, rng, tuning)
+        if search and fit.at_wall < tuning.training.at_wall and found.at_wall > tuning.training.runaway:
             # A long length may be likely at the points, and a polynomial with wells beyond: the last one had none.
             posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=fit.posterior.kernel)
             again = _rewhitened(archive, posterior, fit.positions, rng, tuning)

@@ -58,7 +58,7 @@ class SurrogatePosterior:
 
         Beyond the wall a gradient ignores that the slope of the rise depends on the direction: it only drives.
         """
-        norms = np.maximum(np.sqrt((z**2).sum(axis=1)), np.finfo(float).tiny)
+        norms = np.maximum(np.sqrt((z**2).sum(axis=1)), np.finfo(float).eps ** 2)
         outward = z / norms[:, None]
         shares = np.minimum(1.0, self.radius / norms)
         values, gradients = self.kernel.values_and_gradients(z * shares[:, None])
@@ -70,7 +70,7 @@ class SurrogatePosterior:
 
     def covariance(self, z: Array) -> Array:
         """Covariance of U - V at the rows of z, by the Gaussian process."""
-        norms = np.maximum(np.sqrt((z**2).sum(axis=1)), np.finfo(float).tiny)
+        norms = np.maximum(np.sqrt((z**2).sum(axis=1)), np.finfo(float).eps ** 2)
         return self.kernel.covariance(z * np.minimum(1.0, self.radius / norms)[:, None])
 
     def values(self, x: Array) -> Array:
