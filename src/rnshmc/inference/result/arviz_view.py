@@ -1,50 +1,63 @@
 """Results for arviz: its plots, summaries and files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rnshmc.errors import ParameterError
 from rnshmc.types import Array
 
 
 def inference_data(
-    names: Sequence[str],
-    units: Sequence[str],
     *,
-    draws: Array | None,
-    chains: Array,
+    draws: Mapping[str, Array] | None,
+    exact: Mapping[str, Array],
     log_densities: Array,
+    groups: Mapping[str, str],
+    labelled: Mapping[str, Any],
+    units: Mapping[str, str],
     attributes: Mapping[str, Any],
 ) -> Any:
     """Draws as an `arviz.InferenceData`.
 
     Parameters
     ----------
-    names, units
-        Of the parameters: each is a variable, with its unit as an attribute.
     draws
-        Draws of a surrogate, (chains, n, d), the group ``posterior``; None: there was none.
-    chains, log_densities
-        Draws of chains in which the exact density decides, (chains, n, d), and the log densities there. With a
-        surrogate, a group ``exact`` with the log density as ``lp``; without, ``posterior`` and ``sample_stats``.
+        Variables at draws of a surrogate, (chains, n, ...) each, the group ``posterior``; None: there was none.
+    exact, log_densities
+        Variables along chains in which the exact density decides, (chains, n, ...) each, and the log densities there,
+        (chains, n). With a surrogate, a group ``exact`` with the log density as ``lp``; without, ``posterior`` and
+        ``sample_stats``.
+    groups
+        Groups of the variables that go elsewhere than to ``posterior``.
+    labelled
+        ``coords`` and ``dims``, as arviz takes them.
+    units
+        By variable, for its attributes.
     attributes
         Of the posterior.
+
+    Raises
+    ------
+    ParameterError
+        If there is no variable for a group.
     """
     # Imported here, for it takes two seconds.
     import arviz as az
 
-    exact = {name: chains[:, :, i] for i, name in enumerate(names)}
-    posterior = exact if draws is None else {name: draws[:, :, i] for i, name in enumerate(names)}
-    data = az.from_dict(
-        posterior=posterior,
-        sample_stats={"lp": log_densities} if draws is None else None,
-        posterior_attrs=dict(attributes),
-    )
+    if unknown := [name for name in groups if name not in exact]:
+        raise ParameterError(f"groups: {unknown[0]!r} is not known; there are {', '.join(exact)}")
+    shown: dict[str, dict[str, Array]] = {}
+    for name, values in (exact if draws is None else draws).items():
+        shown.setdefault(groups.get(name, "posterior"), {})[name] = values
+    if draws is None:
+        shown["sample_stats"] = {"lp": log_densities}
+    data = az.from_dict(**shown, **labelled, posterior_attrs=dict(attributes))
     if draws is not None:
-        data.add_groups({"exact": az.dict_to_dataset(exact | {"lp": log_densities})})
-    for name, unit in zip(names, units, strict=True):
+        data.add_groups({"exact": az.dict_to_dataset({**exact, "lp": log_densities}, **labelled)})
+    for name, unit in units.items():
         if unit:
             data.posterior[name].attrs["units"] = unit
     return data
