@@ -5,6 +5,8 @@
 #
 # An adapter is the name of an extra that tests/adapters has a file for.
 set -euo pipefail
+# What a test needs beside the extra. BridgeStan's own compiler is not on the package index; httpstan's is.
+declare -A beside=([stan]=httpstan)
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 folder="$(mktemp -d)"
@@ -17,7 +19,7 @@ for adapter; do
     echo "test-adapters: $adapter"
     python3 -m venv "$folder/$adapter"
     "$folder/$adapter/bin/python" -m pip install --quiet --disable-pip-version-check \
-        --editable ".[$adapter]" pytest pytest-xdist
+        --editable ".[$adapter]" ${beside[$adapter]:-} pytest pytest-xdist
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$folder/$adapter/bin/python" -m pytest -p no:cacheprovider \
         "tests/adapters/test_$adapter.py"
 done
