@@ -15,6 +15,7 @@ def inference_data(
     draws: Mapping[str, Array] | None,
     exact: Mapping[str, Array],
     log_densities: Array,
+    observed: Mapping[str, Any],
     groups: Mapping[str, str],
     labelled: Mapping[str, Any],
     units: Mapping[str, str],
@@ -30,6 +31,8 @@ def inference_data(
         Variables along chains in which the exact density decides, (chains, n, ...) each, and the log densities there,
         (chains, n). With a surrogate, a group ``exact`` with the log density as ``lp``; without, ``posterior`` and
         ``sample_stats``.
+    observed
+        Data by name, the group ``observed_data``.
     groups
         Groups of the variables that go elsewhere than to ``posterior``.
     labelled
@@ -49,7 +52,7 @@ def inference_data(
 
     if unknown := [name for name in groups if name not in exact]:
         raise ParameterError(f"groups: {unknown[0]!r} is not known; there are {', '.join(exact)}")
-    shown: dict[str, dict[str, Array]] = {}
+    shown: dict[str, dict[str, Any]] = {"observed_data": dict(observed)} if observed else {}
     for name, values in (exact if draws is None else draws).items():
         shown.setdefault(groups.get(name, "posterior"), {})[name] = values
     if draws is None:

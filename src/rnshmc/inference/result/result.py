@@ -235,6 +235,7 @@ class Result:
         groups: Mapping[str, str] | None = None,
         coords: Mapping[str, Any] | None = None,
         dims: Mapping[str, Sequence[str]] | None = None,
+        observed: Mapping[str, Any] | None = None,
     ) -> Any:
         """The draws as an `arviz.InferenceData`, see `rnshmc.inference.result.arviz_view`.
 
@@ -248,7 +249,9 @@ class Result:
         groups
             Groups of the variables that go elsewhere than to ``posterior``: ``{"log_lik": "log_likelihood"}``.
         coords, dims
-            Of the variables, as arviz takes them.
+            Of the variables and data, as arviz takes them.
+        observed
+            Data by name.
 
         Raises
         ------
@@ -262,6 +265,7 @@ class Result:
             draws=None if rows is None else along_chains(of, self._transform.parameters(rows)),
             exact=along_chains(of, self.chains),
             log_densities=self.log_densities,
+            observed=observed or {},
             groups=groups or {},
             labelled={"coords": coords, "dims": dims},
             units=dict(zip(self.names, self.units, strict=True)) if own else {},
