@@ -72,7 +72,6 @@ class RNSHMC(Sampler):  # type: ignore[misc]
             bounds=list(map(tuple, self.model.prior.bounds())),
             names=list(self.model.parameterization.sampled_params()),
             filepath=self.output.add_suffix(_EVALUATIONS, separator=".") if self.output else None,
-            resume=bool(self.output.is_resuming()),
             budget=self.budget,
         )
         level = self.log.info if self._result.verdict.level == "good" else self.log.warning
