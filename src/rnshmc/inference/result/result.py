@@ -237,7 +237,7 @@ class Result:
         dims: Mapping[str, Sequence[str]] | None = None,
         observed: Mapping[str, Any] | None = None,
     ) -> Any:
-        """The draws as an `arviz.InferenceData`, see `rnshmc.inference.result.arviz_view`.
+        """The draws as arviz has them: an ``InferenceData``, or a ``DataTree`` from arviz 1.0 on.
 
         The surrogate's draws are four chains, by the chains that they come from, and warm-up is left out. What was
         spent and the verdict are attributes; of the parameters, corrected means and standard deviations, too.
