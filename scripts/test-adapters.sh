@@ -7,9 +7,11 @@
 set -euo pipefail
 # What a test needs beside the extra. BridgeStan's own compiler is not on the package index; httpstan's is.
 declare -A beside=([stan]=httpstan [arviz]="arviz>=1")
+# What has to be there before the extra is built: AMICI's compiler of bindings.
+declare -A before=([petab]=swig)
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-folder="$(mktemp -d)"
+folder="$(mktemp -d)" path="$PATH"
 trap 'rm -rf "$folder"' EXIT
 if [ $# = 0 ]; then
     mapfile -t adapters < <(find tests/adapters -name 'test_*.py' -printf '%f\n' | sed -E 's/test_(.*)\.py/\1/' | sort)
@@ -21,7 +23,14 @@ for adapter; do
         echo "test-adapters: arviz 1.0 needs Python 3.12; not tested here"
         continue
     fi
-    python3 -m venv "$folder/$adapter"
+    if [ "$adapter" = petab ] && ! { command -v cmake && command -v h5c++; } >/dev/null; then
+        echo "test-adapters: AMICI is compiled with cmake, HDF5 and BLAS; not tested here"
+        continue
+    fi
+    PATH="$path" python3 -m venv "$folder/$adapter"
+    # The environment's own programs come first.
+    export PATH="$folder/$adapter/bin:$path"
+    "$folder/$adapter/bin/python" -m pip install --quiet --disable-pip-version-check "${before[$adapter]:-pip}"
     "$folder/$adapter/bin/python" -m pip install --quiet --disable-pip-version-check \
         --editable ".[$adapter]" "${beside[$adapter]:-pip}" pytest pytest-xdist
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$folder/$adapter/bin/python" -m pytest -p no:cacheprovider \
