@@ -22,7 +22,7 @@ STAGES = (
     ("diagnostics",),
     ("inference",),
     # Adapters, each imported by its users alone
-    ("bilby", "pymc", "pypesto"),
+    ("bilby", "cobaya", "numpyro", "pymc", "pypesto", "stan"),
     ("experiments",),
     ("store", "rerun"),
     ("results",),

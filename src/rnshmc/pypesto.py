@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from pypesto import Problem
+from pypesto.C import MODE_RES
 from pypesto.result import McmcPtResult
 from pypesto.sample import Sampler as SamplerOfPypesto
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.call import sample
+from rnshmc.inference.exact.least_squares import LeastSquares
 from rnshmc.inference.result.result import Result
 from rnshmc.types import Array
 
@@ -20,6 +22,11 @@ MARGIN = 0.01
 """Least distance of a start from its bounds, as a part of what is between them: optima lie on bounds."""
 DRAWS = 2000
 """Draws where their number is left to the sampler."""
+
+STEP = 0.1
+"""Distance of the point where an objective is compared with its residuals, as a part of that to the middle."""
+ROUNDING = 1e-6
+"""Relative difference of the two that counts as rounding: a simulation is as precise as its solver."""
 
 _log = logging.getLogger(__name__)
 
@@ -32,6 +39,10 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
 
     Parameters
     ----------
+    outputs
+        Whether to emulate the residuals of the objective, not its value, as those of a `rnshmc.Model`. Half the sum of
+        their squares has to be the objective, up to a constant. With AMICI and noise that is estimated, it is after
+        ``amici_model.set_add_sigma_residuals(True)``. ``log_evidence`` of the result is then of normal errors.
     settings
         Further arguments of `rnshmc.sample`, such as ``seed``, ``scale``, ``filepath``, ``budget`` or ``pool``.
 
@@ -41,11 +52,13 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         The `rnshmc.Result`, with corrected expectations and the verdict; None before `sample`.
     """
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, *, outputs: bool = False, **settings: Any) -> None:
         super().__init__()
+        self._outputs = outputs
         self._settings = settings
         self._problem: Problem | None = None
         self._starts: Array = np.zeros((0, 0))
+        self._constant = 0.0
         self.result: Result | None = None
 
     def initialize(self, problem: Problem, x0: Any) -> None:
@@ -81,15 +94,19 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         Raises
         ------
         ParameterError
-            If there is no problem yet, or beta is not 1; and what `rnshmc.sample` raises.
+            If there is no problem yet, beta is not 1, or the objective is not that of residuals where ``outputs`` are
+            asked for; and what `rnshmc.sample` raises.
         """
         if self._problem is None:
             raise ParameterError("sample: call initialize(problem, x0) first")
         if beta != 1.0:
             raise ParameterError(f"beta: rnshmc samples the posterior itself, at 1, got {beta}")
         problem = self._problem
+        target: Any = LogDensity(problem)
+        if self._outputs:
+            target, self._constant = least_squares(problem, self._starts[0])
         self.result = sample(
-            LogDensity(problem),
+            target,
             self._starts,
             draws=DRAWS if n_samples is None else int(n_samples),
             names=[problem.x_names[i] for i in problem.x_free_indices],
@@ -114,7 +131,7 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
             raise ParameterError("get_samples: nothing was sampled yet")
         draws = self.result.draws
         unknown = np.full((1, len(draws)), np.nan)
-        known = -self.result.log_densities.T.reshape(1, -1)[:, : len(draws)]
+        known = self._constant - self.result.log_densities.T.reshape(1, -1)[:, : len(draws)]
         prior = self._problem.x_priors
         return McmcPtResult(
             trace_x=draws[None],
@@ -137,3 +154,53 @@ class LogDensity:
         """The log density at x, or the pair of it and its gradient; -inf where the objective is infinite."""
         found = self._objective(x, sensi_orders=self._orders)
         return (-found[0], -np.asarray(found[1])) if len(self._orders) == 2 else -found
+
+
+class Residuals:
+    """The residuals of a problem of pyPESTO as a function of its free parameters, and their Jacobian."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._objective = problem.objective
+
+    def __call__(self, x: Array) -> Array:
+        """Residuals at x, (m,)."""
+        return np.asarray(self._objective(x, sensi_orders=(0,), mode=MODE_RES))
+
+    def jacobian(self, x: Array) -> Array:
+        """Their Jacobian, (m, d)."""
+        return np.asarray(self._objective(x, sensi_orders=(1,), mode=MODE_RES))
+
+
+def least_squares(problem: Problem, x: Array) -> tuple[LeastSquares, float]:
+    """The posterior of a problem by its residuals, and what its negative log density lacks of the objective.
+
+    The objective and the residuals are evaluated at x and at a point beside it.
+
+    Parameters
+    ----------
+    problem
+        Its objective has residuals.
+    x
+        A point inside the bounds, (d,).
+
+    Raises
+    ------
+    ParameterError
+        If there are no residuals, or half the sum of their squares is not the objective up to a constant.
+    """
+    objective = problem.objective
+    if not objective.has_res:
+        raise ParameterError("outputs: the objective has no residuals; sample without outputs=True")
+    residuals = Residuals(problem)
+    middle = np.where(np.isfinite(problem.lb + problem.ub), 0.5 * (problem.lb + problem.ub), x + 1.0)
+    found = [(float(objective(point)), residuals(point)) for point in (x, x + STEP * (middle - x))]
+    constants = [value - 0.5 * float(rest @ rest) for value, rest in found]
+    largest = max(1.0, *(abs(value) for value, _ in found))
+    if not abs(constants[1] - constants[0]) < ROUNDING * largest:
+        raise ParameterError(
+            f"outputs: the objective minus half the sum of squared residuals is {constants[0]:.6g} at one point and "
+            f"{constants[1]:.6g} at another; it has to be constant. Sample without outputs=True"
+        )
+    size = len(found[0][1])
+    model = LeastSquares(residuals, np.zeros(size), 1.0, jacobian=residuals.jacobian if objective.has_sres else None)
+    return model, constants[0] - 0.5 * size * float(np.log(2.0 * np.pi))

@@ -1,5 +1,6 @@
 """Problems of pyPESTO: bounds, names, fixed parameters, priors and gradients go in, draws come out."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -83,6 +84,49 @@ def test_priors_are_counted_once_and_returned() -> None:
     mean = sampler.result.mean
     assert abs(mean.value[0] - (grid * weights).sum() / weights.sum()) < z_bound() * mean.standard_error[0]
     np.testing.assert_allclose(found.trace_neglogprior[0], [priors(x) for x in found.trace_x[0]])
+
+
+A = np.array([[1.0, 0.5], [0.2, 2.0], [1.0, -1.0]])
+DATA = np.array([2.0, 1.0, 0.5])
+
+
+def linear(*, constant: float = 3.0, jacobian: bool = True, bend: float = 0.0) -> Any:
+    """A linear model with normal errors, and a constant that its residuals do not have."""
+
+    def fun(x: Array) -> float:
+        return float(0.5 * np.sum((A @ x - DATA) ** 2) + constant + bend * x[0])
+
+    def grad(x: Array) -> Array:
+        return np.asarray(A.T @ (A @ x - DATA) + np.array([bend, 0.0]))
+
+    sres = (lambda x: A) if jacobian else None
+    objective = pypesto.Objective(fun=fun, grad=grad, res=lambda x: A @ x - DATA, sres=sres)
+    return pypesto.Problem(objective, lb=[-20, -20], ub=[20, 20], x_names=["a", "b"])
+
+
+@pytest.mark.parametrize("jacobian", [True, False])
+def test_residuals_are_emulated_as_outputs(jacobian: bool) -> None:
+    sampler, found = sampled(linear(jacobian=jacobian), np.array([1.0, 2.0]), outputs=True)
+    result = sampler.result
+    assert result.outcome.emulated is not None
+    covariance = np.linalg.inv(A.T @ A)
+    for estimate, exact in ((result.mean, covariance @ A.T @ DATA), (result.sd, np.sqrt(np.diag(covariance)))):
+        assert (np.abs(estimate.value - exact) < z_bound(4) * estimate.standard_error).all()
+    # Where the exact density decided, pyPESTO gets its objective, with the constant that residuals lack.
+    draws = result.chains.transpose(1, 0, 2).reshape(-1, 2)
+    sampler.result = replace(result, draws=draws, outcome=replace(result.outcome, surrogate=None))
+    known = sampler.get_samples().trace_neglogpost[0]
+    np.testing.assert_allclose(known, [linear().objective(x) for x in draws], rtol=1e-9)
+    assert found.trace_x.shape == (1, 400, 2)
+
+
+def test_residuals_that_are_not_the_objective_are_refused() -> None:
+    with pytest.raises(
+        rnshmc.ParameterError, match="outputs: the objective minus half the sum of squared residuals is"
+    ):
+        sampled(linear(bend=0.1), np.array([1.0, 2.0]), outputs=True)
+    with pytest.raises(rnshmc.ParameterError, match="outputs: the objective has no residuals"):
+        sampled(make_problem(), np.array([3.0, 2.0]), outputs=True)
 
 
 def test_calls_that_cannot_be_served_are_refused() -> None:

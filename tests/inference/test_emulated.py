@@ -225,3 +225,18 @@ def test_derivatives_are_asked_for_once_outputs_are_not_learnt() -> None:
     assert plain.gradient is None
     assert found.gradient is not None
     assert archive.spent.gradients == 2  # products with the Jacobian: one for each column
+
+
+def test_a_start_at_the_mode_leaves_runs_enough_to_emulate() -> None:
+    """As after an optimization: the steps that tell the slopes are all far out, and no other run is needed."""
+    times = np.array([0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10])
+    truth = np.log10([0.3, 0.2])
+
+    def converted(x: Array) -> Array:
+        k1, k2 = 10.0**x
+        return np.asarray((k2 + k1 * np.exp(-(k1 + k2) * times)) / (k1 + k2))
+
+    model = rnshmc.LeastSquares(converted, converted(truth), 0.03)
+    result = rnshmc.sample(model, truth, bounds=[(-3, 1)] * 2, draws=400, progress_bar=False)
+    assert result.outcome.emulated is not None
+    assert result.verdict.level == "good", result.verdict

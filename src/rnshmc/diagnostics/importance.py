@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from rnshmc.diagnostics.arviz_version import since_one
 from rnshmc.types import Array
 
 FEWEST = 5
@@ -20,10 +21,26 @@ def pareto_smoothed(log_weights: Array) -> tuple[Array, float]:
     """
     if len(log_weights) < FEWEST:
         return log_weights, math.nan
-    # Imported here, for it takes two seconds, and many who import this package read results that are there already.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # weights of zero
+        smoothed, k = (_smoothed if since_one() else _smoothed_before_one)(np.array(log_weights, dtype=np.float64))
+    return smoothed, k if math.isfinite(k) else math.nan
+
+
+# arviz is imported here, for it takes two seconds, and many who import this read results that are there already.
+def _smoothed_before_one(log_weights: Array) -> tuple[Array, float]:
     import arviz as az
 
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # weights of zero
-        smoothed, shape = az.psislw(np.array(log_weights, dtype=np.float64), normalize=False)
-    k = float(shape)
-    return np.asarray(smoothed), k if math.isfinite(k) else math.nan
+    smoothed, k = az.psislw(log_weights, normalize=False)
+    return np.asarray(smoothed), float(k)
+
+
+def _smoothed(log_weights: Array) -> tuple[Array, float]:
+    from arviz_stats.base import array_stats
+
+    try:
+        # It takes log likelihoods that are left out, and normalises.
+        smoothed, k = array_stats.psislw(-log_weights)
+    except ValueError:  # too few in the tail, or all the same
+        return log_weights, math.nan
+    lowest = np.argmin(np.where(np.isfinite(log_weights), log_weights, np.inf))
+    return np.asarray(smoothed + (log_weights - smoothed)[lowest]), float(k)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnshmc.diagnostics.arviz_version import since_one
 from rnshmc.errors import ParameterError
 from rnshmc.types import Array
 
@@ -80,7 +81,13 @@ def _per_coordinate(function: Callable[..., Any], chains: Array, **options: str)
 
 @contextmanager
 def _without_numba() -> Iterator[None]:
-    """arviz without Numba, whether it is installed or not: with it, its mcse fails from NumPy 2.4 on (arviz 0.23.4)."""
+    """arviz without Numba, whether it is installed or not: with it, its mcse fails from NumPy 2.4 on (arviz 0.23.4).
+
+    From 1.0 on, arviz does without unless it is asked to.
+    """
+    if since_one():
+        yield
+        return
     from arviz.utils import Numba
 
     before, Numba.numba_flag = Numba.numba_flag, False

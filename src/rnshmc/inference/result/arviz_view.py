@@ -1,52 +1,90 @@
 """Results for arviz: its plots, summaries and files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from rnshmc.diagnostics.arviz_version import since_one
+from rnshmc.errors import ParameterError
 from rnshmc.types import Array
+
+ENGINE: Literal["h5netcdf"] = "h5netcdf"
+"""What writes and reads files: arviz before 1.0 brings it, and writes with it, too."""
 
 
 def inference_data(
-    names: Sequence[str],
-    units: Sequence[str],
     *,
-    draws: Array | None,
-    chains: Array,
+    draws: Mapping[str, Array] | None,
+    exact: Mapping[str, Array],
     log_densities: Array,
+    observed: Mapping[str, Any],
+    groups: Mapping[str, str],
+    labelled: Mapping[str, Any],
+    units: Mapping[str, str],
     attributes: Mapping[str, Any],
 ) -> Any:
-    """Draws as an `arviz.InferenceData`.
+    """Draws as arviz has them: an `arviz.InferenceData` before 1.0, an `xarray.DataTree` since.
 
     Parameters
     ----------
-    names, units
-        Of the parameters: each is a variable, with its unit as an attribute.
     draws
-        Draws of a surrogate, (chains, n, d), the group ``posterior``; None: there was none.
-    chains, log_densities
-        Draws of chains in which the exact density decides, (chains, n, d), and the log densities there. With a
-        surrogate, a group ``exact`` with the log density as ``lp``; without, ``posterior`` and ``sample_stats``.
+        Variables at draws of a surrogate, (chains, n, ...) each, the group ``posterior``; None: there was none.
+    exact, log_densities
+        Variables along chains in which the exact density decides, (chains, n, ...) each, and the log densities there,
+        (chains, n). With a surrogate, a group ``exact`` with the log density as ``lp``; without, ``posterior`` and
+        ``sample_stats``.
+    observed
+        Data by name, the group ``observed_data``.
+    groups
+        Groups of the variables that go elsewhere than to ``posterior``.
+    labelled
+        ``coords`` and ``dims``, as arviz takes them.
+    units
+        By variable, for its attributes.
     attributes
         Of the posterior.
-    """
-    # Imported here, for it takes two seconds.
-    import arviz as az
 
-    exact = {name: chains[:, :, i] for i, name in enumerate(names)}
-    posterior = exact if draws is None else {name: draws[:, :, i] for i, name in enumerate(names)}
-    data = az.from_dict(
-        posterior=posterior,
-        sample_stats={"lp": log_densities} if draws is None else None,
-        posterior_attrs=dict(attributes),
-    )
-    if draws is not None:
-        data.add_groups({"exact": az.dict_to_dataset(exact | {"lp": log_densities})})
-    for name, unit in zip(names, units, strict=True):
+    Raises
+    ------
+    ParameterError
+        If there is no variable for a group.
+    """
+    if unknown := [name for name in groups if name not in exact]:
+        raise ParameterError(f"groups: {unknown[0]!r} is not known; there are {', '.join(exact)}")
+    shown: dict[str, dict[str, Any]] = {"posterior": {}}
+    for name, values in (exact if draws is None else draws).items():
+        shown.setdefault(groups.get(name, "posterior"), {})[name] = values
+    if draws is None:
+        shown["sample_stats"] = {"lp": log_densities}
+    else:
+        shown["exact"] = {**exact, "lp": log_densities}
+    if observed:
+        shown["observed_data"] = dict(observed)
+    data = (_tree if since_one() else _inference_data)(shown, labelled, attributes)
+    for name, unit in units.items():
         if unit:
             data.posterior[name].attrs["units"] = unit
+    return data
+
+
+# arviz is imported where it is used, for it takes two seconds.
+def _tree(shown: Mapping[str, Any], labelled: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
+    """Groups of variables as a tree of xarray, which arviz has from 1.0 on."""
+    import arviz as az
+
+    return az.from_dict(dict(shown), **labelled, attrs={"posterior": dict(attributes)})
+
+
+def _inference_data(shown: Mapping[str, Any], labelled: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
+    """Groups of variables as an `arviz.InferenceData`, as before 1.0."""
+    import arviz as az
+
+    known = {name: group for name, group in shown.items() if name != "exact"}
+    data = az.from_dict(**known, **labelled, posterior_attrs=dict(attributes))
+    if "exact" in shown:
+        data.add_groups({"exact": az.dict_to_dataset(shown["exact"], **labelled)})
     return data
 
 
@@ -71,17 +109,19 @@ def by_origin(rows: Array, draws: Array | None, chains: int = 4) -> Array:
 
 
 def write_netcdf(path: Path, data: Any, group: str, description: str, arrays: Mapping[str, Any]) -> None:
-    """Write an `arviz.InferenceData` with one more group: arrays by name, and a text that describes them."""
-    import arviz as az
+    """Write what `inference_data` made with one more group: arrays by name, and a text that describes them."""
     import xarray as xr
 
     variables = {
         name: xr.Variable([f"{name}_{axis}" for axis in range(array.ndim)], array) for name, array in arrays.items()
     }
-    more = az.InferenceData(
-        **{group: xr.Dataset(variables, attrs={"description": description})}, warn_on_custom_groups=False
-    )
-    (data + more).to_netcdf(str(path))
+    dataset = xr.Dataset(variables, attrs={"description": description})
+    if since_one():
+        data.assign({group: xr.DataTree(dataset)}).to_netcdf(path, engine=ENGINE)
+        return
+    import arviz as az
+
+    (data + az.InferenceData(**{group: dataset}, warn_on_custom_groups=False)).to_netcdf(str(path))
 
 
 def read_group(path: Path, group: str) -> tuple[str, dict[str, Any]]:
@@ -92,8 +132,8 @@ def read_group(path: Path, group: str) -> tuple[str, dict[str, Any]]:
     OSError, KeyError, ValueError
         If the file cannot be read, or has no such group.
     """
-    import arviz as az
+    import xarray as xr
 
-    with az.rc_context({"data.load": "eager"}):
-        dataset = az.from_netcdf(str(path))[group]
-    return str(dataset.attrs["description"]), {name: np.asarray(found) for name, found in dataset.data_vars.items()}
+    with xr.open_dataset(path, group=group, engine=ENGINE) as dataset:
+        arrays = {str(name): np.asarray(found) for name, found in dataset.data_vars.items()}
+        return str(dataset.attrs["description"]), arrays

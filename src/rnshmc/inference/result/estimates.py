@@ -46,8 +46,9 @@ class Moments(ABC):
 
 
 def spread(draws: Array) -> Array:
-    """Standard deviations of the columns, above 0."""
-    return np.asarray(np.maximum(draws.std(axis=0), np.finfo(float).tiny))
+    """Standard deviations of the columns, above 0: those of rounding where a column does not vary."""
+    least = np.maximum(np.finfo(float).eps * np.abs(draws).max(axis=0, initial=0.0), np.finfo(float).tiny)
+    return np.asarray(np.maximum(draws.std(axis=0), least))
 
 
 def _scaled(estimate: Estimate, scale: Array) -> Estimate:

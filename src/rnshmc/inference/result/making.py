@@ -4,9 +4,8 @@ import os
 
 import numpy as np
 
-from rnshmc.inference.result.averages import average
 from rnshmc.inference.result.bends_told import coordinate_names
-from rnshmc.inference.result.estimates import Estimate
+from rnshmc.inference.result.moments import moments
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.result.stored import read
@@ -28,12 +27,9 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
     """
     chains = transform.parameters(outcome.draws)
     jacobian = np.array([[transform.log_jacobian(x) for x in chain] for chain in outcome.draws])
-    if outcome.surrogate is None:
-        mean = average(chains, mixed=outcome.mixed)
-        variance = average((chains - mean.value) ** 2, mixed=outcome.mixed)
-    else:
-        moved = outcome.surrogate.moved(transform.parameters)
-        mean, variance = moved.mean(), moved.variance()
+    surrogate = outcome.surrogate
+    drawn = chains if surrogate is None else surrogate.moved(transform.parameters)
+    mean, sd = moments(drawn, mixed=outcome.mixed)
     return Result(
         names=names,
         units=units,
@@ -41,20 +37,13 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
         chains=chains,
         log_densities=-outcome.potentials - jacobian.reshape(outcome.potentials.shape),
         mean=mean,
-        sd=_root(variance),
+        sd=sd,
         log_evidence=outcome.log_evidence,
         spent=outcome.spent,
         verdict=judge(outcome, names, coordinates=coordinate_names(names, transform)),
         outcome=outcome,
         _transform=transform,
     )
-
-
-def _root(variance: Estimate) -> Estimate:
-    """Standard deviations from variances; one that noise made negative is 0."""
-    sd = np.sqrt(np.maximum(variance.value, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return Estimate(sd, variance.standard_error / (2.0 * sd))
 
 
 def load(path: str | os.PathLike[str]) -> Result:

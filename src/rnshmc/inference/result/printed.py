@@ -60,6 +60,16 @@ def attributes(outcome: Outcome, verdict: Verdict) -> dict[str, Any]:
     }
 
 
+def corrected(mean: Estimate, sd: Estimate) -> dict[str, Any]:
+    """Corrected moments of the parameters, which go with draws of them."""
+    return {
+        "mean": mean.value,
+        "mean_standard_error": mean.standard_error,
+        "sd": sd.value,
+        "sd_standard_error": sd.standard_error,
+    }
+
+
 def _made(outcome: Outcome) -> str:
     """What the draws are, in words."""
     if outcome.surrogate is None:

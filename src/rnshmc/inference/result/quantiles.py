@@ -1,15 +1,43 @@
 """Quantiles of functions of the parameters, with standard errors."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from rnshmc.errors import ParameterError
 from rnshmc.inference.result.averages import average
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.mixture import Mixture
+from rnshmc.inference.result.moments import Drawn
 from rnshmc.types import Array
 
 WINDOW = 0.01
 """Least distance, in probability, over which the slope of a quantile function is measured."""
+
+
+def quantiles(drawn: Drawn, probabilities: float | Sequence[float], *, mixed: bool) -> Estimate:
+    """Quantiles of the columns, with standard errors: `corrected_quantiles` or `chain_quantiles`.
+
+    Returns
+    -------
+    Estimate
+        A row for each probability, or one without that dimension for a number.
+
+    Raises
+    ------
+    ParameterError
+        If a probability is not between 0 and 1.
+    """
+    wanted = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
+    if wanted.ndim > 1 or not ((wanted > 0.0) & (wanted < 1.0)).all():
+        raise ParameterError(f"probabilities: expected numbers between 0 and 1, got {probabilities!r}")
+    if isinstance(drawn, Corrected | Mixture):
+        found = corrected_quantiles(drawn, wanted)
+    else:
+        found = chain_quantiles(drawn, wanted, mixed=mixed)
+    first = ... if np.ndim(probabilities) else 0
+    return Estimate(np.asarray(found.value[first]), np.asarray(found.standard_error[first]))
 
 
 def corrected_quantiles(corrected: Corrected | Mixture, probabilities: Array) -> Estimate:

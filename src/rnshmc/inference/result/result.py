@@ -1,27 +1,27 @@
 """What `rnshmc.sample` returns, in the user's coordinates."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from rnshmc.errors import ParameterError
 from rnshmc.files import atomic_path
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.arviz_view import by_origin, inference_data, write_netcdf
-from rnshmc.inference.result.averages import average, by_rows
+from rnshmc.inference.result.averages import by_rows
 from rnshmc.inference.result.estimates import Estimate
+from rnshmc.inference.result.moments import Drawn, expectation
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.plots import plot
 from rnshmc.inference.result.prediction import Prediction
-from rnshmc.inference.result.printed import account, attributes, table
-from rnshmc.inference.result.quantiles import chain_quantiles, corrected_quantiles
+from rnshmc.inference.result.printed import account, attributes, corrected, table
+from rnshmc.inference.result.quantiles import quantiles
 from rnshmc.inference.result.resampling import redrawn
 from rnshmc.inference.result.stored import GROUP, packed
 from rnshmc.inference.result.summary import summary_table
+from rnshmc.inference.result.variables import Variables, along_chains, columns, layout
 from rnshmc.inference.result.verdict import Verdict
 from rnshmc.inference.surrogate.outputs import EmulatedOutputs
 from rnshmc.inference.transforms import Transform
@@ -93,11 +93,7 @@ class Result:
         ParameterError
             If it returns another number of rows, or there are no draws.
         """
-
-        function = by_rows(function)
-        if self.outcome.surrogate is not None:
-            return self.outcome.surrogate.expectation(lambda x: function(self._transform.parameters(x)))
-        return average(self._along_chains(function), mixed=self.outcome.mixed)
+        return expectation(self._drawn(by_rows(function)), mixed=self.outcome.mixed)
 
     def quantile(
         self, probabilities: float | Sequence[float], function: Callable[[Array], Any] = lambda theta: theta
@@ -123,19 +119,11 @@ class Result:
         ParameterError
             If a probability is not between 0 and 1, or the function returns another number of rows.
         """
-        wanted = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
-        if wanted.ndim > 1 or not ((wanted > 0.0) & (wanted < 1.0)).all():
-            raise ParameterError(f"probabilities: expected numbers between 0 and 1, got {probabilities!r}")
-        function = by_rows(function)
-        if self.outcome.surrogate is not None:
-            values = self.outcome.surrogate.moved(lambda x: function(self._transform.parameters(x)))
-            found = corrected_quantiles(values, wanted)
-        else:
-            found = chain_quantiles(self._along_chains(function), wanted, mixed=self.outcome.mixed)
-        first = ... if np.ndim(probabilities) else 0
-        return Estimate(np.asarray(found.value[first]), np.asarray(found.standard_error[first]))
+        return quantiles(self._drawn(by_rows(function)), probabilities, mixed=self.outcome.mixed)
 
-    def summary(self, probabilities: Sequence[float] = (0.05, 0.5, 0.95)) -> "pd.DataFrame":
+    def summary(
+        self, probabilities: Sequence[float] = (0.05, 0.5, 0.95), *, variables: Variables | None = None
+    ) -> "pd.DataFrame":
         """Corrected means, standard deviations and quantiles, a row for each parameter, with their standard errors.
 
         Columns are ``mean``, ``sd``, ``5%``, ``50%``, ``95%``, their standard errors ``mcse_mean``, ..., and
@@ -146,17 +134,21 @@ class Result:
         ----------
         probabilities
             Of the quantiles.
+        variables
+            In place of the parameters: a function from parameters, (n, d), to variables by name, (n, ...) each. One
+            that is not finite everywhere has a row of NaN.
+
+        Raises
+        ------
+        ParameterError
+            If a variable has another number of rows.
         """
-        found = self.quantile(probabilities)
-        rows = zip(probabilities, found.value, found.standard_error, strict=True)
-        units = dict(zip(self.names, self.units, strict=True))
-        return summary_table(
-            self.names,
-            self.mean,
-            self.sd,
-            {p: Estimate(value, error) for p, value, error in rows},
-            attributes=attributes(self.outcome, self.verdict) | {"units": units},
-        )
+        told = attributes(self.outcome, self.verdict)
+        if variables is None:
+            told["units"] = dict(zip(self.names, self.units, strict=True))
+        labels = self.names if variables is None else layout(variables, len(self.names)).labels
+        drawn = self._drawn((lambda x: x) if variables is None else columns(variables))
+        return summary_table(labels, drawn, probabilities, mixed=self.outcome.mixed, attributes=told)
 
     def resample(self, draws: int, *, seed: int = 1) -> Array:
         """More draws, shape (draws, d), of the same law as `draws` and for no evaluation.
@@ -236,29 +228,48 @@ class Result:
         """
         return plot(self, kind, names)
 
-    def to_arviz(self) -> Any:
-        """The draws as an `arviz.InferenceData`, see `rnshmc.inference.result.arviz_view`.
+    def to_arviz(
+        self,
+        *,
+        variables: Variables | None = None,
+        groups: Mapping[str, str] | None = None,
+        coords: Mapping[str, Any] | None = None,
+        dims: Mapping[str, Sequence[str]] | None = None,
+        observed: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """The draws as arviz has them: an ``InferenceData``, or a ``DataTree`` from arviz 1.0 on.
 
-        The surrogate's draws are four chains, by the chains that they come from, and warm-up is left out.
+        The surrogate's draws are four chains, by the chains that they come from, and warm-up is left out. What was
+        spent and the verdict are attributes; of the parameters, corrected means and standard deviations, too.
 
-        Means, standard deviations and the log evidence with their standard errors, what was spent and the verdict are
-        attributes.
+        Parameters
+        ----------
+        variables
+            In place of the parameters: a function from parameters, (n, d), to variables by name, (n, ...) each.
+        groups
+            Groups of the variables that go elsewhere than to ``posterior``: ``{"log_lik": "log_likelihood"}``.
+        coords, dims
+            Of the variables and data, as arviz takes them.
+        observed
+            Data by name.
+
+        Raises
+        ------
+        ParameterError
+            If a variable has another number of rows, or a group is of no variable.
         """
-        surrogate = self.outcome.surrogate
+        surrogate, own = self.outcome.surrogate, variables is None
         rows = None if surrogate is None else by_origin(self.outcome.rows, surrogate.origins)
+        of = variables or (lambda x: dict(zip(self.names, x.T, strict=True)))
         return inference_data(
-            self.names,
-            self.units,
-            draws=None if rows is None else self._transform.parameters(rows),
-            chains=self.chains,
+            draws=None if rows is None else along_chains(of, self._transform.parameters(rows)),
+            exact=along_chains(of, self.chains),
             log_densities=self.log_densities,
-            attributes=attributes(self.outcome, self.verdict)
-            | {
-                "mean": self.mean.value,
-                "mean_standard_error": self.mean.standard_error,
-                "sd": self.sd.value,
-                "sd_standard_error": self.sd.standard_error,
-            },
+            observed=observed or {},
+            groups=groups or {},
+            labelled={"coords": coords, "dims": dims},
+            units=dict(zip(self.names, self.units, strict=True)) if own else {},
+            attributes=attributes(self.outcome, self.verdict) | (corrected(self.mean, self.sd) if own else {}),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -275,8 +286,10 @@ class Result:
         with atomic_path(Path(path)) as temporary:
             write_netcdf(temporary, self.to_arviz(), GROUP, description, arrays)
 
-    def _along_chains(self, function: Callable[[Array], Array]) -> Array:
-        """Values of a function of rows along the exact chains, (chains, n, ...)."""
+    def _drawn(self, function: Callable[[Array], Array]) -> Drawn:
+        """Values of a function of rows where expectations need them."""
+        if self.outcome.surrogate is not None:
+            return self.outcome.surrogate.moved(lambda x: function(self._transform.parameters(x)))
         values = function(self.chains.reshape(-1, len(self.names)))
         return values.reshape(*self.chains.shape[:2], *values.shape[1:])
 

@@ -10,7 +10,7 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
-from rnshmc.inference.surrogate.posterior import within_reach
+from rnshmc.inference.surrogate.posterior import to_fit
 from rnshmc.inference.surrogate.whitening import Whitening, improved
 from rnshmc.inference.tuning import Tuning
 from rnshmc.inference.tuning_start import Seeking
@@ -124,10 +124,7 @@ def _whitened_emulator(archive: Archive, whitening: Whitening, tuning: Tuning) -
     """The emulator in coordinates that the Hessian of its own potential at the centre whitens."""
     everywhere = archive.training()
     for _ in range(2):
-        training = within_reach(everywhere, whitening, tuning.fitting)
-        # Far runs are better than none: a linear emulator needs one more than there are inputs.
-        if len(training.values) <= archive.dim:
-            training = everywhere
+        training = to_fit(everywhere, whitening, tuning.fitting)
         assert training.runs is not None
         potential = emulate(training, training.runs, whitening)
         hessian = potential.mean_hessian(np.zeros((1, archive.dim)))

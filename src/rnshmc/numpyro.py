@@ -1,0 +1,238 @@
+"""Models of NumPyro: `rnshmc.numpyro.sample(model, args)` in place of ``MCMC``, for an expensive likelihood.
+
+It needs ``pip install rnshmc[numpyro]``.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+import numpy.typing as npt
+from jax.flatten_util import ravel_pytree
+from numpyro.distributions import biject_to
+from numpyro.handlers import seed, substitute
+from numpyro.infer import init_to_median
+from numpyro.infer.util import initialize_model
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.call import sample as sample_density
+from rnshmc.inference.exact.differentiated import Differentiated, in_doubles
+from rnshmc.inference.result.result import Result
+from rnshmc.inference.result.variables import Layout
+from rnshmc.types import Array
+
+PRIOR_DRAWS = 400
+"""Draws of the priors that give the scale."""
+
+KINDS = ("sample", "deterministic")
+"""Sites whose dims are known."""
+
+_log = logging.getLogger(__name__)
+
+
+class Posterior:
+    """The posterior of a NumPyro model in its unconstrained coordinates, for `rnshmc.sample`.
+
+        posterior = rnshmc.numpyro.Posterior(model, (data,))
+        result = rnshmc.sample(posterior, posterior.x0, names=posterior.names, scale=posterior.scale)
+        table = result.summary(variables=posterior.variables)
+        data = posterior.inference_data(result)
+
+    It is computed in doubles, whatever the default of JAX is; with callbacks, that has to be doubles, too. NumPyro runs
+    the model a few times to initialise it.
+
+    Parameters
+    ----------
+    model
+        A function with NumPyro's primitives. Where it has no gradient, as with ``jax.pure_callback``, none is used.
+    args, kwargs
+        Arguments of the model.
+    init_strategy
+        Of NumPyro, for the start; None: ``init_to_median``.
+
+    Attributes
+    ----------
+    x0
+        The start, (d,).
+    scale
+        Draws of each site's prior where those that it depends on are at the start, (n, d); None where one cannot be
+        drawn from.
+    names
+        A name for each coordinate: ``sigma``, ``rates[0]``.
+
+    Raises
+    ------
+    ParameterError
+        If the model has no continuous latent site, or callbacks in single precision.
+    """
+
+    def __init__(
+        self,
+        model: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        init_strategy: Any = None,
+    ) -> None:
+        _check_doubles(model, args, kwargs or {})
+        with in_doubles(jax):
+            info = initialize_model(
+                jax.random.PRNGKey(1),
+                model,
+                init_strategy=init_to_median() if init_strategy is None else init_strategy,
+                model_args=tuple(args),
+                model_kwargs=dict(kwargs or {}),
+                validate_grad=False,
+            )
+            flat, unravel = ravel_pytree(info.param_info.z)
+            if not flat.size:
+                raise ParameterError("model: it has no continuous latent site")
+
+            def log_density(x: Any) -> Any:
+                return -info.potential_fn(unravel(x))
+
+            self._density = Differentiated(log_density)
+            self._has_gradient = _differentiable(log_density, flat)
+            self.scale = _prior_draws(info.model_trace, sorted(info.param_info.z))
+        self._rows = jax.jit(lambda rows: jax.lax.map(lambda x: info.postprocess_fn(unravel(x)), rows))
+        self._sites = {name: site for name, site in info.model_trace.items() if site["type"] in KINDS}
+        self.x0: Array = np.asarray(flat, dtype=np.float64)
+        # As JAX ravels a mapping: in the order of the names.
+        shapes = {name: np.shape(value) for name, value in sorted(info.param_info.z.items())}
+        self.names = Layout(shapes).labels
+
+    def __call__(self, x: Array) -> Any:
+        """The log density at x, (d,), or the pair of it and its gradient where there is one."""
+        if not self._has_gradient:
+            return self._density.value(x)
+        value, gradient = self._density.value_and_grad(x)
+        return value, np.asarray(gradient)
+
+    def variables(self, x: Array) -> dict[str, Array]:
+        """Latent and deterministic sites at rows of unconstrained coordinates, (n, d): (n, ...) each, by name.
+
+        If the model has deterministic sites, NumPyro runs it for each row.
+        """
+        with in_doubles(jax):
+            return {name: np.asarray(values) for name, values in self._rows(jax.numpy.asarray(x)).items()}
+
+    def inference_data(
+        self,
+        result: Result,
+        *,
+        coords: Mapping[str, Any] | None = None,
+        dims: Mapping[str, Sequence[str]] | None = None,
+    ) -> Any:
+        """Draws as an ``InferenceData``: sites in their shapes, with plates as dims, deterministics, observed data.
+
+        Parameters
+        ----------
+        result
+            Of `rnshmc.sample` for this posterior.
+        coords, dims
+            As arviz takes them; dims in place of those of the plates.
+        """
+        observed = {name: np.asarray(site["value"]) for name, site in self._sites.items() if site.get("is_observed")}
+        plates = {name: _plates(site) for name, site in self._sites.items()}
+        return result.to_arviz(
+            variables=self.variables, coords=coords, dims={**plates, **(dims or {})}, observed=observed
+        )
+
+
+def sample(
+    model: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    x0: npt.ArrayLike | None = None,
+    scale: npt.ArrayLike | None = None,
+    init_strategy: Any = None,
+    coords: Mapping[str, Any] | None = None,
+    dims: Mapping[str, Sequence[str]] | None = None,
+    **settings: Any,
+) -> Any:
+    """Sample the posterior of a NumPyro model, for few evaluations.
+
+    Parameters
+    ----------
+    model
+        A function with NumPyro's primitives.
+    args, kwargs
+        Arguments of the model.
+    x0
+        Where to start, in unconstrained coordinates, (d,), or several starts as rows; None: by ``init_strategy``.
+    scale
+        See `rnshmc.sample`; None: draws of the priors, which cost no evaluation of the likelihood.
+    init_strategy
+        Of NumPyro; None: ``init_to_median``.
+    coords, dims
+        As arviz takes them; dims in place of those of the plates.
+    settings
+        Further arguments of `rnshmc.sample`, such as ``draws``, ``seed``, ``filepath``, ``budget``.
+
+    Returns
+    -------
+    arviz.InferenceData
+        As ``arviz.from_numpyro`` returns it. The attributes of ``posterior`` have the verdict and what was spent. A
+        verdict that is not good is logged as a warning.
+
+    Raises
+    ------
+    ParameterError
+        If the model has no continuous latent site, or an argument cannot be used; and what `rnshmc.sample` raises.
+    """
+    posterior = Posterior(model, args, kwargs, init_strategy=init_strategy)
+    start = posterior.x0 if x0 is None else x0
+    width = posterior.scale if scale is None else scale
+    result = sample_density(posterior, start, names=posterior.names, scale=width, **settings)
+    _log.log(logging.INFO if result.verdict.level == "good" else logging.WARNING, "%s", result.verdict)
+    return posterior.inference_data(result, coords=coords, dims=dims)
+
+
+def _check_doubles(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Raise where JAX would round what callbacks return: they run in threads that know its default alone.
+
+    Raises
+    ------
+    ParameterError
+        If the default is single precision, and the model has callbacks.
+    """
+
+    def run(key: Any) -> None:
+        substitute(seed(model, key), substitute_fn=init_to_median())(*args, **kwargs)
+
+    if not jax.config.jax_enable_x64 and "callback" in str(jax.make_jaxpr(run)(jax.random.PRNGKey(1))):
+        raise ParameterError("model: its callbacks are in single precision; call numpyro.enable_x64() first")
+
+
+def _differentiable(function: Callable[[Any], Any], x: Any) -> bool:
+    """Whether JAX differentiates a function at x, without an evaluation."""
+    try:
+        jax.eval_shape(jax.grad(function), x)
+    except (NotImplementedError, ValueError):  # of a callback, of a loop
+        return False
+    return True
+
+
+def _prior_draws(trace: Mapping[str, Any], sites: Sequence[str]) -> Array | None:
+    """Draws of sites given those that they depend on, in unconstrained coordinates, (n, d); None if one has none."""
+    keys = jax.random.split(jax.random.PRNGKey(1), len(sites))
+    columns = []
+    for site, key in zip(sites, keys, strict=True):
+        distribution = trace[site]["fn"]
+        try:
+            draws = distribution.sample(key, (PRIOR_DRAWS,))
+        except NotImplementedError:  # of an improper prior
+            return None
+        columns.append(np.reshape(biject_to(distribution.support).inv(draws), (PRIOR_DRAWS, -1)))
+    rows = np.concatenate(columns, axis=1, dtype=np.float64)
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    return rows if len(rows) > rows.shape[1] else None
+
+
+def _plates(site: Mapping[str, Any]) -> list[str]:
+    """Dimensions of a site: its plates, from left to right, and those that the model names."""
+    plates = sorted(site["cond_indep_stack"], key=lambda plate: plate.dim)
+    return [plate.name for plate in plates] + list(site.get("infer", {}).get("event_dims", []))
