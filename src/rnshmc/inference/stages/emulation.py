@@ -124,7 +124,8 @@ def _whitened_emulator(archive: Archive, whitening: Whitening, tuning: Tuning) -
     """The emulator in coordinates that the Hessian of its own potential at the centre whitens."""
     everywhere = archive.training()
     for _ in range(2):
-        training = to_fit(everywhere, whitening, tuning.fitting)
+        # A linear emulator needs one more than there are inputs.
+        training = to_fit(everywhere, whitening, tuning.fitting, fewest=archive.dim + 1)
         assert training.runs is not None
         potential = emulate(training, training.runs, whitening)
         hessian = potential.mean_hessian(np.zeros((1, archive.dim)))

@@ -98,13 +98,13 @@ def within_reach(training: Training, whitening: Whitening, tuning: Fitting) -> T
     return training.where(order[np.cumsum(rows) <= tuning.most_rows])
 
 
-def to_fit(training: Training, whitening: Whitening, tuning: Fitting) -> Training:
+def to_fit(training: Training, whitening: Whitening, tuning: Fitting, *, fewest: int) -> Training:
     """The training points that a surrogate is fitted to: those `within_reach`.
 
-    Far runs are better than none: a linear emulator needs one more than there are inputs.
+    Of fewer than ``fewest`` runs of a forward model, far ones are better than none.
     """
     near = within_reach(training, whitening, tuning)
-    return training if near.runs is not None and len(near.values) <= near.points.shape[1] else near
+    return training if near.runs is not None and len(near.values) < fewest else near
 
 
 def fit_posterior(
@@ -133,7 +133,7 @@ def fit_posterior(
     FitError
         If there are too few points, or no system can be solved.
     """
-    near = to_fit(training, whitening, tuning)
+    near = to_fit(training, whitening, tuning, fewest=2)
     offset = float(near.values.min()) if len(near.values) else 0.0
     kernel: Kernel
     if near.runs is None:
