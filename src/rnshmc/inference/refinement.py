@@ -1,13 +1,13 @@
 """Runs of a forward model at draws of its emulator, which check it and are learnt from."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.corrected import Corrected
-from rnshmc.inference.result.correcting import by_process, cross_fitted
+from rnshmc.inference.result.correcting import corrected_by, cross_fitted
 from rnshmc.inference.stages.correction import Checked, checked_at, draw_surrogate, scattered
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.left_out import LeftOut
@@ -99,6 +99,9 @@ def unchecked(
     FitError
         If the covariance of the surrogate's process cannot be factored.
     """
-    left_out = LeftOut.of(trained.posterior)
+    left_out, none = LeftOut.of(trained.posterior), Checked.none(archive.dim)
     archive.surrogate_error = left_out.error
-    return by_process(trained.posterior, draws, left_out, trained.tails, rng, tuning.process, aim=aim)
+    surrogate = corrected_by(
+        trained.posterior, draws, none, trained.tails, rng, tuning.process, aim=aim, doubt=left_out.doubt
+    )
+    return replace(surrogate, left_out=len(left_out.differences))

@@ -9,7 +9,6 @@ from rnshmc.errors import FitError
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
-from rnshmc.inference.surrogate.left_out import LeftOut
 from rnshmc.inference.surrogate.paths import draw_paths, inflation
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.tails import Tails
@@ -27,10 +26,12 @@ def corrected_by(
     tuning: Process,
     *,
     aim: float,
+    doubt: float = 1.0,
 ) -> Corrected:
     """Ingredients of corrected expectations, from draws of the surrogate in x, (chains, n, d), and exact values.
 
-    Failed evaluations are left out; points of zero density have weight 0.
+    Failed evaluations are left out; points of zero density have weight 0. ``doubt`` is a factor on the variance of the
+    process.
 
     Raises
     ------
@@ -40,7 +41,9 @@ def corrected_by(
     kept = ~checked.failed
     points, differences = checked.points[kept], checked.differences[kept]
     with _factored():
-        paths = draw_paths(posterior, _ends(posterior, draws), rng, tuning, checked=points, differences=differences)
+        paths = draw_paths(
+            posterior, _ends(posterior, draws), rng, tuning, checked=points, differences=differences, doubt=doubt
+        )
     chains, _, dim = draws.shape
     return Corrected(draws.reshape(-1, dim), points, differences, smoothed(-differences), paths, chains, tails, aim)
 
@@ -85,41 +88,6 @@ def cross_fitted(
     chains, _, dim = draws.shape
     weights = smoothed(-differences)
     return Corrected(draws.reshape(-1, dim), points, differences, weights, paths, chains, tails, aim, base)
-
-
-def by_process(
-    posterior: SurrogatePosterior,
-    draws: Array,
-    left_out: LeftOut,
-    tails: Tails,
-    rng: np.random.Generator,
-    tuning: Process,
-    *,
-    aim: float,
-) -> Corrected:
-    """The same where no draw is checked: by the process, believed as far as known runs do that were left out.
-
-    Raises
-    ------
-    FitError
-        If the covariance of the surrogate's process cannot be factored.
-    """
-    doubt = inflation(left_out.variances, left_out.differences)
-    with _factored():
-        paths = draw_paths(posterior, _ends(posterior, draws), rng, tuning, doubt=doubt)
-    chains, _, dim = draws.shape
-    none = np.zeros(0)
-    return Corrected(
-        draws.reshape(-1, dim),
-        np.zeros((0, dim)),
-        none,
-        smoothed(none),
-        paths,
-        chains,
-        tails,
-        aim,
-        left_out=len(left_out.differences),
-    )
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.paths import inflation
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.types import Array
 
@@ -40,6 +41,11 @@ class LeftOut:
     def error(self) -> float:
         """Standard deviation of U - V."""
         return float(np.std(self.differences, ddof=1)) if len(self.differences) > 1 else np.nan
+
+    @property
+    def doubt(self) -> float:
+        """Factor on the variance of the process that the differences show, at least 1."""
+        return inflation(self.variances, self.differences)
 
     def beyond(self, distance: float) -> Array:
         """U - V farther out than that."""
