@@ -5,6 +5,7 @@ import json
 import struct
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from peers.our_peers import as_model
 from peers.problems import make_problem
 from peers.remote import serve
 from peers.simulate_models import SIMULATED, write
-from peers.table import page
+from peers.table import kept, page, write_runs
 from scipy import stats
 
 from rnshmc.errors import NumericalError
@@ -216,7 +217,9 @@ def test_the_elliptic_model_is_that_of_its_potential(tmp_path: Path) -> None:
     assert w @ product == pytest.approx(problem.model.vjp(q, w) @ v, rel=1e-9)
 
 
-def test_the_page_compares_emulators_on_models_only_with_one_another(tmp_path: Path) -> None:
+@pytest.fixture
+def verdicts(tmp_path: Path) -> list[Verdict]:
+    """Of four peers on one model, whose reference is in the folder of the test."""
     moments = Moments(np.zeros(2), np.ones(2), np.full(2, 3.0))
     reference.write(tmp_path / "sir.csv", moments, (5000.0, 5000.0))
 
@@ -228,10 +231,26 @@ def test_the_page_compares_emulators_on_models_only_with_one_another(tmp_path: P
         return judge(run, moments, (np.inf, np.inf))
 
     units = {"rnshmc_model": 50, "bayesfast_quadratic": 90, "rnshmc_gradient": 200, "nutpie_diagonal": 300}
-    made = page([verdict(peer, spent) for peer, spent in units.items()], tmp_path)
+    return [verdict(peer, spent) for peer, spent in units.items()]
+
+
+def test_the_page_compares_emulators_on_models_only_with_one_another(verdicts: list[Verdict], tmp_path: Path) -> None:
+    made = page(verdicts, tmp_path)
     assert "fewest units on 1 of 1 posteriors" in made
     assert "| sir | nutpie_diagonal: 300 | 200 | none | not run |" in made
     assert "| sir | 200 | 50 | 90 | not run | 200 | not run | 1 of 1 |" in made
+
+
+def test_a_part_of_the_table_leaves_the_rows_of_the_rest(verdicts: list[Verdict], tmp_path: Path) -> None:
+    table = tmp_path / "peers.csv"
+    assert kept(table, verdicts) == []
+    write_runs(table, verdicts)
+    again = replace(verdicts[0], seed=2)
+    assert [(row.peer, row.units_goal) for row in kept(table, [again])] == [
+        ("bayesfast_quadratic", 90),
+        ("rnshmc_gradient", 200),
+        ("nutpie_diagonal", 300),
+    ]
 
 
 def test_the_configuration_knows_which_problems_are_models() -> None:

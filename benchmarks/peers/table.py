@@ -55,14 +55,16 @@ VALUES_ONLY = (
 
 
 def verdicts(results: Path, references: Path) -> list[Verdict]:
-    """The verdict on every run below ``results``, by problem, then peer, then seed."""
+    """The verdict on every run below ``results``."""
     runs = [json.loads(path.read_text()) for path in sorted(results.glob("*/*/*.json"))]
     known = {name: read(references / f"{name}.csv") for name in {run["problem"] for run in runs}}
-    return sorted((judge(run, *known[run["problem"]]) for run in runs), key=lambda v: (v.problem, v.peer, v.seed))
+    return [judge(run, *known[run["problem"]]) for run in runs]
 
 
 def kept(table: Path, runs: Sequence[Verdict]) -> list[Verdict]:
-    """Rows of an earlier table, of peers on problems that have no run among ``runs``."""
+    """Rows that the table has already, of peers on problems that have no run among ``runs``."""
+    if not table.exists():
+        return []
     anew = {(run.peer, run.problem) for run in runs}
     types = get_type_hints(Verdict)
 
@@ -84,8 +86,11 @@ def write_runs(path: Path, runs: Sequence[Verdict]) -> None:
             table.writerow({key: f"{entry:.5g}" if isinstance(entry, float) else entry for key, entry in row.items()})
 
 
-def page(runs: Sequence[Verdict], references: Path) -> str:
-    """The page in Markdown: a table for each problem, wins and losses, versions and machine."""
+def page(runs: Sequence[Verdict], references: Path, earlier: int = 0) -> str:
+    """The page in Markdown: a table for each problem, wins and losses, versions and machine.
+
+    ``earlier`` of the ``runs`` are rows that stayed from before.
+    """
     problems = list(dict.fromkeys(run.problem for run in runs))
     sections = [_section(name, [run for run in runs if run.problem == name], references) for name in problems]
     of_density = [run for run in runs if run.peer not in OF_MODELS]
@@ -97,7 +102,7 @@ def page(runs: Sequence[Verdict], references: Path) -> str:
         _MEASURES,
         *sections,
         _missing(runs, problems),
-        _machine(runs),
+        _machine(runs, earlier),
     ]
     return "\n".join(parts)
 
@@ -177,7 +182,9 @@ def _models(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
         "Units until means and variances both have the accuracy of 1000 draws, median over seeds with the largest in "
         "parentheses; a run of the model is a unit, a product with its Jacobian another. `rnshmc_model` and BayesFast "
         "emulate the outputs and take no derivatives, the other two learn the density. The last column counts results "
-        "of `rnshmc_model` that it calls good, and those of them that are.",
+        "of `rnshmc_model` that it calls good, and those of them that are. The command of these rows alone:",
+        "",
+        f"    {_COMMAND} --config part=forward_models",
         "",
         f"| model | goal | {' | '.join(peers)} | rightly |",
         f"|---|---|{'---|' * len(peers)}---|",
@@ -231,16 +238,17 @@ def _missing(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
     return "\n".join(["## Not run", "", *lines, ""])
 
 
-def _machine(runs: Sequence[Verdict]) -> str:
+def _machine(runs: Sequence[Verdict], earlier: int) -> str:
     versions = dict.fromkeys(f"{run.peer} {run.version}" for run in sorted(runs, key=lambda run: run.peer))
     lines = [
         "## How it was run",
         "",
-        "    snakemake --snakefile benchmarks/peers/Snakefile --cores 2",
+        f"    {_COMMAND}",
         "",
         f"{_processor()}, {os.cpu_count()} processors, one BLAS thread per run; {platform.system()}, "
         f"Python {platform.python_version()}, NumPy {np.__version__}. Other programs ran at the same time, so seconds "
-        f"are rough. The page has {len(runs)} of the runs that the command makes.",
+        f"are rough. Of {len(runs)} runs on this page {len(runs) - earlier} were made when it was last written, the "
+        "others by the same command before.",
         "",
         f"Versions: {', '.join(versions)}.",
         "",
@@ -279,13 +287,11 @@ def _seconds(number: float) -> str:
     return f"{number / 1e-6:.3g} µs"
 
 
+_COMMAND = "snakemake --snakefile benchmarks/peers/Snakefile --cores 2"
+
 _HEAD = """# Comparison with other samplers
 
 How many evaluation units each sampler needs to match the accuracy of 1000 independent draws.
-"""
-
-_STAYED = """
-Rows of samplers that were not run again on a problem are those of an earlier run of the same command (`--earlier`).
 """
 
 _MEASURES = """## What is measured
@@ -311,15 +317,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for option in ("results", "references", "table", "page"):
         parser.add_argument(f"--{option}", type=Path, required=True)
-    parser.add_argument("--earlier", type=Path, help="a table whose rows stay where a peer was not run again")
     arguments = parser.parse_args()
-    runs = verdicts(arguments.results, arguments.references)
-    if arguments.earlier is not None:
-        runs += kept(arguments.earlier, runs)
-        runs.sort(key=lambda v: (v.problem, v.peer, v.seed))
+    anew = verdicts(arguments.results, arguments.references)
+    earlier = kept(arguments.table, anew)
+    runs = sorted((*anew, *earlier), key=lambda v: (v.problem, v.peer, v.seed))
     write_runs(arguments.table, runs)
-    stayed = "" if arguments.earlier is None else _STAYED
-    arguments.page.write_text(page(runs, arguments.references) + stayed)
+    arguments.page.write_text(page(runs, arguments.references, len(earlier)))
 
 
 if __name__ == "__main__":
