@@ -91,6 +91,11 @@ class Counted:
                 self.failed += 1
                 raise
 
+    def spent_elsewhere(self, gradients: int) -> None:
+        """Count values with gradients that a peer has evaluated in code of its own."""
+        self.values += gradients
+        self.gradients += gradients
+
     @contextmanager
     def _timed(self) -> Iterator[None]:
         start, processor = perf_counter(), process_time()

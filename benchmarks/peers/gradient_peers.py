@@ -72,7 +72,9 @@ def _nutpie(target: Counted, problem: Problem, seed: int, *, low_rank: bool) -> 
         progress_bar=False,
     )
     warmup, kept = (int(stats["n_steps"].sum()) for stats in (trace.warmup_sample_stats, trace.sample_stats))
-    return chain_outcome(trace.posterior["q"].to_numpy(), target.units * warmup / (warmup + kept))
+    chains = trace.posterior["q"].to_numpy()
+    seen = chains if problem.variables is None else problem.variables(chains)
+    return chain_outcome(seen, target.units * warmup / (warmup + kept))
 
 
 class _RecoverableError(Exception):

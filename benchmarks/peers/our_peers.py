@@ -11,6 +11,7 @@ from peers.outcome import Outcome
 from peers.problems import Problem
 
 import rnshmc
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.stages.correction import STAGE as CORRECTION
 from rnshmc.types import Array
@@ -20,13 +21,14 @@ def rnshmc_gradient(target: Counted, problem: Problem, seed: int) -> Outcome:
     """rnshmc.sample on log density and gradient, 2000 draws: errors are to be those of 1000 independent ones."""
     start = problem.starts(np.random.default_rng(seed), 1)[0]
     result = rnshmc.sample(target.log_density_and_gradient, start, seed=seed, progress_bar=False)
-    return _outcome(result)
+    return _outcome(result, problem)
 
 
 def rnshmc_values(target: Counted, problem: Problem, seed: int) -> Outcome:
     """rnshmc.sample on the log density alone."""
     start = problem.starts(np.random.default_rng(seed), 1)[0]
-    return _outcome(rnshmc.sample(target.log_density, start, gradient=False, seed=seed, progress_bar=False))
+    result = rnshmc.sample(target.log_density, start, gradient=False, seed=seed, progress_bar=False)
+    return _outcome(result, problem)
 
 
 def rnshmc_model(target: Counted, problem: Problem, seed: int) -> Outcome:
@@ -36,7 +38,8 @@ def rnshmc_model(target: Counted, problem: Problem, seed: int) -> Outcome:
     start = model.parameters(problem.starts(np.random.default_rng(seed), 1)[0])
     bounds = {name: "positive" for name, positive in zip(model.names, model.positive, strict=True) if positive}
     posterior = as_model(model, target.forward)
-    return _outcome(rnshmc.sample(posterior, start, names=model.names, bounds=bounds, seed=seed, progress_bar=False))
+    result = rnshmc.sample(posterior, start, names=model.names, bounds=bounds, seed=seed, progress_bar=False)
+    return _outcome(result, problem)
 
 
 def as_model(problem: ForwardProblem, forward: Callable[[Array], Array]) -> rnshmc.Model:
@@ -54,9 +57,8 @@ def as_model(problem: ForwardProblem, forward: Callable[[Array], Array]) -> rnsh
     )
 
 
-def _outcome(result: Result) -> Outcome:
-    mean, variance = result.outcome.mean, result.outcome.variance
-    kurtosis = Moments.of(result.draws).kurtosis
+def _outcome(result: Result, problem: Problem) -> Outcome:
+    mean, variance, kurtosis = _moments(result, problem)
     own = (
         1.0 / np.mean(mean.standard_error**2 / variance.value),
         1.0 / np.mean((variance.standard_error / variance.value) ** 2 / (kurtosis - 1.0)),
@@ -67,3 +69,13 @@ def _outcome(result: Result) -> Outcome:
     says = f"{result.verdict.level}, {result.outcome.method}, sd(U - V) {result.outcome.surrogate_error:.2f}"
     good = result.verdict.level == "good"
     return Outcome(mean.value, variance.value, says, good, (float(own[0]), float(own[1])), float(warmup))
+
+
+def _moments(result: Result, problem: Problem) -> tuple[Estimate, Estimate, Array]:
+    """Corrected means and variances of what is compared, and kurtoses."""
+    seen = problem.variables
+    if seen is None:
+        return result.outcome.mean, result.outcome.variance, Moments.of(result.draws).kurtosis
+    mean = result.expectation(seen)
+    variance = result.expectation(lambda q: (seen(q) - mean.value) ** 2)
+    return mean, variance, Moments.of(seen(result.draws)).kurtosis

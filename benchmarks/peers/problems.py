@@ -138,6 +138,9 @@ class Problem:
     model: ForwardProblem | None = None
     """For peers that emulate a model's outputs; None where there is no model."""
 
+    variables: Callable[[Array], Array] | None = None
+    """What is compared with the reference, (..., k), as a function of the coordinates, (..., dim); None: these."""
+
     @property
     def dim(self) -> int:
         return self.potential.dim

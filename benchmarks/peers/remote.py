@@ -6,7 +6,7 @@ Run as a program it is the other end: `python -m peers.remote MODULE:FUNCTION DA
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +18,7 @@ from rnshmc.errors import NumericalError
 from rnshmc.types import Array
 
 ROOT = Path(__file__).parents[2]
+PROJECTS_PYTHON = (str(ROOT / "scripts/in-env.sh"), "env", f"PYTHONPATH={ROOT / 'benchmarks'}", "python")
 _OK, _FAILED = b"+", b"-"
 _VALUE, _GRADIENT = b"v", b"g"
 _FORWARD, _TANGENT, _ADJOINT = b"f", b"t", b"a"
@@ -26,9 +27,8 @@ _FORWARD, _TANGENT, _ADJOINT = b"f", b"t", b"a"
 class _Remote:
     """What another process computes, from its first request on."""
 
-    def __init__(self, maker: str, data: Path, dim: int) -> None:
+    def __init__(self, maker: str, data: Path, dim: int, python: Sequence[str] = PROJECTS_PYTHON) -> None:
         self.dim = dim
-        python = [str(ROOT / "scripts/in-env.sh"), "env", f"PYTHONPATH={ROOT / 'benchmarks'}", "python"]
         self._command = [*python, "-m", "peers.remote", maker, str(data)]
 
     @cached_property
@@ -53,8 +53,8 @@ class _Remote:
 class RemotePotential(_Remote):
     """A potential whose values and gradients another process computes, which starts at once."""
 
-    def __init__(self, maker: str, data: Path, dim: int) -> None:
-        super().__init__(maker, data, dim)
+    def __init__(self, maker: str, data: Path, dim: int, python: Sequence[str] = PROJECTS_PYTHON) -> None:
+        super().__init__(maker, data, dim, python)
         assert self._process.pid
 
     def value(self, q: Array) -> float:

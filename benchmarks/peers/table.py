@@ -3,8 +3,6 @@
 import argparse
 import csv
 import json
-import os
-import platform
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -15,6 +13,7 @@ from peers.forward_models import MODELS
 from peers.judge import Verdict, judge
 from peers.reference import read
 from peers.run import PEERS
+from peers.wording import count, machine, median, seconds, spread, versions
 
 OURS = ("rnshmc_gradient", "rnshmc_values")
 OF_MODELS = ("rnshmc_model", "bayesfast_quadratic", "bayesfast_importance")
@@ -109,19 +108,19 @@ def page(runs: Sequence[Verdict], references: Path, earlier: int = 0) -> str:
 
 def _section(name: str, runs: Sequence[Verdict], references: Path) -> str:
     moments, (of_mean, of_variance) = read(references / f"{name}.csv")
-    seconds = min(run.evaluation_s for run in runs if run.units)
+    fastest = min(run.evaluation_s for run in runs if run.units)
     lines = [
         f"## {name}, {len(moments.mean)} dimensions",
         "",
         f"{DESCRIPTIONS[name]}. The reference is as accurate as {of_mean:.3g} independent draws for means and "
-        f"{of_variance:.3g} for variances. A unit took at least {_seconds(seconds)}.",
+        f"{of_variance:.3g} for variances. A unit took at least {seconds(fastest)}.",
         "",
         "| sampler | seeds | units for means | units for variances | units spent | accuracy, in draws | overhead "
         "| own verdict, seed 1 | good | rightly |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     groups = {peer: [run for run in runs if run.peer == peer] for peer in dict.fromkeys(run.peer for run in runs)}
-    by_units = sorted(groups.items(), key=lambda item: (_median(item[1], "units_goal"), _median(item[1], "units")))
+    by_units = sorted(groups.items(), key=lambda item: (median(item[1], "units_goal"), median(item[1], "units")))
     return "\n".join([*lines, *(_row(peer, group) for peer, group in by_units), ""])
 
 
@@ -130,11 +129,11 @@ def _row(peer: str, runs: Sequence[Verdict]) -> str:
     cells = [
         peer,
         str(len(runs)),
-        _spread(runs, "units_mean"),
-        _spread(runs, "units_variance"),
-        _count(_median(runs, "units")),
-        f"{_count(_median(runs, 'draws_mean'))} / {_count(_median(runs, 'draws_variance'))}",
-        _seconds(_median(runs, "overhead_s")),
+        spread(runs, "units_mean"),
+        spread(runs, "units_variance"),
+        count(median(runs, "units")),
+        f"{count(median(runs, 'draws_mean'))} / {count(median(runs, 'draws_variance'))}",
+        seconds(median(runs, "overhead_s")),
         runs[0].says.splitlines()[0].replace("|", "/")[:60],
         f"{len(good)} of {len(runs)}",
         f"{sum(run.honest for run in good)} of {len(good)}" if good else "-",
@@ -161,8 +160,8 @@ def _wins(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
             others = {p: u for p, u in medians.items() if p not in OURS and (p in VALUES_ONLY) == group}
             best = min(others, key=lambda p: others[p], default=None)
             reached = best is not None and np.isfinite(others[best])
-            cells.append(f"{best}: {_count(others[best])}" if best and reached else "none")
-            cells.append(_count(medians[ours]) if ours in medians else "not run")
+            cells.append(f"{best}: {count(others[best])}" if best and reached else "none")
+            cells.append(count(medians[ours]) if ours in medians else "not run")
         cells.append(_price(mine, medians))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
@@ -193,7 +192,7 @@ def _models(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
     for name in (name for name in problems if name in emulated):
         groups = [[run for run in runs if (run.problem, run.peer) == (name, peer)] for peer in peers]
         good = [run for run in groups[0] if run.says_good]
-        cells = [_spread(group, "units_goal") if group else "not run" for group in groups]
+        cells = [spread(group, "units_goal") if group else "not run" for group in groups]
         rightly = f"{sum(run.honest for run in good)} of {len(good)}"
         lines.append(f"| {name} | {MODEL_GOALS[name]} | {' | '.join(cells)} | {rightly} |")
     return "\n".join([*lines, ""]) if emulated else ""
@@ -201,7 +200,7 @@ def _models(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
 
 def _medians(runs: Sequence[Verdict]) -> dict[str, float]:
     """Median units until the goal, by peer, of the runs on one problem."""
-    return {peer: _median([run for run in runs if run.peer == peer], "units_goal") for peer in {r.peer for r in runs}}
+    return {peer: median([run for run in runs if run.peer == peer], "units_goal") for peer in {r.peer for r in runs}}
 
 
 def _fewest(runs: Sequence[Verdict], problems: Sequence[str]) -> int:
@@ -216,7 +215,7 @@ def _price(runs: Sequence[Verdict], medians: dict[str, float]) -> str:
     ours = OURS[0]
     if not np.isfinite(medians.get(ours, np.inf)):
         return "-"
-    overhead = {peer: _median([run for run in runs if run.peer == peer], "overhead_at_goal_s") for peer in medians}
+    overhead = {peer: median([run for run in runs if run.peer == peer], "overhead_at_goal_s") for peer in medians}
     price = 0.0
     for peer, units in medians.items():
         if peer in OURS or not np.isfinite(units):
@@ -224,7 +223,7 @@ def _price(runs: Sequence[Verdict], medians: dict[str, float]) -> str:
         if units <= medians[ours]:
             return f"never: {peer} takes fewer"
         price = max(price, (overhead[ours] - overhead[peer]) / (units - medians[ours]))
-    return _seconds(price) if price > 0 else "any"
+    return seconds(price) if price > 0 else "any"
 
 
 def _missing(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
@@ -239,52 +238,19 @@ def _missing(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
 
 
 def _machine(runs: Sequence[Verdict], earlier: int) -> str:
-    versions = dict.fromkeys(f"{run.peer} {run.version}" for run in sorted(runs, key=lambda run: run.peer))
     lines = [
         "## How it was run",
         "",
         f"    {_COMMAND}",
         "",
-        f"{_processor()}, {os.cpu_count()} processors, one BLAS thread per run; {platform.system()}, "
-        f"Python {platform.python_version()}, NumPy {np.__version__}. Other programs ran at the same time, so seconds "
+        f"{machine()}. Other programs ran at the same time, so seconds "
         f"are rough. Of {len(runs)} runs on this page {len(runs) - earlier} were made when it was last written, the "
         "others by the same command before.",
         "",
-        f"Versions: {', '.join(versions)}.",
+        f"Versions: {versions(runs)}.",
         "",
     ]
     return "\n".join(lines)
-
-
-def _processor() -> str:
-    names = [
-        line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
-    ]
-    return names[0] if names else platform.machine()
-
-
-def _median(runs: Sequence[Verdict], field: str) -> float:
-    """The median, the upper one of two: a value that was seen, infinite ones among them."""
-    return float(sorted(getattr(run, field) for run in runs)[len(runs) // 2])
-
-
-def _spread(runs: Sequence[Verdict], field: str) -> str:
-    """Median, and the largest in parentheses if that is another number."""
-    median, largest = _count(_median(runs, field)), _count(max(getattr(run, field) for run in runs))
-    return median if median == largest else f"{median} ({largest})"
-
-
-def _count(number: float) -> str:
-    if not np.isfinite(number):
-        return "not reached"
-    return f"{number:.0f}" if number < 1e5 else f"{number:.2g}"
-
-
-def _seconds(number: float) -> str:
-    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
-        if number >= scale:
-            return f"{number / scale:.3g} {unit}"
-    return f"{number / 1e-6:.3g} µs"
 
 
 _COMMAND = "snakemake --snakefile benchmarks/peers/Snakefile --cores 2"
