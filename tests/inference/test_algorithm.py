@@ -13,9 +13,11 @@ from rnshmc.inference.algorithm import run
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.verdict import judge
+from rnshmc.inference.stages.correction import draw_surrogate
 from rnshmc.inference.stages.training import Trained, train
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import DEFAULT, Tuning
+from rnshmc.inference.tuning import DEFAULT, Correction, Tuning
 from rnshmc.random import stream
 from rnshmc.types import Array, Potential
 from tests.conftest import z_bound
@@ -67,6 +69,28 @@ def within(outcome: Outcome, mean: float | Array, variance: float | Array) -> No
         assert np.all(error < 6.0 * found.standard_error + 0.1 * unit)
         assert np.all(error < most * unit)
         assert np.all(found.standard_error < most * unit)
+
+
+def test_a_surrogate_whose_chains_are_apart_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some of its draws are checked, the next attempt is trained on them, too, and its result is as good as any."""
+    problem, tuning = Correlated(), replace(DEFAULT, attempts=2)
+    drawn: list[Array] = []
+
+    def draw(posterior: SurrogatePosterior, positions: Array, rng: np.random.Generator, tuning: Correction) -> Array:
+        draws = draw_surrogate(posterior, positions, rng, replace(tuning, doublings=0))
+        fallen = np.zeros(draws.shape) if drawn else 30.0 * (np.arange(len(draws)) % 2 == 0)[:, None, None]
+        drawn.append(draws + fallen)
+        return drawn[-1]
+
+    monkeypatch.setattr(attempt, "draw_surrogate", draw)
+    outcome = sampled(problem, np.zeros(5), tuning=tuning)
+    assert (len(drawn), outcome.method) == (2, "surrogate")
+    assert outcome.by_stage["correction"].units <= 2 * DEFAULT.training.fewest_checks
+    within(outcome, problem.mean, np.diag(problem.covariance))
+    drawn.clear()
+    once = sampled(problem, np.zeros(5), tuning=replace(tuning, attempts=1))
+    assert once.method != "surrogate"
+    assert "the surrogate's chains are in different places (R-hat " in said(once)
 
 
 def test_a_gaussian_costs_its_hessian_and_little_more() -> None:

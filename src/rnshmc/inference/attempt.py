@@ -20,7 +20,7 @@ from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.noise import measure_noise
 from rnshmc.inference.stages.training import Trained, train
 from rnshmc.inference.surrogate.weights import smoothed
-from rnshmc.inference.tuning import Correction, Tuning
+from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array
 
 
@@ -74,7 +74,7 @@ def attempt(job: Job, found: Found) -> Iterator[Found]:
             found = checked
             yield found
         assert found.surrogate is not None
-        refused = _refused(found.surrogate, job.tuning.correction)
+        refused = _refused(found, found.surrogate, job.tuning)
         if refused is None:
             yield with_rows(job, found)
         else:
@@ -125,6 +125,8 @@ def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Foun
         for checked in rounds:
             found = replace(found, checked=checked)
             yield found
+            if _rhat(drawn, job.tuning) > job.tuning.judging.apart:
+                break  # the next attempt learns from these few what it is that the chains fell into
         found = _corrected(job, found, trained, drawn, checked)
     yield replace(found, method="surrogate", reason="the surrogate is close to the posterior")
 
@@ -179,17 +181,26 @@ def _evidence(job: Job, trained: Trained, drawn: Array, checked: Checked) -> Est
     return log_evidence(trained.posterior, drawn, weights, trained.tails, job.rng.spawn(1)[0])
 
 
-def _refused(surrogate: Corrected, tuning: Correction) -> str | None:
+def _refused(found: Found, surrogate: Corrected, tuning: Tuning) -> str | None:
     """Why a surrogate that was checked is not used; None if it is."""
-    weights, lacking = surrogate.weights, surrogate.lacking
-    if len(surrogate.checked) and (weights.heavy or weights.efficiency < tuning.least_efficiency):
+    weights, lacking, limits = surrogate.weights, surrogate.lacking, tuning.correction
+    if len(surrogate.checked) and (weights.heavy or weights.efficiency < limits.least_efficiency):
         return (
             f"the importance weights of the surrogate's draws are too uneven (efficiency {weights.efficiency:.2f}, "
             f"Pareto k {weights.pareto_k:.2f})"
         )
-    if lacking > tuning.much_lacking:
+    if lacking > limits.much_lacking:
         return f"its tails may lack {lacking:.0%} of the standard deviation of a mean or variance"
+    assert found.surrogate_draws is not None
+    rhat = _rhat(found.surrogate_draws, tuning)
+    if rhat > tuning.judging.apart:
+        return f"the surrogate's chains are in different places (R-hat {rhat:.2f})"
     return None
+
+
+def _rhat(drawn: Array, tuning: Tuning) -> float:
+    """Of as many of the surrogate's chains as a verdict looks at."""
+    return largest_rhat(drawn[: tuning.correction.rhat_chains])
 
 
 def _too_far(trained: Trained) -> str:

@@ -99,7 +99,8 @@ def _bridged(posterior: SurrogatePosterior, fitted: Array, compared: Array, rng:
     by_normal, by_surrogate = expit(of_normal - log_z), expit(log_z - of_surrogate)
     slope = (by_normal * (1.0 - by_normal)).mean() + (by_surrogate * (1.0 - by_surrogate)).mean()
     variance = by_normal.var() / by_normal.size + by_surrogate.mean(axis=1).var(ddof=1) / chains
-    return Estimate(np.asarray(log_z), np.asarray(np.sqrt(variance) / slope))
+    # Where no draw of one lies where the other has mass, the bridge between them tells nothing.
+    return Estimate(np.asarray(log_z), np.asarray(np.sqrt(variance) / slope if slope > 0 else np.nan))
 
 
 def _log_ratios(posterior: SurrogatePosterior, draws: Array, mean: Array, factor: Array) -> Array:
