@@ -1,7 +1,6 @@
 """The figure of posteriordb: units of each sampler on each posterior."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -14,7 +13,7 @@ STYLES = {
 """Label, marker and colour of each sampler."""
 
 
-def draw(units: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None:
+def draw(units: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
     """A row for each posterior, from above in the order given; a run that did not reach the goal is at the right."""
     figure = Figure(figsize=(7.5, 1.3 + 0.27 * len(units)), layout="constrained")
     axes = figure.add_subplot()
@@ -33,4 +32,4 @@ def draw(units: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None
     axes.grid(axis="both", color="0.9")
     axes.set_axisbelow(True)
     figure.legend(loc="outside upper center", ncols=len(STYLES), frameon=False)
-    figure.savefig(path, dpi=150)
+    return figure

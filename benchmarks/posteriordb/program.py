@@ -1,6 +1,7 @@
 """A Stan program of the database in a process of its own, compiled by httpstan, which threads must not call.
 
-``python -m posteriordb.program FOLDER/NAME OUTPUT`` compiles it and writes its number of unconstrained parameters.
+``python -m posteriordb.program FOLDER/NAME OUTPUT`` compiles it and writes its number of unconstrained parameters, 0
+where it does not compile.
 """
 
 import sys
@@ -93,5 +94,11 @@ if __name__ == "__main__":
 
     folder = Path(sys.argv[1])
     posterior = read(folder.parent, folder.name)
-    stan.build(posterior.code, data=posterior.data)  # in httpstan's cache, as PyStan and `Program` find it
-    Path(sys.argv[2]).write_text(f"{Program(folder).dim}\n")
+    try:
+        stan.build(posterior.code, data=posterior.data)  # in httpstan's cache, as PyStan and `Program` find it
+    except ValueError as error:  # what PyStan raises where stanc or the compiler refuses
+        print(error)
+        dim = 0
+    else:
+        dim = Program(folder).dim
+    Path(sys.argv[2]).write_text(f"{dim}\n")

@@ -156,7 +156,7 @@ def main() -> None:
     made, not_compiled = rows(arguments.folder, arguments.results)
     write_runs(arguments.table, [run for row in made for runs in row.runs.values() for run in runs])
     units = {row.name: {name: [run.units_goal for run in runs] for name, runs in row.runs.items()} for row in made}
-    draw(units, arguments.figure)
+    draw(units).savefig(arguments.figure, dpi=150)
     arguments.page.write_text(page(made, not_compiled, arguments.figure.name))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -122,11 +123,11 @@ def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Foun
             yield found
     else:
         rounds = check(job.archive, posterior, drawn, job.rng, job.tuning, aim=job.aim, variance=trained.variance)
-        for checked in rounds:
+        # Where the chains are apart, a few tell the next attempt what they fell into.
+        apart = _rhat(drawn, job.tuning) > job.tuning.judging.apart
+        for checked in islice(rounds, 1) if apart else rounds:
             found = replace(found, checked=checked)
             yield found
-            if _rhat(drawn, job.tuning) > job.tuning.judging.apart:
-                break  # the next attempt learns from these few what it is that the chains fell into
         found = _corrected(job, found, trained, drawn, checked)
     yield replace(found, method="surrogate", reason="the surrogate is close to the posterior")
 
