@@ -14,7 +14,7 @@ from rnshmc.errors import StoreError
 from rnshmc.results.metrics import ChainMetrics, Convergence
 from rnshmc.results.tables import RESULTS_COLUMNS, diagnostics_table, results_standard_errors, results_table
 from rnshmc.results.views import read_views, view
-from rnshmc.store.timing import Timing
+from rnshmc.store.timing import Timing, read_timings
 
 VIEWS = read_views(Path(__file__).parents[2] / "papers/views.csv")
 HMC_1 = ChainMetrics(
@@ -255,17 +255,11 @@ def test_a_single_chain_has_no_rhat_to_warn_of() -> None:
 
 
 def test_timing_reads_what_the_timing_stage_wrote(tmp_path: Path) -> None:
-    path = tmp_path / "hmc.json"
-    content = {
-        "problem": "bank",
-        "sampler": "hmc",
-        "s_per_iter": 0.02,
-        "s_per_iter_blocks": [0.018, 0.02, 0.022],
-        "loaded": False,
-        "blas_threads": 1,
-    }
-    path.write_text(json.dumps(content))
-    assert Timing.read(path) == TIMINGS[0]
-    path.write_text(json.dumps({"problem": "bank"}))
-    with pytest.raises(StoreError, match=r"hmc\.json.*sampler"):
-        Timing.read(path)
+    path = tmp_path / "bank.json"
+    measured = {"sampler": "hmc", "s_per_iter": 0.02, "s_per_iter_blocks": [0.018, 0.02, 0.022], "loaded": False}
+    other = {**measured, "sampler": "rns_hmc", "loaded": True}
+    path.write_text(json.dumps({"problem": "bank", "blas_threads": 1, "samplers": [measured, other]}))
+    assert read_timings(path) == [TIMINGS[0], replace(TIMINGS[0], sampler="rns_hmc", loaded=True)]
+    path.write_text(json.dumps({"problem": "bank", "samplers": [{}]}))
+    with pytest.raises(StoreError, match=r"bank\.json.*sampler"):
+        read_timings(path)

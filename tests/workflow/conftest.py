@@ -31,7 +31,7 @@ PARTS = (
 LEFT_OUT = shutil.ignore_patterns("raw", "processed", "__pycache__", "*.egg-info")
 
 
-MEASURED = ("timing", "timing_published", "mesh_study_point", "scaling_ensemble", "scaling_logistic")
+MEASURED = ("timing", "mesh_study_point", "scaling_ensemble", "scaling_logistic")
 SHARED_MACHINE = ("--set-threads", *(f"{rule}=1" for rule in MEASURED))
 """Seconds that are measured are nothing to the tests: the rules need not have all cores to themselves."""
 FORKS = multiprocessing.get_context("forkserver")

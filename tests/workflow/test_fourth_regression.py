@@ -129,7 +129,7 @@ def test_a_stand_in_is_called_so_in_everything_made_from_it(project: Project, mi
         for path in (
             "chains/mine/rns_hmc/chain1.nc",
             "surrogates/mine/random_network/chain1.json",
-            "timing/mine/rns_hmc.json",
+            "timing/mine.json",
         )
     )
     done = project.snakemake("--cores", "2", "--configfile", "mine.yaml", "--", chain, fit, timing)

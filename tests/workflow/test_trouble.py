@@ -145,17 +145,18 @@ def test_a_read_only_results_folder(begun: Project, before: dict[str, str], moun
 
 
 def test_a_damaged_chain(begun: Project) -> None:
-    chain, timing = begun.folder / "results/test" / EARLIER[1], "timing/lr_simulated/hmc.json"
+    chain, fit = begun.folder / "results/test" / EARLIER[1], "lr_simulated/random_network/chain1"
+    assert make(begun, f"surrogates/{fit}.npz").returncode == 0
     whole = chain.read_bytes()
     for damaged in (whole[: len(whole) // 2], b"rubbish" * 1000):
         chain.write_bytes(damaged)
         before = results(begun)
         told = f"results/test/{EARLIER[1]}: cannot be read as a chain", "delete it and run the workflow again"
-        done = make(begun, timing)
+        done = make(begun, f"matching/{fit}.json")
         assert_trouble(done, begun, before, *told)
         assert "Traceback" not in done.stdout
     chain.unlink()
-    assert make(begun, timing).returncode == 0
+    assert make(begun, f"matching/{fit}.json").returncode == 0
     (chain.parent / "whole.nc").write_bytes(whole)
     assert np.array_equal(read_chain(chain).draws, read_chain(chain.parent / "whole.nc").draws)
 

@@ -44,10 +44,7 @@ rule tables:
     """Make the table of all results, the papers' tables as views of it, and the tables of diagnostics and agreement."""
     input:
         metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
-        timing=[
-            *of_every_sampler(rules.timing.output.timing),
-            *[rules.timing_published.output.timing.format(problem=name, sampler=sampler) for name, sampler in WASTED],
-        ],
+        timing=timings_of(PROBLEMS),
         reference=expand(rules.reference.output.reference, problem=REFERRED),
         matching=of_every_fit(rules.matching.output.matching),
         views=VIEWS_FILE,
@@ -73,7 +70,7 @@ rule adaptive:
     input:
         chains=[path for name in ADAPTED for path in of_chains(rules.sample.output.chain, name, "arns_hmc")],
         metrics=expand(rules.metrics.output.metrics, problem=ADAPTED),
-        timing=of_every_sampler(rules.timing.output.timing, ADAPTED),
+        timing=timings_of(ADAPTED),
     output:
         **run_tables("fig7", "fig8"),
     resources:

@@ -1,10 +1,12 @@
 """What all rules share: wildcards, paths, and how a rule's parameters follow from the config."""
 
+import itertools
 import os
 import re
 import sys
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 # Of the project. The workflow may run in another folder, with results of its own there.
 ROOT = Path(workflow.snakefile).resolve().parents[2]
@@ -124,13 +126,6 @@ def samplers(problem):
     return list(PROBLEMS[problem]["samplers"])
 
 
-def of_every_sampler(pattern, problems=PROBLEMS):
-    """A file of each sampler of the problems."""
-    return [
-        path for name in problems for path in expand(pattern, problem=name, sampler=samplers(name), allow_missing=True)
-    ]
-
-
 def sampler_setting(problem, sampler, key, default):
     """What a sampler's entry says of its runs, or else what holds for all."""
     return PROBLEMS[problem]["samplers"][sampler].get(key, default)
@@ -150,6 +145,15 @@ def of_chains(pattern, problem, sampler):
 def of_every_chain(pattern, problems=PROBLEMS):
     """A file of each chain of each sampler of the problems."""
     return [path for name in problems for sampler in samplers(name) for path in of_chains(pattern, name, sampler)]
+
+
+def timings_of(problems):
+    """The files of the seconds per iteration of the samplers of problems."""
+    by_itself = [name for name in problems if name in AUTOMATIC]
+    return [
+        *expand(rules.timing.output.timing, problem=[name for name in problems if samplers(name) != [AUTO]]),
+        *(expand(rules.timing_auto.output.timing, problem=by_itself) if by_itself else []),
+    ]
 
 
 def of_every_fit(pattern):

@@ -157,31 +157,23 @@ rule reference:
 
 
 rule timing:
-    """Measure a sampler's seconds per iteration with the machine to itself."""
+    """Measure seconds per iteration of a problem's samplers, one after another, with the machine to itself."""
     input:
         data=data_of,
         forms=target_inputs,
-        chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{CHAINS[0]}.nc",
-        surrogate=lambda wc: fitted_surrogate(wc, CHAINS[0]),
+        chains=lambda wc: [f"{RESULTS}/chains/{wc.problem}/{cell.sampler}/{CHAINS[0]}.nc" for cell in timed(wc.problem)],
+        surrogates=lambda wc: [fitted_surrogate(cell, CHAINS[0]) for cell in timed(wc.problem) if surrogate_of(cell)],
     output:
-        timing=f"{RESULTS}/timing/{{problem}}/{{sampler}}.json",
+        timing=f"{RESULTS}/timing/{{problem}}.json",
     threads: workflow.cores
     resources:
-        **demand(mem_mb=2000, runtime=60),
+        **demand(mem_mb=2000, runtime=120),
         timing=1,
     params:
-        code=lambda wc: code("scripts/timing.py", *sampler_code(wc)),
-        spec=lambda wc: sampler_spec(wc, **timing_settings(wc.problem, wc.sampler)),
+        code=lambda wc: code("scripts/timing.py", *timed_code(wc.problem)),
+        spec=timing_spec,
     script:
         "../scripts/timing.py"
-
-
-use rule timing as timing_published with:
-    output:
-        timing=f"{RESULTS}/timing/{{problem}}/{as_published('{sampler}')}.json",
-    params:
-        code=lambda wc: code("scripts/timing.py", *sampler_code(wc, TARGETS[published_target(wc)])),
-        spec=lambda wc: published_spec(wc),
 
 
 # `rnshmc.sample` explores and fits by itself: its chains need nothing but the target, and were timed as they were made.
@@ -219,12 +211,11 @@ if AUTOMATIC:
     rule timing_auto:
         """Gather the seconds that chains of rnshmc.sample took."""
         input:
-            chains=lambda wc: of_chains(rules.sample_auto.output.chain, wc.problem, wc.sampler),
+            chains=lambda wc: of_chains(rules.sample_auto.output.chain, wc.problem, AUTO),
         output:
-            timing=f"{RESULTS}/timing/{{problem}}/{{sampler}}.json",
+            timing=f"{RESULTS}/timing/{{problem}}/{AUTO}.json",
         wildcard_constraints:
             problem=one_of(AUTOMATIC),
-            sampler=AUTO,
         resources:
             **demand(mem_mb=1000, runtime=10),
         script:

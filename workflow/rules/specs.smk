@@ -60,10 +60,41 @@ def published_spec(wildcards):
 
 
 def timing_settings(problem, sampler):
-    """How long a sampler is timed, and on how many threads."""
+    """How long a sampler is timed."""
     timing = config["timing"]
     return {
         "blocks": timing["blocks"],
-        "blas_threads": timing["blas_threads"],
         "block_iterations": sampler_setting(problem, sampler, "block_iterations", timing["block_iterations"]),
+    }
+
+
+def timed(problem):
+    """The samplers of a problem that are timed: each as it runs, then those that the published code runs otherwise."""
+    ours = [(sampler, False) for sampler in samplers(problem) if sampler != AUTO]
+    published = [(sampler, True) for name, sampler in WASTED if name == problem]
+    return [SimpleNamespace(problem=problem, sampler=sampler, published=way) for sampler, way in ours + published]
+
+
+def timed_code(problem):
+    """Registry entries of all that is timed on a problem."""
+    entries = [
+        sampler_code(cell, TARGETS[published_target(cell)] if cell.published else None) for cell in timed(problem)
+    ]
+    return dict.fromkeys(itertools.chain.from_iterable(entries))
+
+
+def timing_spec(wildcards):
+    """All that shapes the seconds of a problem's samplers."""
+    return {
+        "problem": wildcards.problem,
+        "seed": config["seed"],
+        "blas_threads": config["timing"]["blas_threads"],
+        "samplers": [
+            (
+                published_spec(cell)
+                if cell.published
+                else sampler_spec(cell, **timing_settings(cell.problem, cell.sampler))
+            )
+            for cell in timed(wildcards.problem)
+        ],
     }

@@ -11,7 +11,7 @@ from rnshmc.results.tables import diagnostics_table, results_standard_errors, re
 from rnshmc.results.views import read_views, view
 from rnshmc.run.job import job
 from rnshmc.store.reference import read_reference
-from rnshmc.store.timing import Timing
+from rnshmc.store.timing import read_timings
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
@@ -21,7 +21,7 @@ READABLE = {"table1": readable_table1, "nng_tables": readable_network_table}
 
 with job(snakemake.log[0]):
     metrics = read_metrics(snakemake.input.metrics)
-    timings = [Timing.read(Path(path)) for path in snakemake.input.timing]
+    timings = [timing for path in snakemake.input.timing for timing in read_timings(Path(path))]
     references = {Path(path).stem: read_reference(Path(path)) for path in snakemake.input.reference}
     results = results_table(metrics, timings, spec["papers"])
     errors = results_standard_errors(metrics, timings, spec["papers"])

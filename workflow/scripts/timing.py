@@ -1,16 +1,14 @@
-"""Seconds per iteration of a sampler, alone on the machine, continuing a finished chain."""
+"""Seconds per iteration of a problem's samplers, one after another, each continuing a finished chain."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from rnshmc.files import write_json
 from rnshmc.random import stream
 from rnshmc.run.job import job
 from rnshmc.run.phases import dynamics, make_kernel
 from rnshmc.run.registry import load_driver, load_target
-from rnshmc.run.timing import time_kernel
+from rnshmc.run.timing import Timing, time_kernel
 from rnshmc.store.chains import read_chain
 from rnshmc.store.origin import read_origin
 from rnshmc.store.provenance import provenance
@@ -18,41 +16,39 @@ from rnshmc.store.provenance import provenance
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
-spec = snakemake.params.spec
+spec, data = snakemake.params.spec, Path(snakemake.input.data)
+# Those of the samplers that a surrogate drives, in the order of the samplers.
+surrogates = iter(snakemake.input.surrogates)
 
-with job(snakemake.log[0], blas_threads=spec["blas_threads"]):
-    target = load_target(spec["target"], Path(snakemake.input.data))
-    driver = load_driver(spec["surrogate"], Path(snakemake.input.surrogate)) if "surrogate" in spec else None
+
+def measure(sampler: dict[str, Any], chain: str) -> Timing:
+    """The seconds of one sampler from the end of its chain on."""
+    driver = load_driver(sampler["surrogate"], Path(next(surrogates))) if "surrogate" in sampler else None
     kernel, counter = make_kernel(
-        target,
-        driver,
-        sampler=spec["recipe"],
-        **dynamics(spec["settings"]),
+        load_target(sampler["target"], data), driver, sampler=sampler["recipe"], **dynamics(sampler["settings"])
     )
-    timing = time_kernel(
+    return time_kernel(
         kernel,
-        kernel.init(read_chain(Path(snakemake.input.chain)).draws[-1]),
-        blocks=spec["blocks"],
-        block_iterations=spec["block_iterations"],
+        kernel.init(read_chain(Path(chain)).draws[-1]),
+        blocks=sampler["blocks"],
+        block_iterations=sampler["block_iterations"],
         # The same stream for every sampler: those that draw alike have the same trajectory lengths, whose noise then
         # cancels in speed-ups.
         rng=stream(spec["seed"], spec["problem"], "timing"),
         counter=counter,
     )
-    p10, median, p90 = np.quantile(timing.s_per_iter_blocks, [0.1, 0.5, 0.9])
+
+
+with job(snakemake.log[0], blas_threads=spec["blas_threads"]):
+    measured = [
+        {key: sampler[key] for key in ("sampler", "block_iterations")} | measure(sampler, chain).report()
+        for sampler, chain in zip(spec["samplers"], snakemake.input.chains, strict=True)
+    ]
     content = {
-        "origin": read_origin(Path(snakemake.input.data)),
+        "origin": read_origin(data),
         "provenance": provenance(),
         "problem": spec["problem"],
-        "sampler": spec["sampler"],
-        "iterations": spec["blocks"] * spec["block_iterations"],
-        "block_iterations": spec["block_iterations"],
-        "s_per_iter_blocks": timing.s_per_iter_blocks.tolist(),
-        "s_per_iter": median,
-        "s_per_iter_p10": p10,
-        "s_per_iter_p90": p90,
-        "other_cores": timing.other_cores,
-        "loaded": timing.loaded,
         "blas_threads": spec["blas_threads"],
+        "samplers": measured,
     }
     write_json(Path(snakemake.output.timing), content)

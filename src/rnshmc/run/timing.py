@@ -28,6 +28,18 @@ class Timing:
         """Whether other processes were busy enough to disturb the measurement."""
         return self.other_cores > LOADED_CORES
 
+    def report(self) -> dict[str, object]:
+        """What a file of the timing stage keeps: the blocks, their median, 10% and 90% quantiles, and the load."""
+        p10, median, p90 = np.quantile(self.s_per_iter_blocks, [0.1, 0.5, 0.9])
+        return {
+            "s_per_iter_blocks": self.s_per_iter_blocks.tolist(),
+            "s_per_iter": median,
+            "s_per_iter_p10": p10,
+            "s_per_iter_p90": p90,
+            "other_cores": self.other_cores,
+            "loaded": self.loaded,
+        }
+
 
 def time_kernel(
     kernel: Kernel[S], state: S, *, blocks: int, block_iterations: int, rng: np.random.Generator, counter: Counter

@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 
@@ -22,27 +21,6 @@ class Timing:
     loaded: bool
     """Whether other processes kept the machine busy meanwhile."""
 
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read a file of the timing stage.
-
-        Raises
-        ------
-        StoreError
-            If the file is missing, is not JSON, or a key is missing.
-        """
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            return cls(
-                problem=content["problem"],
-                sampler=content["sampler"],
-                s_per_iter=content["s_per_iter"],
-                s_per_iter_blocks=tuple(content["s_per_iter_blocks"]),
-                loaded=content["loaded"],
-            )
-        except (OSError, ValueError, KeyError) as error:
-            raise StoreError(f"{path}: cannot read timing: {error!r}") from error
-
     @property
     def standard_error(self) -> float:
         """Standard error of the median over the blocks, assuming normality; NaN for a single block."""
@@ -50,3 +28,27 @@ class Timing:
         if blocks.size < 2:
             return float("nan")
         return float(np.sqrt(np.pi / 2) * blocks.std(ddof=1) / np.sqrt(blocks.size))
+
+
+def read_timings(path: Path) -> list[Timing]:
+    """Read a file of the timing stage: the samplers of a problem.
+
+    Raises
+    ------
+    StoreError
+        If the file is missing, is not JSON, or a key is missing.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return [
+            Timing(
+                problem=content["problem"],
+                sampler=measured["sampler"],
+                s_per_iter=measured["s_per_iter"],
+                s_per_iter_blocks=tuple(measured["s_per_iter_blocks"]),
+                loaded=measured["loaded"],
+            )
+            for measured in content["samplers"]
+        ]
+    except (OSError, ValueError, KeyError) as error:
+        raise StoreError(f"{path}: cannot read timing: {error!r}") from error
