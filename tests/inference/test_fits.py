@@ -8,44 +8,71 @@ import pytest
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages import fits
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
-from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
-from rnshmc.surrogates.gradient_kernel import GradientKernel
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of_potential
-from tests.inference.problems import Correlated
+from tests.inference.problems import Base
 
 
-def test_a_search_that_makes_wells_is_undone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the process that is most likely at the points has wells beyond, length and noise stay what they were."""
-    archive, rng = Archive(evaluations_of_potential(Correlated()), lambda _: None), stream(1, "wells")
-    whitening = Whitening(np.zeros(5), np.eye(5))
-    archive.evaluate(rng.standard_normal((30, 5)), "start")
-    sound = replace(first_fit(archive, whitening, rng, DEFAULT), at_wall=0.0)
-    kernel = sound.posterior.kernel
-    assert isinstance(kernel, GradientKernel)
+class Skewed(Base):
+    """A standard normal, and t^3 / (10 + 0.4 t^2) in each of twenty directions: nearly cubic where draws are."""
 
-    def with_wells(
-        archive: Archive, posterior: SurrogatePosterior, positions: Array, rng: object, tuning: object
-    ) -> Fit:
-        assert isinstance(posterior.kernel, GradientKernel)
-        likely = posterior.kernel.nugget == likely_nugget
-        return Fit(posterior, positions, 0.6 if likely else 0.0)
+    dim = 10
 
-    archive.evaluate(rng.standard_normal((10, 5)), "more")
-    likely_nugget = _nugget(fit_posterior(archive.training(), sound.posterior.whitening, rng, DEFAULT.fitting))
-    before = replace(sound, posterior=replace(sound.posterior, kernel=replace(kernel, nugget=0.1)))
-    monkeypatch.setattr(fits, "_rewhitened", with_wells)
-    found = next_fit(archive, before, rng, DEFAULT, search=True, sound=True)
-    assert found.at_wall == 0.0
-    assert _nugget(found.posterior) == 0.1
-    # A surrogate that had wells already gains nothing from what it was.
-    found = next_fit(archive, replace(before, at_wall=0.5), rng, DEFAULT, search=True, sound=True)
-    assert found.at_wall == 0.6
+    def __init__(self) -> None:
+        directions = np.random.default_rng(1).standard_normal((20, self.dim))
+        self._directions: Array = directions / np.linalg.norm(directions, axis=1)[:, None]
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        t = self._directions @ q
+        rest = 1.0 + t**2 / 25.0
+        slope = (3.0 * t**2 * rest - 2.0 * t**4 / 25.0) / rest**2
+        return 0.5 * float(q @ q) + 0.1 * float((t**3 / rest).sum()), q + 0.1 * slope @ self._directions
 
 
-def _nugget(posterior: SurrogatePosterior) -> float:
-    assert isinstance(posterior.kernel, GradientKernel)
-    return posterior.kernel.nugget
+POINTS = stream(10, "wells").standard_normal((28, 10))
+
+
+@pytest.fixture
+def archive() -> Archive:
+    made = Archive(evaluations_of_potential(Skewed()), lambda _: None)
+    made.evaluate(POINTS[:20], "start")
+    return made
+
+
+@pytest.fixture
+def last(archive: Archive) -> Fit:
+    """A first surrogate, without draws at its wall."""
+    found = first_fit(archive, Whitening(np.zeros(10), np.eye(10)), stream(10, "first"), DEFAULT)
+    return replace(found, at_wall=0.0)
+
+
+@pytest.mark.parametrize("search", [False, True])
+def test_a_surrogate_with_wells_is_fitted_with_a_shorter_length(search: bool, archive: Archive, last: Fit) -> None:
+    """A process of long length is a polynomial around its points, and eight more points make wells beyond them.
+
+    Without the shorter length, 16 of 1664 draws are at its wall; more than half of them where the length is searched.
+    """
+    archive.evaluate(POINTS[20:], "more")
+    found = next_fit(archive, last, stream(0, "next"), DEFAULT, search=search, sound=True)
+    assert found.at_wall < DEFAULT.training.at_wall
+
+
+def test_the_fewest_draws_at_the_wall_are_taken_where_every_length_has_some(
+    archive: Archive, last: Fit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Heavy tails have them rightly: where the last surrogate had some, too, other lengths are not tried."""
+    shares = [0.6, 0.4, 0.3, 0.5]
+
+    def with_a_share(archive: Archive, posterior: SurrogatePosterior, positions: Array, *_: object) -> Fit:
+        return Fit(posterior, positions, shares.pop())
+
+    monkeypatch.setattr(fits, "_rewhitened", with_a_share)
+    found = next_fit(archive, last, stream(0, "next"), DEFAULT, search=False, sound=True)
+    assert found.at_wall == 0.3
+    shares[:] = [0.3, 0.5]
+    found = next_fit(archive, replace(last, at_wall=0.5), stream(0, "next"), DEFAULT, search=True, sound=True)
+    assert found.at_wall == 0.5

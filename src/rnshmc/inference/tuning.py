@@ -154,8 +154,6 @@ class Training:
     """Mass on the shoulders that the surrogate may miss, relative to its own."""
     at_wall: float = 2e-3
     """Share of the surrogate's draws that may be at its wall."""
-    runaway: float = 0.2
-    """Share of draws at the wall from which on they are in wells of the surrogate. Not varied."""
     sound: float = 4.0
     """Variance of the importance weights up to which draws may whiten, and from which on a surrogate is far off."""
     usable: float = 1.0

@@ -6,9 +6,10 @@ import numpy as np
 
 from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior, plausible
+from rnshmc.inference.surrogate.posterior import Kernel, SurrogatePosterior, draw_chains, fit_posterior, plausible
 from rnshmc.inference.surrogate.whitening import Whitening, improved
 from rnshmc.inference.tuning import Tuning
+from rnshmc.surrogates.gradient_kernel import LENGTHS, GradientKernel
 from rnshmc.types import Array
 
 
@@ -59,17 +60,34 @@ def next_fit(archive: Archive, fit: Fit, rng: np.random.Generator, tuning: Tunin
     posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=like)
     if sound:
         found = _rewhitened(archive, posterior, fit.positions, rng, tuning)
-        if search and fit.at_wall < tuning.training.at_wall and found.at_wall > tuning.training.runaway:
-            # A long length may be likely at the points, and a polynomial with wells beyond: the last one had none.
-            posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=fit.posterior.kernel)
-            again = _rewhitened(archive, posterior, fit.positions, rng, tuning)
-            return min(again, found, key=lambda one: one.at_wall)
-        return found
+        return _without_wells(archive, fit, found, rng, tuning) if fit.at_wall < tuning.training.at_wall else found
     # Chains of a surrogate that was wrong may be anywhere: they start again at points known to be good.
     known = whitening.whiten(plausible(archive.training(), tuning.fitting).points)
     positions = known[rng.choice(len(known), tuning.training.chains)]
     draws = draw_chains(posterior, positions, transitions=tuning.training.transitions, rng=rng)
     return _fit(posterior, draws)
+
+
+def _without_wells(archive: Archive, last: Fit, found: Fit, rng: np.random.Generator, tuning: Tuning) -> Fit:
+    """The fit, or one of a shorter length if it has draws at its wall, where the last one had none.
+
+    A long length may be likely at the points and make a polynomial with wells beyond them, whose draws would whiten the
+    coordinates. Where the density does reach there, a shorter length leaves more open, which the tails are examined
+    for.
+    """
+    tried = [found]
+    while tried[-1].at_wall >= tuning.training.at_wall and (lengths := _shorter(tried[-1].posterior.kernel)):
+        posterior = fit_posterior(archive.training(), last.posterior.whitening, rng, tuning.fitting, lengths=lengths)
+        tried.append(_rewhitened(archive, posterior, last.positions, rng, tuning))
+    return min(tried, key=lambda one: one.at_wall)
+
+
+def _shorter(kernel: Kernel) -> tuple[float, ...]:
+    """Candidates shorter than the length of a process of the potential; none for emulated outputs."""
+    if not isinstance(kernel, GradientKernel):
+        return ()
+    # Neighbours are a quarter apart or more: what is left is no rounding.
+    return tuple(length for length in LENGTHS if length < 0.9 * kernel.relative_length)
 
 
 def _fit(posterior: SurrogatePosterior, draws: Array) -> Fit:

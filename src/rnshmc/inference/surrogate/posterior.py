@@ -9,7 +9,7 @@ from rnshmc.inference.surrogate.chains import run_chains
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Fitting
-from rnshmc.surrogates.gradient_kernel import GradientKernel
+from rnshmc.surrogates.gradient_kernel import LENGTHS, NUGGETS, GradientKernel
 from rnshmc.types import Array
 
 Kernel = GradientKernel | EmulatedPotential
@@ -114,6 +114,7 @@ def fit_posterior(
     tuning: Fitting,
     *,
     like: Kernel | None = None,
+    lengths: tuple[float, ...] = LENGTHS,
 ) -> SurrogatePosterior:
     """Fit the surrogate posterior to the training points within reach.
 
@@ -127,6 +128,8 @@ def fit_posterior(
         Chooses points for the search of hyperparameters.
     like
         A fit whose length and noise are used instead of searching them.
+    lengths
+        Candidates for the search of a process of the potential, in the unit of `GradientKernel.fit`.
 
     Raises
     ------
@@ -137,7 +140,7 @@ def fit_posterior(
     offset = float(near.values.min()) if len(near.values) else 0.0
     kernel: Kernel
     if near.runs is None:
-        kernel = _of_values(near, whitening, offset, rng, tuning, like)
+        kernel = _of_values(near, whitening, offset, rng, tuning, like, lengths)
     else:
         kernel = emulate(near, near.runs, whitening, like=like if isinstance(like, EmulatedPotential) else None)
     dim = len(whitening.centre)
@@ -148,13 +151,19 @@ def fit_posterior(
 
 
 def _of_values(
-    near: Training, whitening: Whitening, offset: float, rng: np.random.Generator, tuning: Fitting, like: Kernel | None
+    near: Training,
+    whitening: Whitening,
+    offset: float,
+    rng: np.random.Generator,
+    tuning: Fitting,
+    like: Kernel | None,
+    lengths: tuple[float, ...],
 ) -> GradientKernel:
     """A process of the potential itself, through values and gradients."""
     z = whitening.whiten(near.points)
-    search = {}
+    nuggets: tuple[float, ...] = NUGGETS
     if isinstance(like, GradientKernel):
-        search = {"lengths": (like.relative_length,), "nuggets": (like.nugget,)}
+        lengths, nuggets = (like.relative_length,), (like.nugget,)
     heights, slopes = near.values - offset, whitening.slopes(near.gradients)
     ceiling = tuning.ceiling * tuning.plausible_height(len(whitening.centre))
     # Above the ceiling C, C (1 + log(U / C)): smooth, so that a cliff bends no process where the posterior is.
@@ -167,7 +176,8 @@ def _of_values(
         grad=slopes,
         prior=tuning.prior,
         most_amplitude=tuning.most_amplitude,
-        **search,
+        lengths=lengths,
+        nuggets=nuggets,
     )
 
 
