@@ -22,7 +22,7 @@ from rnshmc.random import stream
 from rnshmc.types import Array, Potential
 from tests.conftest import z_bound
 from tests.inference.conftest import evaluations_of_potential
-from tests.inference.problems import Cliff, Correlated, Flat, LogGamma, Modes, Noisy, Raising, Twisted, Wide
+from tests.inference.problems import Base, Cliff, Correlated, Flat, LogGamma, Modes, Noisy, Raising, Twisted, Wide
 
 ACCURATE = 0.5
 """Bound on errors of means, in standard deviations; of variances, in those of squares of normal variables.
@@ -36,6 +36,22 @@ BRIEF = replace(DEFAULT, correction=replace(DEFAULT.correction, doublings=0))
 ONE_ATTEMPT = replace(BRIEF, attempts=1)
 UNBENT = replace(ONE_ATTEMPT, bending=replace(DEFAULT.bending, most_dim=0))
 """Without bends, a twisted Gaussian has no surrogate."""
+HOPELESS = replace(
+    DEFAULT, attempts=1, training=replace(DEFAULT.training, hopeless=0.0, near=0.0, sound=0.0, fewest=500)
+)
+"""No surrogate is good enough, whatever the density."""
+
+
+class Uneven(Base):
+    """Two normal densities of unit variance, 9 apart: the second has exp(-20) of the mass of the first."""
+
+    dim = 2
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        away = q - np.array([[0.0, 0.0], [9.0, 0.0]])
+        heights = 0.5 * (away**2).sum(axis=1) + np.array([0.0, 20.0])
+        weights = np.exp(heights.min() - heights)
+        return float(heights.min() - np.log(weights.sum())), (weights / weights.sum()) @ away
 
 
 def sampled(
@@ -230,21 +246,32 @@ def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogC
     assert 1 / 3 < taken / price < 3
 
 
-def test_one_start_is_no_evidence_of_one_mode_where_no_surrogate_is_good_enough() -> None:
-    """A local optimum would look the same: the verdict says what was looked for, and is not good."""
-    outcome = sampled(Twisted(), np.ones(10), draws=40, tuning=UNBENT)
+def test_other_modes_are_looked_for_before_exact_chains_begin() -> None:
+    """A local optimum would look the same: the verdict says what was looked for."""
+    outcome = sampled(Correlated(), np.ones(5), draws=40, tuning=HOPELESS)
     assert outcome.method == "adapted HMC"
-    verdict = judge(outcome, [f"x{i}" for i in range(10)])
-    assert verdict.level != "good"
+    assert "  4 starts led to one mode." in said(outcome)
+
+
+def test_a_run_that_cannot_afford_looking_says_so() -> None:
+    outcome = sampled(Twisted(), np.ones(10), budget=700, tuning=UNBENT)
     one = "! One start led to one mode; other modes were not looked for (x0 takes several starts as rows)."
-    assert one in str(verdict)
+    assert one in said(outcome)
+
+
+def test_a_better_mode_is_found_before_exact_chains_begin() -> None:
+    """exp(-20) of the mass is where the start leads, and no surrogate is good enough there, nor elsewhere."""
+    problem = Uneven()
+    outcome = sampled(problem, [9.5, 0.5], draws=400, tuning=HOPELESS)
+    assert outcome.method == "adapted HMC"
+    assert len(outcome.modes) == 1
+    assert outcome.modes[0].value < 0.1
+    assert np.abs(outcome.mean.value).max() < 1.0
+    assert "A mode with a log density 20 below the highest has about 2e-09 of its mass" in said(outcome)
 
 
 def test_two_modes_without_surrogates_are_told() -> None:
-    few = replace(
-        DEFAULT, attempts=1, training=replace(DEFAULT.training, hopeless=0.0, near=0.0, sound=0.0, fewest=500)
-    )
-    outcome = sampled(Modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400, tuning=few)
+    outcome = sampled(Modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400, tuning=HOPELESS)
     assert len(outcome.modes) == 2
     assert outcome.method == "adapted HMC"
     verdict = judge(outcome, ["a", "b"])

@@ -132,6 +132,11 @@ TWO = (mode(1.0), mode(3.5))
             "good",
             "  A mode with a log density 20 below the highest has about 2e-09 of its mass and is left out.",
         ),
+        (
+            {"starts": 4, "left_out": 3 * (mode(21.0, 2e-9),)},
+            "doubtful",
+            "! 4 starts led to as many modes, of which one counts; there may be better ones.",
+        ),
         (CHAINS, "good", "  No surrogate was used, but adapted HMC: the surrogate is close to the posterior."),
         ({**CHAINS, "starts": 1}, "doubtful", "! One start led to one mode; other modes were not looked for"),
         ({**CHAINS, "draws": np.zeros((1, 10, 2))}, "doubtful", "! The smallest effective sample size of a coordinate"),

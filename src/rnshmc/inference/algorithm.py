@@ -7,8 +7,8 @@
     look out   exact values further out than its draws, and training where it misses something
     check      exact values at draws of the finished surrogate: corrections, exact draws
 
-the last three for each mode where the starts led to several; and adapted HMC, or an ensemble without gradients, where
-no surrogate is good enough.
+the last three for each mode where the starts led to several. Where no surrogate is good enough, descents from elsewhere
+tell whether there is a better mode, and then adapted HMC goes on, or an ensemble without gradients.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ from rnshmc.errors import FitError, ParameterError, Stopped
 from rnshmc.inference.attempt import Job, attempts, gone_over, salvaged
 from rnshmc.inference.exact.archive import Archive, Progress
 from rnshmc.inference.exact.evaluations import Evaluations
-from rnshmc.inference.modes import each_mode, settled
+from rnshmc.inference.modes import each_mode, looked_around, settled
 from rnshmc.inference.result.findings import Found, outcome_of
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.stages.bends import Watch
@@ -32,7 +32,7 @@ from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
-from rnshmc.inference.way_on import way_on
+from rnshmc.inference.way_on import suffices, way_on
 from rnshmc.types import Array
 
 
@@ -139,14 +139,30 @@ def _stages(job: Job, starts: Array, coordinates: Whitening | None, *, doubtful:
         mode = settle(job.archive, descend_again(job.archive, watch.found.whitening, job.tuning), job.rng, job.tuning)
         found = replace(found, modes=(mode,), whitening=mode.whitening)
         yield found
-    if (reason := _no_surrogate(job)) is not None:
-        yield from way_on(job, replace(found, reason=reason))
-        return
-    for tried in attempts(job, found) if len(found.modes) == 1 else each_mode(job, found):
+    for tried in _surrogates(job, found):
         found = tried
         yield found
+    if found.rows is None and len(starts) == 1 and suffices(job):
+        # Exact chains are long: before they begin it is worth to know whether this is the mode.
+        [mode], found = found.modes, looked_around(job, found, starts[0])
+        yield found
+        if len(found.modes) > 1 or not mode.near(found.modes[0].whitening.centre):
+            for tried in _surrogates(job, found):
+                found = tried
+                yield found
     if found.rows is None:
         yield from way_on(job, found)
+
+
+def _surrogates(job: Job, found: Found) -> Iterator[Found]:
+    """What is found by surrogates of the modes; the last has rows if they are good enough."""
+    reason = _no_surrogate(job)
+    if reason is not None:
+        yield replace(found, reason=reason)
+    elif len(found.modes) == 1:
+        yield from attempts(job, found)
+    else:
+        yield from each_mode(job, found)
 
 
 def _not_emulated(found: Found) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from rnshmc.inference.stages.bends import Bent, better_bend
 from rnshmc.inference.stages.correction import Checked, check, draw_surrogate, largest_rhat, metropolis
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.noise import measure_noise
+from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.training import Trained, train
 from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.tuning import Tuning
@@ -43,14 +44,30 @@ class Job:
 def attempts(job: Job, found: Found) -> Iterator[Found]:
     """What is found by training surrogates, until one is good enough; the last has rows then."""
     found = replace(found, begun=found.whitening)
-    for _ in range(job.tuning.attempts):
+    tuning = job.tuning
+    for _ in range(tuning.attempts):
         # A surrogate that diverged distorts the whitening: each attempt starts from the mode's.
-        for tried in attempt(job, replace(found, whitening=found.begun)):
+        for tried in attempt(replace(job, tuning=tuning), replace(found, whitening=found.begun)):
             found = tried
             yield found
         # Noise is fitted no better by another surrogate.
         if found.rows is not None or job.archive.noise > job.tuning.judging.noisy:
             return
+        found = lowered(job, found)
+        tuning = job.tuning.again(known=len(job.archive.training().values))
+
+
+def lowered(job: Job, found: Found) -> Found:
+    """With the mode that is below the lowest potential that training came upon, where that is far below the mode."""
+    known, tuning = job.archive.slopes(), job.tuning
+    if len(found.modes) > 1 or job.archive.part is not None or job.archive.emulating or not len(known.values):
+        return found
+    [mode], best = found.modes, int(np.argmin(known.values))
+    if known.values[best] > mode.value - tuning.probing.lower - tuning.probing.noise * job.archive.noise:
+        return found
+    ended = descend_again(job.archive, mode.whitening.moved(known.points[best]), tuning)
+    mode = settle(job.archive, ended, job.rng, tuning)
+    return replace(found, modes=(mode,), whitening=mode.whitening, begun=mode.whitening)
 
 
 def attempt(job: Job, found: Found) -> Iterator[Found]:

@@ -7,13 +7,14 @@ from functools import reduce
 import numpy as np
 from scipy.special import logsumexp, softmax
 
+from rnshmc.errors import ParameterError
 from rnshmc.inference.attempt import Job, attempts
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.mixture import Mixture, apportioned
 from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.stages.correction import Checked, metropolis
-from rnshmc.inference.stages.descent import Mode, Watch, unwatched
+from rnshmc.inference.stages.descent import Mode, Watch, descend, unwatched
 from rnshmc.inference.stages.probing import settle
 from rnshmc.types import Array
 
@@ -49,6 +50,33 @@ def settled(job: Job, found: Found, watch: Watch = unwatched) -> Found:
     if left:
         job.archive.part = Part(best, left)
     return replace(found, modes=counted, left_out=left, whitening=best.whitening)
+
+
+def looked_around(job: Job, found: Found, start: Array) -> Found:
+    """With what descents from other places lead to, where one start led to one mode.
+
+    They start around the given start, in each coordinate at most `Modes.spread` times as far from it as the larger of
+    its own distance from zero and from the mode. Where the density is zero, none starts, and another place is tried.
+
+    Parameters
+    ----------
+    start
+        Shape (d,), in coordinates without a bend.
+    """
+    [mode], tuning, bend = found.modes, job.tuning.modes, job.archive.bend
+    sizes = np.maximum(np.abs(start), np.abs(bend.forward(mode.whitening.centre[None])[0] - start))
+    for _ in range(tuning.tries):
+        shift = tuning.spread * job.rng.uniform(-1.0, 1.0, len(start)) * sizes
+        try:
+            other = descend(
+                job.archive, bend.inverse((start + shift)[None])[0], job.tuning, mode.whitening, known=found.modes
+            )
+        except ParameterError:
+            continue
+        found = replace(found.with_mode(other), starts=found.starts + 1)
+        if found.starts > tuning.looks:
+            break
+    return settled(job, found) if len(found.modes) > 1 else found
 
 
 @dataclass(frozen=True, eq=False)

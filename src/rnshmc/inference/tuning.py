@@ -9,7 +9,7 @@ number without a source was set once and not varied. The numbers of the stages b
 `tuning_start`, those of Markov chains in `tuning_chains`, those of what comes out in `tuning_result`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -46,6 +46,8 @@ class Fitting:
     """Curvature far from all points; 1 is the posterior's. Below 1, for no weight corrects what is never drawn."""
     ceiling: float = 8.0
     """Height, in units of `plausible` + d, above which potentials are compressed. Benchmark: 2 bends Bank's."""
+    highest: float = np.inf
+    """Height, in the same units, above which points are not trained on."""
     most_amplitude: float = 100.0
     """Standard deviation of the process, unless every candidate exceeds it. Benchmark: bent densities need a bound."""
     most_rows: int = 9000
@@ -233,8 +235,19 @@ class Tuning:
     judging: Judging = field(default_factory=Judging)
     attempts: int = 3
     """Times that a surrogate is trained, each from the coordinates of the mode: a few percent of adapted HMC each."""
+    low: float = 1.5
+    """Height, in units of `Fitting.plausible` + d, of the highest points from the second attempt on: those further up
+    are what the first may have failed for. By docs/development/inference-tried.md, "Later attempts"."""
     fewest_draws: int = 100
     """Exact draws for which chains are begun, where the budget does not suffice for all."""
+
+    def again(self, known: int) -> "Tuning":
+        """For another attempt, with ``known`` points there: low ones alone, and as many more as the first one had."""
+        fitting = replace(self.fitting, highest=self.low)
+        training = replace(
+            self.training, most_points=known + self.training.most_points, most_values=known + self.training.most_values
+        )
+        return replace(self, fitting=fitting, training=training)
 
 
 DEFAULT = Tuning()

@@ -27,6 +27,12 @@ class Modes:
     """Whitened distance from a mode at which the potential has to be higher in the direction of another. Not varied."""
     hopeless: float = 30.0
     """The same before its curvatures are measured, by what its descent showed of them."""
+    looks: int = 3
+    """Further starts, before exact chains begin where one start led to one mode. Not varied, nor are the next two."""
+    tries: int = 12
+    """Places that are tried for them."""
+    spread: float = 2.0
+    """How far from the start they are, see `looked_around`."""
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ def way_on(job: Job, found: Found) -> Iterator[Found]:
     # Exact chains are of the whole density, and so is what corrects a surrogate now.
     job.archive.part = None
     method: Method = "adapted HMC" if job.archive.has_gradient else "ensemble"
-    fewest, all_draws = (_price(job, draws) for draws in (min(job.draws, job.tuning.fewest_draws), job.draws))
-    if job.archive.units_left < fewest and found.trained is not None:
+    all_draws = _price(job, job.draws)
+    if not suffices(job) and found.trained is not None:
         short = f"the budget does not suffice for {method}, which takes about {all_draws} units"
         yield from _rough(job, replace(found, reason=f"{found.reason}, and {short}"))
         return
@@ -36,6 +36,11 @@ def way_on(job: Job, found: Found) -> Iterator[Found]:
     for block in _blocks(job, found):
         found = replace(found, blocks=(*found.blocks, block))
         yield found
+
+
+def suffices(job: Job) -> bool:
+    """Whether the budget does for the fewest exact draws that are worth beginning with."""
+    return job.archive.units_left >= _price(job, min(job.draws, job.tuning.fewest_draws))
 
 
 def _price(job: Job, draws: int) -> int:

@@ -202,11 +202,16 @@ def _modes(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     if count > 1:
         yield _shares(outcome, _capital(starts), limits)
     elif count == 1:
-        # Where no surrogate is good enough, the posterior is not near a normal one, and more modes are likely.
-        level: Level = "doubtful" if outcome.starts == 1 and outcome.refused else "good"
         text = f"{_capital(starts)} led to one mode" + (" that counts" if outcome.left_out else "")
-        more = "; other modes were not looked for (x0 takes several starts as rows)" if outcome.starts == 1 else ""
-        yield Finding(level, f"{text}{more}.")
+        # Where each start has a mode of its own, the next one may have, too.
+        lonely = outcome.starts == len(outcome.left_out) + 1
+        if outcome.starts == 1:
+            text = f"{text}; other modes were not looked for (x0 takes several starts as rows)"
+        elif lonely and outcome.starts > 2:
+            text = f"{_capital(starts)} led to as many modes, of which one counts; there may be better ones"
+        # Where no surrogate is good enough, the posterior is not near a normal one, and more modes are likely.
+        level: Level = "doubtful" if lonely and (outcome.refused or outcome.starts > 2) else "good"
+        yield Finding(level, f"{text}.")
     for mode in outcome.left_out:
         height = mode.value - min(one.value for one in outcome.modes)
         text = f"A mode with a log density {height:.3g} below the highest has about {mode.share.value:.0e} of its mass"

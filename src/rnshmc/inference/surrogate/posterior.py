@@ -93,7 +93,10 @@ def within_reach(training: Training, whitening: Whitening, tuning: Fitting) -> T
     inputs = dim if training.runs is None else training.runs.posed.inputs
     norms = np.linalg.norm(whitening.of_first(inputs).whiten(training.points[:, :inputs]), axis=1)
     order = np.argsort(norms, kind="stable")
-    order = order[norms[order] < tuning.reach_of(dim)]
+    heights = training.values - training.values.min(initial=np.inf)
+    order = order[
+        (norms[order] < tuning.reach_of(dim)) & (heights[order] <= tuning.highest * tuning.plausible_height(dim))
+    ]
     rows = 1 + dim * np.isfinite(training.gradients[order]).all(axis=1)
     return training.where(order[np.cumsum(rows) <= tuning.most_rows])
 

@@ -1,0 +1,66 @@
+"""Another attempt at a surrogate: at the mode that the first came upon, on low points, with as many more of them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rnshmc.inference import attempt
+from rnshmc.inference.attempt import Job, attempts, lowered
+from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.result.findings import Found
+from rnshmc.inference.stages.descent import descend
+from rnshmc.inference.surrogate.posterior import within_reach
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import DEFAULT, Tuning
+from rnshmc.random import stream
+from tests.inference.conftest import evaluations_of_potential
+from tests.inference.problems import Correlated, Modes
+
+
+def test_later_attempts_are_on_low_points_and_may_have_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first failed for what is far up, and points that it left are no reason to give up."""
+    archive = Archive(evaluations_of_potential(Correlated()), lambda _: None)
+    job = Job(archive, stream(1, "attempts"), DEFAULT, 1000)
+    seen: list[Tuning] = []
+
+    def refused(job: Job, found: Found) -> list[Found]:
+        seen.append(job.tuning)
+        job.archive.evaluate(job.rng.standard_normal((30, 5)), "training")
+        return [replace(found, refused=True)]
+
+    monkeypatch.setattr(attempt, "attempt", refused)
+    mode = descend(archive, np.zeros(5), DEFAULT)
+    list(attempts(job, Found(modes=(mode,), whitening=mode.whitening)))
+    known = len(archive.training().values)
+    assert [tuning.fitting.highest for tuning in seen] == [np.inf, DEFAULT.low, DEFAULT.low]
+    most = [tuning.training.most_points - DEFAULT.training.most_points for tuning in seen]
+    assert most == [0, known - 60, known - 30]
+
+
+def test_points_that_are_too_high_are_not_trained_on() -> None:
+    archive = Archive(evaluations_of_potential(Correlated()), lambda _: None)
+    archive.evaluate(stream(2, "heights").standard_normal((200, 5)), "start")
+    training, low = archive.training(), replace(DEFAULT.fitting, highest=1.5)
+    whitening = Whitening(np.zeros(5), np.eye(5))
+    heights = training.values - training.values.min()
+    highest = 1.5 * (8.0 + 5.0)
+    assert 0 < (heights > highest).sum() < 200
+    kept = within_reach(training, whitening, low)
+    assert len(kept.values) == (heights <= highest).sum()
+    assert (kept.values - training.values.min()).max() <= highest
+    assert len(within_reach(training, whitening, DEFAULT.fitting).values) == 200
+
+
+def test_an_attempt_begins_at_the_mode_below_what_the_last_came_upon() -> None:
+    """The descent ended where no mode is: one point of the training is 18 below it, at the foot of a mode."""
+    archive = Archive(evaluations_of_potential(Modes()), lambda _: None)
+    job = Job(archive, stream(3, "lower"), DEFAULT, 1000)
+    ended = replace(descend(archive, np.array([-5.0, 1.0]), DEFAULT), value=20.0)
+    archive.evaluate(np.array([[4.0, 0.5]]), "training")
+    found = lowered(job, Found(modes=(ended,), whitening=ended.whitening))
+    [mode] = found.modes
+    assert mode.converged
+    assert mode.value < 0.1
+    # One that is as low as all that was seen stays.
+    assert lowered(job, found) is found
