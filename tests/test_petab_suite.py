@@ -111,7 +111,11 @@ def suite(tmp_path: Path) -> tuple[Path, Path, Path]:
         path = results / "Small_2020" / str(one["peer"]) / "1.json"
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(one))
-    for name, dim, reason in (("Large_2010", 0, "61 estimated parameters"), ("Small_2020", 2, "")):
+    for name, dim, reason in (
+        ("Large_2010", 0, "61 estimated parameters"),
+        ("Small_2020", 2, ""),
+        ("Other_2000", 3, ""),
+    ):
         (results / name).mkdir(exist_ok=True)
         (results / name / "built.json").write_text(json.dumps({"dim": dim, "reason": reason}))
     return folder, results, references
