@@ -9,7 +9,7 @@ import numpy as np
 import pypesto.sample
 from peers.counted import Counted
 from peers.gradient_peers import chain_outcome
-from peers.measures import GOAL, chain_draws
+from peers.measures import chain_draws
 from peers.our_peers import outcome_of
 from peers.outcome import Outcome
 from peers.problems import Problem
@@ -23,6 +23,8 @@ TEMPERATURES = 3
 """Tempered chains, as in the examples of pyPESTO."""
 FIRST = 4000
 """Iterations after which a chain is looked at first; then each time that it has doubled."""
+TELLING = 500
+"""Effective draws from which the simulations until the goal are extrapolated."""
 SLOWER = 2.2
 """A chain is not doubled where so many times its seconds would exceed the limit."""
 LATEST = 0.75
@@ -63,7 +65,7 @@ def metropolis(settings: Mapping[str, Any]) -> pypesto.sample.Sampler:
 
 
 def _until_goal(sampler: pypesto.sample.Sampler, chains: int, target: Counted, problem: Problem, seed: int) -> Outcome:
-    """A chain that is doubled until it has `GOAL` effective draws after its burn-in, or its limits end it."""
+    """A chain that is doubled until it has `TELLING` effective draws after its burn-in, or its limits end it."""
     assert isinstance(problem, PetabProblem)
     np.random.seed(seed)  # noqa: NPY002 pyPESTO draws from the global state
     started = process_time()
@@ -73,7 +75,7 @@ def _until_goal(sampler: pypesto.sample.Sampler, chains: int, target: Counted, p
         sampler.sample(more)
         chain = sampler.get_samples().trace_x[0]
         kept = after_burn_in(chain)
-        if kept.converged and min(chain_draws(_halves(kept.draws))) >= GOAL:
+        if kept.converged and min(chain_draws(_halves(kept.draws))) >= TELLING:
             break
         more = min(len(chain), (target.max_units - target.units) // chains)
     found = chain_outcome(_halves(kept.draws), kept.burn_in * target.units)
