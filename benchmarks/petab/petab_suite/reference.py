@@ -2,8 +2,9 @@
 
 Chains of pyPESTO's adaptive Metropolis, or of its adaptive parallel tempering where there are several modes, from
 starts around the nominal values, are prolonged until R-hat and the effective sample size are those of a reference.
-Their proposals begin with the Laplace approximation at the nominal values, and are adapted with a longer memory than by
-default. Where the seconds are spent first, the file says so, and is no reference.
+Their proposals are adapted in a pilot run, from the Laplace approximation at the nominal values on, and kept after it:
+chains that go on adapting to their latest states, as by default, have variances that are too small. Where the seconds
+are spent first, the file says so, and is no reference.
 """
 
 import argparse
@@ -23,18 +24,17 @@ from peers.measures import Moments, chain_draws
 from peers.reference import ENOUGH
 from petab_suite.moments import LARGEST_RHAT, LEAST, QUANTILES, Reference
 from petab_suite.problem import PetabProblem, make_problem
-from petab_suite.samplers import FIRST, metropolis, tempering
+from petab_suite.samplers import FIRST, TEMPERATURES
 
 from rnshmc.types import Array
 
 SEED = 20170913
 AROUND = 0.02
 """Part of the way from the nominal values to a uniform draw from the box, on which a chain starts."""
-BURN_IN = 0.25
-"""Share of each chain that is left out."""
 UNLIMITED = 10**9
-SAMPLERS = {"adaptive_metropolis": metropolis, "adaptive_tempering": tempering}
 CHAINS = 4
+PILOT = 8000
+"""Iterations that adapt proposals and temperatures, and are left out."""
 SETTINGS = {"decay_constant": 0.8, "threshold_sample": 1000}
 """By default the covariance of proposals is that of the last hundred states or so, which are correlated."""
 STEP = 1e-4
@@ -43,12 +43,39 @@ WIDEST = 0.25
 """Standard deviation of a direction that the data leave open, as a part of the box."""
 
 
+class Metropolis(pypesto.sample.AdaptiveMetropolisSampler):  # type: ignore[misc]
+    """pyPESTO's adaptive Metropolis with proposals that are kept after the pilot run."""
+
+    def _update_proposal(self, x: Array, lpost: float, log_p_acc: float, n_sample_cur: int) -> None:
+        if n_sample_cur <= PILOT:
+            super()._update_proposal(x, lpost, log_p_acc, n_sample_cur)
+
+
+class Tempering(pypesto.sample.AdaptiveParallelTemperingSampler):  # type: ignore[misc]
+    """pyPESTO's adaptive parallel tempering with temperatures that are kept after the pilot run."""
+
+    def adjust_betas(self, i_sample: int, swapped: Sequence[bool]) -> None:
+        if len(self.samplers[0].trace_x) <= PILOT:
+            super().adjust_betas(i_sample, swapped)
+
+
+def _metropolis(settings: dict[str, Any]) -> pypesto.sample.Sampler:
+    return Metropolis({**settings, "show_progress": False})
+
+
+def _tempering(settings: dict[str, Any]) -> pypesto.sample.Sampler:
+    return Tempering(_metropolis(settings), n_chains=TEMPERATURES, options={"show_progress": False})
+
+
+SAMPLERS = {"metropolis": _metropolis, "tempering": _tempering}
+
+
 @dataclass(frozen=True)
 class Long:
     """Chains and what they took."""
 
     chains: Array
-    """Without the burn-in, (chains, n, d)."""
+    """Without the pilot run, (chains, n, d)."""
     simulations: int
 
 
@@ -60,17 +87,16 @@ def long_runs(problem: PetabProblem, make_sampler: Callable[[dict[str, Any]], py
     samplers = [make_sampler(proposals) for _ in range(CHAINS)]
     for sampler in samplers:
         sampler.initialize(problem.counted(target), _start(problem, target, rng))
-    more = FIRST
+    more = PILOT + FIRST
     while True:
         for sampler in samplers:
             sampler.sample(more)
-        chains = np.stack([sampler.get_samples().trace_x[0] for sampler in samplers])
-        kept = chains[:, int(BURN_IN * chains.shape[1]) :]
-        print(f"{chains.shape[1]} iterations, R-hat {rhat(kept):.3f}, draws {chain_draws(kept)}", flush=True)
+        kept = np.stack([sampler.get_samples().trace_x[0][PILOT + 1 :] for sampler in samplers])
+        print(f"{kept.shape[1]} iterations, R-hat {rhat(kept):.3f}, draws {chain_draws(kept)}", flush=True)
         # The next round takes half as long as everything so far.
         if enough(kept) or 1.6 * (process_time() - started) > problem.max_seconds:
             return Long(kept, target.units)
-        more = chains.shape[1] // 2
+        more = kept.shape[1] // 2
 
 
 def _start(problem: PetabProblem, target: Counted, rng: np.random.Generator) -> Array:

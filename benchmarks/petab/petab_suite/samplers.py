@@ -1,9 +1,7 @@
 """`rnshmc.sample` and the samplers of pyPESTO on a PEtab problem, as their users call them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import process_time
-from typing import Any
 
 import numpy as np
 import pypesto.sample
@@ -43,25 +41,16 @@ def rnshmc_gradient(target: Counted, problem: Problem, seed: int) -> Outcome:
 
 def adaptive_tempering(target: Counted, problem: Problem, seed: int) -> Outcome:
     """pyPESTO's adaptive parallel tempering of `TEMPERATURES` adaptive Metropolis chains."""
-    return _until_goal(tempering({}), TEMPERATURES, target, problem, seed)
+    sampler = pypesto.sample.AdaptiveParallelTemperingSampler(
+        pypesto.sample.AdaptiveMetropolisSampler(), n_chains=TEMPERATURES, options={"show_progress": False}
+    )
+    return _until_goal(sampler, TEMPERATURES, target, problem, seed)
 
 
 def adaptive_metropolis(target: Counted, problem: Problem, seed: int) -> Outcome:
     """pyPESTO's adaptive Metropolis."""
-    return _until_goal(metropolis({}), 1, target, problem, seed)
-
-
-def tempering(settings: Mapping[str, Any]) -> pypesto.sample.Sampler:
-    """A sampler of pyPESTO, with settings of its chains that are not the default."""
-    inner = metropolis(settings)
-    return pypesto.sample.AdaptiveParallelTemperingSampler(
-        inner, n_chains=TEMPERATURES, options={"show_progress": False}
-    )
-
-
-def metropolis(settings: Mapping[str, Any]) -> pypesto.sample.Sampler:
-    """A sampler of pyPESTO, with settings that are not the default."""
-    return pypesto.sample.AdaptiveMetropolisSampler({**settings, "show_progress": False})
+    sampler = pypesto.sample.AdaptiveMetropolisSampler({"show_progress": False})
+    return _until_goal(sampler, 1, target, problem, seed)
 
 
 def _until_goal(sampler: pypesto.sample.Sampler, chains: int, target: Counted, problem: Problem, seed: int) -> Outcome:

@@ -12,7 +12,7 @@ from peers.table import write_runs
 from peers.wording import count, seconds, spread
 from petab_suite.problems import names
 from petab_suite.results import NO_RESULT, OTHERS, WRONG, Problem, Said, problems
-from petab_suite.texts import HOW, MEASURES, UNITS, how_it_was_run, packages
+from petab_suite.texts import ACCURACY, HOW, MEASURES, UNITS, how_it_was_run, packages
 from suites import figure
 from suites.figure import Style
 from suites.rows import LOST, OURS, Row, times, units_of
@@ -64,6 +64,7 @@ def page(problems: Sequence[Problem], left_out: LeftOut, drawing: str, packages:
         *map(_line, rows),
         "",
         *_verdicts(problems),
+        *_runs(rows),
         *_references(problems),
         *_left_out(left_out),
         *how_it_was_run(runs, packages),
@@ -125,6 +126,26 @@ def _simulating(runs: Sequence[Verdict]) -> str:
     """Seconds in simulations until the goal, median over seeds."""
     taken = sorted(run.units_goal * run.evaluation_s for run in runs)
     return seconds(taken[len(taken) // 2]) if taken and np.isfinite(taken[len(taken) // 2]) else "-"
+
+
+def _runs(rows: Sequence[Row]) -> list[str]:
+    """What each run of another sampler came to."""
+    return [
+        "## The other samplers",
+        "",
+        *ACCURACY,
+        "",
+        "| problem | sampler | simulations spent | accuracy, in draws | says |",
+        "|---|---|---|---|---|",
+        *(_run(row.name, run) for row in rows for name in OTHERS for run in row.runs[name]),
+        "",
+    ]
+
+
+def _run(name: str, run: Verdict) -> str:
+    accuracy = f"{count(run.draws_mean)} / {count(run.draws_variance)}"
+    cells = [name, STYLES[run.peer].label, count(run.units), accuracy, run.says.replace("|", "/")[:80]]
+    return f"| {' | '.join(cells)} |"
 
 
 def _verdicts(problems: Sequence[Problem]) -> list[str]:

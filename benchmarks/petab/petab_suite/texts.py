@@ -20,9 +20,17 @@ MEASURES = [
     "simulations until the same accuracy."
 ]
 
+ACCURACY = [
+    "Accuracy is that of means / of variances, in independent draws. A chain ends at 500 effective draws by its own "
+    "account, or at its limits. pyPESTO's chains adapt their proposals to their latest states all along, so that they "
+    "are not of the posterior alone; where their accuracy is far below their own account, a longer run does not reach "
+    "the goal, and counts as not reached."
+]
+
 HOW = [
     "Four chains of pyPESTO's adaptive Metropolis, or of its adaptive parallel tempering on problems with several "
-    "modes, from starts around the nominal values, without their first quarter. They are prolonged until R-hat of all "
+    "modes, from starts around the nominal values. Proposals and temperatures are adapted in a pilot run of 8000 "
+    "iterations, which is left out, and kept after it. Chains are prolonged until R-hat of all "
     f"parameters is below {LARGEST_RHAT} and errors are those of {ENOUGH} independent draws, or a limit of seconds; "
     f"with fewer than {LEAST} draws then, or a larger R-hat, there is no reference. Moments, quantiles and Monte Carlo "
     "errors are kept in `benchmarks/petab/reference`."
