@@ -77,20 +77,29 @@ def _result(problems: Sequence[Problem], rows: Sequence[Row]) -> list[str]:
     lost = [row.name for row in rows if row.lost]
     neither = [row.name for row in rows if np.isnan(row.ratio)]
     without = [problem.name for problem in problems if problem.row is None]
-    middle = f"{count(float(np.median(ratios)))} times" if ratios else "an unknown number of times"
     return [
         f"`rnshmc.sample` on {len(problems)} problems of the collection "
         "[Benchmark-Models-PEtab](https://github.com/Benchmarking-Initiative/Benchmark-Models-PEtab), with AMICI's "
         "gradients, beside pyPESTO's adaptive parallel tempering and adaptive Metropolis.",
         "",
-        f"On {len(rows)} of them there is a reference. In the median over these, the better of the two takes "
-        f"**{middle} the simulations** of `rnshmc.sample`, and at least {AIM:.0f} times on "
+        f"On {len(rows)} of them there is a reference. In the median over these, the better of the two "
+        f"{_middle(ratios)}; it takes at least {AIM:.0f} times as many, or alone misses the goal, on "
         f"{sum(ratio >= AIM for ratio in ratios)} (goal: on 15). {_named(lost)}"
         + (f" No sampler reached the goal on {', '.join(neither)}." if neither else "")
         + (f" There is no reference of {', '.join(without)}." if without else ""),
         "",
         _rightly(problems),
     ]
+
+
+def _middle(ratios: Sequence[float]) -> str:
+    """The median, the lower one of two: a ratio that was seen, infinite where the others miss the goal."""
+    if not ratios:
+        return "cannot be compared with `rnshmc.sample`"
+    middle = sorted(ratios)[(len(ratios) - 1) // 2]
+    if np.isinf(middle):
+        return "**misses the goal** that `rnshmc.sample` reaches"
+    return f"takes **{count(middle)} times the simulations** of `rnshmc.sample`"
 
 
 def _named(lost: Sequence[str]) -> str:
