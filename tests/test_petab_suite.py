@@ -143,6 +143,12 @@ def test_the_page_tells_ratios_verdicts_and_what_was_not_run(suite: tuple[Path, 
     assert "- Small_2020: not" not in text
 
 
+def test_a_sampler_that_was_not_run_is_named() -> None:
+    text = page([problem(runs()[:2], REFERENCE)], NOTHING_LEFT_OUT, "figure.png", ())
+    assert "- Small_2020: no adaptive Metropolis" in text
+    assert "no adaptive parallel tempering" not in text
+
+
 @pytest.mark.parametrize(("units", "lost"), [(3599, False), (3601, True)])
 def test_what_is_lost_is_said(units: int, lost: bool) -> None:
     of = [run(OURS, units), *runs()[1:]]

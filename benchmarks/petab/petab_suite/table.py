@@ -66,7 +66,7 @@ def page(problems: Sequence[Problem], left_out: LeftOut, drawing: str, packages:
         *_verdicts(problems),
         *_runs(rows),
         *_references(problems),
-        *_left_out(left_out),
+        *_left_out(left_out, rows),
         *how_it_was_run(runs, packages),
     ]
     return "\n".join(lines) + "\n"
@@ -207,8 +207,9 @@ def _reference(problem: Problem) -> str:
     return f"| {' | '.join([problem.name, *cells, '' if known.converged else 'no reference'])} |"
 
 
-def _left_out(left_out: LeftOut) -> list[str]:
-    lines = [f"- {name}: not built, {reason}" for name, reason in left_out.not_built.items()]
+def _left_out(left_out: LeftOut, rows: Sequence[Row]) -> list[str]:
+    lines = [f"- {row.name}: no {STYLES[name].label}" for row in rows for name in STYLES if not row.runs[name]]
+    lines += [f"- {name}: not built, {reason}" for name, reason in left_out.not_built.items()]
     lines += [f"- {name}: not run here" for name in left_out.not_run]
     return ["## Not run", "", *lines, ""] if lines else []
 
