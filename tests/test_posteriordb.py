@@ -13,9 +13,10 @@ from peers.judge import Verdict
 from peers.our_peers import rnshmc_gradient
 from peers.problems import Problem
 from posteriordb.database import names, read
-from posteriordb.figure import draw
 from posteriordb.run import NOT_COMPILED
-from posteriordb.table import OTHERS, OURS, Row, page, rows
+from posteriordb.table import OTHERS, STYLES, page, rows
+from suites.figure import draw
+from suites.rows import OURS, Row
 
 from rnshmc.errors import DataError
 from rnshmc.targets.gaussian import Gaussian
@@ -144,7 +145,7 @@ def test_what_is_lost_is_said(results: tuple[Path, Path]) -> None:
 
 def test_the_figure_shows_what_was_not_reached_apart() -> None:
     units = {"a": {OURS: [100.0, np.inf], OTHERS[0]: [1000.0], OTHERS[1]: [2000.0]}}
-    (axes,) = draw(units).axes
+    (axes,) = draw(units, STYLES, "units").axes
     ours, not_ours = (line for line in axes.lines[:2])
     assert np.array_equal(ours.get_xdata(), [100.0])
     (x,) = np.asarray(not_ours.get_xdata(), dtype=float)

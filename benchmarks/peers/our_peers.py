@@ -21,14 +21,14 @@ def rnshmc_gradient(target: Counted, problem: Problem, seed: int) -> Outcome:
     """rnshmc.sample on log density and gradient, 2000 draws: errors are to be those of 1000 independent ones."""
     start = problem.starts(np.random.default_rng(seed), 1)[0]
     result = rnshmc.sample(target.log_density_and_gradient, start, seed=seed, progress_bar=False)
-    return _outcome(result, problem)
+    return outcome_of(result, problem)
 
 
 def rnshmc_values(target: Counted, problem: Problem, seed: int) -> Outcome:
     """rnshmc.sample on the log density alone."""
     start = problem.starts(np.random.default_rng(seed), 1)[0]
     result = rnshmc.sample(target.log_density, start, gradient=False, seed=seed, progress_bar=False)
-    return _outcome(result, problem)
+    return outcome_of(result, problem)
 
 
 def rnshmc_model(target: Counted, problem: Problem, seed: int) -> Outcome:
@@ -39,7 +39,7 @@ def rnshmc_model(target: Counted, problem: Problem, seed: int) -> Outcome:
     bounds = {name: "positive" for name, positive in zip(model.names, model.positive, strict=True) if positive}
     posterior = as_model(model, target.forward)
     result = rnshmc.sample(posterior, start, names=model.names, bounds=bounds, seed=seed, progress_bar=False)
-    return _outcome(result, problem)
+    return outcome_of(result, problem)
 
 
 def as_model(problem: ForwardProblem, forward: Callable[[Array], Array]) -> rnshmc.Model:
@@ -57,7 +57,8 @@ def as_model(problem: ForwardProblem, forward: Callable[[Array], Array]) -> rnsh
     )
 
 
-def _outcome(result: Result, problem: Problem) -> Outcome:
+def outcome_of(result: Result, problem: Problem) -> Outcome:
+    """A result of rnshmc as that of a peer."""
     mean, variance, kurtosis = _moments(result, problem)
     own = (
         1.0 / np.mean(mean.standard_error**2 / variance.value),
@@ -68,7 +69,16 @@ def _outcome(result: Result, problem: Problem) -> Outcome:
     warmup = result.spent.units - by_stage[CORRECTION].units if CORRECTION in by_stage else np.nan
     says = f"{result.verdict.level}, {result.outcome.method}, sd(U - V) {result.outcome.surrogate_error:.2f}"
     good = result.verdict.level == "good"
-    return Outcome(mean.value, variance.value, says, good, (float(own[0]), float(own[1])), float(warmup))
+    return Outcome(
+        mean.value,
+        variance.value,
+        says,
+        good,
+        (float(own[0]), float(own[1])),
+        float(warmup),
+        standard_error=np.stack([mean.standard_error, variance.standard_error]),
+        findings=tuple(finding.text for finding in result.verdict.findings if finding.level != "good"),
+    )
 
 
 def _moments(result: Result, problem: Problem) -> tuple[Estimate, Estimate, Array]:

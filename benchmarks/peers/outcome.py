@@ -21,3 +21,7 @@ class Outcome:
     """Effective draws for means and variances by its own account; NaN where it gives none."""
     warmup_units: float = np.nan
     """Units before the first draw that counts, where further draws would go on at the same rate; otherwise NaN."""
+    standard_error: Array | None = None
+    """Of the means and of the variances by its own account, (2, dim); None where it gives none."""
+    findings: tuple[str, ...] = ()
+    """What it says against its result."""

@@ -1,83 +1,44 @@
 """The page of posteriordb from its runs: python -m posteriordb.table --folder F --results R --table T --page P ..."""
 
 import argparse
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from peers.judge import Verdict, judge
 from peers.measures import Moments
 from peers.table import write_runs
 from peers.wording import count, machine, median, seconds, spread, versions
 from posteriordb.database import read
-from posteriordb.figure import draw
 from posteriordb.run import NOT_COMPILED
+from suites import figure
+from suites.figure import Style
+from suites.rows import LOST, OURS, Row, make_row, ordered, read_runs, times, units_of
 
-OURS, OTHERS = "rnshmc", ("nutpie_low_rank", "stan_nuts")
-LOST = 1.2
-"""Ours counts as lost above so many times the units of nutpie."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """All runs on one posterior."""
-
-    name: str
-    dim: int
-    runs: dict[str, list[Verdict]]
-    """By sampler, then seed."""
-    right: int
-    """Of our results: how many have the errors that they claim, whatever level they have."""
-
-    def units(self, sampler: str) -> float:
-        """Median units until the goal."""
-        return median(self.runs[sampler], "units_goal")
-
-    @property
-    def ratio(self) -> float:
-        """Units of nutpie's low rank over ours; NaN where neither reached the goal."""
-        ours, other = self.units(OURS), self.units(OTHERS[0])
-        return np.nan if np.isinf(ours) and np.isinf(other) else 0.0 if np.isinf(ours) else other / ours
-
-    @property
-    def good(self) -> list[Verdict]:
-        """Of our results, those that are called good."""
-        return [run for run in self.runs[OURS] if run.says_good]
+OTHERS = ("nutpie_low_rank", "stan_nuts")
+STYLES = {
+    OURS: figure.OURS,
+    "nutpie_low_rank": Style("nutpie, low rank", *figure.FIRST_OTHER),
+    "stan_nuts": Style("Stan's NUTS", *figure.SECOND_OTHER),
+}
 
 
 def rows(folder: Path, results: Path) -> tuple[list[Row], list[str]]:
     """A row for each posterior, those with the largest gain first, and the names of what does not compile."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for path in sorted(results.glob("*/*/*.json")):
-        run = json.loads(path.read_text())
-        found.setdefault(run["problem"], []).append(run)
+    found = read_runs(results)
     compiled = {name: runs for name, runs in found.items() if runs[0]["ended"] != NOT_COMPILED}
-    made = [_row(folder, name, runs) for name, runs in compiled.items()]
-    return sorted(made, key=lambda row: (np.isnan(row.ratio), -row.ratio)), sorted(set(found) - set(compiled))
+    made = [make_row(runs, _reference(folder, name), OTHERS, OTHERS[:1]) for name, runs in compiled.items()]
+    return ordered(made), sorted(set(found) - set(compiled))
 
 
-def _row(folder: Path, name: str, runs: Sequence[dict[str, Any]]) -> Row:
+def _reference(folder: Path, name: str) -> tuple[Moments, tuple[float, float]]:
     draws = read(folder, name).draws
-    moments, known = Moments.of(draws), (float(len(draws)), float(len(draws)))
-    verdicts = [judge(run, moments, known) for run in runs]
-    by_sampler = {sampler: [v for v in verdicts if v.peer == sampler] for sampler in (OURS, *OTHERS)}
-    right = sum(
-        judge(_called_good(run), moments, known).honest for run in runs if run["peer"] == OURS and run["outcome"]
-    )
-    return Row(name, runs[0]["dim"], by_sampler, right)
+    return Moments.of(draws), (float(len(draws)), float(len(draws)))
 
 
-def _called_good(run: dict[str, Any]) -> dict[str, Any]:
-    return {**run, "outcome": {**run["outcome"], "says_good": True}}
-
-
-def page(rows: Sequence[Row], not_compiled: Sequence[str], figure: str) -> str:
+def page(rows: Sequence[Row], not_compiled: Sequence[str], drawing: str) -> str:
     """The page in Markdown."""
     runs = [run for row in rows for runs in row.runs.values() for run in runs]
-    lost = [row.name for row in rows if row.ratio * LOST < 1.0]
+    lost = [row.name for row in rows if row.lost]
     ratios = [row.ratio for row in rows if not np.isnan(row.ratio)]
     ours = [run for row in rows for run in row.runs[OURS]]
     good, right = [run for run in ours if run.says_good], sum(row.right for row in rows)
@@ -93,7 +54,7 @@ def page(rows: Sequence[Row], not_compiled: Sequence[str], figure: str) -> str:
         f"`rnshmc.sample`. {_lost(lost)} Of {len(ours)} results of `rnshmc.sample`, {len(good)} were called good, "
         f"{rightly} of them rightly; {right} were right, {rightly} of these ({share}) called good.",
         "",
-        f"![Units of each sampler on each posterior]({figure})",
+        f"![Units of each sampler on each posterior]({drawing})",
         "",
         "Units until means and variances of the constrained parameters both have the accuracy of 1000 independent "
         "draws, median over seeds with the largest in parentheses. A value of the log density is 1 unit, its gradient "
@@ -135,17 +96,13 @@ def _line(row: Row) -> str:
         str(row.dim),
         spread(ours, "units_goal"),
         *(spread(row.runs[other], "units_goal") for other in OTHERS),
-        "-" if np.isnan(row.ratio) else "ours not reached" if row.ratio == 0 else _times(row.ratio),
+        times(row.ratio, "nutpie"),
         seconds(median(ours, "overhead_s")),
         ours[0].says.splitlines()[0].replace("|", "/")[:60],
         f"{len(row.good)} of {len(ours)}",
         f"{sum(run.honest for run in row.good)} of {len(row.good)}" if row.good else "-",
     ]
     return f"| {' | '.join(cells)} |"
-
-
-def _times(ratio: float) -> str:
-    return "nutpie not reached" if np.isinf(ratio) else f"{ratio:.3g}"
 
 
 def main() -> None:
@@ -155,8 +112,7 @@ def main() -> None:
     arguments = parser.parse_args()
     made, not_compiled = rows(arguments.folder, arguments.results)
     write_runs(arguments.table, [run for row in made for runs in row.runs.values() for run in runs])
-    units = {row.name: {name: [run.units_goal for run in runs] for name, runs in row.runs.items()} for row in made}
-    draw(units).savefig(arguments.figure, dpi=150)
+    figure.draw(units_of(made), STYLES, "units").savefig(arguments.figure, dpi=150)
     arguments.page.write_text(page(made, not_compiled, arguments.figure.name))
 
 
