@@ -18,8 +18,9 @@ from tests.inference.conftest import evaluations_of_potential
 from tests.inference.problems import Correlated, Modes
 
 
-def test_later_attempts_are_on_low_points_and_may_have_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first failed for what is far up, and points that it left are no reason to give up."""
+@pytest.mark.parametrize("emulating", [False, True])
+def test_later_attempts_are_on_low_points_and_may_have_more(emulating: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first failed for what is far up, and its points are no reason to give up; emulators go on with all runs."""
     archive = Archive(evaluations_of_potential(Correlated()), lambda _: None)
     job = Job(archive, stream(1, "attempts"), DEFAULT, 1000)
     seen: list[Tuning] = []
@@ -31,7 +32,11 @@ def test_later_attempts_are_on_low_points_and_may_have_more(monkeypatch: pytest.
 
     monkeypatch.setattr(attempt, "attempt", refused)
     mode = descend(archive, np.zeros(5), DEFAULT)
+    archive.emulating = emulating
     list(attempts(job, Found(modes=(mode,), whitening=mode.whitening)))
+    if emulating:
+        assert seen == 3 * [DEFAULT]
+        return
     known = len(archive.training().values)
     assert [tuning.fitting.highest for tuning in seen] == [np.inf, DEFAULT.low, DEFAULT.low]
     most = [tuning.training.most_points - DEFAULT.training.most_points for tuning in seen]

@@ -53,14 +53,16 @@ def attempts(job: Job, found: Found) -> Iterator[Found]:
         # Noise is fitted no better by another surrogate.
         if found.rows is not None or job.archive.noise > job.tuning.judging.noisy:
             return
-        found = lowered(job, found)
-        tuning = job.tuning.again(known=len(job.archive.training().values))
+        # Outputs of a model are as smooth far up as elsewhere, and their emulators are fitted to all runs.
+        if not job.archive.emulating:
+            found = lowered(job, found)
+            tuning = job.tuning.again(known=len(job.archive.training().values))
 
 
 def lowered(job: Job, found: Found) -> Found:
     """With the mode that is below the lowest potential that training came upon, where that is far below the mode."""
     known, tuning = job.archive.slopes(), job.tuning
-    if len(found.modes) > 1 or job.archive.part is not None or job.archive.emulating or not len(known.values):
+    if len(found.modes) > 1 or job.archive.part is not None or not len(known.values):
         return found
     [mode], best = found.modes, int(np.argmin(known.values))
     if known.values[best] > mode.value - tuning.probing.lower - tuning.probing.noise * job.archive.noise:
