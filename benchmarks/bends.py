@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from inference import Banana, LogGamma, Student, Twisted
-from peers.problems import Funnel
+from peers.known_laws import Funnel
 from threadpoolctl import threadpool_limits
 
 import rnshmc

@@ -19,16 +19,20 @@ from rnshmc.types import Array
 
 def rnshmc_gradient(target: Counted, problem: Problem, seed: int) -> Outcome:
     """rnshmc.sample on log density and gradient, 2000 draws: errors are to be those of 1000 independent ones."""
-    start = problem.starts(np.random.default_rng(seed), 1)[0]
-    result = rnshmc.sample(target.log_density_and_gradient, start, seed=seed, progress_bar=False)
+    result = rnshmc.sample(target.log_density_and_gradient, _starts(problem, seed), seed=seed, progress_bar=False)
     return outcome_of(result, problem)
 
 
 def rnshmc_values(target: Counted, problem: Problem, seed: int) -> Outcome:
     """rnshmc.sample on the log density alone."""
-    start = problem.starts(np.random.default_rng(seed), 1)[0]
-    result = rnshmc.sample(target.log_density, start, gradient=False, seed=seed, progress_bar=False)
+    result = rnshmc.sample(target.log_density, _starts(problem, seed), gradient=False, seed=seed, progress_bar=False)
     return outcome_of(result, problem)
+
+
+def _starts(problem: Problem, seed: int) -> Array:
+    """One start, or eight for each mode."""
+    rng = np.random.default_rng(seed)
+    return problem.starts(rng, 8 * problem.modes) if problem.modes > 1 else problem.starts(rng, 1)[0]
 
 
 def rnshmc_model(target: Counted, problem: Problem, seed: int) -> Outcome:

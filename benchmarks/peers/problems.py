@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from peers.forward import ForwardProblem
 from peers.forward_models import MODELS
+from peers.known_laws import Banana, EightSchools, Funnel, Student, TwistedGaussian, three_normals, two_normals
 from peers.membrane import Membrane
 from peers.remote import RemotePotential
 
@@ -22,66 +23,6 @@ from rnshmc.targets.stored import read_arrays
 from rnshmc.types import Array, Potential
 
 HERE = Path(__file__).parent
-
-
-class TwistedGaussian:
-    """N(0, diag(100, 1, ..., 1)) with x_2 bent along a parabola (Haario, Saksman, Tamminen 1999), as a potential.
-
-    U(x) = x_1^2 / 200 + (x_2 + b x_1^2 - 100 b)^2 / 2 + sum_{k > 2} x_k^2 / 2
-    """
-
-    def __init__(self, dim: int = 10, bend: float = 0.1) -> None:
-        self.dim = dim
-        self._bend = bend
-
-    def value(self, q: Array) -> float:
-        return self.value_and_grad(q)[0]
-
-    def gradient(self, q: Array) -> Array:
-        return self.value_and_grad(q)[1]
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        across = q[1] + self._bend * (q[0] ** 2 - 100.0)
-        gradient = q.copy()
-        gradient[:2] = q[0] / 100.0 + 2.0 * self._bend * q[0] * across, across
-        return float(q[0] ** 2 / 200.0 + 0.5 * (across**2 + q[2:] @ q[2:])), gradient
-
-    def sample(self, rng: np.random.Generator, n: int) -> Array:
-        """Independent draws, shape (n, dim)."""
-        draws = rng.standard_normal((n, self.dim))
-        draws[:, 0] *= 10.0
-        draws[:, 1] -= self._bend * (draws[:, 0] ** 2 - 100.0)
-        return draws
-
-
-class Funnel:
-    """v ~ N(0, 9), x_k ~ N(0, exp(v)) given v (Neal 2003), as a potential of (v, x_1, ..., x_{dim - 1})."""
-
-    def __init__(self, dim: int = 6) -> None:
-        self.dim = dim
-
-    def value(self, q: Array) -> float:
-        return self.value_and_grad(q)[0]
-
-    def gradient(self, q: Array) -> Array:
-        return self.value_and_grad(q)[1]
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        v, x = q[0], q[1:]
-        with np.errstate(over="ignore"):
-            precision = np.exp(-v)
-            squares = 0.5 * precision * (x @ x)
-        if not np.isfinite(squares):
-            raise NumericalError("the potential of the funnel overflows")
-        half = 0.5 * len(x)
-        return float(v**2 / 18.0 + half * v + squares), np.concatenate(([v / 9.0 + half - squares], precision * x))
-
-    def sample(self, rng: np.random.Generator, n: int) -> Array:
-        """Independent draws, shape (n, dim)."""
-        draws = rng.standard_normal((n, self.dim))
-        draws[:, 0] *= 3.0
-        draws[:, 1:] *= np.exp(0.5 * draws[:, :1])
-        return draws
 
 
 class UnconstrainedGarch:
@@ -138,6 +79,9 @@ class Problem:
     model: ForwardProblem | None = None
     """For peers that emulate a model's outputs; None where there is no model."""
 
+    modes: int = 1
+    """Where there are several, samplers that take several starts are given eight for each, drawn like the box."""
+
     variables: Callable[[Array], Array] | None = None
     """What is compared with the reference, (..., k), as a function of the coordinates, (..., dim); None: these."""
 
@@ -158,6 +102,7 @@ class _Recipe:
     scale: float | tuple[float, ...]
     box: float
     spread: float = 0.1
+    modes: int = 1
 
 
 def _elliptic(data: Path) -> Potential:
@@ -192,6 +137,13 @@ _RECIPES = {
     "garch": _Recipe(_garch, 3.0, box=5.0),
     "twisted": _Recipe(lambda _: TwistedGaussian(), (10.0, 15.0, *[1.0] * 8), box=6.0),
     "funnel": _Recipe(lambda _: Funnel(), (3.0, *[10.0] * 5), box=8.0),
+    "funnel_10": _Recipe(lambda _: Funnel(10), (3.0, *[10.0] * 9), box=8.0),
+    "banana": _Recipe(lambda _: Banana(), (1.0, 2.0), box=6.0, spread=1.0),
+    "student": _Recipe(lambda _: Student(), 1.0, box=8.0, spread=1.0),
+    "eight_schools": _Recipe(lambda _: EightSchools(centred=False), (*[1.0] * 8, 5.0, 2.0), box=5.0),
+    "eight_schools_centred": _Recipe(lambda _: EightSchools(centred=True), (*[10.0] * 8, 5.0, 2.0), box=5.0),
+    "two_normals": _Recipe(lambda _: two_normals(), 4.0, box=4.0, spread=4.0, modes=2),
+    "three_normals": _Recipe(lambda _: three_normals(), 6.0, box=4.0, spread=6.0, modes=3),
     "membrane": _Recipe(lambda _: Membrane(read_observations(HERE / "membrane.csv")[1]), 2.0, box=4.0),
 }
 
@@ -217,4 +169,5 @@ def _of_recipe(name: str, data: Path) -> Problem:
     recipe = _RECIPES[name]
     potential = recipe.potential(data)
     scale = np.broadcast_to(np.array(recipe.scale, dtype=np.float64), (potential.dim,)).copy()
-    return Problem(potential, np.zeros(potential.dim), recipe.spread, -recipe.box * scale, recipe.box * scale, scale)
+    box = recipe.box * scale
+    return Problem(potential, np.zeros(potential.dim), recipe.spread, -box, box, scale, modes=recipe.modes)

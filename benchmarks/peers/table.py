@@ -29,10 +29,14 @@ MODEL_GOALS = {
 """Units that `rnshmc_model` was to take; forty for each parameter where no other number was set."""
 DESCRIPTIONS = {
     "a9a": "Logistic regression on a9a, its columns projected at random, with an intercept",
+    "banana": "x_1 standard normal, x_2 normal around x_1^2",
     "bank": "Logistic regression on Bank Marketing",
     "chain": "A linear chain of 30 reactions, stiff: 310 concentrations as a function of the logarithms of the rates",
     "decay": "The sum of two exponential decays, seen 40 times with errors of unknown size",
+    "eight_schools": "Eight schools, not centred",
+    "eight_schools_centred": "Eight schools, centred",
     "funnel": "Neal's funnel",
+    "funnel_10": "Neal's funnel",
     "garch": "GARCH(2, 1) model of a simulated series, without bounds",
     "lotka_volterra": "Hares and lynxes of the Lotka-Volterra equations, log-normal errors of two unknown sizes "
     "(posteriordb)",
@@ -41,7 +45,10 @@ DESCRIPTIONS = {
     "pde": "Elliptic inverse problem of paper A, on dolfinx",
     "pde_precise": "The elliptic inverse problem with a noise of 0.02",
     "sir": "An SIR epidemic, 20 weekly counts, negative binomial of unknown dispersion",
+    "student": "Three independent variables of Student's t with five degrees of freedom",
+    "three_normals": "Three normal densities of unequal shares and widths, 8 apart; 24 starts, standard deviation 6",
     "twisted": "Twisted Gaussian of Haario, Saksman and Tamminen",
+    "two_normals": "Two normal densities 8 standard deviations apart; 16 starts, standard deviation 4",
 }
 VALUES_ONLY = (
     "rnshmc_values",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from peers.problems import Funnel
+from peers.known_laws import Funnel
 
 import rnshmc
 from rnshmc.inference.bend import STRAIGHT, Bend, BentTransform, Layer

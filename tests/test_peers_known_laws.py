@@ -1,0 +1,80 @@
+"""Posteriors of the comparison that independent draws can be made of: gradients, and draws against the density."""
+
+import numpy as np
+import pytest
+from peers.known_laws import (
+    Banana,
+    EightSchools,
+    Funnel,
+    NormalMixture,
+    Student,
+    TwistedGaussian,
+    three_normals,
+    two_normals,
+)
+
+from rnshmc.errors import NumericalError
+from rnshmc.types import Array, Potential
+from tests.conftest import check_slope, z_bound
+
+LAWS = {
+    "twisted": TwistedGaussian(),
+    "funnel": Funnel(),
+    "banana": Banana(),
+    "student": Student(),
+    "schools": EightSchools(centred=False),
+    "two": two_normals(),
+    "three": three_normals(),
+}
+
+
+@pytest.mark.parametrize("potential", [*LAWS.values(), EightSchools(centred=True)], ids=[*LAWS, "centred"])
+def test_gradients_are_slopes(potential: Potential) -> None:
+    rng = np.random.default_rng(6)
+    for q in (np.linspace(-1.0, 2.0, potential.dim), 3.0 * rng.standard_normal(potential.dim)):
+        direction = rng.standard_normal(potential.dim)
+        check_slope(potential.value, float(potential.gradient(q) @ direction), q, direction)
+
+
+def moved(law: str, draws: Array) -> Array:
+    """z-scores of the mean over draws of q_i dU/dq_i - 1, which is 0 for draws of exp(-U) (integration by parts)."""
+    terms = draws * np.array([LAWS[law].gradient(q) for q in draws]) - 1.0
+    return np.asarray(terms.mean(axis=0) / (terms.std(axis=0, ddof=1) / np.sqrt(len(draws))))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_draws_are_those_of_the_density(law: str) -> None:
+    potential = LAWS[law]
+    draws = potential.sample(np.random.default_rng(1), 20000)
+    assert np.abs(moved(law, draws)).max() < z_bound(potential.dim)
+    # A tenth wider, they are others.
+    assert np.abs(moved(law, 1.1 * draws)).max() > z_bound(potential.dim)
+
+
+def test_both_forms_of_the_eight_schools_are_one_posterior() -> None:
+    centred, free = (EightSchools(centred=form) for form in (True, False))
+    of_centred, of_free = (form.sample(np.random.default_rng(2), 50) for form in (centred, free))
+    tau = np.exp(of_free[:, 9:])
+    np.testing.assert_allclose(of_centred[:, :8], of_free[:, 8:9] + tau * of_free[:, :8], rtol=1e-9, atol=1e-9)
+    jacobians = [free.value(q) - centred.value(p) + 8.0 * q[9] for q, p in zip(of_free, of_centred, strict=True)]
+    np.testing.assert_allclose(jacobians, 0.0, atol=1e-9)
+
+
+def test_shares_of_a_mixture_are_those_of_its_draws() -> None:
+    three = three_normals()
+    draws = three.sample(np.random.default_rng(3), 20000)
+    nearest = [(draws[:, 0] > 4.0).mean(), (draws[:, 1] > 4.0).mean()]
+    error = np.sqrt(np.array([0.16, 0.21]) / len(draws))
+    # Each of the others has less than 3e-5 of its mass beyond the middle.
+    assert (np.abs(np.array(nearest) - [0.2, 0.3]) < z_bound(2) * error + 1e-3).all()
+
+
+def test_a_mixture_is_normalised() -> None:
+    one = NormalMixture(np.ones(1), np.zeros((1, 2)), np.full(1, 2.0))
+    assert one.value(np.zeros(2)) == pytest.approx(np.log(8.0 * np.pi))
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_a_spread_that_overflows_is_a_numerical_error(centred: bool) -> None:
+    with pytest.raises(NumericalError, match="tau"):
+        EightSchools(centred=centred).value(np.full(10, 400.0))
