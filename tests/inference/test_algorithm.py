@@ -9,82 +9,17 @@ import pytest
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference import attempt
-from rnshmc.inference.algorithm import run
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages.correction import draw_surrogate
 from rnshmc.inference.stages.training import Trained, train
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import DEFAULT, Correction, Tuning
-from rnshmc.random import stream
-from rnshmc.types import Array, Potential
+from rnshmc.inference.tuning import DEFAULT, Correction
+from rnshmc.types import Array
 from tests.conftest import z_bound
-from tests.inference.conftest import evaluations_of_potential
-from tests.inference.problems import Base, Cliff, Correlated, Flat, LogGamma, Modes, Noisy, Raising, Twisted, Wide
-
-ACCURATE = 0.5
-"""Bound on errors of means, in standard deviations; of variances, in those of squares of normal variables.
-
-That of `z_bound` for 100 independent draws. The runs here aim at the errors of 500.
-"""
-
-
-BRIEF = replace(DEFAULT, correction=replace(DEFAULT.correction, doublings=0))
-"""The chains on a rough surrogate are not continued until they agree: which takes seconds, and decides nothing here."""
-ONE_ATTEMPT = replace(BRIEF, attempts=1)
-UNBENT = replace(ONE_ATTEMPT, bending=replace(DEFAULT.bending, most_dim=0))
-"""Without bends, a twisted Gaussian has no surrogate."""
-HOPELESS = replace(
-    DEFAULT, attempts=1, training=replace(DEFAULT.training, hopeless=0.0, near=0.0, sound=0.0, fewest=500)
-)
-"""No surrogate is good enough, whatever the density."""
-
-
-class Uneven(Base):
-    """Two normal densities of unit variance, 9 apart: the second has exp(-20) of the mass of the first."""
-
-    dim = 2
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        away = q - np.array([[0.0, 0.0], [9.0, 0.0]])
-        heights = 0.5 * (away**2).sum(axis=1) + np.array([0.0, 20.0])
-        weights = np.exp(heights.min() - heights)
-        return float(heights.min() - np.log(weights.sum())), (weights / weights.sum()) @ away
-
-
-def sampled(
-    potential: Potential,
-    start: object,
-    *,
-    draws: int = 1000,
-    seed: int = 1,
-    tuning: Tuning = DEFAULT,
-    **settings: object,
-) -> Outcome:
-    evaluations = evaluations_of_potential(potential, **settings)
-    return run(evaluations, np.asarray(start, dtype=float), draws=draws, rng=stream(seed, "algorithm"), tuning=tuning)
-
-
-def said(outcome: Outcome) -> str:
-    return str(judge(outcome, [f"x{i}" for i in range(len(outcome.mean.value))]))
-
-
-def within(outcome: Outcome, mean: float | Array, variance: float | Array) -> None:
-    """Means and variances within six standard errors and a tenth of a standard deviation, and within `ACCURATE`.
-
-    Standard errors with a surrogate are estimates, of longer tails than a normal law: hence the tenth. Errors have
-    bounds of their own, for standard errors that are too large would excuse any.
-    """
-    for found, exact, unit, most in (
-        (outcome.mean, mean, np.sqrt(variance), ACCURATE),
-        (outcome.variance, variance, variance, np.sqrt(2.0) * ACCURATE),
-    ):
-        error = np.abs(found.value - exact)
-        assert np.all(error < 6.0 * found.standard_error + 0.1 * unit)
-        assert np.all(error < most * unit)
-        assert np.all(found.standard_error < most * unit)
+from tests.inference.problems import Cliff, Correlated, Flat, LogGamma, Noisy, Raising, Wide
+from tests.inference.runs import BRIEF, said, sampled, within
 
 
 def test_a_surrogate_whose_chains_are_apart_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,99 +123,6 @@ def test_without_gradients_in_twenty_dimensions() -> None:
 def test_spent_is_the_sum_of_its_stages() -> None:
     outcome = sampled(LogGamma(), np.zeros(3))
     assert sum(stage.units for stage in outcome.by_stage.values()) == outcome.spent.units
-
-
-@pytest.mark.parametrize("budget", [3, 15, 40, 75])
-def test_a_spent_budget_leaves_what_there_is(budget: int) -> None:
-    outcome = sampled(LogGamma(), np.zeros(3), budget=budget)
-    assert outcome.spent.units <= budget
-    assert outcome.stopped is not None
-    assert "budget" in outcome.stopped
-
-
-@pytest.mark.parametrize("budget", [60, 75])
-def test_a_budget_that_ends_in_training_leaves_draws_of_the_latest_surrogate(budget: int) -> None:
-    """Nothing corrects them; errors are those that the process expects, and the verdict says so."""
-    outcome = sampled(LogGamma(), np.zeros(3), budget=budget)
-    assert outcome.method == "surrogate"
-    assert len(outcome.rows) == 1000
-    assert np.isfinite([outcome.mean.standard_error, outcome.variance.standard_error]).all()
-    assert np.all(np.abs(outcome.mean.value - LogGamma.mean) < 0.5 * np.sqrt(LogGamma.variance))
-    assert "! The run stopped early: budget: " in said(outcome)
-    assert "nothing corrects or checks the finished surrogate" in said(outcome)
-
-
-@pytest.mark.parametrize("left", [1, 2, 15])
-def test_a_budget_that_ends_in_corrections_leaves_those_that_were_made(left: int) -> None:
-    whole = sampled(LogGamma(), np.zeros(3))
-    made = whole.by_stage["correction"].values
-    outcome = sampled(LogGamma(), np.zeros(3), budget=whole.spent.units - made + left)
-    assert outcome.surrogate is not None
-    assert len(outcome.surrogate.checked) == left
-    assert len(outcome.rows) == 1000
-    within(outcome, LogGamma.mean, LogGamma.variance)
-    assert "! The run stopped early: budget: " in said(outcome)
-
-
-def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> None:
-    """The draws of the rough surrogate are returned, corrected by what is left."""
-    outcome = sampled(Twisted(), np.ones(10), budget=700, tuning=UNBENT)
-    assert outcome.method == "surrogate"
-    assert "the budget does not suffice for adapted HMC, which takes about" in outcome.reason
-    assert set(outcome.by_stage) <= {"mode", "directions", "training", "tails", "noise", "correction"}
-    assert len(outcome.rows) == 1000
-    assert np.isfinite(outcome.mean.value).all()
-    assert judge(outcome, [str(i) for i in range(10)]).level == "bad"
-    assert (
-        "! The surrogate is used although it is not good enough: the surrogate is too far from the posterior"
-        in said(outcome)
-    )
-
-
-def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogCaptureFixture) -> None:
-    outcome = sampled(Wide(), np.ones(200), draws=200)
-    (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert warning.startswith("No surrogate is used: 200 dimensions are too many for the surrogate. Going on with")
-    price = int(warning.partition("about ")[2].split()[0])
-    taken = outcome.by_stage["adapted HMC"].units
-    assert 1 / 3 < taken / price < 3
-
-
-def test_other_modes_are_looked_for_before_exact_chains_begin() -> None:
-    """A local optimum would look the same: the verdict says what was looked for."""
-    outcome = sampled(Correlated(), np.ones(5), draws=40, tuning=HOPELESS)
-    assert outcome.method == "adapted HMC"
-    assert "  4 starts led to one mode." in said(outcome)
-
-
-def test_a_run_that_cannot_afford_looking_says_so() -> None:
-    outcome = sampled(Twisted(), np.ones(10), budget=700, tuning=UNBENT)
-    one = "! One start led to one mode; other modes were not looked for (x0 takes several starts as rows)."
-    assert one in said(outcome)
-
-
-def test_a_better_mode_is_found_before_exact_chains_begin() -> None:
-    """exp(-20) of the mass is where the start leads, and no surrogate is good enough there, nor elsewhere."""
-    problem = Uneven()
-    outcome = sampled(problem, [9.5, 0.5], draws=400, tuning=HOPELESS)
-    assert outcome.method == "adapted HMC"
-    assert len(outcome.modes) == 1
-    assert outcome.modes[0].value < 0.1
-    assert np.abs(outcome.mean.value).max() < 1.0
-    assert "A mode with a log density 20 below the highest has about 2e-09 of its mass" in said(outcome)
-
-
-def test_two_modes_without_surrogates_are_told() -> None:
-    outcome = sampled(Modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400, tuning=HOPELESS)
-    assert len(outcome.modes) == 2
-    assert outcome.method == "adapted HMC"
-    verdict = judge(outcome, ["a", "b"])
-    assert verdict.level == "bad"
-    assert "! 2 starts led to 2 modes" in str(verdict)
-    assert "! R-hat = " in str(verdict)
-    assert "the chains are in different places. Their averages have no standard error." in str(verdict)
-    assert np.isnan([outcome.mean.standard_error, outcome.variance.standard_error]).all()
-    assert set(np.sign(outcome.draws[:, -1, 0])) == {-1.0, 1.0}
 
 
 def test_a_flat_direction_is_told() -> None:

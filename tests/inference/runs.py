@@ -1,0 +1,63 @@
+"""Whole runs on known densities: the algorithm without its call, what the verdict says, and bounds on its errors."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from rnshmc.inference.algorithm import run
+from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.result.verdict import judge
+from rnshmc.inference.tuning import DEFAULT, Tuning
+from rnshmc.random import stream
+from rnshmc.types import Array, Potential
+from tests.inference.conftest import evaluations_of_potential
+
+ACCURATE = 0.5
+"""Bound on errors of means, in standard deviations; of variances, in those of squares of normal variables.
+
+That of `z_bound` for 100 independent draws. The runs here aim at the errors of 500.
+"""
+
+
+BRIEF = replace(DEFAULT, correction=replace(DEFAULT.correction, doublings=0))
+"""The chains on a rough surrogate are not continued until they agree: which takes seconds, and decides nothing here."""
+ONE_ATTEMPT = replace(BRIEF, attempts=1)
+UNBENT = replace(ONE_ATTEMPT, bending=replace(DEFAULT.bending, most_dim=0))
+"""Without bends, a twisted Gaussian has no surrogate."""
+HOPELESS = replace(
+    DEFAULT, attempts=1, training=replace(DEFAULT.training, hopeless=0.0, near=0.0, sound=0.0, fewest=500)
+)
+"""No surrogate is good enough, whatever the density."""
+
+
+def sampled(
+    potential: Potential,
+    start: object,
+    *,
+    draws: int = 1000,
+    seed: int = 1,
+    tuning: Tuning = DEFAULT,
+    **settings: object,
+) -> Outcome:
+    evaluations = evaluations_of_potential(potential, **settings)
+    return run(evaluations, np.asarray(start, dtype=float), draws=draws, rng=stream(seed, "algorithm"), tuning=tuning)
+
+
+def said(outcome: Outcome) -> str:
+    return str(judge(outcome, [f"x{i}" for i in range(len(outcome.mean.value))]))
+
+
+def within(outcome: Outcome, mean: float | Array, variance: float | Array) -> None:
+    """Means and variances within six standard errors and a tenth of a standard deviation, and within `ACCURATE`.
+
+    Standard errors with a surrogate are estimates, of longer tails than a normal law: hence the tenth. Errors have
+    bounds of their own, for standard errors that are too large would excuse any.
+    """
+    for found, exact, unit, most in (
+        (outcome.mean, mean, np.sqrt(variance), ACCURATE),
+        (outcome.variance, variance, variance, np.sqrt(2.0) * ACCURATE),
+    ):
+        error = np.abs(found.value - exact)
+        assert np.all(error < 6.0 * found.standard_error + 0.1 * unit)
+        assert np.all(error < most * unit)
+        assert np.all(found.standard_error < most * unit)

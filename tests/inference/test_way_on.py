@@ -1,0 +1,103 @@
+"""Where no surrogate is good enough, or the budget ends: what is looked for, begun, returned and said."""
+
+import numpy as np
+import pytest
+from peers.known_laws import NormalMixture
+
+from rnshmc.inference.result.verdict import judge
+from tests.inference.problems import Correlated, LogGamma, Modes, Twisted, Wide
+from tests.inference.runs import HOPELESS, UNBENT, said, sampled, within
+
+
+@pytest.mark.parametrize("budget", [3, 15, 40, 75])
+def test_a_spent_budget_leaves_what_there_is(budget: int) -> None:
+    outcome = sampled(LogGamma(), np.zeros(3), budget=budget)
+    assert outcome.spent.units <= budget
+    assert outcome.stopped is not None
+    assert "budget" in outcome.stopped
+
+
+@pytest.mark.parametrize("budget", [60, 75])
+def test_a_budget_that_ends_in_training_leaves_draws_of_the_latest_surrogate(budget: int) -> None:
+    """Nothing corrects them; errors are those that the process expects, and the verdict says so."""
+    outcome = sampled(LogGamma(), np.zeros(3), budget=budget)
+    assert outcome.method == "surrogate"
+    assert len(outcome.rows) == 1000
+    assert np.isfinite([outcome.mean.standard_error, outcome.variance.standard_error]).all()
+    assert np.all(np.abs(outcome.mean.value - LogGamma.mean) < 0.5 * np.sqrt(LogGamma.variance))
+    assert "! The run stopped early: budget: " in said(outcome)
+    assert "nothing corrects or checks the finished surrogate" in said(outcome)
+
+
+@pytest.mark.parametrize("left", [1, 2, 15])
+def test_a_budget_that_ends_in_corrections_leaves_those_that_were_made(left: int) -> None:
+    whole = sampled(LogGamma(), np.zeros(3))
+    made = whole.by_stage["correction"].values
+    outcome = sampled(LogGamma(), np.zeros(3), budget=whole.spent.units - made + left)
+    assert outcome.surrogate is not None
+    assert len(outcome.surrogate.checked) == left
+    assert len(outcome.rows) == 1000
+    within(outcome, LogGamma.mean, LogGamma.variance)
+    assert "! The run stopped early: budget: " in said(outcome)
+
+
+def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> None:
+    """The draws of the rough surrogate are returned, corrected by what is left."""
+    outcome = sampled(Twisted(), np.ones(10), budget=700, tuning=UNBENT)
+    assert outcome.method == "surrogate"
+    assert "the budget does not suffice for adapted HMC, which takes about" in outcome.reason
+    assert set(outcome.by_stage) <= {"mode", "directions", "training", "tails", "noise", "correction"}
+    assert len(outcome.rows) == 1000
+    assert np.isfinite(outcome.mean.value).all()
+    assert judge(outcome, [str(i) for i in range(10)]).level == "bad"
+    assert (
+        "! The surrogate is used although it is not good enough: the surrogate is too far from the posterior"
+        in said(outcome)
+    )
+
+
+def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogCaptureFixture) -> None:
+    outcome = sampled(Wide(), np.ones(200), draws=200)
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warning.startswith("No surrogate is used: 200 dimensions are too many for the surrogate. Going on with")
+    price = int(warning.partition("about ")[2].split()[0])
+    taken = outcome.by_stage["adapted HMC"].units
+    assert 1 / 3 < taken / price < 3
+
+
+def test_other_modes_are_looked_for_before_exact_chains_begin() -> None:
+    """A local optimum would look the same: the verdict says what was looked for."""
+    outcome = sampled(Correlated(), np.ones(5), draws=40, tuning=HOPELESS)
+    assert outcome.method == "adapted HMC"
+    assert "  4 starts led to one mode." in said(outcome)
+
+
+def test_a_run_that_cannot_afford_looking_says_so() -> None:
+    outcome = sampled(Twisted(), np.ones(10), budget=700, tuning=UNBENT)
+    one = "! One start led to one mode; other modes were not looked for (x0 takes several starts as rows)."
+    assert one in said(outcome)
+
+
+def test_a_better_mode_is_found_before_exact_chains_begin() -> None:
+    """exp(-20) of the mass is where the start leads, and no surrogate is good enough there, nor elsewhere."""
+    shares = np.array([1.0, np.exp(-20.0)]) / (1.0 + np.exp(-20.0))
+    far = NormalMixture(shares, np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    outcome = sampled(far, [9.5, 0.5], draws=400, tuning=HOPELESS)
+    assert outcome.method == "adapted HMC"
+    assert len(outcome.modes) == 1
+    assert outcome.modes[0].value < np.log(2.0 * np.pi) + 0.1
+    assert np.abs(outcome.mean.value).max() < 1.0
+    assert "A mode with a log density 20 below the highest has about 2e-09 of its mass" in said(outcome)
+
+
+def test_two_modes_without_surrogates_are_told() -> None:
+    outcome = sampled(Modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400, tuning=HOPELESS)
+    assert len(outcome.modes) == 2
+    assert outcome.method == "adapted HMC"
+    verdict = judge(outcome, ["a", "b"])
+    assert verdict.level == "bad"
+    assert "! 2 starts led to 2 modes" in str(verdict)
+    assert "! R-hat = " in str(verdict)
+    assert "the chains are in different places. Their averages have no standard error." in str(verdict)
+    assert np.isnan([outcome.mean.standard_error, outcome.variance.standard_error]).all()
+    assert set(np.sign(outcome.draws[:, -1, 0])) == {-1.0, 1.0}
