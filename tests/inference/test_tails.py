@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from rnshmc.inference.algorithm import run
+from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.verdict import judge
-from rnshmc.inference.stages.looking import look_out, look_size
+from rnshmc.inference.stages.looking import look_along, look_out, look_size
 from rnshmc.inference.surrogate.paths import Paths, draw_paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior
 from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed
@@ -61,6 +62,42 @@ def test_a_normal_surrogate_misses_the_tails_of_student() -> None:
     """The mean square of a coordinate is 5/3 and not 1; a surrogate of the curvature at the mode misses about half."""
     tails = seen_by_a_normal_surrogate(Student())
     assert tails.shift(tails.points**2).max() > 0.1
+
+
+class Scaled(Base):
+    """x_1 of N(0, 1), and given it the others of N(0, exp(-2 t)) with t = x_1, but at least ``floor``."""
+
+    dim = 3
+
+    def __init__(self, floor: float) -> None:
+        self._floor = floor
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        t, precision = max(q[0], self._floor), np.exp(2.0 * max(q[0], self._floor))
+        along = (precision * (q[1:] @ q[1:]) - 2.0) * (q[0] > self._floor)
+        return 0.5 * float(q[0] ** 2 + precision * (q[1:] @ q[1:])) - 2.0 * t, np.append(
+            q[0] + along, precision * q[1:]
+        )
+
+
+@pytest.mark.parametrize("floor", [-np.inf, -1.0])
+def test_a_bend_that_extrapolates_is_looked_at_along_its_driver(floor: float) -> None:
+    """Where scales stop growing, the surrogate lacks density that no draw in bent coordinates shows."""
+    posterior, paths = normal_surrogate()
+    archive = Archive(evaluations_of_potential(Scaled(floor)), lambda _: None)
+    scales = np.array([[0.0, -1.0, -1.0], [0.0, 0.0, 0.0]])
+    archive.go_over(Bend((Layer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),)))
+    tails = look_along(archive, posterior, paths, stream(2, "tails"), replace(DEFAULT.tails, along=16))
+    assert len(tails.points) == 32
+    left = missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0)
+    assert (len(left) > 0) == (floor == -1.0)
+    assert (left[:, 0] < floor).all()
+
+
+def test_without_a_bend_there_is_no_driver_to_look_along() -> None:
+    posterior, paths = normal_surrogate()
+    archive = Archive(evaluations_of_potential(Normal()), lambda _: None)
+    assert len(look_along(archive, posterior, paths, stream(2, "tails"), DEFAULT.tails).points) == 0
 
 
 def test_a_wall_that_cuts_off_nothing_asks_for_no_points() -> None:

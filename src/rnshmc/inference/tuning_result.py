@@ -69,7 +69,7 @@ class Judging:
     """Share of failed evaluations from which on a region may be missing."""
     noisy: float = 0.05
     """Standard deviation of noise that is told, in units of log density: half of `Noise.noisy`."""
-    flat: float = 1e-7
-    """Curvature, relative to the median one, below which a direction may not be informed."""
-    sloping: float = 0.1
-    """Median slope along it, in units of the root of its curvature, from which on it is: about 0.7 at normal draws."""
+    level: float = 0.01
+    """Change of the potential over the distance between points, root mean square, below which nothing bounds it."""
+    apart_points: float = 0.5
+    """Distance between points, in standard deviations by the curvature, from which on they show what is level."""

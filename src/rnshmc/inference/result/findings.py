@@ -269,14 +269,20 @@ def _sd(differences: Array) -> float:
 
 
 def _flat(whitening: Whitening | None, archive: Archive, limits: Judging) -> Array:
-    """Directions of curvature far below the median one, along which slopes are far below what it lets expect.
+    """Directions along which the density hardly changes over the distance between the points.
 
-    The curvature alone may be small for the units of a parameter. Slopes at typical points are about its root.
+    Those whose slopes, squared, times the variance of the points come to nothing, where the points are as far apart as
+    draws would be by the curvature. That is so in any units of the parameters.
     """
     known = archive.slopes()
-    if whitening is None or not len(known.points):
+    if whitening is None or len(known.points) <= archive.dim:
         return np.zeros((0, archive.dim))
-    curvatures, directions = np.linalg.eigh(whitening.factor @ whitening.factor.T)
-    chosen = curvatures < limits.flat * np.median(curvatures)
-    slopes = np.median(np.abs(known.gradients @ directions), axis=0) / np.sqrt(np.maximum(curvatures, 0.0))
-    return np.asarray(directions[:, chosen & ~(slopes > limits.sloping)].T)
+    z, slopes = whitening.whiten(known.points), whitening.slopes(known.gradients)
+    variances, axes = np.linalg.eigh(np.cov(z.T))
+    root = axes * np.sqrt(np.maximum(variances, 0.0))
+    changes, turned = np.linalg.eigh((slopes @ root).T @ (slopes @ root) / len(z))
+    moves = root @ turned
+    apart = np.linalg.norm(moves, axis=0)
+    directions = whitening.steps(moves.T).T
+    directions /= np.maximum(np.linalg.norm(directions, axis=0), np.finfo(float).tiny)
+    return np.asarray(directions[:, (changes < limits.level**2) & (apart > limits.apart_points)].T)

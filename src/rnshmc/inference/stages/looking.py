@@ -1,12 +1,14 @@
 """A look further out: exact values where the surrogate's own draws hardly come."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.surrogate.left_out import LeftOut
 from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
-from rnshmc.inference.surrogate.tails import Tails, standardised_moments
+from rnshmc.inference.surrogate.tails import Tails, no_tails, standardised_moments
 from rnshmc.inference.tuning import TailChecks
 from rnshmc.types import Array
 
@@ -48,6 +50,47 @@ def look_out(
     shares = paths.weights[chosen] / (count * probabilities[chosen])
     missing = shares * np.abs(np.expm1(np.minimum(above, tuning.highest)))
     return Tails(points[usable], np.where(_counts(above, points, paths, tuning), missing, 0.0)[usable])
+
+
+def look_along(
+    archive: Archive, posterior: SurrogatePosterior, paths: Paths, rng: np.random.Generator, tuning: TailChecks
+) -> Tails:
+    """Exact values beyond the ends of the drivers of a bend, at other coordinates that draws have near these ends.
+
+    A bend extrapolates: where scales do not go on as it says, tempered draws in bent coordinates come nowhere near the
+    posterior beyond, and nothing would be seen to be missing.
+    """
+    seen = no_tails(archive.dim)
+    straight = archive.bend.forward(paths.points)
+    for driver in sorted({layer.driver for layer in archive.bend.layers}):
+        t = straight[:, driver] - paths.weights @ straight[:, driver]
+        deviation = float(np.sqrt(paths.weights @ t**2))
+        for step in (-deviation, deviation):
+            weights = np.where(t / step > tuning.end, paths.weights, 0.0)
+            if weights.any():
+                chosen = rng.choice(len(weights), tuning.along, p=weights / weights.sum())
+                found = _beyond(archive, posterior, paths.points[chosen], driver, step, tuning)
+                seen = seen.joined(replace(found, missing=weights.sum() / tuning.along * found.missing))
+    return seen
+
+
+def _beyond(
+    archive: Archive, posterior: SurrogatePosterior, draws: Array, driver: int, step: float, tuning: TailChecks
+) -> Tails:
+    """Mass that a surrogate lacks at draws that are moved along a driver, relative to its own at each draw.
+
+    They are moved in coordinates without the bend, in which that has a Jacobian of 1.
+    """
+    bend = archive.bend
+    moved = bend.forward(draws) + step * np.eye(archive.dim)[driver]
+    points = bend.inverse(moved)
+    found = archive.evaluate(points, STAGE, gradient=False)
+    exact = np.array([one.value if one.failure is None else np.inf for one in found])
+    expected = posterior.values(points)
+    # Potentials without the bend are higher by log |dx/dy|.
+    heights = posterior.values(draws) + bend.log_jacobians(draws) - bend.log_jacobians(points)
+    true, own = (np.exp(np.minimum(heights - each, tuning.highest)) for each in (exact, expected))
+    return Tails(points, np.where(expected - exact > tuning.gross, true - own, 0.0))
 
 
 def look_size(posterior: SurrogatePosterior, tuning: TailChecks) -> int:

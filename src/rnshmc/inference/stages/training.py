@@ -9,7 +9,7 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.batches import STAGE, evaluated_batch
 from rnshmc.inference.stages.decision import Decision, Tally, batch_size, checks_for, decide, is_full
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
-from rnshmc.inference.stages.looking import look_out, look_size, still_to_look
+from rnshmc.inference.stages.looking import look_along, look_out, look_size, still_to_look
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.paths import Paths, draw_paths, open_points
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, within_reach
@@ -94,8 +94,11 @@ def train(
     if decision is Decision.ACCEPT:
         yield _trained(state, good=True)
     else:
-        _, tails = _open(state, rng, tuning)
-        yield _trained(replace(state, tails=tails), good=state.tally.variance < tuning.training.usable)
+        good = state.tally.variance < tuning.training.usable
+        paths, tails = _open(state, rng, tuning)
+        if good:
+            tails = tails.joined(_look(archive, state, paths, rng, tuning))
+        yield _trained(replace(state, tails=tails), good=good)
 
 
 def _begun(archive: Archive, whitening: Whitening, rng: np.random.Generator, tuning: Tuning, aim: float) -> State:
@@ -171,13 +174,23 @@ def _examine(archive: Archive, state: State, rng: np.random.Generator, tuning: T
             reach=posterior.reach,
             most=tuning.process.most_open,
         )
-    count = still_to_look if archive.served(tuning.training.fewest) else look_size
-    if not len(points) and (left := count(posterior, tuning.tails)):
-        seen = look_out(archive, posterior, paths, rng, tuning.tails, count=left)
-        points, looked = missed(seen, paths, posterior, rng, tuning.tails, aim=aim), 1
+    # No surrogate is accepted unseen: one that is full is not changed by points, but its tails are to be known.
+    if not len(points) or is_full(state.tally, tuning.training):
+        seen = _look(archive, state, paths, rng, tuning)
+        points, looked = missed(seen, paths, posterior, rng, tuning.tails, aim=aim), int(len(seen.points) > 0)
         tails = tails.joined(seen)
     tally = replace(state.tally, left=len(points), looks=state.tally.looks + looked)
     return replace(state, tally=tally, points=points, tails=tails)
+
+
+def _look(archive: Archive, state: State, paths: Paths, rng: np.random.Generator, tuning: Tuning) -> Tails:
+    """What exact values further out show that the surrogate misses."""
+    posterior = state.fit.posterior
+    count = still_to_look if archive.served(tuning.training.fewest) else look_size
+    seen = no_tails(archive.dim)
+    if left := count(posterior, tuning.tails):
+        seen = look_out(archive, posterior, paths, rng, tuning.tails, count=left)
+    return seen.joined(look_along(archive, posterior, paths, rng, tuning.tails))
 
 
 def _fill(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning) -> State:
