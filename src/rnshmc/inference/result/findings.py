@@ -278,6 +278,11 @@ def _flat(whitening: Whitening | None, archive: Archive, limits: Judging) -> Arr
     if whitening is None or len(known.points) <= archive.dim:
         return np.zeros((0, archive.dim))
     z, slopes = whitening.whiten(known.points), whitening.slopes(known.gradients)
+    # Further out, squares overflow.
+    near = (np.abs(z) < limits.vast).all(axis=1) & (np.abs(slopes) < limits.vast).all(axis=1)
+    z, slopes = z[near], slopes[near]
+    if len(z) <= archive.dim:
+        return np.zeros((0, archive.dim))
     variances, axes = np.linalg.eigh(np.cov(z.T))
     root = axes * np.sqrt(np.maximum(variances, 0.0))
     changes, turned = np.linalg.eigh((slopes @ root).T @ (slopes @ root) / len(z))
