@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from peers.known_laws import LogGamma
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference import attempt
@@ -18,7 +19,7 @@ from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Correction
 from rnshmc.types import Array
 from tests.conftest import z_bound
-from tests.inference.problems import Cliff, Correlated, Flat, LogGamma, Noisy, Raising, Wide
+from tests.inference.problems import Cliff, Correlated, Flat, Noisy, Raising, Wide
 from tests.inference.runs import BRIEF, said, sampled, within
 
 
@@ -55,9 +56,13 @@ def test_a_gaussian_costs_its_hessian_and_little_more() -> None:
     within(outcome, problem.mean, np.diag(problem.covariance))
 
 
-def test_a_skewed_posterior() -> None:
-    """Of twelve seeds, each took 188 to 352 units; which of these one takes, rounding decides."""
-    outcome = sampled(LogGamma(), np.full(3, 4.0))
+@pytest.mark.parametrize("seed", [2, 5])
+def test_a_skewed_posterior(seed: int) -> None:
+    """Of 24 seeds, each took 140 to 342 units; which of these one takes, rounding decides.
+
+    Bent on the strength of a few points far out, these two took 1371 and 13966.
+    """
+    outcome = sampled(LogGamma(), np.full(3, 4.0), seed=seed)
     assert outcome.method == "surrogate"
     assert outcome.spent.units < 500
     within(outcome, LogGamma.mean, LogGamma.variance)

@@ -102,9 +102,9 @@ class TailChecks:
     fewest_looked: int = 2
     """Exact values of a look further out, at least."""
     along: int = 4
-    """Exact values beyond each end of the driver of a bend. Benchmark: eight schools, as `end`."""
+    """Exact values beyond each end of the driver of a bend. Not varied."""
     end: float = 1.0
-    """Standard deviations of the driver from its mean from which on a draw is near an end."""
+    """Standard deviations of the driver from its mean from which on a draw is near an end. Not varied."""
     gross: float = 0.5
     """|U - V| from which on a look counts a difference; corrections account for less."""
     far: float = 3.0

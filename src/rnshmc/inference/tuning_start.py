@@ -230,6 +230,12 @@ class Bending:
     """The same for the bend that there is, fitted to more points. At 0.5, one funnel of three fell back."""
     sure: float = 2.0
     """Standard errors by which it has to be smaller."""
+    everywhere: float = 0.9
+    """Share of the points at which the loss of a new bend has to be smaller.
+
+    On 24 seeds of log-gamma densities, 0.57 to 0.82 for bends that the other criteria took, of which half led to 1000
+    units and more; on twisted Gaussians, funnels and eight schools, 0.94 to 1.
+    """
     better: float = 0.02
     """How much smaller it has to be: losses are 0 for coordinates that explain everything, and 1 for no point."""
     shift: float = 10.0

@@ -123,8 +123,11 @@ def _best(straight: Training, bend: Bend, whitening: Whitening, begun: Whitening
     if found.layer is None:
         return None
     drivers = (*(layer.driver for layer in best.layers.layers), found.layer.driver)
-    share = tuning.again_share if drivers == tuple(layer.driver for layer in bend.layers) else tuning.share
-    if not _clearly(missed, now, share, tuning):
+    again = drivers == tuple(layer.driver for layer in bend.layers)
+    if not _clearly(missed, now, tuning.again_share if again else tuning.share, tuning):
+        return None
+    # Coordinates that fit a few points far out, and others worse, are not those of the density.
+    if not again and (missed < now).mean() < tuning.everywhere:
         return None
     return Bent(Bend((*best.layers.layers, found.layer)), found.whitening)
 
