@@ -6,34 +6,17 @@ Starts are those of benchmarks/peers. z-scores are the largest of means and of v
 """
 
 import argparse
-from typing import Any
 
 import numpy as np
-from inference import Banana, LogGamma, Student, Twisted
-from peers.known_laws import Funnel
+from peers.known_laws import Banana, Funnel, KnownMoments, LogGamma, Student, TwistedGaussian
 from threadpoolctl import threadpool_limits
 
 import rnshmc
 
-
-class KnownFunnel(Funnel):
-    """With its moments."""
-
-    def __init__(self, dim: int) -> None:
-        super().__init__(dim)
-        self.mean, self.variance = 0.0, np.array([9.0, *[np.exp(4.5)] * (dim - 1)])
-
-
-class KnownTwisted(Twisted):
-    """With its moments."""
-
-    mean, variance = 0.0, np.array([100.0, 201.0, *[1.0] * 8])
-
-
-PROBLEMS: dict[str, Any] = {
-    "twisted": KnownTwisted(),
-    "funnel": KnownFunnel(6),
-    "funnel10": KnownFunnel(10),
+PROBLEMS: dict[str, KnownMoments] = {
+    "twisted": TwistedGaussian(),
+    "funnel": Funnel(6),
+    "funnel10": Funnel(10),
     "banana": Banana(),
     "log_gamma": LogGamma(),
     "student": Student(),
@@ -43,7 +26,7 @@ PROBLEMS: dict[str, Any] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("problems", nargs="*", choices=[*PROBLEMS, []], default=list(PROBLEMS))
+    parser.add_argument("problems", nargs="*", metavar="problem", default=list(PROBLEMS))
     options = parser.parse_args()
     for name in options.problems:
         problem = PROBLEMS[name]

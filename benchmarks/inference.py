@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from peers.known_laws import Banana, KnownMoments, LogGamma, Student, TwistedGaussian
 from threadpoolctl import threadpool_limits
 
 from rnshmc.inference.algorithm import run
@@ -25,82 +26,15 @@ from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.transforms import make_transform
 from rnshmc.random import stream
 from rnshmc.targets.logistic import from_file
-from rnshmc.types import Array, Potential
+from rnshmc.types import Potential
 
 FAR_OFF = 3.0
 """Standard errors by which no variance of a good run should be off."""
 DRAWS = 2000
 
 
-class Twisted:
-    """N(0, diag(100, 1, ..., 1)) in ten dimensions, bent along a parabola (Haario et al. 1999)."""
-
-    dim = 10
-
-    def value(self, q: Array) -> float:
-        return self.value_and_grad(q)[0]
-
-    def gradient(self, q: Array) -> Array:
-        return self.value_and_grad(q)[1]
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        across = q[1] + 0.1 * (q[0] ** 2 - 100.0)
-        gradient = q.copy()
-        gradient[:2] = q[0] / 100.0 + 0.2 * q[0] * across, across
-        return 0.5 * float(q[0] ** 2 / 100.0 + across**2 + q[2:] @ q[2:]), gradient
-
-
 def _regression(name: str) -> Potential:
     return from_file(f"data/processed/{name}.npz", prior_sd=10.0)
-
-
-class LogGamma:
-    """Logarithms of three independent Gamma(3) variables."""
-
-    dim, mean, variance = 3, 0.9227843350984671, 0.39493406684822646
-
-    def value(self, q: Array) -> float:
-        return self.value_and_grad(q)[0]
-
-    def gradient(self, q: Array) -> Array:
-        return self.value_and_grad(q)[1]
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        x = np.exp(q)
-        return float((x - 3.0 * q).sum()), x - 3.0
-
-
-class Banana:
-    """A parabola: x_1 of N(0, 1), x_2 of N(x_1^2, 1)."""
-
-    dim = 2
-    mean, variance = np.array([0.0, 1.0]), np.array([1.0, 3.0])
-
-    def value(self, q: Array) -> float:
-        return self.value_and_grad(q)[0]
-
-    def gradient(self, q: Array) -> Array:
-        return self.value_and_grad(q)[1]
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        bend = q[1] - q[0] ** 2
-        return 0.5 * float(q[0] ** 2 + bend**2), np.array([q[0] - 2.0 * q[0] * bend, bend])
-
-
-class Student:
-    """Three independent variables of Student's t, of five degrees of freedom."""
-
-    dim, mean, variance = 3, 0.0, 5.0 / 3.0
-
-    def value(self, q: Array) -> float:
-        return self.value_and_grad(q)[0]
-
-    def gradient(self, q: Array) -> Array:
-        return self.value_and_grad(q)[1]
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        rest = 1.0 + q**2 / 5.0
-        return 3.0 * float(np.log(rest).sum()), 6.0 / 5.0 * q / rest
 
 
 PROBLEMS: dict[str, Callable[[], Potential]] = {
@@ -110,7 +44,7 @@ PROBLEMS: dict[str, Callable[[], Potential]] = {
     "log_gamma": LogGamma,
     "banana": Banana,
     "student": Student,
-    "twisted": Twisted,
+    "twisted": TwistedGaussian,
 }
 
 
@@ -147,7 +81,7 @@ def _spread(outcomes: list[Outcome]) -> str:
     return f"spread of means {by_means:.0f} draws, of variances {by_variances:.0f}"
 
 
-def _errors(outcomes: list[Outcome], exact: LogGamma | Banana | Student) -> str:
+def _errors(outcomes: list[Outcome], exact: KnownMoments) -> str:
     """Against closed forms: mean squared errors in units of standard errors, and the median error of variances."""
     of_means = [(one.mean.value - exact.mean) / one.mean.standard_error for one in outcomes]
     of_variances = [(one.variance.value - exact.variance) / one.variance.standard_error for one in outcomes]
@@ -170,7 +104,7 @@ def main() -> None:
         potential = PROBLEMS[name]()
         outcomes = [_measured(name, potential, seed) for seed in range(settings.seeds)]
         print(f"{name}: {_spread(outcomes)}", flush=True)
-        if isinstance(potential, LogGamma | Banana | Student):
+        if isinstance(potential, KnownMoments):
             print(f"{name}: {_errors(outcomes, potential)}", flush=True)
 
 

@@ -6,12 +6,15 @@ from peers.known_laws import (
     Banana,
     EightSchools,
     Funnel,
+    KnownMoments,
+    LogGamma,
     NormalMixture,
     Student,
     TwistedGaussian,
     three_normals,
     two_normals,
 )
+from scipy.special import roots_hermitenorm
 
 from rnshmc.errors import NumericalError
 from rnshmc.types import Array, Potential
@@ -22,6 +25,7 @@ LAWS = {
     "funnel": Funnel(),
     "banana": Banana(),
     "student": Student(),
+    "log_gamma": LogGamma(),
     "schools": EightSchools(centred=False),
     "two": two_normals(),
     "three": three_normals(),
@@ -49,6 +53,24 @@ def test_draws_are_those_of_the_density(law: str) -> None:
     assert np.abs(moved(law, draws)).max() < z_bound(potential.dim)
     # A tenth wider, they are others.
     assert np.abs(moved(law, 1.1 * draws)).max() > z_bound(potential.dim)
+
+
+@pytest.mark.parametrize("law", ["twisted", "banana", "student", "log_gamma"])
+def test_moments_are_those_of_draws(law: str) -> None:
+    """Not those of a funnel: of squares with a log-normal factor of log variance 9, 20000 draws tell no error."""
+    potential = LAWS[law]
+    assert isinstance(potential, KnownMoments)
+    draws = potential.sample(np.random.default_rng(4), 20000)
+    for values, moment in ((draws, potential.mean), ((draws - potential.mean) ** 2, potential.variance)):
+        error = values.std(axis=0, ddof=1) / np.sqrt(len(draws))
+        assert (np.abs(values.mean(axis=0) - moment) < z_bound(2 * potential.dim) * error).all()
+
+
+def test_the_variance_of_a_funnel_is_that_of_log_normal_scales() -> None:
+    """E exp(v) for v ~ N(0, 9), by quadrature."""
+    nodes, weights = roots_hermitenorm(60)
+    expected = weights @ np.exp(3.0 * nodes) / weights.sum()
+    np.testing.assert_allclose(Funnel(3).variance, [9.0, expected, expected], rtol=1e-12)
 
 
 def test_both_forms_of_the_eight_schools_are_one_posterior() -> None:

@@ -1,7 +1,7 @@
 """Posteriors that independent draws can be made of: bent ones, long tails, a hierarchy, several modes."""
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import digamma, logsumexp, polygamma, softmax
 
 from rnshmc.errors import NumericalError
 from rnshmc.types import Array
@@ -11,7 +11,7 @@ ERRORS = np.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
 """Of coaching in eight schools, and their standard errors (Rubin 1981)."""
 
 
-class _Law:
+class Law:
     """A potential by its value and gradient together."""
 
     dim: int
@@ -30,7 +30,14 @@ class _Law:
         raise NotImplementedError
 
 
-class TwistedGaussian(_Law):
+class KnownMoments(Law):
+    """A law whose means and variances have closed forms: (dim,), or one number for all coordinates."""
+
+    mean: Array | float
+    variance: Array | float
+
+
+class TwistedGaussian(KnownMoments):
     """N(0, diag(100, 1, ..., 1)) with x_2 bent along a parabola (Haario, Saksman, Tamminen 1999), as a potential.
 
     U(x) = x_1^2 / 200 + (x_2 + b x_1^2 - 100 b)^2 / 2 + sum_{k > 2} x_k^2 / 2
@@ -38,6 +45,7 @@ class TwistedGaussian(_Law):
 
     def __init__(self, dim: int = 10, bend: float = 0.1) -> None:
         self.dim = dim
+        self.mean, self.variance = 0.0, np.array([100.0, 1.0 + 20000.0 * bend**2, *[1.0] * (dim - 2)])
         self._bend = bend
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
@@ -53,11 +61,12 @@ class TwistedGaussian(_Law):
         return draws
 
 
-class Funnel(_Law):
+class Funnel(KnownMoments):
     """v ~ N(0, 9), x_k ~ N(0, exp(v)) given v (Neal 2003), as a potential of (v, x_1, ..., x_{dim - 1})."""
 
     def __init__(self, dim: int = 6) -> None:
         self.dim = dim
+        self.mean, self.variance = 0.0, np.array([9.0, *[np.exp(4.5)] * (dim - 1)])
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         v, x = q[0], q[1:]
@@ -76,10 +85,11 @@ class Funnel(_Law):
         return draws
 
 
-class Banana(_Law):
+class Banana(KnownMoments):
     """x_1 ~ N(0, 1), x_2 ~ N(x_1^2, 1) given x_1: the mild bend of the documentation."""
 
     dim = 2
+    mean, variance = np.array([0.0, 1.0]), np.array([1.0, 3.0])
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         across = q[1] - q[0] ** 2
@@ -91,10 +101,11 @@ class Banana(_Law):
         return draws
 
 
-class Student(_Law):
+class Student(KnownMoments):
     """Independent variables of Student's t with five degrees of freedom."""
 
     degrees = 5.0
+    mean, variance = 0.0, degrees / (degrees - 2.0)
 
     def __init__(self, dim: int = 3) -> None:
         self.dim = dim
@@ -108,7 +119,27 @@ class Student(_Law):
         return rng.standard_t(self.degrees, size=(n, self.dim))
 
 
-class EightSchools(_Law):
+class LogGamma(KnownMoments):
+    """Logarithms of independent Gamma(3) variables: skewed."""
+
+    shape = 3.0
+    mean, variance = float(digamma(shape)), float(polygamma(1, shape))
+
+    def __init__(self, dim: int = 3) -> None:
+        self.dim = dim
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        with np.errstate(over="ignore"):
+            x = np.exp(q)
+        if not np.isfinite(x).all():
+            raise NumericalError("overflow")
+        return float((x - self.shape * q).sum()), x - self.shape
+
+    def sample(self, rng: np.random.Generator, n: int) -> Array:
+        return np.asarray(np.log(rng.gamma(self.shape, size=(n, self.dim))))
+
+
+class EightSchools(Law):
     """Effects theta_j ~ N(mu, tau^2) seen with known errors; mu ~ N(0, 25), tau half-Cauchy(0, 5) (posteriordb).
 
     Coordinates: theta_j, or (theta_j - mu) / tau where not ``centred``; then mu and log tau.
@@ -154,7 +185,7 @@ class EightSchools(_Law):
         return np.column_stack((effects, mu, log_tau))
 
 
-class NormalMixture(_Law):
+class NormalMixture(Law):
     """Normal densities with shares, means (k, dim) and standard deviations, normalised."""
 
     def __init__(self, shares: Array, means: Array, sds: Array) -> None:

@@ -15,7 +15,7 @@ from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.random import stream
 from tests.inference.conftest import evaluations_of_potential
-from tests.inference.problems import Correlated, Modes
+from tests.inference.problems import Correlated, two_modes
 
 
 @pytest.mark.parametrize("emulating", [False, True])
@@ -59,7 +59,7 @@ def test_points_that_are_too_high_are_not_trained_on() -> None:
 
 def test_an_attempt_begins_at_the_mode_below_what_the_last_came_upon() -> None:
     """The descent ended where no mode is: one point of the training is 18 below it, at the foot of a mode."""
-    archive = Archive(evaluations_of_potential(Modes()), lambda _: None)
+    archive = Archive(evaluations_of_potential(two_modes()), lambda _: None)
     job = Job(archive, stream(3, "lower"), DEFAULT, 1000)
     ended = replace(descend(archive, np.array([-5.0, 1.0]), DEFAULT), value=20.0)
     archive.evaluate(np.array([[4.0, 0.5]]), "training")

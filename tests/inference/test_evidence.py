@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from peers.known_laws import Banana, LogGamma
 from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gammaln
@@ -24,7 +25,6 @@ from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.conftest import FAILURE, z_bound
-from tests.inference.problems import Banana, LogGamma
 
 REPETITIONS = 200
 CHECKS = 100

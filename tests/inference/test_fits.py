@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from peers.known_laws import Law
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages import fits
@@ -14,10 +15,9 @@ from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of_potential
-from tests.inference.problems import Base
 
 
-class Skewed(Base):
+class Skewed(Law):
     """A standard normal, and t^3 / (10 + 0.4 t^2) in each of twenty directions: nearly cubic where draws are."""
 
     dim = 10

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from peers.known_laws import Banana
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import descend
@@ -9,7 +10,7 @@ from rnshmc.inference.stages.probing import settle
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from tests.inference.conftest import evaluations_of_potential
-from tests.inference.problems import Banana, Correlated
+from tests.inference.problems import Correlated
 
 
 def test_a_descent_that_ended_in_a_valley_goes_on() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from peers.known_laws import LogGamma
 
 from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.result.corrected import Corrected
@@ -21,7 +22,6 @@ from rnshmc.surrogates.gradient_conditioning import conditional_covariance, fact
 from rnshmc.surrogates.gradient_kernel import GradientKernel
 from rnshmc.types import Array
 from tests.conftest import z_bound
-from tests.inference.problems import LogGamma
 
 
 def test_as_many_secants_as_dimensions_give_the_hessian() -> None:

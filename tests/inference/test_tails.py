@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from peers.known_laws import Banana, Law, Student
 
 from rnshmc.inference.algorithm import run
 from rnshmc.inference.bend import Bend, Layer
@@ -21,12 +22,11 @@ from rnshmc.random import stream
 from rnshmc.types import Array, Potential
 from tests.conftest import z_bound
 from tests.inference.conftest import evaluations_of_potential
-from tests.inference.problems import Banana, Base, Student
 
 SEEDS = 2
 
 
-class Normal(Base):
+class Normal(Law):
     """N(0, I)."""
 
     dim = 3
@@ -64,7 +64,7 @@ def test_a_normal_surrogate_misses_the_tails_of_student() -> None:
     assert tails.shift(tails.points**2).max() > 0.1
 
 
-class Scaled(Base):
+class Scaled(Law):
     """x_1 of N(0, 1), and given it the others of N(0, exp(-2 t)) with t = x_1, but at least ``floor``."""
 
     dim = 3

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from peers.known_laws import NormalMixture
+from peers.known_laws import LogGamma, NormalMixture, TwistedGaussian
 
 from rnshmc.inference.result.verdict import judge
-from tests.inference.problems import Correlated, LogGamma, Modes, Twisted, Wide
+from tests.inference.problems import Correlated, Wide, two_modes
 from tests.inference.runs import HOPELESS, UNBENT, said, sampled, within
 
 
@@ -43,7 +43,7 @@ def test_a_budget_that_ends_in_corrections_leaves_those_that_were_made(left: int
 
 def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> None:
     """The draws of the rough surrogate are returned, corrected by what is left."""
-    outcome = sampled(Twisted(), np.ones(10), budget=700, tuning=UNBENT)
+    outcome = sampled(TwistedGaussian(), np.ones(10), budget=700, tuning=UNBENT)
     assert outcome.method == "surrogate"
     assert "the budget does not suffice for adapted HMC, which takes about" in outcome.reason
     assert set(outcome.by_stage) <= {"mode", "directions", "training", "tails", "noise", "correction"}
@@ -73,7 +73,7 @@ def test_other_modes_are_looked_for_before_exact_chains_begin() -> None:
 
 
 def test_a_run_that_cannot_afford_looking_says_so() -> None:
-    outcome = sampled(Twisted(), np.ones(10), budget=700, tuning=UNBENT)
+    outcome = sampled(TwistedGaussian(), np.ones(10), budget=700, tuning=UNBENT)
     one = "! One start led to one mode; other modes were not looked for (x0 takes several starts as rows)."
     assert one in said(outcome)
 
@@ -91,7 +91,7 @@ def test_a_better_mode_is_found_before_exact_chains_begin() -> None:
 
 
 def test_two_modes_without_surrogates_are_told() -> None:
-    outcome = sampled(Modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400, tuning=HOPELESS)
+    outcome = sampled(two_modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400, tuning=HOPELESS)
     assert len(outcome.modes) == 2
     assert outcome.method == "adapted HMC"
     verdict = judge(outcome, ["a", "b"])

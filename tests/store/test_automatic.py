@@ -18,7 +18,7 @@ from rnshmc.store.automatic import automatic_chain
 from rnshmc.store.chains import StoredChain, read_chain, write_chain
 from rnshmc.targets.gaussian import Gaussian
 from rnshmc.types import Array
-from tests.inference.problems import Modes
+from tests.inference.problems import two_modes
 
 DRAWS = 100
 
@@ -132,7 +132,7 @@ def test_draws_of_a_surrogate_are_no_chain_and_have_its_precision(measured: Meas
 
 def test_without_a_surrogate_its_chains_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(modes, "attempts", lambda *_: iter(()))
-    result = sample(Modes(), [[-6.0, 0.0], [6.0, 0.0]], draws=90, progress_bar=False)
+    result = sample(two_modes(), [[-6.0, 0.0], [6.0, 0.0]], draws=90, progress_bar=False)
     assert result.outcome.surrogate is None
     chain = stored(result, tmp_path / "chain1.nc")
     np.testing.assert_array_equal(markov_chains(chain), result.chains)
