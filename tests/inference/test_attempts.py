@@ -61,11 +61,11 @@ def test_an_attempt_begins_at_the_mode_below_what_the_last_came_upon() -> None:
     """The descent ended where no mode is: one point of the training is 18 below it, at the foot of a mode."""
     archive = Archive(evaluations_of_potential(two_modes()), lambda _: None)
     job = Job(archive, stream(3, "lower"), DEFAULT, 1000)
-    ended = replace(descend(archive, np.array([-5.0, 1.0]), DEFAULT), value=20.0)
+    ended = replace(descend(archive, np.array([-5.0, 1.0]), DEFAULT), value=22.5)
     archive.evaluate(np.array([[4.0, 0.5]]), "training")
     found = lowered(job, Found(modes=(ended,), whitening=ended.whitening))
     [mode] = found.modes
     assert mode.converged
-    assert mode.value < 0.1
+    assert mode.value < np.log(4.0 * np.pi) + 0.1
     # One that is as low as all that was seen stays.
     assert lowered(job, found) is found
