@@ -114,6 +114,14 @@ def test_a_smooth_potential_is_not_called_noisy() -> None:
     assert archive.noise == 0.0
 
 
+def test_noise_of_vast_potentials_is_a_number() -> None:
+    """As where a descent from another start comes upon them: squares would overflow."""
+    rng = np.random.default_rng(8)
+    archive = archive_of(lambda x: -1e200 * (1.0 + rng.random()), 2)
+    [first] = archive.evaluate(np.zeros((1, 2)), "mode", gradient=False)
+    assert 1e198 < noise_at(archive, first, np.ones(2), DEFAULT.noise, "mode") < 1e201
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.3, 3.0])
 def test_differences_of_a_whitened_normal_density_are_its_gradient_over_steps_of_any_length(noise: float) -> None:
     """Rounding of values of about ten over steps of 0.1 or more leaves 1e-13."""

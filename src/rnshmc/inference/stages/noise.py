@@ -55,7 +55,7 @@ def noise_at(archive: Archive, first: Evaluation, axis: Array, tuning: Noise, st
     noise = _residual(archive, first, tuning.neighbours * axis, stage)
     if noise > tuning.felt:
         nearer = _residual(archive, first, tuning.nearer * tuning.neighbours * axis, stage)
-        noise = float(np.sqrt(0.5 * (noise**2 + nearer**2))) if nearer > tuning.vanished * noise else nearer
+        noise = float(np.hypot(noise, nearer) / np.sqrt(2.0)) if nearer > tuning.vanished * noise else nearer
     if noise > tuning.felt:
         archive.noise = max(archive.noise, noise)
     if noise > tuning.noisy:
@@ -70,7 +70,7 @@ def _residual(archive: Archive, first: Evaluation, step: Array, stage: str) -> f
     if not np.isfinite(u).all():
         return 0.0
     third, fourth = u[3] - 2.0 * u[2] + 2.0 * u[1] - u[0], u[3] - 4.0 * u[2] - 4.0 * u[1] + u[0]
-    return float(np.sqrt(0.5 * (third**2 / 10.0 + fourth**2 / 70.0)))
+    return float(np.hypot(third / np.sqrt(20.0), fourth / np.sqrt(140.0)))
 
 
 def _sd(differences: Array) -> float:

@@ -43,7 +43,7 @@ class _Sides:
     def factors(self) -> Array:
         """Factors with which steps would change a quadratic potential by one."""
         linear, square = np.abs(self.slopes * self.sizes), np.abs(0.5 * self.curvatures * self.sizes**2)
-        return np.asarray(2.0 / (linear + np.sqrt(linear**2 + 4.0 * square) + np.finfo(float).tiny))
+        return np.asarray(2.0 / (linear + np.hypot(linear, 2.0 * np.sqrt(square)) + np.finfo(float).tiny))
 
 
 def search_scales(
