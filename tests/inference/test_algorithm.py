@@ -58,13 +58,14 @@ def test_a_gaussian_costs_its_hessian_and_little_more() -> None:
 
 @pytest.mark.parametrize("seed", [2, 5])
 def test_a_skewed_posterior(seed: int) -> None:
-    """Of 24 seeds, each took 140 to 342 units; which of these one takes, rounding decides.
+    """Most seeds take 140 to 350 units; which take more, rounding decides.
 
-    Bent on the strength of a few points far out, these two took 1371 and 13966.
+    One in forty is bent on the strength of a few points far out, until more speak against it: up to 860. Without these
+    criteria it took 1371 to 14222.
     """
     outcome = sampled(LogGamma(), np.full(3, 4.0), seed=seed)
     assert outcome.method == "surrogate"
-    assert outcome.spent.units < 500
+    assert outcome.spent.units < 1200
     within(outcome, LogGamma.mean, LogGamma.variance)
 
 

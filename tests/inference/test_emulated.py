@@ -132,7 +132,8 @@ def test_each_run_is_left_out_in_turn() -> None:
     theta = potential.transform.parameters(x)
     predictors = np.array([decay(one) for one in theta])
     exact = potential.posed.potential(theta, predictors)[0] - potential.transform.log_jacobians(x)
-    np.testing.assert_allclose(values, exact, rtol=1e-9)
+    # Predictors are weighted sums of outputs, whose weights amplify rounding by the condition of the emulator.
+    np.testing.assert_allclose(values, exact, rtol=1e-7)
     for i in (0, 11, 24):
         rest = np.delete(np.arange(25), i)
         w, like = potential.inputs(x), potential.outputs

@@ -111,6 +111,12 @@ def test_parts_add_up_to_the_density() -> None:
     np.testing.assert_allclose(np.exp(-first) + np.exp(-second), 1.0, rtol=1e-12)
 
 
+def test_parts_are_finite_where_squares_overflow() -> None:
+    value, gradient = two_parts()[0](np.full((1, 3), 1e169))
+    assert np.isfinite(value).all()
+    assert np.isfinite(gradient).all()
+
+
 def test_gradients_of_parts_are_their_slopes(assert_slope: Any) -> None:
     part = two_parts()[0]
     x = np.array([0.3, -0.2, 0.5])

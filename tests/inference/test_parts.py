@@ -46,6 +46,12 @@ def test_a_secant_with_a_remainder_says_less() -> None:
     assert weights[0] > weights[1] > weights[2]
 
 
+def test_a_secant_of_no_length_says_nothing() -> None:
+    steps = np.array([[0.0, 0.0], [1.0, 0.0]])
+    found = Secants.over(steps, steps + 1.0, np.ones(2), DEFAULT.curvatures.third_order)
+    np.testing.assert_array_equal(found.steps, steps[1:])
+
+
 def test_whitening_goes_forth_and_back() -> None:
     rng = stream(1, "whitening")
     whitening = Whitening(rng.standard_normal(3), np.linalg.cholesky(np.cov(rng.standard_normal((3, 9)))))

@@ -15,7 +15,7 @@ from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import log_evidence
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.resampling import resampled
-from rnshmc.inference.stages.bends import Bent, better_bend
+from rnshmc.inference.stages.bends import Bent, better_bend, no_bend
 from rnshmc.inference.stages.correction import Checked, check, draw_surrogate, largest_rhat, metropolis
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.noise import measure_noise
@@ -55,8 +55,16 @@ def attempts(job: Job, found: Found) -> Iterator[Found]:
             return
         # Outputs of a model are as smooth far up as elsewhere, and their emulators are fitted to all runs.
         if not job.archive.emulating:
-            found = lowered(job, found)
+            found = lowered(job, _straightened(job, found))
             tuning = job.tuning.again(known=len(job.archive.training().values))
+
+
+def _straightened(job: Job, found: Found) -> Found:
+    """In coordinates without the bend, where all the points that there are now do not speak for it."""
+    if found.whitening is None or found.begun is None or job.archive.part is not None:
+        return found
+    straight = no_bend(job.archive, found.whitening, job.tuning.bending, begun=found.begun)
+    return found if straight is None else gone_over(job, found, straight)
 
 
 def lowered(job: Job, found: Found) -> Found:
@@ -211,6 +219,9 @@ def _refused(found: Found, surrogate: Corrected, tuning: Tuning) -> str | None:
         )
     if lacking > limits.much_lacking:
         return f"its tails may lack {lacking:.0%} of the standard deviation of a mean or variance"
+    if len(surrogate.checked) > 1 and not surrogate.open_moments <= limits.much_open:
+        error = np.sqrt(surrogate.open_moments)
+        return f"its means or variances have errors of {error:.1g} standard deviations"
     assert found.surrogate_draws is not None
     rhat = _rhat(found.surrogate_draws, tuning)
     if rhat > tuning.judging.apart:

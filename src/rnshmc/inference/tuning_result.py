@@ -71,7 +71,8 @@ class Judging:
     """Standard deviation of noise that is told, in units of log density: half of `Noise.noisy`."""
     level: float = 0.01
     """Change of the potential over the distance between points, root mean square, below which nothing bounds it."""
-    vast: float = 1e10
-    """Whitened coordinates and slopes from which on a point says nothing of what is level."""
+    vast: float = 100.0
+    """Whitened coordinates and slopes from which on a point says nothing of what is level: the fourth power of it is
+    rounded to far less than the square of `level`."""
     apart_points: float = 0.5
     """Distance between points, in standard deviations by the curvature, from which on they show what is level."""

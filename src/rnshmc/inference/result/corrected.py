@@ -70,7 +70,8 @@ class Corrected(Moments):
         the process expects, because draws of which none is in a tail do not show it. The standard error includes the
         error of c, that of the mean over draws of the surrogate, by the spread of the means of its chains and what
         these lack of a long tail (`excess_variance`), and what tails may lack (`Tails.shift`). The variance of c by the
-        process counts as at least that of a mean of ``aim`` draws.
+        process counts as at least that of a mean of ``aim`` draws. Where the process expects a mean square of c above
+        the variance of f, the c that it expects is shrunk by their ratio; its error stays.
 
         Where the squares of measured minus expected c exceed both variances, on average over the functions, the
         variance of the process is raised by the difference (empirical Bayes). Functions of one scale therefore belong
@@ -91,6 +92,9 @@ class Corrected(Moments):
         expected, spread, excess = self.paths.shift(np.asarray(function(self.paths.points)) - mean)
         # The process expects third derivatives in all directions alike. Where they line up, means shift by far more.
         spread = np.maximum(spread, plain.var(axis=0) / self.aim)
+        # A process that expects more, or leaves more open, than a standard deviation of f knows nothing of its mean.
+        own = np.maximum(spread + expected**2, np.finfo(float).tiny)
+        expected = expected * np.minimum(1.0, plain.var(axis=0) / own)
         correction, variance = expected, spread
         if len(self.checked) > 1:
             measured, noise = self._measured(np.asarray(function(self.checked)) - mean)

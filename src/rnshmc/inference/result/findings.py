@@ -278,7 +278,7 @@ def _flat(whitening: Whitening | None, archive: Archive, limits: Judging) -> Arr
     if whitening is None or len(known.points) <= archive.dim:
         return np.zeros((0, archive.dim))
     z, slopes = whitening.whiten(known.points), whitening.slopes(known.gradients)
-    # Further out, squares overflow.
+    # Further out, squares of slopes leave nothing of the others.
     near = (np.abs(z) < limits.vast).all(axis=1) & (np.abs(slopes) < limits.vast).all(axis=1)
     z, slopes = z[near], slopes[near]
     if len(z) <= archive.dim:

@@ -104,12 +104,40 @@ def better_bend(
         return None
 
 
+def no_bend(archive: Archive, whitening: Whitening, tuning: Bending, *, begun: Whitening) -> Bent | None:
+    """Coordinates without the bend, where it does not explain nearly every gradient better; None if it does.
+
+    A bend may have been taken on the strength of the few points that there were then.
+
+    Parameters
+    ----------
+    whitening, begun
+        Of the bent coordinates, now and when the bend was taken.
+    """
+    if not archive.bend.layers:
+        return None
+    straight = _latest(archive.straight(), tuning)
+    bent, plain = _Candidate(archive.bend, _behind(straight, archive.bend), None), _Candidate(STRAIGHT, straight, None)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            now = bent.held_out(_without_another(bent, whitening, begun, tuning), tuning)
+            found = plain.matched(whitening, tuning)
+            missed = plain.held_out(found, tuning)
+    except np.linalg.LinAlgError:
+        return None
+    return Bent(STRAIGHT, found.whitening) if (now < missed).mean() < tuning.everywhere else None
+
+
+def _without_another(current: _Candidate, whitening: Whitening, begun: Whitening, tuning: Bending) -> Match:
+    """The match of the current coordinates, with no layer more."""
+    return current.likelier(current.matched(whitening, tuning), current.again(Match(None, begun), tuning))
+
+
 def _best(straight: Training, bend: Bend, whitening: Whitening, begun: Whitening, tuning: Bending) -> Bent | None:
     """The same, from the points and gradients without a bend."""
     current = _Candidate(bend, _behind(straight, bend), None)
     bases = [_Candidate(STRAIGHT, straight, None), *([current] if bend.layers else [])]
-    plain = current.likelier(current.matched(whitening, tuning), current.again(Match(None, begun), tuning))
-    now = current.held_out(plain, tuning)
+    now = current.held_out(_without_another(current, whitening, begun, tuning), tuning)
     if not tuning.again_share * now.mean() > tuning.better:
         return None
     candidates = [one for base in bases for one in _by_driver(base, whitening, tuning)]

@@ -55,9 +55,14 @@ class Mode:
         return -self.value - float(np.log(np.abs(np.diag(self.whitening.factor))).sum())
 
     def heights(self, x: Array) -> tuple[Array, Array]:
-        """Potential at the rows of x by the quadratic of its coordinates, (k,), and its gradients, (k, d)."""
+        """Potential at the rows of x by the quadratic of its coordinates, (k,), and its gradients, (k, d).
+
+        A potential that overflows is the largest number.
+        """
         z = self.whitening.whiten(x)
-        return self.value + 0.5 * (z**2).sum(axis=1), z @ self.whitening.factor.T
+        with np.errstate(over="ignore"):
+            heights = self.value + 0.5 * (z**2).sum(axis=1)
+        return np.minimum(heights, np.finfo(float).max), z @ self.whitening.factor.T
 
     def near(self, point: Array) -> bool:
         """Whether a point is nearer to it than draws are."""

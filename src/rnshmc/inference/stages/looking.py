@@ -66,7 +66,7 @@ def look_along(
         t = straight[:, driver] - paths.weights @ straight[:, driver]
         deviation = float(np.sqrt(paths.weights @ t**2))
         for step in (-deviation, deviation):
-            weights = np.where(t / step > tuning.end, paths.weights, 0.0)
+            weights = np.where(t * np.sign(step) > tuning.end * deviation, paths.weights, 0.0)
             if weights.any():
                 chosen = rng.choice(len(weights), tuning.along, p=weights / weights.sum())
                 found = _beyond(archive, posterior, paths.points[chosen], driver, step, tuning)
