@@ -219,13 +219,13 @@ def _refused(found: Found, surrogate: Corrected, tuning: Tuning) -> str | None:
         )
     if lacking > limits.much_lacking:
         return f"its tails may lack {lacking:.0%} of the standard deviation of a mean or variance"
-    if len(surrogate.checked) > 1 and not surrogate.open_moments <= limits.much_open:
-        error = np.sqrt(surrogate.open_moments)
-        return f"its means or variances have errors of {error:.1g} standard deviations"
     assert found.surrogate_draws is not None
     rhat = _rhat(found.surrogate_draws, tuning)
     if rhat > tuning.judging.apart:
         return f"the surrogate's chains are in different places (R-hat {rhat:.2f})"
+    if len(surrogate.checked) > 1 and not surrogate.open_moments <= limits.much_open:
+        error = np.sqrt(surrogate.open_moments)
+        return f"the surrogate leaves errors of {error:.1g} standard deviations to means or variances"
     return None
 
 
