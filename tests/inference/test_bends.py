@@ -172,6 +172,18 @@ def test_an_archive_goes_over_with_all_that_it_has(bend: Bend) -> None:
         np.testing.assert_allclose(getattr(after, name), getattr(before, name), rtol=0, atol=1e4 * EPS)
 
 
+def test_points_that_a_bend_moves_beyond_all_numbers_are_left_out_behind_it() -> None:
+    scales = np.zeros((2, 6))
+    scales[0, 1:] = 0.5
+    bend = Bend((Layer(0, 0.0, 1.0, np.zeros((3, 6)), scales, np.ones(6)),))
+    points = np.ones((3, 6))
+    points[:, 0] = 1.0, -200.0, -5000.0
+    archive = archive_of(Correlated(6), points)
+    archive.go_over(bend)
+    assert len(archive.training().points) == 2
+    assert len(archive.straight().points) == 3
+
+
 @pytest.mark.parametrize(
     ("problem", "log_evidence", "units", "largest"),
     [
