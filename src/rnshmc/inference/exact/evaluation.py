@@ -1,11 +1,17 @@
 """One exact evaluation, its cost, and the cost of all that a run made."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass, replace
 from typing import Protocol
 
+import numpy as np
+
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
+
+FARTHEST = 1e100
+"""Coordinate from which on a point is left out: squares and products of two are finite below."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +140,13 @@ class Evaluable(Protocol):
 def failed(point: Array, failure: str, *, gradient: bool) -> Answer:
     """An evaluation that returned nothing; it is counted as what was requested."""
     return Evaluation(point, math.inf, None, failure, gradient), Cost(gradients=int(gradient))
+
+
+def placed(given: Iterable[Evaluation], transform: Transform) -> list[tuple[Array, Evaluation]]:
+    """Evaluations in the user's coordinates with their unconstrained ones, without those that a bend moves too far."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = [(transform.coordinates(one.point), one) for one in given]
+    return [(point, one) for point, one in moved if (np.abs(point) < FARTHEST).all()]
 
 
 def translated(found: Evaluation, point: Array, transform: Transform) -> Evaluation:

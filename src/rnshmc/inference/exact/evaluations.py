@@ -11,16 +11,13 @@ import numpy as np
 
 from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.account import Account
-from rnshmc.inference.exact.evaluation import Evaluation, Spent, Task, translated
+from rnshmc.inference.exact.evaluation import Evaluation, Spent, Task, placed, translated
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.pools import Workers
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.resuming import confirm
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
-
-FARTHEST = 1e100
-"""Coordinate from which on a given evaluation is left out: squares and products of two are finite below."""
 
 _log = logging.getLogger(__name__)
 
@@ -268,13 +265,8 @@ class Evaluations:
             self._found_gradient = found.gradient is not None
 
     def _expose(self, given: Iterable[Evaluation]) -> tuple[Evaluation, ...]:
-        """Given evaluations in unconstrained coordinates, found there without another one.
-
-        Those that a bend moves so far out that squares overflow are left out.
-        """
-        with np.errstate(over="ignore", invalid="ignore"):
-            moved = [(self.transform.coordinates(one.point), one) for one in self._usable(given)]
-        pairs = [(point, one) for point, one in moved if (np.abs(point) < FARTHEST).all()]
+        """Given evaluations in unconstrained coordinates, found there without another one."""
+        pairs = placed(self._usable(given), self.transform)
         self._by_point.update({point.tobytes(): one for point, one in pairs})
         return tuple(translated(self._read(one, one.point), point, self.transform) for point, one in pairs)
 
