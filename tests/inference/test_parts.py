@@ -142,7 +142,7 @@ def test_the_covariance_given_values_and_gradients_is_that_of_regression() -> No
     length = 1.7
     at = np.array([[-0.5], [0.8], [2.0]])
     origin, with_slope = np.zeros((1, 1)), np.ones(1, dtype=bool)
-    factor = factorise(origin, with_slope, length, 0.0)
+    factor = factorise(origin, with_slope, length, 0.0, np.zeros((1, 2)))
     found = conditional_covariance(origin, with_slope, length, factor, at)
     x = at[:, 0] / length
     kernel = np.exp(-0.5 * (x[:, None] - x) ** 2)

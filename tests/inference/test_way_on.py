@@ -1,9 +1,15 @@
 """Where no surrogate is good enough, or the budget ends: what is looked for, begun, returned and said."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from peers.known_laws import LogGamma, NormalMixture, TwistedGaussian
 
+from rnshmc.inference import algorithm, way_on
+from rnshmc.inference.attempt import Job
+from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.verdict import judge
 from tests.inference.problems import Correlated, Wide, two_modes
 from tests.inference.runs import HOPELESS, UNBENT, said, sampled, within
@@ -101,3 +107,38 @@ def test_two_modes_without_surrogates_are_told() -> None:
     assert "the chains are in different places. Their averages have no standard error." in str(verdict)
     assert np.isnan([outcome.mean.standard_error, outcome.variance.standard_error]).all()
     assert set(np.sign(outcome.draws[:, -1, 0])) == {-1.0, 1.0}
+
+
+def test_states_of_exact_chains_teach_a_surrogate_that_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing came of training from the mode on; the first window of the warm-up is enough here."""
+
+    def refused(job: Job, found: Found) -> Iterator[Found]:
+        yield replace(found, begun=found.whitening, refused=True, reason="it was refused")
+
+    monkeypatch.setattr(algorithm, "attempts", refused)
+    outcome = sampled(LogGamma(), np.zeros(3))
+    assert outcome.method == "surrogate"
+    assert not outcome.refused
+    within(outcome, LogGamma.mean, LogGamma.variance)
+    # 60 of 200 transitions of the warm-up, of some five steps each.
+    assert 0 < outcome.by_stage["adapted HMC"].units < 4 * 60 * 2 * 12
+    assert judge(outcome, ["a", "b", "c"]).level == "good"
+
+
+def test_chains_go_on_where_what_they_teach_is_not_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attempts come at numbers of states that double, each from some of these alone; none loses draws."""
+    taught: list[int] = []
+
+    def refused(job: Job, found: Found) -> Iterator[Found]:
+        taught.append(len(job.archive.training().values))
+        assert found.whitening is not None
+        assert np.abs(found.whitening.centre - [-3.0, -2.0, -1.0, 0.0, 1.0]).max() < 0.5
+        yield replace(found, refused=True, reason="it was refused")
+
+    monkeypatch.setattr(way_on, "attempt", refused)
+    outcome = sampled(Correlated(), np.ones(5), draws=40, tuning=HOPELESS)
+    assert outcome.method == "adapted HMC"
+    assert outcome.draws.shape == (4, 10, 5)
+    # After the first two windows of the warm-up; of 50 states some are the same.
+    assert len(taught) == 2
+    assert all(20 < count <= 60 for count in taught)

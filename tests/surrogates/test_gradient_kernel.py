@@ -8,6 +8,7 @@ import pytest
 
 from rnshmc.errors import FitError, NumericalError, ParameterError
 from rnshmc.random import stream
+from rnshmc.surrogates.gradient_conditioning import spread
 from rnshmc.surrogates.gradient_kernel import GradientKernel
 from rnshmc.types import Array, Surrogate
 
@@ -109,3 +110,40 @@ def test_points_that_coincide_cannot_be_fitted() -> None:
     """They have no scale that a length could be a multiple of."""
     with pytest.raises(FitError, match="3 training points coincide"):
         GradientKernel.fit(np.ones((3, 2)), np.zeros(3), rng=stream(1, "coincide"), grad=np.zeros((3, 2)))
+
+
+def test_what_has_errors_of_its_own_is_interpolated_up_to_these() -> None:
+    """One value is wrong by 30: with an error to match, the others are as near as without that point, else not."""
+    q = stream(3, "wrong").standard_normal((20, 3))
+    u, g = potential(q)
+    wrong, errors = u.copy(), np.zeros((20, 2))
+    wrong[4] += 30.0
+    g[4] = 0.0
+    errors[4] = 300.0
+    others, fresh = np.arange(20) != 4, stream(5, "fresh").standard_normal((50, 3))
+
+    def off(rows: Array, errors: Array | None) -> float:
+        found = GradientKernel.fit(
+            q[rows], wrong[rows], rng=stream(4, "fit"), grad=g[rows], prior=1.0, nuggets=(NUGGET,), errors=errors
+        )
+        return float(np.std(found.predict(fresh) - potential(fresh)[0]))
+
+    all_points = np.ones(20, dtype=bool)
+    assert off(all_points, errors) < 3.0 * off(others, None)
+    assert off(all_points, None) > 10.0 * off(others, None)
+
+
+def test_errors_are_kept_in_files_and_in_the_covariance(tmp_path: Path) -> None:
+    q = stream(3, "kept").standard_normal((12, 2))
+    u, g = potential(q)
+    errors = np.zeros((12, 2))
+    errors[0] = 1e6
+    found = GradientKernel.fit(q, u, rng=stream(4, "fit"), grad=g, nuggets=(NUGGET,), errors=errors)
+    found.save(tmp_path / "kernel.npz")
+    back = GradientKernel.load(tmp_path / "kernel.npz")
+    np.testing.assert_allclose(back.covariance(q), found.covariance(q), rtol=0, atol=1e-6 * found.amplitude**2)
+    # An error that large leaves as much open as if the point were not there.
+    length = found.length_scale / spread(q[1:])
+    rest = GradientKernel.fit(q[1:], u[1:], rng=stream(4, "fit"), grad=g[1:], nuggets=(NUGGET,), lengths=(length,))
+    own, without = (one.covariance(q[:1])[0, 0] / one.amplitude**2 for one in (found, rest))
+    assert own == pytest.approx(without, rel=0.01)

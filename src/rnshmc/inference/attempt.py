@@ -114,7 +114,7 @@ def attempt(job: Job, found: Found) -> Iterator[Found]:
 def _bent(job: Job, found: Found, trained: Trained) -> Found | None:
     """Where training begins anew, in coordinates of a better bend; None if it goes on."""
     tuning = job.tuning.bending
-    if trained.good or not tuning.wrong < trained.variance < np.inf or found.bends == tuning.most:
+    if trained.good or not tuning.wrong < trained.variance < np.inf or found.bends >= tuning.most:
         return None
     # A part of the density is one in straight coordinates.
     if job.archive.part is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rnshmc.inference.tuning_chains import AdaptedHMC, Ensemble, Trajectories
+from rnshmc.inference.tuning_chains import AdaptedHMC, Ensemble, Teaching, Trajectories
 from rnshmc.inference.tuning_result import Judging, Modes, Resampling
 from rnshmc.inference.tuning_start import (
     Bending,
@@ -48,6 +48,10 @@ class Fitting:
     """Height, in units of `plausible` + d, above which potentials are compressed. Benchmark: 2 bends Bank's."""
     highest: float = np.inf
     """Height, in the same units, above which points are not trained on."""
+    rough: float = 0.0
+    """Standard deviation of errors of potentials, relative to how far they are above `level`, and of long gradients."""
+    level: tuple[float, float] = (4.0, 1.5)
+    """Height above the lowest potential, and more for each dimension, up to which potentials have no such errors."""
     most_amplitude: float = 100.0
     """Standard deviation of the process, unless every candidate exceeds it. Benchmark: bent densities need a bound."""
     most_rows: int = 9000
@@ -239,6 +243,7 @@ class Tuning:
     resampling: Resampling = field(default_factory=Resampling)
     modes: Modes = field(default_factory=Modes)
     adapted: AdaptedHMC = field(default_factory=AdaptedHMC)
+    teaching: Teaching = field(default_factory=Teaching)
     ensemble: Ensemble = field(default_factory=Ensemble)
     judging: Judging = field(default_factory=Judging)
     attempts: int = 3
@@ -256,6 +261,12 @@ class Tuning:
             self.training, most_points=known + self.training.most_points, most_values=known + self.training.most_values
         )
         return replace(self, fitting=fitting, training=training)
+
+    def taught(self, known: int) -> "Tuning":
+        """For an attempt on ``known`` states of exact chains, from coordinates that are bent as they are."""
+        training = replace(self.training, most_points=known + self.training.most_points)
+        fitting = replace(self.fitting, rough=self.teaching.rough)
+        return replace(self, fitting=fitting, training=training, bending=replace(self.bending, most=0))
 
 
 DEFAULT = Tuning()

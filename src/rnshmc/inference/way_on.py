@@ -1,4 +1,7 @@
-"""Where no surrogate is good enough: exact chains, or what the budget allows instead."""
+"""Where no surrogate is good enough: exact chains, or what the budget allows instead.
+
+States of the chains teach a surrogate in turn, at numbers that double, and the first good one takes over.
+"""
 
 import logging
 from collections.abc import Iterator
@@ -6,10 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.inference.attempt import Job, checked_surrogate, with_rows
+from rnshmc.inference.attempt import Job, attempt, checked_surrogate, with_rows
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.outcome import Method
 from rnshmc.inference.stages import adapted, ensemble
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
 
@@ -33,9 +38,58 @@ def way_on(job: Job, found: Found) -> Iterator[Found]:
     )
     job.archive.expected_units = job.archive.spent.units + all_draws
     found = replace(found, method=method)
-    for block in _blocks(job, found):
-        found = replace(found, blocks=(*found.blocks, block))
-        yield found
+    seen, due = tuple[adapted.Block, ...](), 0
+    for stretch in _stretches(job, found):
+        seen = (*seen, stretch.block)
+        if not stretch.warm_up:
+            found = replace(found, blocks=(*found.blocks, stretch.block))
+            yield found
+        states = sum(potentials.shape[1] for _, potentials, _ in seen)
+        if states >= due and _teach(job, found):
+            due = 2 * states
+            for tried in _taught(job, found, seen):
+                yield tried
+                if tried.rows is not None:
+                    return
+
+
+def _teach(job: Job, found: Found) -> bool:
+    """Whether states of the chains may teach a surrogate what it did not find by itself."""
+    tried = found.begun is not None and len(found.modes) == 1
+    return tried and job.archive.has_gradient and job.archive.noise <= job.tuning.judging.noisy
+
+
+def _taught(job: Job, found: Found, seen: tuple[adapted.Block, ...]) -> Iterator[Found]:
+    """What is found by a surrogate trained on states of exact chains; the last has rows if it is good enough.
+
+    The states are where the posterior is, and whiten the coordinates: their mean may be far from the mode, and their
+    covariance from the curvature there. What was evaluated elsewhere before, as along trajectories, is left out.
+    """
+    archive, own, known = job.archive, job.tuning.teaching, job.archive.training()
+    draws, potentials = (np.concatenate([block[i] for block in seen], axis=1) for i in range(2))
+    settled = slice(int(own.left_out * draws.shape[1]), None)
+    states = draws[:, settled].reshape(-1, archive.dim)
+    # Across chains first, then evenly over time.
+    in_order = potentials[:, settled].T.ravel()
+    chosen = np.isin(known.values, in_order[:: max(1, len(in_order) // own.states_of(archive.dim))])
+    archive.leave_out(known.points[~chosen])
+    tuning = job.tuning.taught(known=int(chosen.sum()))
+    try:
+        whitening = _whitened_by(states)
+        begun = replace(found, whitening=whitening, begun=whitening, method="none", blocks=())
+        for tried in attempt(replace(job, tuning=tuning), begun):
+            # A run that ends here has the chains so far.
+            yield tried if tried.rows is not None else replace(tried, method=found.method, blocks=found.blocks)
+    except np.linalg.LinAlgError:
+        _log.info("the chains have not moved far enough for their covariance")
+    finally:
+        archive.leave_out(known.points[:0])
+
+
+def _whitened_by(states: Array) -> Whitening:
+    """Whitened by the mean and the covariance of states, (n, d)."""
+    covariance = np.cov(states.T).reshape(states.shape[1], states.shape[1])
+    return Whitening(states.mean(axis=0), np.linalg.cholesky(np.linalg.inv(covariance)))
 
 
 def suffices(job: Job) -> bool:
@@ -50,7 +104,7 @@ def _price(job: Job, draws: int) -> int:
     return ensemble.price(job.archive.dim, draws, job.tuning.ensemble)
 
 
-def _blocks(job: Job, found: Found) -> Iterator[adapted.Block]:
+def _stretches(job: Job, found: Found) -> Iterator[adapted.Stretch]:
     assert found.whitening is not None
     centres = np.array([mode.whitening.centre for mode in found.modes])
     if job.archive.has_gradient:

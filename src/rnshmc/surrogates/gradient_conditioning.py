@@ -13,13 +13,16 @@ from rnshmc.types import Array
 
 SEARCH_ROWS = 2500
 """Equations in the system by which length and noise are chosen; more points than fit into it are left out."""
+ROUNDS = 2
+"""Systems solved where points have errors of their own, each relative to the variance of the process by the last."""
 
 
 @dataclass(frozen=True)
 class Solution:
     """Weights of values (n,) and of gradients times l (n, dim), mean, variance and log likelihood of the process.
 
-    ``factor`` is that of the covariance of what is given (`factorise`).
+    ``factor`` is that of the covariance of what is given (`factorise`), ``errors`` (n, 2) are those of value and slopes
+    in units of the process's standard deviation.
     """
 
     alpha: Array
@@ -28,6 +31,7 @@ class Solution:
     variance: float
     log_likelihood: float
     factor: Array
+    errors: Array
 
 
 def squared_exponential(x: Array, z: Array) -> Array:
@@ -57,6 +61,7 @@ def search(
     nuggets: tuple[float, ...],
     most_amplitude: float,
     rng: np.random.Generator,
+    errors: Array,
 ) -> tuple[float, float]:
     """Length and nugget that maximise the likelihood, one after the other; the length once more if noise is chosen."""
     if len(lengths) == len(nuggets) == 1:
@@ -65,11 +70,11 @@ def search(
     most = max(2, int(SEARCH_ROWS / rows))
     if len(points) > most:
         some = rng.choice(len(points), most, replace=False)
-        points, values, slopes = points[some], values[some], slopes[some]
+        points, values, slopes, errors = points[some], values[some], slopes[some], errors[some]
 
     def likelihood(length: float, nugget: float) -> tuple[float, float]:
         try:
-            solved = solve(points, values, slopes, length, nugget)
+            solved = solve(points, values, slopes, length, nugget, errors)
         except FitError:
             return -math.inf, -math.inf
         excess = max(math.sqrt(solved.variance) - most_amplitude, 0.0)
@@ -83,20 +88,39 @@ def search(
     return (length if nugget == nuggets[0] else best_length(nugget)), nugget
 
 
-def solve(points: Array, values: Array, slopes: Array, length: float, nugget: float) -> Solution:
+def solve(points: Array, values: Array, slopes: Array, length: float, nugget: float, errors: Array) -> Solution:
     """Condition the process of unit variance, then scale: generalised least squares for its mean.
+
+    Parameters
+    ----------
+    errors
+        Standard deviations of the errors of each value and of the components of its slope, besides the nugget, (n, 2).
 
     Raises
     ------
     FitError
         If the system is not positive definite in doubles.
     """
+    scaled = errors * [1.0, length]
+    if not errors.any():
+        return _conditioned(points, values, slopes, length, nugget, scaled)
+    # Errors are absolute, the system is in units of a process whose standard deviation follows from it.
+    variance = float(np.var(values[errors[:, 0] <= np.median(errors[:, 0])])) or 1.0
+    for _ in range(ROUNDS):
+        solved = _conditioned(points, values, slopes, length, nugget, scaled / math.sqrt(variance))
+        variance = solved.variance
+    return solved
+
+
+def _conditioned(
+    points: Array, values: Array, slopes: Array, length: float, nugget: float, relative: Array
+) -> Solution:
     n, dim = points.shape
     with_slopes = np.isfinite(slopes).all(axis=1)
     given = _given(with_slopes, dim)
     targets = np.column_stack((values, slopes * length)).ravel()[given]
     constant = np.column_stack((np.ones(n), np.zeros((n, dim)))).ravel()[given]
-    factor = factorise(points, with_slopes, length, nugget)
+    factor = factorise(points, with_slopes, length, nugget, relative)
     solved = linalg.cho_solve((factor, True), np.column_stack((targets, constant)), check_finite=False)
     mean = float(constant @ solved[:, 0] / (constant @ solved[:, 1]))
     weights = solved[:, 0] - mean * solved[:, 1]
@@ -107,7 +131,7 @@ def solve(points: Array, values: Array, slopes: Array, length: float, nugget: fl
     full = np.zeros(n * (dim + 1))
     full[given] = weights
     full = full.reshape(n, dim + 1)
-    return Solution(full[:, 0].copy(), full[:, 1:].copy(), mean, variance, log_likelihood, factor)
+    return Solution(full[:, 0].copy(), full[:, 1:].copy(), mean, variance, log_likelihood, factor, relative)
 
 
 def conditional_covariance(
@@ -133,16 +157,20 @@ def conditional_covariance(
     return np.asarray(squared_exponential(z, z) - explained.T @ explained)
 
 
-def factorise(points: Array, with_slopes: npt.NDArray[np.bool_], length: float, nugget: float) -> Array:
+def factorise(points: Array, with_slopes: npt.NDArray[np.bool_], length: float, nugget: float, errors: Array) -> Array:
     """Cholesky factor of the covariance of values and, where there are, gradients; only its lower triangle is set.
+
+    ``errors`` are those of values and of gradients times l, in units of the process's standard deviation, (n, 2).
 
     Raises
     ------
     FitError
         As `solve`.
     """
-    matrix = _gram(points / length, _given(with_slopes, points.shape[1]))
-    matrix[np.diag_indices_from(matrix)] += nugget
+    given = _given(with_slopes, points.shape[1])
+    matrix = _gram(points / length, given)
+    own = np.column_stack((errors[:, :1], np.repeat(errors[:, 1:], points.shape[1], axis=1)))
+    matrix[np.diag_indices_from(matrix)] += nugget + own.ravel()[given] ** 2
     # The transpose is the same matrix in the column order of LAPACK, so that nothing is copied.
     factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
     if info != 0:

@@ -53,6 +53,9 @@ class GradientKernel(Stored):
         Of the training set, at the amplitude that maximises it.
     train_residual_sd
         Standard deviation of V - U over the training points.
+    errors
+        Standard deviations of further errors of each value and, times l, of the components of its gradient, in units of
+        the process's, (n, 2).
     """
 
     centres: Array
@@ -65,6 +68,7 @@ class GradientKernel(Stored):
     amplitude: float
     log_likelihood: float
     train_residual_sd: float
+    errors: Array
 
     @classmethod
     def fit(
@@ -78,6 +82,7 @@ class GradientKernel(Stored):
         lengths: tuple[float, ...] = LENGTHS,
         nuggets: tuple[float, ...] = NUGGETS,
         most_amplitude: float = math.inf,
+        errors: Array | None = None,
     ) -> Self:
         """Fit to potentials and their gradients.
 
@@ -98,6 +103,9 @@ class GradientKernel(Stored):
         most_amplitude
             Candidates of a larger amplitude are taken only if there is no other. A process of a large amplitude and a
             long length is a polynomial: exact amid the points, and without bound beyond.
+        errors
+            Standard deviations of the errors of each value and of the components of its gradient, (n, 2), besides the
+            noise that all have; None for none.
 
         Raises
         ------
@@ -114,11 +122,13 @@ class GradientKernel(Stored):
             raise FitError(f"gradients have shape {slopes.shape}, the points {points.shape}")
         residuals = values - 0.5 * prior * (points**2).sum(axis=1)
         slopes = slopes - prior * points
+        errors = np.zeros((len(points), 2)) if errors is None else errors
         scale = spread(points)
         if not scale > 0:
             raise FitError(f"the {len(points)} training points coincide")
-        length, nugget = search(points, residuals, slopes, [f * scale for f in lengths], nuggets, most_amplitude, rng)
-        solved = solve(points, residuals, slopes, length, nugget)
+        candidates = [f * scale for f in lengths]
+        length, nugget = search(points, residuals, slopes, candidates, nuggets, most_amplitude, rng, errors)
+        solved = solve(points, residuals, slopes, length, nugget, errors)
         fitted = cls(
             centres=points,
             alpha=solved.alpha,
@@ -130,6 +140,7 @@ class GradientKernel(Stored):
             amplitude=math.sqrt(solved.variance),
             log_likelihood=solved.log_likelihood,
             train_residual_sd=float(np.std(expand(points, solved, length) - residuals)),
+            errors=solved.errors,
         )
         # The most expensive part of a fit, which `covariance` would repeat.
         fitted.__dict__.update(_factor=solved.factor, _with_slopes=np.isfinite(slopes).all(axis=1))
@@ -214,7 +225,7 @@ class GradientKernel(Stored):
 
     @cached_property
     def _factor(self) -> Array:
-        return factorise(self.centres, self._with_slopes, self.length_scale, self.nugget)
+        return factorise(self.centres, self._with_slopes, self.length_scale, self.nugget, self.errors)
 
     @cached_property
     def _scaled(self) -> Array:

@@ -120,6 +120,7 @@ class Archive:
         self._compression = make_compression(evaluations.posed.observed) if evaluations.posed else None
         self.expected_units: int | None = None
         self.bend = STRAIGHT
+        self._left_out: frozenset[bytes] = frozenset()
 
     def go_over(self, bend: Bend) -> None:
         """Go over to bent coordinates: all points, of earlier and later evaluations, are in these from now on."""
@@ -165,8 +166,7 @@ class Archive:
     @property
     def lowest(self) -> Evaluation:
         """Where the potential is lowest, of all that is known."""
-        [found] = self._shifted([min(self._by_point.values(), key=lambda one: one.value)], 1.0)
-        return found
+        return self._shifted([min(self._by_point.values(), key=lambda one: one.value)], 1.0)[0]
 
     @property
     def spent(self) -> Spent:
@@ -198,7 +198,7 @@ class Archive:
 
     def zeros(self) -> Array:
         """Points where the density is zero, shape (n, d)."""
-        found = [one.point for one in self._by_point.values() if one.failure is None and not np.isfinite(one.value)]
+        found = [one.point for one in self._by_point.values() if one.failure is None and one.value == math.inf]
         return np.array(found).reshape(-1, self.dim)
 
     def evaluate(self, points: Array, stage: str, *, gradient: bool = True) -> list[Evaluation]:
@@ -241,9 +241,14 @@ class Archive:
         """Potentials (k,) at the rows of ``points``, from those of the part that is learnt."""
         return values if self.part is None or not len(points) else values - self.part(points)[0]
 
+    def leave_out(self, points: Array) -> None:
+        """Leave points, the rows of (k, d), and no others, out of `training` from now on."""
+        self._left_out = frozenset(np.ascontiguousarray(point).tobytes() for point in points)
+
     def training(self) -> Training:
-        """All points with finite values."""
-        kept = self._shifted([found for found in self._by_point.values() if np.isfinite(found.value)], 1.0)
+        """All points with finite values that are not left out."""
+        there = [one for key, one in self._by_point.items() if np.isfinite(one.value) and key not in self._left_out]
+        kept = self._shifted(there, 1.0)
         arrays, posed = _arrays(kept, self.dim), self.posed
         if posed is None or not self.emulating:
             return arrays

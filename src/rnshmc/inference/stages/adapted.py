@@ -1,6 +1,7 @@
 """HMC on the exact potential, in coordinates whitened by what is known, where the surrogate is not good enough."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +15,14 @@ from rnshmc.types import Array
 STAGE = "adapted HMC"
 Block = tuple[Array, Array, float]
 """Draws in x (chains, n, d), their potentials (chains, n), and the mean acceptance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """What chains went through in a number of transitions, and whether that was warm-up."""
+
+    block: Block
+    warm_up: bool
 
 
 def price(dim: int, draws: int, tuning: AdaptedHMC) -> int:
@@ -31,8 +40,8 @@ def adapted_hmc(
     tuning: AdaptedHMC,
     *,
     draws: int,
-) -> Iterator[Block]:
-    """Exact draws, block by block.
+) -> Iterator[Stretch]:
+    """Exact draws, block by block, after the windows of the warm-up.
 
     Parameters
     ----------
@@ -46,7 +55,7 @@ def adapted_hmc(
     Raises
     ------
     BudgetSpent
-        When the budget ends; blocks before that have been yielded.
+        When the budget ends; what was before that has been yielded.
     """
     potential = _exact(archive, whitening)
     z = whitening.whiten(centres[np.arange(tuning.chains) % len(centres)])
@@ -67,6 +76,7 @@ def adapted_hmc(
             adapt_to=acceptance,
         )
         start, step = _end(chains), chains.step_size
+        yield Stretch(_block(chains, whitening), warm_up=True)
         if window < len(tuning.warm_up) - 1:
             old, whitening = whitening, _by_draws(whitening, chains.draws[:, transitions // 3 :], tuning.shrinkage)
             start = _transferred(old, whitening, start)
@@ -80,8 +90,12 @@ def adapted_hmc(
             tuning=tuning.trajectories,
         )
         start = _end(chains)
-        x = whitening.unwhiten(chains.draws.reshape(-1, archive.dim)).reshape(chains.draws.shape)
-        yield x, chains.potentials, chains.acceptance
+        yield Stretch(_block(chains, whitening), warm_up=False)
+
+
+def _block(chains: Chains, whitening: Whitening) -> Block:
+    x = whitening.unwhiten(chains.draws.reshape(-1, chains.draws.shape[-1])).reshape(chains.draws.shape)
+    return x, chains.potentials, chains.acceptance
 
 
 def _first_step(dim: int) -> float:

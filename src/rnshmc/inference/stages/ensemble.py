@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.stages.adapted import Stretch
 from rnshmc.inference.stages.scattered import scattered_starts
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning_chains import Ensemble
@@ -27,8 +28,8 @@ def stretch_moves(
     tuning: Ensemble,
     *,
     draws: int,
-) -> Iterator[tuple[Array, Array, float]]:
-    """Blocks of states of the walkers in x (walkers, n, d), their potentials (walkers, n), and the acceptance.
+) -> Iterator[Stretch]:
+    """Blocks of states of the walkers, block by block.
 
     Each half of the walkers moves at once, along lines through walkers of the other half.
 
@@ -65,8 +66,7 @@ def stretch_moves(
                 positions, potentials, acceptance = _moved(archive, positions, potentials, half, rng, tuning.stretch)
                 accepted.append(acceptance)
             states[:, k], energies[:, k] = positions, potentials
-        if block >= warm_up:
-            yield states, energies, float(np.mean(accepted))
+        yield Stretch((states, energies, float(np.mean(accepted))), warm_up=block < warm_up)
 
 
 def _walkers(dim: int) -> int:

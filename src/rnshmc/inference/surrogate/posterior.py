@@ -181,7 +181,19 @@ def _of_values(
         most_amplitude=tuning.most_amplitude,
         lengths=lengths,
         nuggets=nuggets,
+        errors=_errors(heights, slopes, tuning),
     )
+
+
+def _errors(heights: Array, slopes: Array, tuning: Fitting) -> Array:
+    """Standard deviations of what no process of one length explains, (n, 2): of values and slopes of a long way up.
+
+    Where a normal density is as high, its gradient has the length sqrt(2 U).
+    """
+    least = tuning.level[0] + tuning.level[1] * slopes.shape[1]
+    lengths = np.nan_to_num(np.linalg.norm(slopes, axis=1))
+    beyond = np.column_stack((heights - least, lengths - np.sqrt(2.0 * least)))
+    return np.asarray(tuning.rough * np.maximum(beyond, 0.0))
 
 
 def draw_chains(
