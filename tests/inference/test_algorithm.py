@@ -40,7 +40,8 @@ def test_a_surrogate_whose_chains_are_apart_is_not_used(monkeypatch: pytest.Monk
     assert outcome.by_stage["correction"].units <= 2 * DEFAULT.training.fewest_checks
     within(outcome, problem.mean, np.diag(problem.covariance))
     drawn.clear()
-    once = sampled(problem, np.zeros(5), tuning=replace(tuning, attempts=1))
+    untaught = replace(tuning, attempts=1, teaching=replace(DEFAULT.teaching, tries=0))
+    once = sampled(problem, np.zeros(5), tuning=untaught)
     assert once.method != "surrogate"
     assert "the surrogate's chains are in different places (R-hat " in said(once)
 

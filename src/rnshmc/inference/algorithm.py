@@ -8,8 +8,8 @@
     check      exact values at draws of the finished surrogate: corrections, exact draws
 
 the last three for each mode where the starts led to several. Where no surrogate is good enough, descents from elsewhere
-tell whether there is a better mode, and then adapted HMC goes on, or an ensemble without gradients. States of HMC teach a
-surrogate in turn, and the first that is good enough takes over.
+tell whether there is a better mode, and then adapted HMC goes on, or an ensemble without gradients. States of HMC teach
+a surrogate in turn, and the first that is good enough takes over.
 """
 
 from collections.abc import Callable, Iterator, Sequence

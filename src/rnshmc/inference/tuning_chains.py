@@ -43,6 +43,8 @@ class Teaching:
 
     states: tuple[int, int] = (40, 2)
     """Number of them, and more for each dimension. Not varied."""
+    tries: int = 2
+    """Surrogates that are taught, each by twice the states of the one before. On gp_pois_regr four were no better."""
     left_out: float = 1 / 3
     """Share of the transitions so far that is left out. Not varied."""
     rough: float = 0.1

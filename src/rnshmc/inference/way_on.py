@@ -1,6 +1,6 @@
 """Where no surrogate is good enough: exact chains, or what the budget allows instead.
 
-States of the chains teach a surrogate in turn, at numbers that double, and the first good one takes over.
+States of the chains teach a surrogate in turn, at a number and at twice that, and the first good one takes over.
 """
 
 import logging
@@ -38,15 +38,15 @@ def way_on(job: Job, found: Found) -> Iterator[Found]:
     )
     job.archive.expected_units = job.archive.spent.units + all_draws
     found = replace(found, method=method)
-    seen, due = tuple[adapted.Block, ...](), 0
+    seen, due, tries = tuple[adapted.Block, ...](), 0, 0
     for stretch in _stretches(job, found):
         seen = (*seen, stretch.block)
         if not stretch.warm_up:
             found = replace(found, blocks=(*found.blocks, stretch.block))
             yield found
         states = sum(potentials.shape[1] for _, potentials, _ in seen)
-        if states >= due and _teach(job, found):
-            due = 2 * states
+        if states >= due and tries < job.tuning.teaching.tries and _teach(job, found):
+            due, tries = 2 * states, tries + 1
             for tried in _taught(job, found, seen):
                 yield tried
                 if tried.rows is not None:

@@ -248,11 +248,10 @@ class Archive:
     def training(self) -> Training:
         """All points with finite values that are not left out."""
         there = [one for key, one in self._by_point.items() if np.isfinite(one.value) and key not in self._left_out]
-        kept = self._shifted(there, 1.0)
-        arrays, posed = _arrays(kept, self.dim), self.posed
+        arrays, posed = _arrays(self._shifted(there, 1.0), self.dim), self.posed
         if posed is None or not self.emulating:
             return arrays
-        rows = [found.run.outputs for found in kept if found.run]
+        rows = [found.run.outputs for found in there if found.run]
         return replace(arrays, runs=Runs(rows, posed, self._evaluations.transform, self._compression))
 
     def slopes(self) -> Training:
