@@ -190,6 +190,8 @@ def _errors(heights: Array, slopes: Array, tuning: Fitting) -> Array:
 
     Where a normal density is as high, its gradient has the length sqrt(2 U).
     """
+    if tuning.rough == 0.0:  # and squares of vast slopes are not taken
+        return np.zeros((len(heights), 2))
     least = tuning.level[0] + tuning.level[1] * slopes.shape[1]
     lengths = np.nan_to_num(np.linalg.norm(slopes, axis=1))
     beyond = np.column_stack((heights - least, lengths - np.sqrt(2.0 * least)))
