@@ -9,7 +9,7 @@ import pytest
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.inference.exact.evaluation import Cost, Evaluation
 from rnshmc.inference.exact.least_squares import LeastSquares
-from rnshmc.inference.exact.target import make_model, make_names, make_posterior, make_starts, make_units
+from rnshmc.inference.exact.target import make_model, make_names, make_posterior, make_units
 from rnshmc.targets.gaussian import Gaussian
 from rnshmc.types import Array
 
@@ -147,21 +147,6 @@ def test_complex_numbers_are_a_failure_and_lose_no_part() -> None:
 def test_what_is_no_target_is_told(target: Any, gradient: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         make_model(target, gradient, 2)
-
-
-@pytest.mark.parametrize(
-    ("x0", "message"),
-    [("far", "x0: expected numbers"), ([], "x0: expected shape"), ([1.0, math.inf], "x0: inf for parameter 1")],
-)
-def test_what_is_no_start_is_told(x0: Any, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        make_starts(x0)
-
-
-def test_starts_are_rows() -> None:
-    assert make_starts(1.0).shape == (1, 1)
-    assert make_starts([1.0, 2.0]).shape == (1, 2)
-    assert make_starts([[1.0, 2.0]] * 3).shape == (3, 2)
 
 
 def test_names_and_units_go_with_the_parameters() -> None:

@@ -24,7 +24,6 @@ from rnshmc.inference.exact.target import (
     is_function,
     make_names,
     make_posterior,
-    make_starts,
     make_units,
     own_names,
     with_arguments,
@@ -35,6 +34,7 @@ from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.stages.scale import make_coordinates, prior_scale
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
+from rnshmc.inference.stages.starts import Start, drawn_starts, first_usable, make_starts, number_of_parameters
 from rnshmc.inference.stages.walls import take_up
 from rnshmc.inference.transforms import Bounds, make_transform
 from rnshmc.inference.tuning import DEFAULT
@@ -44,7 +44,7 @@ from rnshmc.types import Array
 
 def sample(
     target: Any,
-    x0: npt.ArrayLike,
+    x0: Start = None,
     *,
     gradient: Gradient = None,
     args: Sequence[Any] = (),
@@ -79,7 +79,10 @@ def sample(
         raises an exception or returns NaN, the evaluation has failed; the run goes on.
     x0
         Where to start, shape (d,), or several starts to look for several modes, shape (n, d): each mode that they lead
-        to has a surrogate of its own, and its share of the posterior.
+        to has a surrogate of its own, and its share of the posterior. A function of a numpy generator that returns a
+        start, shape (d,), gives four. None: four draws from the prior of a `Model`, or from the box that finite bounds
+        make; the number of parameters is that of ``names`` or of a sequence of bounds then. Drawn starts where the
+        density is zero or the evaluation fails are passed over.
     gradient
         Gradient of the log density as a function of its own; False: do without one.
     args, kwargs
@@ -152,17 +155,21 @@ def sample(
     StoreError
         If a file cannot be written, or holds evaluations of another target.
     """
+    _check_whole("draws", draws, 4)
+    _check_whole("seed", seed, 0)
     target, gradient = with_arguments(target, gradient, args, kwargs)
-    starts = make_starts(x0)
-    dim = starts.shape[1]
-    chosen_names = make_names(names, dim, own_names(target))
+    own = own_names(target)
+    rng = stream(seed, "starts")
+    starts = None if x0 is None else make_starts(x0, rng)
+    dim = number_of_parameters(names, bounds, own) if starts is None else starts.shape[1]
+    chosen_names = make_names(names, dim, own)
     chosen_units = make_units(units, chosen_names)
     posterior = make_posterior(target, gradient, chosen_names)
     posed = posterior.posed
     transform = make_transform(bounds, chosen_names).within(posterior.bounds)
+    if starts is None:
+        starts = drawn_starts(posed, transform, chosen_names, rng)
     check_inside(starts, transform, chosen_names)
-    _check_whole("draws", draws, 4)
-    _check_whole("seed", seed, 0)
     if budget is not None:
         _check_whole("budget", budget, 0)
     if callback is not None and not callable(callback):
@@ -195,6 +202,8 @@ def sample(
     )
     with closing(potential), listening(callback, bar=progress_bar) as tell:
         potential.confirm()
+        if x0 is None or callable(x0):
+            starts = first_usable(potential, transform, starts)
         try:
             doubts = checked = _checked(
                 potential, transform.coordinates(starts[0]), stream(seed, "gradient"), plain=not posterior.slope_price

@@ -27,6 +27,10 @@ class Modes:
     """Whitened distance from a mode at which the potential has to be higher in the direction of another. Not varied."""
     hopeless: float = 30.0
     """The same before its curvatures are measured, by what its descent showed of them."""
+    starts: int = 4
+    """Starts, where they are drawn. Not varied."""
+    drawn: int = 20
+    """Draws from which they are taken: those where the density is zero are passed over. Not varied."""
     looks: int = 3
     """Further starts, before exact chains begin where one start led to one mode. Not varied, nor are the next two."""
     tries: int = 12

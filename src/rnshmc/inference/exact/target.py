@@ -165,29 +165,6 @@ class _OfPotential:
         return -value, -np.asarray(gradient)
 
 
-def make_starts(x0: Any) -> Array:
-    """Starting points as rows, shape (n, d), from one of shape (d,) or several.
-
-    Raises
-    ------
-    ParameterError
-        If they are not finite numbers in one of these shapes.
-    """
-    try:
-        starts = np.array(x0, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"x0: expected numbers, got {x0!r:.80}") from None
-    if starts.ndim == 0:
-        starts = starts.reshape(1)
-    if starts.ndim > 2 or starts.size == 0:
-        raise ParameterError(f"x0: expected shape (d,), or (n, d) for several starts, got {starts.shape}")
-    starts = np.atleast_2d(starts)
-    if not np.isfinite(starts).all():
-        row, column = np.argwhere(~np.isfinite(starts))[0]
-        raise ParameterError(f"x0: {starts[row, column]} for parameter {column} is not finite")
-    return starts
-
-
 def make_names(names: Sequence[str] | None, dim: int, own: Sequence[str] = ()) -> tuple[str, ...]:
     """Names of the parameters, x0, x1, ... where there are none; those that a likelihood has itself, ``own``, last.
 

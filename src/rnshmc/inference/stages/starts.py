@@ -1,0 +1,124 @@
+"""The argument ``x0`` of `rnshmc.sample`: starting points that are given, or drawn."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.transforms import Bounds, Transform
+from rnshmc.inference.tuning import DEFAULT
+from rnshmc.types import Array
+
+Start = npt.ArrayLike | Callable[[np.random.Generator], npt.ArrayLike] | None
+
+
+def make_starts(x0: Any, rng: np.random.Generator) -> Array:
+    """Starting points as rows, (n, d), from one of shape (d,), several, or a function of a generator.
+
+    Of a function there are more than are needed, for some may be where the density is zero.
+
+    Raises
+    ------
+    ParameterError
+        If they are not finite numbers in one of these shapes.
+    """
+    if callable(x0):
+        drawn = [_rows(x0(rng)) for _ in range(DEFAULT.modes.drawn)]
+        if any(rows.shape != (1, drawn[0].shape[1]) for rows in drawn):
+            raise ParameterError("x0: expected a function of a generator that returns one start, of shape (d,)")
+        return np.concatenate(drawn)
+    return _rows(x0)
+
+
+def number_of_parameters(names: Sequence[str] | None, bounds: Bounds | None, own: Sequence[str]) -> int:
+    """Number of parameters where there is no start, by their names, or by a sequence of bounds.
+
+    Parameters
+    ----------
+    own
+        Names of the likelihood's own parameters, which ``names`` need not repeat.
+
+    Raises
+    ------
+    ParameterError
+        If neither is given.
+    """
+    if names is not None:
+        return len(names) + sum(name not in names for name in own)
+    if isinstance(bounds, Sequence) and not isinstance(bounds, str):
+        return len(bounds)
+    raise ParameterError("x0: without a start, give the parameters' names (names), or a sequence of bounds")
+
+
+def drawn_starts(posed: Posed | None, transform: Transform, names: Sequence[str], rng: np.random.Generator) -> Array:
+    """Draws from the prior of a forward model, or from the box of finite bounds, (n, d), more than are needed.
+
+    Raises
+    ------
+    ParameterError
+        If there is neither.
+    """
+    count = DEFAULT.modes.drawn
+    drawn: Array | None = None if posed is None else posed.prior.draws(rng, count)
+    if drawn is not None:
+        inside = ((transform.low < drawn) & (drawn < transform.high)).all(axis=1)
+        if not inside.any():
+            raise ParameterError(f"x0: of {count} draws from the prior none is within the bounds; give a start")
+        return np.asarray(drawn[inside])
+    open_ends = ~(np.isfinite(transform.low) & np.isfinite(transform.high))
+    if open_ends.any():
+        prior = " and no proper prior" if posed is not None else ""
+        raise ParameterError(
+            f"x0: without a start, all parameters need two finite bounds; {names[int(np.argmax(open_ends))]} has none"
+            f"{prior}"
+        )
+    return np.asarray(rng.uniform(transform.low, transform.high, (count, len(names))))
+
+
+def first_usable(evaluations: Evaluations, transform: Transform, drawn: Array) -> Array:
+    """The first few of drawn starts where the density is positive, (n, d): as many as `Modes.starts`, or what there is.
+
+    Raises
+    ------
+    ParameterError
+        If there is none.
+    """
+    usable, last = list[Array](), None
+    for first in range(0, len(drawn), DEFAULT.modes.starts):
+        batch = drawn[first : first + DEFAULT.modes.starts]
+        x = transform.coordinates(batch)
+        found = {one.point.tobytes(): one for one in evaluations.evaluate(x)}
+        for start, at in zip(batch, x, strict=True):
+            last = found[at.tobytes()]
+            usable += [start] if last.failure is None and np.isfinite(last.value) else []
+        if len(usable) >= DEFAULT.modes.starts:
+            break
+    if not usable:
+        raise ParameterError(f"x0: {_why(last)} at all of {len(drawn)} drawn starts; give one")
+    return np.array(usable[: DEFAULT.modes.starts])
+
+
+def _why(last: Evaluation | None) -> str:
+    failure = None if last is None else last.failure
+    return "the density is 0" if failure is None else f"the target cannot be evaluated ({failure})"
+
+
+def _rows(x0: Any) -> Array:
+    try:
+        starts = np.array(x0, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"x0: expected numbers, got {x0!r:.80}") from None
+    if starts.ndim == 0:
+        starts = starts.reshape(1)
+    if starts.ndim > 2 or starts.size == 0:
+        raise ParameterError(f"x0: expected shape (d,), or (n, d) for several starts, got {starts.shape}")
+    starts = np.atleast_2d(starts)
+    if not np.isfinite(starts).all():
+        row, column = np.argwhere(~np.isfinite(starts))[0]
+        raise ParameterError(f"x0: {starts[row, column]} for parameter {column} is not finite")
+    return starts

@@ -1,0 +1,114 @@
+"""Starting points: given as rows, by a function, or drawn from a prior or a box."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnshmc
+from rnshmc.errors import ParameterError
+from rnshmc.inference.stages.starts import make_starts
+from rnshmc.random import stream
+from rnshmc.types import Array
+
+RNG = stream(1, "starts")
+
+
+def two_wells(x: Array) -> tuple[float, Array]:
+    """Normal modes at -4 and 4 of the first parameter, with shares of 0.3 and 0.7."""
+    centres, shares = np.array([[-4.0, 0.0], [4.0, 0.0]]), np.array([0.3, 0.7])
+    away = x - centres
+    weights = shares * np.exp(-0.5 * (away**2).sum(axis=1))
+    return float(np.log(weights.sum())), -(weights @ away) / weights.sum()
+
+
+@pytest.mark.parametrize(
+    ("x0", "message"),
+    [
+        ("far", "x0: expected numbers"),
+        ([], "x0: expected shape"),
+        ([1.0, math.inf], "x0: inf for parameter 1"),
+        (lambda rng: rng.standard_normal((2, 3)), "x0: expected a function of a generator that returns one start"),
+        (lambda _: "far", "x0: expected numbers"),
+    ],
+)
+def test_what_is_no_start_is_told(x0: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        make_starts(x0, RNG)
+
+
+def test_starts_are_rows() -> None:
+    assert make_starts(1.0, RNG).shape == (1, 1)
+    assert make_starts([1.0, 2.0], RNG).shape == (1, 2)
+    assert make_starts([[1.0, 2.0]] * 3, RNG).shape == (3, 2)
+
+
+def test_a_function_of_a_generator_gives_four_starts() -> None:
+    result = rnshmc.sample(two_wells, lambda rng: rng.uniform(-6.0, 6.0, 2), draws=500, progress_bar=False)
+    assert result.outcome.starts == 4
+    assert len(result.outcome.modes) == 2
+    [share, _] = sorted(mode.share.value for mode in result.outcome.modes)
+    assert share == pytest.approx(0.3, abs=0.05)
+
+
+def test_without_a_start_a_box_is_drawn_from() -> None:
+    result = rnshmc.sample(two_wells, bounds=[(-8.0, 8.0), (-6.0, 6.0)], draws=500, progress_bar=False)
+    assert len(result.outcome.modes) == 2
+
+
+def test_without_a_start_the_prior_of_a_model_is_drawn_from() -> None:
+    seen = list[Array]()
+
+    def decay(x: Array) -> Array:
+        seen.append(x.copy())
+        return np.asarray(x[0] * np.exp(-x[1] * np.arange(5.0)))
+
+    model = rnshmc.Model(
+        decay,
+        [2.0, 1.2, 0.75, 0.45, 0.27],
+        likelihood=rnshmc.Gaussian(sd=0.05),
+        prior={"height": ("lognormal", 0.5, 0.5), "rate": ("lognormal", -0.5, 0.5)},
+    )
+    result = rnshmc.sample(model, names=["height", "rate"], draws=500, progress_bar=False)
+    assert result.verdict.level == "good"
+    # The first runs are draws of the prior, all apart.
+    first = np.log(np.array(seen[:4]))
+    assert (np.abs(first - [0.5, -0.5]) < 2.0).all()
+    assert np.unique(first[:, 0]).size == 4
+
+
+def test_drawn_starts_where_the_density_is_zero_are_passed_over() -> None:
+    def cut(x: Array) -> float:
+        return -math.inf if x[0] < 0.0 else -0.5 * float(x @ x)
+
+    result = rnshmc.sample(cut, bounds=[(-3.0, 3.0), (-6.0, 6.0)], draws=200, progress_bar=False)
+    # A half normal has the mean sqrt(2 / pi), about 0.8.
+    assert 0.5 < result.draws[:, 0].mean() < 1.1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, r"x0: without a start, give the parameters' names \(names\), or a sequence of bounds"),
+        ({"names": ["a", "b"]}, "x0: without a start, all parameters need two finite bounds; a has none$"),
+        (
+            {"bounds": [(0.0, 1.0), "positive"], "names": ["a", "b"]},
+            "x0: without a start, all parameters need two finite bounds; b has none$",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_from_is_told(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        rnshmc.sample(two_wells, progress_bar=False, **settings)
+
+
+def test_a_density_that_is_zero_at_all_drawn_starts_is_told() -> None:
+    with pytest.raises(ParameterError, match="x0: the density is 0 at all of 20 drawn starts; give one"):
+        rnshmc.sample(lambda _: -math.inf, bounds=[(0.0, 1.0)], progress_bar=False)
+    with pytest.raises(ParameterError, match=r"x0: the target cannot be evaluated \(.*no licence.*\) at all of 20"):
+        rnshmc.sample(_failing, bounds=[(0.0, 1.0)], progress_bar=False)
+
+
+def _failing(_: Array) -> float:
+    raise RuntimeError("no licence")
