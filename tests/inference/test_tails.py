@@ -89,7 +89,7 @@ def test_a_bend_that_extrapolates_is_looked_at_along_its_driver(floor: float) ->
     archive.go_over(Bend((Layer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),)))
     tails = look_along(archive, posterior, paths, stream(2, "tails"), replace(DEFAULT.tails, along=16))
     assert len(tails.points) == 32
-    left = missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0)
+    left = missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0, most=8)
     assert (len(left) > 0) == (floor == -1.0)
     assert (left[:, 0] < floor).all()
 
@@ -103,7 +103,7 @@ def test_without_a_bend_there_is_no_driver_to_look_along() -> None:
 def test_a_wall_that_cuts_off_nothing_asks_for_no_points() -> None:
     posterior, paths = normal_surrogate()
     tails = expected_tails(paths, posterior, DEFAULT.tails, doubt=1.0)
-    assert len(missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0)) == 0
+    assert len(missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0, most=8)) == 0
 
 
 @pytest.mark.parametrize("change", ["wall", "process"])
@@ -113,7 +113,7 @@ def test_what_is_cut_off_or_open_asks_for_points_there(change: str) -> None:
     if change == "wall":
         posterior = replace(posterior, radius=2.0)
     tails = expected_tails(paths, posterior, DEFAULT.tails, doubt=1.0 if change == "wall" else 1e6)
-    left = missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0)
+    left = missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0, most=8)
     assert len(left) > 0
     assert np.linalg.norm(left, axis=1).min() > 1.0
 

@@ -81,16 +81,12 @@ class Process:
     """States taken from each tempered chain."""
     paths: int = 400
     """Potentials drawn: the 2.5% and 97.5% quantiles rest on ten each."""
-    most_open: int = 8
-    """Training points added at a time where the process leaves moments open."""
 
 
 @dataclass(frozen=True)
 class TailChecks:
     """What a surrogate may miss far out."""
 
-    batch: int = 8
-    """Training points added at a time where tails are open."""
     edge: float = 1.0
     """Whitened distance from the wall within which a draw stands for what is beyond it."""
     blind: float = 0.7
@@ -124,6 +120,9 @@ class Training:
     """Transitions of each chain between two fits."""
     first_batch: int = 8
     """Training points of the first batches."""
+    fill: tuple[int, float] = (8, 1 / 16)
+    """Training points added at a time where moments or tails are open: at least so many, or this share of those there
+    are, for each time they are all fitted again."""
     most_points: int = 320
     """Training points with gradients."""
     most_values: int = 3000
@@ -208,6 +207,9 @@ class Correction:
     """R-hat up to which they agree (Vehtari et al. 2021)."""
     doublings: int = 4
     """How often chains that disagree are made twice as long."""
+    hopeless: tuple[int, float] = (2, 1.1)
+    """Doublings after which a larger R-hat ends them, for chains in different places come together no sooner. Not
+    varied."""
     exact_chains: int = 4
     """Chains in which the exact density decides among the checked draws."""
     least_efficiency: float = 0.2

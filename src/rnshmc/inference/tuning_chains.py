@@ -24,7 +24,7 @@ class AdaptedHMC:
     """Target of dual averaging (Hoffman and Gelman 2014)."""
     noisy: float = 0.1
     """Standard deviation of noise of the log density from which on the step size stays as it is. Not varied."""
-    warm_up: tuple[int, ...] = (60, 60, 80)
+    warm_up: tuple[int, ...] = (30, 60, 80)
     """Transitions of the windows; after all but the last, the draws whiten the coordinates."""
     block: int = 10
     """Transitions between two reports."""
@@ -43,8 +43,8 @@ class Teaching:
 
     states: tuple[int, int] = (40, 2)
     """Number of them, and more for each dimension. Not varied."""
-    tries: int = 2
-    """Surrogates that are taught, each by twice the states of the one before. On gp_pois_regr four were no better."""
+    tries: int = 4
+    """Surrogates that are taught, each by twice the states of the one before. Not varied."""
     left_out: float = 1 / 3
     """Share of the transitions so far that is left out. Not varied."""
     rough: float = 0.1

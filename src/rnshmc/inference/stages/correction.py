@@ -78,12 +78,14 @@ def draw_surrogate(
     """Draws of the surrogate posterior in x, shape (chains, n, d), from chains as long as it takes them to agree.
 
     They cost no exact evaluation. Chains that disagree are continued for twice as long, thinned to the same number of
-    draws, and so on; what went before is warm-up.
+    draws, and so on; what went before is warm-up. Those in different places are given up sooner.
     """
     n = tuning.transitions
     kept = draw_chains(posterior, positions, transitions=tuning.settle + n, rng=rng)[:, tuning.settle :]
     for doubled in range(1, tuning.doublings + 1):
-        if largest_rhat(kept[: tuning.rhat_chains]) <= tuning.rhat:
+        rhat = largest_rhat(kept[: tuning.rhat_chains])
+        patience, hopeless = tuning.hopeless
+        if rhat <= tuning.rhat or (rhat > hopeless and doubled > patience):
             break
         every = 2**doubled
         kept = draw_chains(posterior, kept[:, -1], transitions=every * n, rng=rng)[:, every - 1 :: every]

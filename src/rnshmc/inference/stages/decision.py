@@ -118,6 +118,12 @@ def batch_size(tally: Tally, tuning: Training) -> int:
     return max(tuning.first_batch, tally.dim // 4, min(tally.used // 8, tuning.chains))
 
 
+def fill_size(tally: Tally, tuning: Training) -> int:
+    """Points to evaluate next where moments or tails are open."""
+    least, share = tuning.fill
+    return max(least, int(share * tally.used))
+
+
 def checks_for(aim: float, variance: float, tuning: Training) -> int:
     """Exact values that corrections to a precision of ``aim`` draws need, for weights of some variance."""
     return max(tuning.fewest_checks, int(np.ceil(tuning.shrunk * aim * min(variance, 1.0))))

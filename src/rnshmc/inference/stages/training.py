@@ -7,7 +7,7 @@ import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.batches import STAGE, evaluated_batch
-from rnshmc.inference.stages.decision import Decision, Tally, batch_size, checks_for, decide, is_full
+from rnshmc.inference.stages.decision import Decision, Tally, batch_size, checks_for, decide, fill_size, is_full
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
 from rnshmc.inference.stages.looking import look_along, look_out, look_size, still_to_look
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
@@ -160,9 +160,9 @@ def _known(state: State, latest: float, tuning: Tuning) -> float:
 
 def _examine(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning) -> State:
     """Points where the process leaves too much open; where it does not, by exact values further out."""
-    posterior, aim = state.fit.posterior, state.tally.aim
+    posterior, aim, most = state.fit.posterior, state.tally.aim, fill_size(state.tally, tuning.training)
     paths, tails = _open(state, rng, tuning)
-    points, looked = missed(tails, paths, posterior, rng, tuning.tails, aim=aim), 0
+    points, looked = missed(tails, paths, posterior, rng, tuning.tails, aim=aim, most=most), 0
     if not len(points) and not archive.emulating:
         checks = checks_for(aim, state.tally.variance, tuning.training)
         points = open_points(
@@ -172,12 +172,15 @@ def _examine(archive: Archive, state: State, rng: np.random.Generator, tuning: T
             checks=checks,
             aim=aim,
             reach=posterior.reach,
-            most=tuning.process.most_open,
+            most=most,
         )
     # No surrogate is accepted unseen: one that is full is not changed by points, but its tails are to be known.
     if not len(points) or is_full(state.tally, tuning.training):
         seen = _look(archive, state, paths, rng, tuning)
-        points, looked = missed(seen, paths, posterior, rng, tuning.tails, aim=aim), int(len(seen.points) > 0)
+        points, looked = (
+            missed(seen, paths, posterior, rng, tuning.tails, aim=aim, most=most),
+            int(len(seen.points) > 0),
+        )
         tails = tails.joined(seen)
     tally = replace(state.tally, left=len(points), looks=state.tally.looks + looked)
     return replace(state, tally=tally, points=points, tails=tails)

@@ -93,17 +93,18 @@ def missed(
     tuning: TailChecks,
     *,
     aim: float,
+    most: int,
 ) -> Array:
     """Points within reach, (k, d), at which a part of a mean or variance is missing; none if that part is small.
 
-    Small is relative to the error of ``aim`` independent draws.
+    Small is relative to the error of ``aim`` independent draws. There are at most ``most``.
     """
     near = np.linalg.norm(posterior.whitening.whiten(tails.points), axis=1) < posterior.reach
     parts = (near * tails.missing)[:, None] * np.abs(standardised_moments(paths, tails.points))
     if (parts.sum(axis=0) <= tuning.small / np.sqrt(aim)).all():
         return np.zeros((0, tails.points.shape[1]))
     influence = parts.max(axis=1)
-    count = min(tuning.batch, np.count_nonzero(influence))
+    count = min(most, np.count_nonzero(influence))
     return np.asarray(tails.points[rng.choice(len(parts), count, replace=False, p=influence / influence.sum())])
 
 
