@@ -92,7 +92,9 @@ def first_usable(evaluations: Evaluations, transform: Transform, drawn: Array) -
     for first in range(0, len(drawn), DEFAULT.modes.starts):
         batch = drawn[first : first + DEFAULT.modes.starts]
         x = transform.coordinates(batch)
-        found = {one.point.tobytes(): one for one in evaluations.evaluate(x)}
+        # Emulation does without derivatives.
+        evaluated = evaluations.evaluate(x, gradient=evaluations.posed is None)
+        found = {one.point.tobytes(): one for one in evaluated}
         for start, at in zip(batch, x, strict=True):
             last = found[at.tobytes()]
             usable += [start] if last.failure is None and np.isfinite(last.value) else []

@@ -177,10 +177,8 @@ def _examine(archive: Archive, state: State, rng: np.random.Generator, tuning: T
     # No surrogate is accepted unseen: one that is full is not changed by points, but its tails are to be known.
     if not len(points) or is_full(state.tally, tuning.training):
         seen = _look(archive, state, paths, rng, tuning)
-        points, looked = (
-            missed(seen, paths, posterior, rng, tuning.tails, aim=aim, most=most),
-            int(len(seen.points) > 0),
-        )
+        points = missed(seen, paths, posterior, rng, tuning.tails, aim=aim, most=most)
+        looked = int(len(seen.points) > 0)
         tails = tails.joined(seen)
     tally = replace(state.tally, left=len(points), looks=state.tally.looks + looked)
     return replace(state, tally=tally, points=points, tails=tails)
