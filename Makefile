@@ -24,10 +24,8 @@ paper: env ## Regenerate every result of the papers
 test: env ## Run the linters and, beside them, the test suite of the package
 	@$(MAKE) --no-print-directory --jobs 2 lint suite
 
-# Ranks wait for each other: beside other tests, four seconds of theirs take a hundred.
 suite: env
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest tests/mpi
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 3 --ignore tests/workflow --ignore tests/mpi
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 3 --ignore tests/workflow
 
 test-workflow: env ## Run the tests of the workflow: the run "test" from nothing, trouble on the way, what an edit reruns
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 3 tests/workflow
