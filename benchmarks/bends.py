@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 from peers.known_laws import Banana, EightSchools, Funnel, KnownMoments, Law, LogGamma, Student, TwistedGaussian
+from peers.measures import Moments
 from threadpoolctl import threadpool_limits
 
 import rnshmc
@@ -32,8 +33,8 @@ def moments(problem: Law) -> tuple[Array | float, Array | float]:
     """Means and variances."""
     if isinstance(problem, KnownMoments):
         return problem.mean, problem.variance
-    draws = problem.sample(np.random.default_rng(0), 1_000_000)
-    return draws.mean(axis=0), draws.var(axis=0)
+    found = Moments.of(problem.sample(np.random.default_rng(0), 1_000_000))
+    return found.mean, found.variance
 
 
 def main() -> None:

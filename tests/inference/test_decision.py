@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rnshmc.inference.stages.decision import Decision, Tally, batch_size, decide
+from rnshmc.inference.stages.decision import Decision, Tally, batch_size, decide, fill_size
 from rnshmc.inference.tuning import Training
 
 TUNING = Training()
@@ -48,3 +48,4 @@ def test_batches_grow_with_the_training_set() -> None:
     sizes = [batch_size(replace(TALLY, used=used), TUNING) for used in (20, 100, 2000)]
     assert sizes == [8, 12, 128]
     assert batch_size(replace(TALLY, used=2000, variance=np.inf), TUNING) == 8
+    assert [fill_size(replace(TALLY, used=used), TUNING) for used in (20, 128, 320)] == [8, 8, 20]

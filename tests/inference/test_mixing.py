@@ -22,25 +22,27 @@ class Identity:
         return z
 
 
-@pytest.mark.parametrize("slow", [0, 2, 100])
-def test_chains_are_made_longer_until_they_agree(slow: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("apart", "patience"), [(0.3, 4), (10.0, 2)])
+@pytest.mark.parametrize("slow", [0, 2, 3, 100])
+def test_chains_are_made_longer_until_they_agree(
+    slow: int, apart: float, patience: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Chains that agree after some doublings have as many draws in the end, of the last stretch alone.
 
-    Chains in different places are given up after fewer.
+    Those in different places, not those that merely disagree, are given up after fewer.
     """
     lengths: list[int] = []
 
     def draw(posterior: Identity, positions: Array, *, transitions: int, rng: np.random.Generator) -> Array:
-        apart = 0.0 if len(lengths) >= slow else 10.0
+        shift = 0.0 if len(lengths) >= slow else apart
         lengths.append(transitions)
-        return rng.standard_normal((8, transitions, 1)) + apart * np.arange(8)[:, None, None]
+        return rng.standard_normal((8, transitions, 1)) + shift * np.arange(8)[:, None, None]
 
     monkeypatch.setattr(correction, "draw_chains", draw)
     # R-hat of independent draws is above 1.01 in some sequences of draws.
-    tuning = Correction(rhat=1.1)
+    tuning = Correction(rhat=1.1, hopeless=(2, 2.0))
     drawn = draw_surrogate(Identity(), np.zeros((8, 1)), np.random.default_rng(1), tuning)  # type: ignore[arg-type]
-    n, patience = tuning.transitions, tuning.hopeless[0]
-    doublings = min(slow, patience)
+    n, doublings = tuning.transitions, min(slow, patience)
     assert lengths == [tuning.settle + n, *(2**k * n for k in range(1, doublings + 1))]
     assert drawn.shape == (8, n, 1)
     assert (np.ptp(drawn.mean(axis=1)) < 1.0) == (slow <= patience)

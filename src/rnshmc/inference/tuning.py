@@ -120,9 +120,6 @@ class Training:
     """Transitions of each chain between two fits."""
     first_batch: int = 8
     """Training points of the first batches."""
-    fill: tuple[int, float] = (8, 1 / 16)
-    """Training points added at a time where moments or tails are open: at least so many, or this share of those there
-    are, for each time they are all fitted again."""
     most_points: int = 320
     """Training points with gradients."""
     most_values: int = 3000

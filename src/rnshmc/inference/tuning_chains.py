@@ -44,7 +44,8 @@ class Teaching:
     states: tuple[int, int] = (40, 2)
     """Number of them, and more for each dimension. Not varied."""
     tries: int = 4
-    """Surrogates that are taught, each by twice the states of the one before. Not varied."""
+    """Surrogates that are taught, each by at least twice the states of the one before. At two, with one attempt before,
+    one seed of Student's t went on to the end of the chains: 10152 units in place of 6114."""
     left_out: float = 1 / 3
     """Share of the transitions so far that is left out. Not varied."""
     rough: float = 0.1

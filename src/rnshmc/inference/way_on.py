@@ -1,6 +1,6 @@
 """Where no surrogate is good enough: exact chains, or what the budget allows instead.
 
-States of the chains teach a surrogate in turn, at a number and at twice that, and the first good one takes over.
+States of the chains teach surrogates in turn, each by at least twice as many, and the first good one takes over.
 """
 
 import logging

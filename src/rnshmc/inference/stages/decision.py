@@ -119,9 +119,8 @@ def batch_size(tally: Tally, tuning: Training) -> int:
 
 
 def fill_size(tally: Tally, tuning: Training) -> int:
-    """Points to evaluate next where moments or tails are open."""
-    least, share = tuning.fill
-    return max(least, int(share * tally.used))
+    """Points to evaluate next where moments or tails are open: all are fitted again each time."""
+    return max(tuning.first_batch, tally.used // 16)
 
 
 def checks_for(aim: float, variance: float, tuning: Training) -> int:

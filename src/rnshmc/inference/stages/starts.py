@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.transforms import Bounds, Transform
@@ -72,10 +71,10 @@ def drawn_starts(posed: Posed | None, transform: Transform, names: Sequence[str]
         return np.asarray(drawn[inside])
     open_ends = ~(np.isfinite(transform.low) & np.isfinite(transform.high))
     if open_ends.any():
-        prior = " and no proper prior" if posed is not None else ""
+        name = names[int(np.argmax(open_ends))]
+        prior = "" if posed is None else "the prior cannot be drawn from, and "
         raise ParameterError(
-            f"x0: without a start, all parameters need two finite bounds; {names[int(np.argmax(open_ends))]} has none"
-            f"{prior}"
+            f"x0: {prior}{name} has no two finite bounds, between which a start could be drawn; give one"
         )
     return np.asarray(rng.uniform(transform.low, transform.high, (count, len(names))))
 
@@ -88,7 +87,7 @@ def first_usable(evaluations: Evaluations, transform: Transform, drawn: Array) -
     ParameterError
         If there is none.
     """
-    usable, last = list[Array](), None
+    usable, refused = list[Array](), ""
     for first in range(0, len(drawn), DEFAULT.modes.starts):
         batch = drawn[first : first + DEFAULT.modes.starts]
         x = transform.coordinates(batch)
@@ -96,18 +95,16 @@ def first_usable(evaluations: Evaluations, transform: Transform, drawn: Array) -
         evaluated = evaluations.evaluate(x, gradient=evaluations.posed is None)
         found = {one.point.tobytes(): one for one in evaluated}
         for start, at in zip(batch, x, strict=True):
-            last = found[at.tobytes()]
-            usable += [start] if last.failure is None and np.isfinite(last.value) else []
+            one = found[at.tobytes()]
+            if one.failure is None and np.isfinite(one.value):
+                usable.append(start)
+            else:
+                refused = f"the target cannot be evaluated ({one.failure})" if one.failure else "the density is 0"
         if len(usable) >= DEFAULT.modes.starts:
             break
     if not usable:
-        raise ParameterError(f"x0: {_why(last)} at all of {len(drawn)} drawn starts; give one")
+        raise ParameterError(f"x0: {refused} at all of {len(drawn)} drawn starts; give one")
     return np.array(usable[: DEFAULT.modes.starts])
-
-
-def _why(last: Evaluation | None) -> str:
-    failure = None if last is None else last.failure
-    return "the density is 0" if failure is None else f"the target cannot be evaluated ({failure})"
 
 
 def _rows(x0: Any) -> Array:
