@@ -122,11 +122,28 @@ def test_noise_of_vast_potentials_is_a_number() -> None:
     assert 1e198 < noise_at(archive, first, np.ones(2), DEFAULT.noise, "mode") < 1e201
 
 
+def test_rounding_of_a_vast_potential_is_no_noise_once_lower_ones_are_known() -> None:
+    """Single precision of 1e8, a multiple of 8, at a start 1e8 above the mode; noise of 0.3 at 1e3 stays."""
+    rng = np.random.default_rng(9)
+    archive = archive_of(lambda x: -float(np.float32(1e4 * x @ x)), 2)
+    [first] = archive.evaluate(np.full((1, 2), 71.3), "mode", gradient=False)
+    assert noise_at(archive, first, np.full(2, 7e6), DEFAULT.noise, "mode") > 0.5
+    assert archive.noise > 0.5
+    archive.evaluate(np.zeros((1, 2)), "mode")
+    assert archive.noise == 0.0
+
+    noisy = archive_of(lambda x: -float(10.0 * x @ x) - 0.3 * rng.standard_normal(), 2)
+    [first] = noisy.evaluate(np.full((1, 2), 7.1), "mode", gradient=False)
+    noise_at(noisy, first, np.ones(2), DEFAULT.noise, "mode")
+    noisy.evaluate(np.zeros((1, 2)), "mode")
+    assert noisy.noise > 0.01
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.3, 3.0])
 def test_differences_of_a_whitened_normal_density_are_its_gradient_over_steps_of_any_length(noise: float) -> None:
     """Rounding of values of about ten over steps of 0.1 or more leaves 1e-13."""
     archive = archive_of(lambda x: -0.5 * float(x @ x), 3)
-    archive.noise = noise
+    archive.feel_noise(noise)
     points = np.array([[1.0, -2.0, 3.0], [0.0, 0.5, 0.0]])
     found = evaluate_with_gradients(archive, points, Whitening(np.zeros(3), np.eye(3)), DEFAULT.differences, "mode")
     np.testing.assert_allclose(np.array([one.gradient for one in found]), points, atol=1e-12)
@@ -137,7 +154,7 @@ def test_differences_of_a_whitened_normal_density_are_its_gradient_over_steps_of
 def test_differences_have_the_noise_expected_of_them(sd: float) -> None:
     """Mean squares of 200 independent errors: a relative standard deviation of 0.1, and six of them."""
     archive = archive_of(noisy_normal(sd, "none"), 2)
-    archive.noise = sd
+    archive.feel_noise(sd)
     points = np.random.default_rng(3).standard_normal((200, 2))
     found = evaluate_with_gradients(archive, points, Whitening(np.zeros(2), np.eye(2)), DEFAULT.differences, "mode")
     errors = np.array([one.gradient for one in found]) - points

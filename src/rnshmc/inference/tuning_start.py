@@ -136,6 +136,8 @@ class Noise:
     """Factor of that distance at which noise is measured again: noise stays, what is smooth vanishes. Not varied."""
     vanished: float = 0.1
     """Ratio of the two below which the first was none: for noise, one in a hundred."""
+    accuracy: float = 1e-5
+    """Noise over height, below which it says nothing of lower potentials: single precision has 1e-7, solvers 1e-6."""
     felt: float = 1e-3
     """Standard deviation from which on differences and descents take account of noise: see `Differences.step`."""
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rnshmc.inference.bend import STRAIGHT, Bend, BentTransform
 from rnshmc.inference.exact.compression import Compression, make_compression
-from rnshmc.inference.exact.evaluation import Evaluation, Spent
+from rnshmc.inference.exact.evaluation import Evaluation, Spent, usable
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.transforms import Transform
@@ -96,8 +96,6 @@ class Archive:
     ----------
     training_errors
         Units spent so far and sd(U - V), of each batch of draws of a surrogate.
-    noise
-        Largest measured standard deviation of the noise of values; 0 where none was measured.
     part
         What is added to the potential, so that the density is the part of it that is a mode's; None where it is learnt
         as it is. What is kept is the potential itself.
@@ -114,7 +112,7 @@ class Archive:
         self._differences: list[Evaluation] = []
         self.by_stage: dict[str, Spent] = {}
         self.training_errors: list[tuple[int, float]] = []
-        self.noise = 0.0
+        self._noise: tuple[tuple[float, float], ...] = ()
         self.part: Callable[[Array], tuple[Array, Array]] | None = None
         self.emulating = evaluations.posed is not None
         self._compression = make_compression(evaluations.posed.observed) if evaluations.posed else None
@@ -169,6 +167,16 @@ class Archive:
         return self._shifted([min(self._by_point.values(), key=lambda one: one.value)], 1.0)[0]
 
     @property
+    def noise(self) -> float:
+        """Largest standard deviation of the noise of values that counts; 0 where none was measured."""
+        lowest = min((one.value for one in self._by_point.values()), default=math.inf)
+        return max((sd for sd, down_to in self._noise if lowest >= down_to), default=0.0)
+
+    def feel_noise(self, sd: float, *, down_to: float = -math.inf) -> None:
+        """Keep a measured noise of values, which counts as long as no potential below ``down_to`` is known."""
+        self._noise = (*self._noise, (sd, down_to))
+
+    @property
     def spent(self) -> Spent:
         """What was spent so far."""
         return self._evaluations.spent
@@ -213,7 +221,7 @@ class Archive:
         arrived: dict[bytes, Evaluation] = {}
         try:
             for arriving in self._evaluations.evaluate(points, gradient=gradient and self.has_gradient):
-                found = _usable(arriving)
+                found = usable(arriving)
                 arrived[found.point.tobytes()] = found
         finally:
             # In the order of the points, not of arrival: surrogates are the same with any workers.
@@ -279,15 +287,6 @@ class Archive:
         now = self._evaluations.spent
         self.by_stage[stage] = self.by_stage.get(stage, Spent()) + (now - start)
         self._progress(Progress(stage, now, self.surrogate_error, self.expected_units))
-
-
-def _usable(found: Evaluation) -> Evaluation:
-    """The evaluation; a failed one if its value or gradient is not finite."""
-    if np.isnan(found.value) or found.value == -np.inf:
-        return replace(found, value=np.inf, gradient=None, failure=found.failure or f"the potential is {found.value}")
-    if found.gradient is not None and not np.isfinite(found.gradient).all():
-        return replace(found, value=np.inf, gradient=None, failure=found.failure or "the gradient is not finite")
-    return found
 
 
 def _arrays(found: list[Evaluation], dim: int) -> Training:

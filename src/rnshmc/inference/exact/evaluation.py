@@ -142,6 +142,15 @@ def failed(point: Array, failure: str, *, gradient: bool) -> Answer:
     return Evaluation(point, math.inf, None, failure, gradient), Cost(gradients=int(gradient))
 
 
+def usable(found: Evaluation) -> Evaluation:
+    """The evaluation; a failed one if its value or gradient is not finite."""
+    if math.isnan(found.value) or found.value == -math.inf:
+        return replace(found, value=math.inf, gradient=None, failure=found.failure or f"the potential is {found.value}")
+    if found.gradient is not None and not np.isfinite(found.gradient).all():
+        return replace(found, value=math.inf, gradient=None, failure=found.failure or "the gradient is not finite")
+    return found
+
+
 def placed(given: Iterable[Evaluation], transform: Transform) -> list[tuple[Array, Evaluation]]:
     """Evaluations in the user's coordinates with their unconstrained ones, without those that a bend moves too far."""
     with np.errstate(over="ignore", invalid="ignore"):

@@ -19,7 +19,7 @@ STAGE = "noise"
 def measure_noise(archive: Archive, posterior: SurrogatePosterior, rng: np.random.Generator, tuning: Noise) -> None:
     """Measure the noise of values by differences between neighbours, if the fit suggests noise: a fit cannot tell it.
 
-    The archive keeps the largest noise measured so far.
+    The archive keeps it.
 
     Raises
     ------
@@ -35,15 +35,15 @@ def measure_noise(archive: Archive, posterior: SurrogatePosterior, rng: np.rando
     steps = rng.standard_normal(z.shape)
     steps *= tuning.apart / np.linalg.norm(steps, axis=1)[:, None]
     found = archive.evaluate(posterior.whitening.unwhiten(z + steps), STAGE, gradient=False)
-    archive.noise = max(archive.noise, _sd(np.array([one.value for one in found]) - known.values[lowest]))
+    archive.feel_noise(_sd(np.array([one.value for one in found]) - known.values[lowest]))
 
 
 def noise_at(archive: Archive, first: Evaluation, axis: Array, tuning: Noise, stage: str) -> float:
     """Standard deviation of the noise of values at the start, from the residuals of a parabola through five neighbours.
 
     Takes four values, and four more at a shorter distance where these are noisy. Noise is as large there, and counts by
-    the mean square of both; what is smooth vanishes, and the second one counts alone. The archive keeps the largest
-    noise measured so far.
+    the mean square of both; what is smooth vanishes, and the second one counts alone. The archive keeps it until the
+    start turns out to be so high that this is no more than the relative accuracy of a large number.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def noise_at(archive: Archive, first: Evaluation, axis: Array, tuning: Noise, st
         nearer = _residual(archive, first, tuning.nearer * tuning.neighbours * axis, stage)
         noise = float(np.hypot(noise, nearer) / np.sqrt(2.0)) if nearer > tuning.vanished * noise else nearer
     if noise > tuning.felt:
-        archive.noise = max(archive.noise, noise)
-    if noise > tuning.noisy:
+        archive.feel_noise(noise, down_to=first.value - noise / tuning.accuracy)
+    if archive.noise >= noise > tuning.noisy:
         _log.warning("target: the log density is noisy: between neighbours of x0 it differs by about %.2g", noise)
     return noise
 
