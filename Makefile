@@ -3,7 +3,7 @@
 # `make env ENV=conda` chooses the route; a shell variable that happens to be called ENV does not.
 ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
-CALIBRATED := $(if $(filter sample,$(PART)),tests/inference/test_moment_calibration.py tests/inference/test_emulated_calibration.py,tests/test_calibration.py tests/inference)
+CALIBRATED := $(if $(filter sample,$(PART)),$(addprefix tests/inference/test_,moment_calibration.py emulated_calibration.py tails.py),tests/test_calibration.py tests/inference)
 
 .PHONY: help env run test suite test-workflow test-rounding test-dolfinx test-wheel test-adapters site calibrate test-slurm paper lint lock clean
 

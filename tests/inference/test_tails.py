@@ -150,7 +150,7 @@ def test_what_the_tails_lack_is_in_the_verdict(missing: float, level: str) -> No
     assert [finding.level for finding in told] == [level]
 
 
-@pytest.mark.parametrize("problem", [Banana(), Student()])
+@pytest.mark.parametrize("problem", [Banana(), pytest.param(Student(), marks=pytest.mark.calibration)])
 def test_variances_of_bent_and_of_heavy_tailed_densities(problem: Banana | Student) -> None:
     """Standard errors right, errors normal: all of them are within `z_bound` but with a probability of 1e-6.
 

@@ -8,8 +8,8 @@ import pytest
 
 from rnshmc.errors import FitError, NumericalError, ParameterError
 from rnshmc.random import stream
-from rnshmc.surrogates.gradient_conditioning import spread
-from rnshmc.surrogates.gradient_kernel import GradientKernel
+from rnshmc.surrogates.gradient_conditioning import ROUGH_ROWS, SEARCH_ROWS, search, solve, spread
+from rnshmc.surrogates.gradient_kernel import LENGTHS, NUGGETS, GradientKernel
 from rnshmc.types import Array, Surrogate
 
 NUGGET = 1e-9
@@ -147,3 +147,25 @@ def test_errors_are_kept_in_files_and_in_the_covariance(tmp_path: Path) -> None:
     rest = GradientKernel.fit(q[1:], u[1:], rng=stream(4, "fit"), grad=g[1:], nuggets=(NUGGET,), lengths=(length,))
     own, without = (one.covariance(q[:1])[0, 0] / one.amplitude**2 for one in (found, rest))
     assert own == pytest.approx(without, rel=0.01)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-2])
+@pytest.mark.parametrize("frequency", [0.5, 1.0, 2.0, 4.0])
+def test_the_search_finds_what_trying_all_candidates_finds(frequency: float, noise: float) -> None:
+    """More points than the search begins with, and not too many to try all candidates on."""
+    rng = stream(3, "search", str(frequency), str(noise))
+    points = rng.standard_normal((250, 4))
+    assert ROUGH_ROWS < points.size + len(points) < SEARCH_ROWS
+    values = np.sin(frequency * points).sum(axis=1) + noise * rng.standard_normal(len(points))
+    slopes = frequency * np.cos(frequency * points) + noise * rng.standard_normal(points.shape)
+    none, lengths = np.zeros((250, 2)), [length * spread(points) for length in LENGTHS]
+
+    def likelihood(length: float, nugget: float) -> float:
+        try:
+            return solve(points, values, slopes, length, nugget, none).log_likelihood
+        except FitError:
+            return -np.inf
+
+    found = search(points, values, slopes, lengths, NUGGETS, np.inf, rng, none)
+    best = max(lengths, key=lambda length: likelihood(length, found[1]))
+    assert found == (best, max(NUGGETS, key=lambda nugget: likelihood(best, nugget)))

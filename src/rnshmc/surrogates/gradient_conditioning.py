@@ -1,7 +1,9 @@
 """Gaussian processes of unit variance conditioned on values and gradients: the linear algebra of `GradientKernel`."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +13,10 @@ from scipy.linalg import lapack
 from rnshmc.errors import FitError
 from rnshmc.types import Array
 
-SEARCH_ROWS = 2500
+SEARCH_ROWS = 1600
 """Equations in the system by which length and noise are chosen; more points than fit into it are left out."""
+ROUGH_ROWS = 800
+"""Equations in the system by which the search for a length begins: a thirtieth of the operations."""
 ROUNDS = 2
 """Systems solved where points have errors of their own, each relative to the variance of the process by the last."""
 
@@ -36,8 +40,12 @@ class Solution:
 
 def squared_exponential(x: Array, z: Array) -> Array:
     """exp(-|x - z|^2 / 2) for the rows of both, (m, n)."""
-    squared = (x**2).sum(axis=1)[:, None] + (z**2).sum(axis=1) - 2.0 * x @ z.T
-    return np.asarray(np.exp(-0.5 * np.maximum(squared, 0.0)))
+    # All three terms of the square in one product: passes over (m, n) are what this costs.
+    left = np.column_stack((x, -0.5 * (x**2).sum(axis=1), np.ones(len(x))))
+    right = np.column_stack((z, np.ones(len(z)), -0.5 * (z**2).sum(axis=1)))
+    exponents = left @ right.T
+    np.exp(np.minimum(exponents, 0.0, out=exponents), out=exponents)
+    return np.asarray(exponents)
 
 
 def expand(q: Array, solved: Solution, length: float) -> Array:
@@ -63,29 +71,47 @@ def search(
     rng: np.random.Generator,
     errors: Array,
 ) -> tuple[float, float]:
-    """Length and nugget that maximise the likelihood, one after the other; the length once more if noise is chosen."""
+    """Length and nugget that maximise the likelihood, in turn until neither changes.
+
+    The best length for fewer points is where the search of it begins: from there to the next higher maximum.
+    """
     if len(lengths) == len(nuggets) == 1:
         return lengths[0], nuggets[0]
     rows = 1 + points.shape[1] * np.isfinite(slopes).all(axis=1).mean()
-    most = max(2, int(SEARCH_ROWS / rows))
-    if len(points) > most:
-        some = rng.choice(len(points), most, replace=False)
-        points, values, slopes, errors = points[some], values[some], slopes[some], errors[some]
+    order = rng.permutation(len(points)) if len(points) * rows > ROUGH_ROWS else np.arange(len(points))
 
-    def likelihood(length: float, nugget: float) -> tuple[float, float]:
-        try:
-            solved = solve(points, values, slopes, length, nugget, errors)
-        except FitError:
-            return -math.inf, -math.inf
-        excess = max(math.sqrt(solved.variance) - most_amplitude, 0.0)
-        return -excess, solved.log_likelihood
+    def likelihood_of(most: int) -> Callable[[int, int], tuple[float, float]]:
+        some = np.sort(order[: max(2, int(most / rows))])
+        given = points[some], values[some], slopes[some]
 
-    def best_length(nugget: float) -> float:
-        return max(lengths, key=lambda length: likelihood(length, nugget))
+        @cache
+        def likelihood(length: int, nugget: int) -> tuple[float, float]:
+            try:
+                solved = solve(*given, lengths[length], nuggets[nugget], errors[some])
+            except FitError:
+                return -math.inf, -math.inf
+            return -max(math.sqrt(solved.variance) - most_amplitude, 0.0), solved.log_likelihood
 
-    length = best_length(nuggets[0])
-    nugget = max(nuggets, key=lambda nugget: likelihood(length, nugget))
-    return (length if nugget == nuggets[0] else best_length(nugget)), nugget
+        return likelihood
+
+    roughly, likelihood = likelihood_of(ROUGH_ROWS), likelihood_of(SEARCH_ROWS)
+    start = max(range(len(lengths)), key=lambda length: roughly(length, 0))
+    nugget, before = 0, -1
+    while nugget != before:
+        length = _climbed(lambda length: likelihood(length, nugget), start, len(lengths))  # noqa: B023 (called at once)
+        start, before = length, nugget
+        nugget = _climbed(lambda nugget: likelihood(length, nugget), nugget, len(nuggets))  # noqa: B023
+    return lengths[length], nuggets[nugget]
+
+
+def _climbed(height: Callable[[int], tuple[float, float]], start: int, count: int) -> int:
+    """The maximum that neighbours among ``count`` candidates lead to, through those that cannot be solved."""
+    best = start
+    for step in (1, -1):
+        at = start + step
+        while 0 <= at < count and (height(at) > height(best) or height(at)[0] == -math.inf == height(best)[0]):
+            best, at = (at if height(at) > height(best) else best), at + step
+    return best
 
 
 def solve(points: Array, values: Array, slopes: Array, length: float, nugget: float, errors: Array) -> Solution:
@@ -117,21 +143,19 @@ def _conditioned(
 ) -> Solution:
     n, dim = points.shape
     with_slopes = np.isfinite(slopes).all(axis=1)
-    given = _given(with_slopes, dim)
-    targets = np.column_stack((values, slopes * length)).ravel()[given]
-    constant = np.column_stack((np.ones(n), np.zeros((n, dim)))).ravel()[given]
+    targets = np.concatenate((values, (slopes[with_slopes] * length).T.ravel()))
+    rows = len(targets)
+    constant = (np.arange(rows) < n).astype(np.float64)
     factor = factorise(points, with_slopes, length, nugget, relative)
     solved = linalg.cho_solve((factor, True), np.column_stack((targets, constant)), check_finite=False)
     mean = float(constant @ solved[:, 0] / (constant @ solved[:, 1]))
     weights = solved[:, 0] - mean * solved[:, 1]
-    rows = len(targets)
     variance = max(float((targets - mean * constant) @ weights) / rows, float(np.finfo(float).tiny))
     log_likelihood = -0.5 * rows * math.log(variance) - float(np.log(factor.diagonal()).sum())
     log_likelihood += (rows - n) * math.log(length)
-    full = np.zeros(n * (dim + 1))
-    full[given] = weights
-    full = full.reshape(n, dim + 1)
-    return Solution(full[:, 0].copy(), full[:, 1:].copy(), mean, variance, log_likelihood, factor, relative)
+    beta = np.zeros((n, dim))
+    beta[with_slopes] = weights[n:].reshape(dim, -1).T
+    return Solution(weights[:n].copy(), beta, mean, variance, log_likelihood, factor, relative)
 
 
 def conditional_covariance(
@@ -146,59 +170,50 @@ def conditional_covariance(
     factor
         As `factorise`.
     """
-    n, dim = points.shape
     x, z = points / length, at / length
-    cross = np.empty((len(z), n, dim + 1))
-    cross[:, :, 0] = squared_exponential(z, x)
-    cross[:, :, 1:] = cross[:, :, :1] * (z[:, None] - x)
-    explained = linalg.solve_triangular(
-        factor, cross.reshape(len(z), -1)[:, _given(with_slopes, dim)].T, lower=True, check_finite=False
-    )
+    kernel, slopes = squared_exponential(z, x), x[with_slopes]
+    crossed = kernel[:, with_slopes] * (z.T[:, :, None] - slopes.T[:, None, :])
+    cross = np.concatenate((kernel.T, crossed.transpose(0, 2, 1).reshape(-1, len(z))))
+    explained = linalg.solve_triangular(factor, cross, lower=True, check_finite=False)
     return np.asarray(squared_exponential(z, z) - explained.T @ explained)
 
 
 def factorise(points: Array, with_slopes: npt.NDArray[np.bool_], length: float, nugget: float, errors: Array) -> Array:
     """Cholesky factor of the covariance of values and, where there are, gradients; only its lower triangle is set.
 
-    ``errors`` are those of values and of gradients times l, in units of the process's standard deviation, (n, 2).
+    All values come first, then all derivatives along the first coordinate, and so on: blocks are contiguous. ``errors``
+    are those of values and of gradients times l, in units of the process's standard deviation, (n, 2).
 
     Raises
     ------
     FitError
         As `solve`.
     """
-    given = _given(with_slopes, points.shape[1])
-    matrix = _gram(points / length, given)
-    own = np.column_stack((errors[:, :1], np.repeat(errors[:, 1:], points.shape[1], axis=1)))
-    matrix[np.diag_indices_from(matrix)] += nugget + own.ravel()[given] ** 2
-    # The transpose is the same matrix in the column order of LAPACK, so that nothing is copied.
+    matrix = _gram(points / length, with_slopes)
+    own = np.concatenate((errors[:, 0], np.tile(errors[with_slopes, 1], points.shape[1])))
+    matrix[np.diag_indices_from(matrix)] += nugget + own**2
+    # The lower triangle of the transpose, in the column order of LAPACK, so that nothing is copied.
     factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
     if info != 0:
         raise FitError(f"the covariance of {len(points)} training points is not positive definite")
     return np.asarray(factor)
 
 
-def _given(with_slopes: npt.NDArray[np.bool_], dim: int) -> npt.NDArray[np.bool_]:
-    """Which of value and gradient times l are given, point by point, (n (dim + 1),)."""
-    return np.column_stack((np.ones(len(with_slopes), dtype=bool), np.repeat(with_slopes[:, None], dim, 1))).ravel()
-
-
-def _gram(x: Array, given: npt.NDArray[np.bool_]) -> Array:
-    """Covariance of values and of gradients times l, at scaled positions, of what is given."""
-    n, dim = x.shape
+def _gram(x: Array, with_slopes: npt.NDArray[np.bool_]) -> Array:
+    """Covariance of values and of gradients times l, at scaled positions; only its upper triangle is set."""
+    (n, dim), m = x.shape, int(with_slopes.sum())
     kernel = squared_exponential(x, x)
-    if not given.reshape(n, dim + 1)[:, 1:].any():
+    if not m:
         return kernel
-    apart = kernel[:, :, None] * (x[:, None, :] - x[None])
-    gram = np.empty((n, dim + 1, n, dim + 1))
-    gram[:, 0, :, 0] = kernel
-    gram[:, 0, :, 1:] = apart
-    gram[:, 1:, :, 0] = -apart.transpose(0, 2, 1)
+    gram = np.empty((n + dim * m, n + dim * m))
+    gram[:n, :n] = kernel
+    kernel = kernel[:, with_slopes]
+    apart = x.T[:, :, None] - x[with_slopes].T[:, None, :]
+    weighted = apart * kernel
+    gram[:n, n:].reshape(n, dim, m)[:] = weighted.transpose(1, 0, 2)
+    kernel, apart, weighted = kernel[with_slopes], apart[:, with_slopes], weighted[:, with_slopes]
     for i in range(dim):
-        gram[:, 1 + i, :, 1:] = apart * (x[None, :, i, None] - x[:, None, i, None])
-        gram[:, 1 + i, :, 1 + i] += kernel
-    rows = n * (dim + 1)
-    if given.all():
-        return gram.reshape(rows, rows)
-    chosen: Array = gram.reshape(rows, rows)[np.ix_(given, given)]
-    return chosen
+        block = gram[n + i * m : n + (i + 1) * m, n:].reshape(m, dim, m)[:, i:]
+        np.multiply(weighted[i:].transpose(1, 0, 2), -apart[i][:, None], out=block)
+        block[:, 0] += kernel
+    return gram

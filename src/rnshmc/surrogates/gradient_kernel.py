@@ -238,4 +238,7 @@ class GradientKernel(Stored):
     def _terms(self, x: Array) -> tuple[Array, Array]:
         """k(q, c_b), and the terms of the sum over b, for scaled positions: both (m, n)."""
         kernel = squared_exponential(x, self._scaled)
-        return kernel, kernel * (self._offsets + x @ self.beta.T)
+        weighted = x @ self.beta.T
+        weighted += self._offsets
+        weighted *= kernel
+        return kernel, weighted
