@@ -71,7 +71,7 @@ def search(
     rng: np.random.Generator,
     errors: Array,
 ) -> tuple[float, float]:
-    """Length and nugget that maximise the likelihood, in turn until neither changes.
+    """Length and nugget that maximise the likelihood, one after the other; the length once more if noise is chosen.
 
     The best length for fewer points is where the search of it begins: from there to the next higher maximum.
     """
@@ -96,11 +96,10 @@ def search(
 
     roughly, likelihood = likelihood_of(ROUGH_ROWS), likelihood_of(SEARCH_ROWS)
     start = max(range(len(lengths)), key=lambda length: roughly(length, 0))
-    nugget, before = 0, -1
-    while nugget != before:
-        length = _climbed(lambda length: likelihood(length, nugget), start, len(lengths))  # noqa: B023 (called at once)
-        start, before = length, nugget
-        nugget = _climbed(lambda nugget: likelihood(length, nugget), nugget, len(nuggets))  # noqa: B023
+    length = _climbed(lambda length: likelihood(length, 0), start, len(lengths))
+    nugget = _climbed(lambda nugget: likelihood(length, nugget), 0, len(nuggets))
+    if nugget > 0:
+        length = _climbed(lambda length: likelihood(length, nugget), length, len(lengths))
     return lengths[length], nuggets[nugget]
 
 
