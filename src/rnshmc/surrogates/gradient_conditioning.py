@@ -16,7 +16,7 @@ from rnshmc.types import Array
 SEARCH_ROWS = 1600
 """Equations in the system by which length and noise are chosen; more points than fit into it are left out."""
 ROUGH_ROWS = 800
-"""Equations in the system by which the search for a length begins: a thirtieth of the operations."""
+"""Equations in the system by which the search for a length begins: an eighth of the operations."""
 ROUNDS = 2
 """Systems solved where points have errors of their own, each relative to the variance of the process by the last."""
 
