@@ -132,9 +132,10 @@ def test_spent_is_the_sum_of_its_stages() -> None:
     assert sum(stage.units for stage in outcome.by_stage.values()) == outcome.spent.units
 
 
-def test_a_flat_direction_is_told() -> None:
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_flat_direction_is_told(seed: int) -> None:
     """The direction is found, and the verdict has a line for it that it would not have otherwise."""
-    outcome = sampled(Flat(), [1.0, 1.0], draws=200, tuning=BRIEF)
+    outcome = sampled(Flat(), [1.0, 1.0], draws=200, seed=seed, tuning=BRIEF)
     [direction] = outcome.uninformed
     np.testing.assert_allclose(np.abs(direction), [0.0, 1.0], rtol=0, atol=1e-3)
     informed = replace(outcome, uninformed=np.empty((0, 2)))

@@ -185,19 +185,20 @@ def test_points_that_a_bend_moves_beyond_all_numbers_are_left_out_behind_it() ->
 
 
 @pytest.mark.parametrize(
-    ("problem", "log_evidence", "units"),
+    ("problem", "log_evidence", "units", "largest"),
     [
-        (TwistedGaussian(), 5.0 * np.log(2.0 * np.pi) + np.log(10.0), 400),
-        (Funnel(), 3.0 * np.log(2.0 * np.pi) + np.log(3.0), 600),
+        (TwistedGaussian(), 5.0 * np.log(2.0 * np.pi) + np.log(10.0), 400, 1500),
+        (Funnel(), 3.0 * np.log(2.0 * np.pi) + np.log(3.0), 600, 2000),
     ],
     ids=["twisted", "funnel"],
 )
 def test_bent_posteriors_are_sampled_for_hundreds_of_units(
-    problem: KnownMoments, log_evidence: float, units: int
+    problem: KnownMoments, log_evidence: float, units: int, largest: int
 ) -> None:
-    """Two seeds. One in twenty takes 2000 units or more, and rounding decides which."""
-    found = [_sampled_rightly(problem, log_evidence, seed) for seed in (3, 4)]
+    """Two seeds; which of them is the slow one, if any is, rounding decides."""
+    found = [_sampled_rightly(problem, log_evidence, seed) for seed in (1, 2)]
     assert min(found) <= units
+    assert max(found) <= largest
 
 
 def _sampled_rightly(problem: KnownMoments, log_evidence: float, seed: int) -> int:

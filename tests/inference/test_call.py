@@ -218,7 +218,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(("pool", "target"), [(0, "density"), (2, "model")])
+@pytest.mark.parametrize(("pool", "target"), [(0, "density"), (2, "density"), (2, "model")])
 def test_kill_9_loses_no_evaluation(tmp_path: Path, pool: int, target: str) -> None:
     program, kept, made = (tmp_path / name for name in ("program.py", "kept.jsonl", "made"))
     program.write_text(PROGRAM)

@@ -13,10 +13,10 @@ from scipy.linalg import lapack
 from rnshmc.errors import FitError
 from rnshmc.types import Array
 
-SEARCH_ROWS = 1600
+SEARCH_ROWS = 2500
 """Equations in the system by which length and noise are chosen; more points than fit into it are left out."""
 ROUGH_ROWS = 800
-"""Equations in the system by which the search for a length begins: an eighth of the operations."""
+"""Equations in the system by which the search for a length begins: a thirtieth of the operations."""
 ROUNDS = 2
 """Systems solved where points have errors of their own, each relative to the variance of the process by the last."""
 
@@ -78,23 +78,25 @@ def search(
     if len(lengths) == len(nuggets) == 1:
         return lengths[0], nuggets[0]
     rows = 1 + points.shape[1] * np.isfinite(slopes).all(axis=1).mean()
-    order = rng.permutation(len(points)) if len(points) * rows > ROUGH_ROWS else np.arange(len(points))
+    most = max(2, int(SEARCH_ROWS / rows))
+    if len(points) > most:
+        some = rng.choice(len(points), most, replace=False)
+        points, values, slopes, errors = points[some], values[some], slopes[some], errors[some]
 
-    def likelihood_of(most: int) -> Callable[[int, int], tuple[float, float]]:
-        some = np.sort(order[: max(2, int(most / rows))])
-        given = points[some], values[some], slopes[some]
+    def likelihood_of(every: int) -> Callable[[int, int], tuple[float, float]]:
+        given = points[::every], values[::every], slopes[::every]
 
         @cache
         def likelihood(length: int, nugget: int) -> tuple[float, float]:
             try:
-                solved = solve(*given, lengths[length], nuggets[nugget], errors[some])
+                solved = solve(*given, lengths[length], nuggets[nugget], errors[::every])
             except FitError:
                 return -math.inf, -math.inf
             return -max(math.sqrt(solved.variance) - most_amplitude, 0.0), solved.log_likelihood
 
         return likelihood
 
-    roughly, likelihood = likelihood_of(ROUGH_ROWS), likelihood_of(SEARCH_ROWS)
+    roughly, likelihood = likelihood_of(math.ceil(len(points) * rows / ROUGH_ROWS)), likelihood_of(1)
     start = max(range(len(lengths)), key=lambda length: roughly(length, 0))
     length = _climbed(lambda length: likelihood(length, 0), start, len(lengths))
     nugget = _climbed(lambda nugget: likelihood(length, nugget), 0, len(nuggets))

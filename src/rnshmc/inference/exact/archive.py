@@ -169,8 +169,8 @@ class Archive:
     @property
     def noise(self) -> float:
         """Largest standard deviation of the noise of values that counts; 0 where none was measured."""
-        lowest = min((one.value for one in self._by_point.values()), default=math.inf)
-        return max((sd for sd, down_to in self._noise if lowest >= down_to), default=0.0)
+        known = self._by_point.values()
+        return max((sd for sd, to in self._noise if all(one.value >= to for one in known)), default=0.0)
 
     def feel_noise(self, sd: float, *, down_to: float = -math.inf) -> None:
         """Keep a measured noise of values, which counts as long as no potential below ``down_to`` is known."""
