@@ -10,7 +10,7 @@ import rnshmc
 from rnshmc.errors import ParameterError
 from rnshmc.inference import modes
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.stages.descent import descend
+from rnshmc.inference.stages.descent import descend, descend_on
 from rnshmc.inference.stages.gradients import difference_step, evaluate_with_gradients, slope_noise
 from rnshmc.inference.stages.noise import noise_at
 from rnshmc.inference.stages.probing import settle
@@ -120,6 +120,17 @@ def test_noise_of_vast_potentials_is_a_number() -> None:
     archive = archive_of(lambda x: -1e200 * (1.0 + rng.random()), 2)
     [first] = archive.evaluate(np.zeros((1, 2)), "mode", gradient=False)
     assert 1e198 < noise_at(archive, first, np.ones(2), DEFAULT.noise, "mode") < 1e201
+
+
+@pytest.mark.parametrize(("slope", "cautious"), [(1e160, False), (1e308, True)])
+def test_a_descent_ends_where_no_step_follows_from_a_gradient(slope: float, cautious: bool) -> None:
+    """Squares of 1e160 are infinite, and 1e308 is as soon as it is whitened."""
+    archive = Archive(evaluations_of(lambda x: (-1.0, np.full(2, slope)), 2), lambda _: None)
+    start = np.ones(2)
+    path = list(archive.evaluate(start[None], "test"))
+    mode = descend_on(archive, path, Whitening(start, 0.1 * np.eye(2)), DEFAULT, cautious=cautious)
+    np.testing.assert_array_equal(mode.whitening.centre, start)
+    assert not mode.converged
 
 
 def test_rounding_of_a_vast_potential_is_no_noise_once_lower_ones_are_known() -> None:

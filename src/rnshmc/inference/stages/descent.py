@@ -18,6 +18,8 @@ from rnshmc.inference.tuning_start import Descent
 from rnshmc.types import Array
 
 STAGE = "mode"
+STEEPEST = float(np.sqrt(np.finfo(float).max))
+"""Lengths of gradients below this have squares: a density of noise has longer ones, and no step from them."""
 Watch = Callable[[Whitening], bool]
 
 
@@ -187,7 +189,7 @@ def descend_on(
         whitening = improved(whitening.moved(best.point), seen.hessian(), tuning.curvatures)
         slope = whitening.slopes(gradient_of(best)[None])[0]
         distance = float(np.linalg.norm(slope))
-        if distance < close or watch(whitening):
+        if distance < close or not distance < STEEPEST or watch(whitening):
             break
         step = whitening.unwhiten(-slope[None])[0] - best.point
         if cautious and trust is None:
