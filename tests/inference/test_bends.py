@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from peers.known_laws import Funnel, KnownMoments, LogGamma, TwistedGaussian
+from peers.known_laws import EightSchools, Funnel, KnownMoments, LogGamma, TwistedGaussian
 
 import rnshmc
 from rnshmc.inference.bend import STRAIGHT, Bend, BentTransform, Layer
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.bends_told import coordinate_names, told
 from rnshmc.inference.stages.bends import better_bend, no_bend
+from rnshmc.inference.surrogate.centring import centring
 from rnshmc.inference.surrogate.layered import Layered
 from rnshmc.inference.surrogate.matching import match
 from rnshmc.inference.surrogate.whitening import Whitening
@@ -137,6 +138,53 @@ def test_a_bend_is_taken_where_held_out_gradients_show_it() -> None:
     found = better_bend(archive_of(Funnel(), points), Whitening(np.zeros(6), np.eye(6)), TUNING)
     assert found is not None
     assert [layer.driver for layer in found.bend.layers] == [0]
+
+
+def centred_schools(rng: np.random.Generator, count: int) -> Array:
+    """Points of a centred hierarchy, x_0 to x_7 within tau = exp(x_9) of mu = x_8, with tau below its errors."""
+    log_tau, mu = rng.uniform(-5.0, 1.0, count), 3.0 * rng.standard_normal(count)
+    effects = mu[:, None] + np.exp(log_tau)[:, None] * rng.standard_normal((count, 8))
+    return np.column_stack((effects, mu, log_tau))
+
+
+def test_a_centred_hierarchy_is_not_centred_behind_its_bend() -> None:
+    """The bend is theta = mu + tau eta to the last digit, so that it is right far from the points, too."""
+    points = centred_schools(np.random.default_rng(12), 45)
+    units = Whitening(points.mean(axis=0), np.diag(1.0 / points.std(axis=0)))
+    found = better_bend(archive_of(EightSchools(centred=True), points), units, TUNING)
+    assert found is not None
+    assert found.kept is found.bend
+    eta = np.random.default_rng(13).standard_normal((5, 10))
+    eta[:, 9] = np.linspace(-9.0, 3.0, 5)
+    theta = eta[:, 8:9] + np.exp(eta[:, 9:]) * eta[:, :8]
+    np.testing.assert_allclose(found.bend.forward(eta)[:, :8], theta, rtol=1e2 * EPS, atol=1e2 * EPS)
+    np.testing.assert_array_equal(found.bend.forward(eta)[:, 8:], eta[:, 8:])
+
+
+def test_no_centre_where_gradients_show_none() -> None:
+    """Neither of independent parameters nor where the effects are apart from their mean already."""
+    rng = np.random.default_rng(14)
+    for problem in (LogGamma(), EightSchools(centred=False)):
+        points = rng.standard_normal((45, problem.dim))
+        gradients = np.array([problem.value_and_grad(point)[1] for point in points])
+        assert centring(points, gradients, TUNING) is None
+    assert centring(points, np.zeros(points.shape), TUNING) is None
+
+
+def test_what_is_kept_of_a_bend_stays() -> None:
+    """Points of a density without any bend take back a layer that is not kept, and none that is."""
+    points = np.random.default_rng(11).standard_normal((60, 6))
+    scales = np.zeros((2, 6))
+    scales[0, 1:] = 0.5
+    layers = [
+        Layer(k, 0.0, 1.0, np.zeros((3, 6)), np.where(np.arange(6) == k, 0.0, scales), np.ones(6)) for k in (0, 1)
+    ]
+    kept, whitening = Bend((layers[0],)), Whitening(np.zeros(6), np.eye(6))
+    for bend, left in ((Bend(tuple(layers)), kept), (kept, None)):
+        archive = archive_of(Correlated(6), points)
+        archive.go_over(bend)
+        found = no_bend(archive, whitening, TUNING, begun=whitening, kept=kept)
+        assert (None if found is None else found.bend) is left
 
 
 def test_a_bend_that_more_gradients_contradict_is_taken_back() -> None:

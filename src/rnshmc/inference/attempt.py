@@ -63,7 +63,7 @@ def _straightened(job: Job, found: Found) -> Found:
     """In coordinates without the bend, where all the points that there are now do not speak for it."""
     if found.whitening is None or found.begun is None or job.archive.part is not None:
         return found
-    straight = no_bend(job.archive, found.whitening, job.tuning.bending, begun=found.begun)
+    straight = no_bend(job.archive, found.whitening, job.tuning.bending, begun=found.begun, kept=found.kept)
     return found if straight is None else gone_over(job, found, straight)
 
 
@@ -119,7 +119,7 @@ def _bent(job: Job, found: Found, trained: Trained) -> Found | None:
     # A part of the density is one in straight coordinates.
     if job.archive.part is not None:
         return None
-    better = better_bend(job.archive, trained.posterior.whitening, tuning, begun=found.begun)
+    better = better_bend(job.archive, trained.posterior.whitening, tuning, begun=found.begun, kept=found.kept)
     return None if better is None else gone_over(job, found, better)
 
 
@@ -128,7 +128,7 @@ def gone_over(job: Job, found: Found, better: Bent) -> Found:
     job.archive.go_over(better.bend)
     mode = Mode(better.whitening, float(job.archive.training().values.min()), 0.0)
     found = replace(found.forgetting_the_surrogate(), trained=None, modes=(mode,), bends=found.bends + 1)
-    return replace(found, whitening=better.whitening, begun=better.whitening)
+    return replace(found, whitening=better.whitening, begun=better.whitening, kept=better.kept)
 
 
 def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Found]:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
-from rnshmc.inference.bend import Bend
+from rnshmc.inference.bend import STRAIGHT, Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
@@ -45,6 +45,8 @@ class Found:
         Coordinates in which a surrogate begins to be trained.
     bends
         Bends that were taken, one after the other.
+    kept
+        What stays of the current one.
     trained
         The latest surrogate.
     surrogate_draws
@@ -78,6 +80,7 @@ class Found:
     whitening: Whitening | None = None
     begun: Whitening | None = None
     bends: int = 0
+    kept: Bend = STRAIGHT
     trained: Trained | None = None
     surrogate_draws: Array | None = None
     checked: Checked | None = None

@@ -6,8 +6,9 @@ import numpy as np
 
 from rnshmc.inference.bend import STRAIGHT, Bend
 from rnshmc.inference.exact.archive import Archive, Training
+from rnshmc.inference.surrogate.centring import centring
 from rnshmc.inference.surrogate.layered import trust
-from rnshmc.inference.surrogate.matching import Match, match, rematched
+from rnshmc.inference.surrogate.matching import Match, match, rematched, simplified
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning_start import Bending
 from rnshmc.types import Array
@@ -15,10 +16,17 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Bent:
-    """A bend, and the whitening of the coordinates behind it."""
+    """A bend, and the whitening of the coordinates behind it.
+
+    Attributes
+    ----------
+    kept
+        The part of the bend, up to its latest simple layer, that stays whatever more gradients show: `simplified`.
+    """
 
     bend: Bend
     whitening: Whitening
+    kept: Bend = STRAIGHT
 
 
 class Watch:
@@ -63,6 +71,10 @@ class _Candidate:
         """Matched to all points, searched from an earlier match."""
         return rematched(found, self.seen.points, self.seen.gradients, tuning)
 
+    def simplified(self, found: Match, tuning: Bending) -> Match | None:
+        """The match by a simple layer near that of another; None if there is none."""
+        return simplified(found, self.seen.points, self.seen.gradients, tuning)
+
     def likelier(self, *found: Match) -> Match:
         """The match that misses least."""
         return min(found, key=lambda one: float(self.missed(one).mean()))
@@ -79,7 +91,12 @@ class _Candidate:
 
 
 def better_bend(
-    archive: Archive, whitening: Whitening, tuning: Bending, *, begun: Whitening | None = None
+    archive: Archive,
+    whitening: Whitening,
+    tuning: Bending,
+    *,
+    begun: Whitening | None = None,
+    kept: Bend = STRAIGHT,
 ) -> Bent | None:
     """The bend by which held-out gradients are matched best; None if it is not clearly better than what there is.
 
@@ -91,6 +108,8 @@ def better_bend(
         Of the current coordinates.
     begun
         Of them when the bend was taken; None: the same.
+    kept
+        The part of the current bend that stays.
     """
     if not archive.has_gradient or not 1 < archive.dim <= tuning.most_dim:
         return None
@@ -99,13 +118,15 @@ def better_bend(
         return None
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            return _best(straight, archive.bend, whitening, whitening if begun is None else begun, tuning)
+            return _best(straight, archive.bend, kept, whitening, whitening if begun is None else begun, tuning)
     except np.linalg.LinAlgError:
         return None
 
 
-def no_bend(archive: Archive, whitening: Whitening, tuning: Bending, *, begun: Whitening) -> Bent | None:
-    """Coordinates without the bend, where it does not explain nearly every gradient better; None if it does.
+def no_bend(
+    archive: Archive, whitening: Whitening, tuning: Bending, *, begun: Whitening, kept: Bend = STRAIGHT
+) -> Bent | None:
+    """Coordinates of what is kept of a bend, where the bend does not explain nearly every gradient better; else None.
 
     A bend may have been taken on the strength of the few points that there were then.
 
@@ -113,11 +134,13 @@ def no_bend(archive: Archive, whitening: Whitening, tuning: Bending, *, begun: W
     ----------
     whitening, begun
         Of the bent coordinates, now and when the bend was taken.
+    kept
+        The part of the current bend that stays.
     """
-    if not archive.bend.layers:
+    if archive.bend.layers == kept.layers:
         return None
     straight = _latest(archive.straight(), tuning)
-    bent, plain = _Candidate(archive.bend, _behind(straight, archive.bend), None), _Candidate(STRAIGHT, straight, None)
+    bent, plain = (_Candidate(one, _behind(straight, one), None) for one in (archive.bend, kept))
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             now = bent.held_out(_without_another(bent, whitening, begun, tuning), tuning)
@@ -125,7 +148,7 @@ def no_bend(archive: Archive, whitening: Whitening, tuning: Bending, *, begun: W
             missed = plain.held_out(found, tuning)
     except np.linalg.LinAlgError:
         return None
-    return Bent(STRAIGHT, found.whitening) if (now < missed).mean() < tuning.everywhere else None
+    return Bent(kept, found.whitening, kept) if (now < missed).mean() < tuning.everywhere else None
 
 
 def _without_another(current: _Candidate, whitening: Whitening, begun: Whitening, tuning: Bending) -> Match:
@@ -133,31 +156,60 @@ def _without_another(current: _Candidate, whitening: Whitening, begun: Whitening
     return current.likelier(current.matched(whitening, tuning), current.again(Match(None, begun), tuning))
 
 
-def _best(straight: Training, bend: Bend, whitening: Whitening, begun: Whitening, tuning: Bending) -> Bent | None:
+def _best(
+    straight: Training, bend: Bend, kept: Bend, whitening: Whitening, begun: Whitening, tuning: Bending
+) -> Bent | None:
     """The same, from the points and gradients without a bend."""
     current = _Candidate(bend, _behind(straight, bend), None)
-    bases = [_Candidate(STRAIGHT, straight, None), *([current] if bend.layers else [])]
+    bases = [_Candidate(kept, _behind(straight, kept), None)]
+    if not kept.layers:
+        bases += _centred(straight, tuning)
+    if bend.layers != kept.layers:
+        bases.append(current)
     now = current.held_out(_without_another(current, whitening, begun, tuning), tuning)
     if not tuning.again_share * now.mean() > tuning.better:
         return None
     candidates = [one for base in bases for one in _by_driver(base, whitening, tuning)]
     fitted = [(one, one.matched(whitening, tuning)) for one in candidates]
-    if len(bend.layers) == 1:
-        same = replace(bases[0], driver=bend.layers[0].driver)
-        fitted.append((same, same.again(Match(bend.layers[0], begun), tuning)))
+    if bend.layers != kept.layers:
+        under = Bend(bend.layers[:-1])
+        same = _Candidate(under, _behind(straight, under), bend.layers[-1].driver)
+        fitted.append((same, same.again(Match(bend.layers[-1], begun), tuning)))
     fitted.sort(key=lambda pair: float(pair[0].missed(pair[1]).mean()))
-    finalists = [(one.held_out(found, tuning), one, found) for one, found in fitted[: tuning.finalists]]
-    missed, best, found = min(finalists, key=lambda triple: float(triple[0].mean()))
-    if found.layer is None:
-        return None
-    drivers = (*(layer.driver for layer in best.layers.layers), found.layer.driver)
-    again = drivers == tuple(layer.driver for layer in bend.layers)
+    finalists = fitted[: tuning.finalists]
+    offered = [_least(finalists, tuning)]
+    if simple := [(one, near) for one, found in finalists if (near := one.simplified(found, tuning)) is not None]:
+        least = _least(simple, tuning)
+        # Of what explains the points about as well, a simple layer is right elsewhere, too.
+        if not _clearly(offered[0][0], least[0], tuning.again_share, tuning):
+            offered.insert(0, least)
+    for missed, one, found in offered:
+        if found.layer is not None:
+            better = Bend((*one.layers.layers, found.layer))
+            if _taken(better, bend, missed, now, tuning):
+                return Bent(better, found.whitening, better if found.given else kept)
+    return None
+
+
+def _taken(better: Bend, bend: Bend, missed: Array, now: Array, tuning: Bending) -> bool:
+    """Whether a bend is taken in place of the current one, by losses of held-out gradients."""
+    again = [layer.driver for layer in better.layers] == [layer.driver for layer in bend.layers]
     if not _clearly(missed, now, tuning.again_share if again else tuning.share, tuning):
-        return None
+        return False
     # Coordinates that fit a few points far out, and others worse, are not those of the density.
-    if not again and (missed < now).mean() < tuning.everywhere:
-        return None
-    return Bent(Bend((*best.layers.layers, found.layer)), found.whitening)
+    return again or bool((missed < now).mean() >= tuning.everywhere)
+
+
+def _least(fitted: list[tuple[_Candidate, Match]], tuning: Bending) -> tuple[Array, _Candidate, Match]:
+    """Losses of held-out gradients by the match of which they are smallest."""
+    found = [(one.held_out(each, tuning), one, each) for one, each in fitted]
+    return min(found, key=lambda triple: float(triple[0].mean()))
+
+
+def _centred(straight: Training, tuning: Bending) -> list[_Candidate]:
+    """Behind the centring of a hierarchy; none where gradients show no centre."""
+    layer = centring(straight.points, straight.gradients, tuning)
+    return [] if layer is None else [_Candidate(bend := Bend((layer,)), _behind(straight, bend), None)]
 
 
 def _clearly(missed: Array, now: Array, share: float, tuning: Bending) -> bool:

@@ -21,10 +21,13 @@ class Match:
         From y to x; None where y is x.
     whitening
         From y to z.
+    given
+        Whether the layer is as it is, and only the whitening fitted.
     """
 
     layer: Layer | None
     whitening: Whitening
+    given: bool = False
 
     def residuals(self, points: Array, gradients: Array) -> Array:
         """Gradients by z, less z, from points and gradients in x: shape (n, d)."""
@@ -58,18 +61,44 @@ def match(points: Array, gradients: Array, whitening: Whitening, driver: int | N
     numpy.linalg.LinAlgError
         If the points span no volume, or nothing finite fits.
     """
-    found = []
-    for units in (whitening, _by_spread(points, whitening.centre)):
-        layer = Layered.of(points, gradients, units, driver, tuning)
-        starts = [np.zeros(len(layer.penalties))]
-        if driver is not None:
-            starts.append(layer.by_sizes(tuning.steepest))
-        found += [_alternated(layer, start, tuning) for start in starts]
+    units = (whitening, _by_spread(points, whitening.centre))
+    given, spread = (Layered.of(points, gradients, one, driver, tuning) for one in units)
+    flat = np.zeros(len(given.penalties))
+    found = [_alternated(given, flat, tuning), _alternated(_begun(spread, flat, tuning), flat, tuning)]
+    if driver is not None:
+        for layered in (given, spread):
+            start = layered.by_sizes(tuning.steepest)
+            found.append(_alternated(_begun(layered, start, tuning), start, tuning))
     return min(found, key=lambda one: float(losses(one.residuals(points, gradients)).sum()))
+
+
+def simplified(found: Match, points: Array, gradients: Array, tuning: Bending) -> Match | None:
+    """Behind the simple layer that matches gradients best, of those near that of a match; None if there is none.
+
+    The coordinates that a simple layer scales have one scale, exp(p x_k) with the driver x_k and a power p, and none is
+    shifted: x_k is the logarithm of a scale, or of a variance. Where such a layer explains gradients it is right far
+    from all points, too, which slopes fitted one by one are not.
+    """
+    if found.layer is None:
+        return None
+    layer, simple = found.layer, []
+    steepest = layer.scales[0, np.argmax(np.abs(layer.scales[0]))] / layer.width
+    order = [j for j in np.argsort(-np.sign(steepest) * layer.scales[0]) if j != layer.driver]
+    near = [power for power in tuning.powers if tuning.nearly * power > abs(steepest) > power / tuning.nearly]
+    for scaled in (order[:count] for count in range(1, len(order) + 1)):
+        for power in near:
+            scales = np.zeros(layer.scales.shape)
+            scales[0, scaled] = np.sign(steepest) * power
+            one = Layer(layer.driver, 0.0, 1.0, np.zeros(layer.shifts.shape), scales, layer.units)
+            simple.append(_behind_given(one, points, gradients, tuning))
+    by_loss = [float(losses(one.residuals(points, gradients)).sum()) for one in simple]
+    return simple[int(np.argmin(by_loss))] if simple else None
 
 
 def rematched(found: Match, points: Array, gradients: Array, tuning: Bending) -> Match:
     """A match of other points, searched from one that was found."""
+    if found.given:
+        return _behind_given(found.layer, points, gradients, tuning)
     driver = None if found.layer is None else found.layer.driver
     layered = Layered.of(points, gradients, found.whitening, driver, tuning)
     if found.layer is None:
@@ -83,6 +112,25 @@ def _by_spread(points: Array, centre: Array) -> Whitening:
     spread = np.median(np.abs(points - np.median(points, axis=0)), axis=0)
     with np.errstate(divide="ignore"):
         return Whitening(centre, np.diag(1.0 / np.where(spread > 0.0, spread, points.std(axis=0))))
+
+
+def _begun(layered: Layered, at: Array, tuning: Bending) -> Layered:
+    """With the whitening that points and gradients show behind the layer from which a search starts.
+
+    In another one, the first steps leave that layer: of a centred hierarchy, the search then found no scale.
+    """
+    layer, *_ = layered.parts(at)
+    found = _behind_given(layer, layered.points, layered.gradients, replace(tuning, rounds=1))
+    return replace(layered, whitening=found.whitening)
+
+
+def _behind_given(layer: Layer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
+    """The whitening by the Hessian that gradients show behind a layer, begun from the spread of the points there."""
+    y, _ = behind(layer, points, gradients)
+    found = Match(layer, _by_spread(y, np.median(y, axis=0)), given=True)
+    for _ in range(tuning.rounds):
+        found = replace(found, whitening=_turned(found, points, gradients, tuning))
+    return found
 
 
 def _alternated(layered: Layered, at: Array, tuning: Bending) -> Match:

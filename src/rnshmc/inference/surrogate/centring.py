@@ -1,0 +1,44 @@
+"""The centre of a hierarchy, from gradients: along it, with what is centred on it, a potential hardly changes."""
+
+import numpy as np
+
+from rnshmc.inference.bend import SCALES, SHIFTS, Layer
+from rnshmc.inference.tuning_start import Bending
+from rnshmc.types import Array
+
+
+def centring(points: Array, gradients: Array, tuning: Bending) -> Layer | None:
+    """x_j = y_j + b_j x_c for the other j, with the centre c; None where gradients show no centre.
+
+    Of effects around a mean it is what they are apart from the mean that a scale drives. Where that scale is small, the
+    potential is steep but along e_c + sum_j b_j e_j, so that dU/dx_c = -sum_j b_j dU/dx_j nearly, and c is the
+    coordinate of which least squares leave the smallest share. Steeper gradients tell b better and count more, by the
+    root of their length.
+
+    Parameters
+    ----------
+    points, gradients
+        Shape (n, d), n > d.
+    """
+    lengths = np.linalg.norm(gradients * points.std(axis=0), axis=1)
+    if not (np.isfinite(lengths).all() and (lengths > 0.0).all()):
+        return None
+    slopes = gradients / np.sqrt(lengths)[:, None]
+    fits = [_by_others(slopes, c) for c in range(points.shape[1])]
+    c = int(np.argmin([share for share, _ in fits]))
+    share, found = fits[c]
+    if not share < tuning.level:
+        return None
+    near = np.round(found)
+    shifts = np.zeros((SHIFTS, len(found)))
+    shifts[1] = np.where(np.abs(found - near) < tuning.near, near, found)
+    return Layer(c, 0.0, 1.0, shifts, np.zeros((SCALES, len(found))), np.ones(len(found)))
+
+
+def _by_others(slopes: Array, c: int) -> tuple[float, Array]:
+    """Share of the slopes by x_c, per degree of freedom, that those by the others leave, and b, (d,)."""
+    n, dim = slopes.shape
+    found, others = np.zeros(dim), np.flatnonzero(np.arange(dim) != c)
+    found[others] = np.linalg.lstsq(slopes[:, others], -slopes[:, c], rcond=None)[0]
+    left, total = slopes[:, c] + slopes @ found, float(slopes[:, c] @ slopes[:, c])
+    return (float(left @ left) / total * n / (n - dim + 1) if total > 0.0 else np.inf), found
