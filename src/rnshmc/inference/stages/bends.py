@@ -100,7 +100,7 @@ def better_bend(
 ) -> Bent | None:
     """The bend by which held-out gradients are matched best; None if it is not clearly better than what there is.
 
-    It has one layer, or one more than there is.
+    It has one layer more than what is kept, or than what there is, or two more than none: a centring, and another.
 
     Parameters
     ----------
@@ -161,14 +161,14 @@ def _best(
 ) -> Bent | None:
     """The same, from the points and gradients without a bend."""
     current = _Candidate(bend, _behind(straight, bend), None)
+    now = current.held_out(_without_another(current, whitening, begun, tuning), tuning)
+    if not tuning.again_share * now.mean() > tuning.better:
+        return None
     bases = [_Candidate(kept, _behind(straight, kept), None)]
     if not kept.layers:
         bases += _centred(straight, tuning)
     if bend.layers != kept.layers:
         bases.append(current)
-    now = current.held_out(_without_another(current, whitening, begun, tuning), tuning)
-    if not tuning.again_share * now.mean() > tuning.better:
-        return None
     candidates = [one for base in bases for one in _by_driver(base, whitening, tuning)]
     fitted = [(one, one.matched(whitening, tuning)) for one in candidates]
     if bend.layers != kept.layers:
