@@ -1,6 +1,8 @@
 """Another attempt at a surrogate: at the mode that the first came upon, on low points, with as many more of them."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -10,7 +12,9 @@ from rnshmc.inference.attempt import Job, attempts, lowered
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.stages.descent import descend
-from rnshmc.inference.surrogate.posterior import within_reach
+from rnshmc.inference.stages.training import Trained
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior, within_reach
+from rnshmc.inference.surrogate.tails import no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.random import stream
@@ -69,3 +73,29 @@ def test_an_attempt_begins_at_the_mode_below_what_the_last_came_upon() -> None:
     assert mode.value < np.log(4.0 * np.pi) + 0.1
     # One that is as low as all that was seen stays.
     assert lowered(job, found) is found
+
+
+@pytest.mark.parametrize(("depth", "ended"), [(2.5, False), (8.0, True)])
+def test_training_ends_where_draws_of_another_mode_would_be_lower(
+    depth: float, ended: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mode 2 + d / 2 above another has no mass; one that is 2 above may be where a descent ended."""
+    archive = Archive(evaluations_of_potential(two_modes()), lambda _: None)
+    job = Job(archive, stream(3, "lower"), DEFAULT, 1000)
+    where = replace(descend(archive, np.array([-5.0, 1.0]), DEFAULT), value=np.log(4.0 * np.pi) + depth)
+    went_on: list[float] = []
+
+    def trained(job: Job, found: Found) -> Iterator[Found]:
+        went_on.append(found.modes[0].value)
+        archive.evaluate(np.array([[5.0, 0.5]]), "training")
+        posterior = cast("SurrogatePosterior", None)
+        yield replace(found, refused=False, trained=Trained(posterior, np.zeros((1, 2)), 0.5, no_tails(2), good=False))
+        went_on.append(np.inf)
+        yield replace(found, refused=True, reason="to the end")
+
+    monkeypatch.setattr(attempt, "attempt", trained)
+    *_, last = attempts(job, Found(modes=(where,), whitening=where.whitening))
+    assert np.isinf(went_on[1]) != ended
+    # Whatever ended the first, the next begins at the mode below.
+    assert went_on[-2] < where.value - 2.0
+    assert last.reason == "to the end"

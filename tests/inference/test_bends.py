@@ -12,12 +12,14 @@ from rnshmc.inference.bend import STRAIGHT, Bend, BentTransform, Layer
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.bends_told import coordinate_names, told
 from rnshmc.inference.stages.bends import better_bend, no_bend
+from rnshmc.inference.surrogate import matching
 from rnshmc.inference.surrogate.centring import centring
 from rnshmc.inference.surrogate.layered import Layered
-from rnshmc.inference.surrogate.matching import match
+from rnshmc.inference.surrogate.matching import Match, match, simplified
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.transforms import Transform, make_transform
 from rnshmc.inference.tuning import DEFAULT
+from rnshmc.inference.tuning_start import Bending
 from rnshmc.types import Array, Potential
 from tests.conftest import z_bound
 from tests.inference.conftest import evaluations_of_potential
@@ -145,6 +147,23 @@ def centred_schools(rng: np.random.Generator, count: int) -> Array:
     log_tau, mu = rng.uniform(-5.0, 1.0, count), 3.0 * rng.standard_normal(count)
     effects = mu[:, None] + np.exp(log_tau)[:, None] * rng.standard_normal((count, 8))
     return np.column_stack((effects, mu, log_tau))
+
+
+def test_one_simple_layer_that_cannot_be_fitted_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raised_at_two(layer: Layer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
+        if layer is not None and layer.scales[0].max() == 2.0:
+            raise np.linalg.LinAlgError("singular")
+        return behind_given(layer, points, gradients, tuning)
+
+    points = np.random.default_rng(9).standard_normal((20, 6))
+    gradients = np.array([Funnel().gradient(point) for point in points])
+    found = match(points, gradients, Whitening(np.zeros(6), np.eye(6)), 0, TUNING)
+    behind_given = matching._behind_given
+    monkeypatch.setattr(matching, "_behind_given", raised_at_two)
+    simple = simplified(found, points, gradients, TUNING)
+    assert simple is not None
+    assert simple.layer is not None
+    assert simple.layer.scales[0].tolist() == [0.0, 0.5, 0.5, 0.5, 0.5, 0.5]
 
 
 def test_a_centred_hierarchy_is_not_centred_behind_its_bend() -> None:

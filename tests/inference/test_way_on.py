@@ -11,6 +11,7 @@ from rnshmc.inference import algorithm, way_on
 from rnshmc.inference.attempt import Job
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.verdict import judge
+from rnshmc.inference.stages import adapted
 from tests.inference.problems import Correlated, Wide, two_modes
 from tests.inference.runs import HOPELESS, UNBENT, said, sampled, within
 
@@ -69,6 +70,26 @@ def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogC
     price = int(warning.partition("about ")[2].split()[0])
     taken = outcome.by_stage["adapted HMC"].units
     assert 1 / 3 < taken / price < 3
+
+
+@pytest.mark.parametrize(("most", "method"), [(0.1, "surrogate"), (0.45, "adapted HMC")])
+def test_exact_chains_spend_little_more_than_they_may(most: float, method: str) -> None:
+    """Chains in a neck make the steps short: what there is then is returned, and the verdict says why it is not more.
+
+    A round of evaluations, of four chains, is what may come on top.
+    """
+    tuning = replace(HOPELESS, adapted=replace(HOPELESS.adapted, most_price=most))
+    outcome = sampled(Correlated(), np.ones(5), draws=400, tuning=tuning)
+    expected = adapted.price(5, 400, tuning.adapted)
+    before = sum(spent.units for stage, spent in outcome.by_stage.items() if stage != adapted.STAGE)
+    assert most * expected < outcome.spent.units < before + most * expected + 2 * 4
+    assert (
+        f"! The run stopped early: adapted HMC takes far more than the {expected} units that were expected, for its "
+        "steps have to be short; other parameters may make it easier. This is what its evaluations allow."
+    ) in said(outcome)
+    assert outcome.method == method
+    assert (outcome.draws.shape[1] > 0) == (method == "adapted HMC")
+    assert judge(outcome, list("abcde")).level != "good"
 
 
 def test_other_modes_are_looked_for_before_exact_chains_begin() -> None:

@@ -50,6 +50,10 @@ def attempts(job: Job, found: Found) -> Iterator[Found]:
         for tried in attempt(replace(job, tuning=tuning), replace(found, whitening=found.begun)):
             found = tried
             yield found
+            if _of_no_use(job, found):
+                found = replace(found, refused=True, reason="training came upon a far lower mode than it began at")
+                yield found
+                break
         # Noise is fitted no better by another surrogate.
         if found.rows is not None or job.archive.noise > job.tuning.judging.noisy:
             return
@@ -69,15 +73,29 @@ def _straightened(job: Job, found: Found) -> Found:
 
 def lowered(job: Job, found: Found) -> Found:
     """With the mode that is below the lowest potential that training came upon, where that is far below the mode."""
-    known, tuning = job.archive.slopes(), job.tuning
-    if len(found.modes) > 1 or job.archive.part is not None or not len(known.values):
+    lowest = _below(job, found)
+    if lowest is None:
         return found
-    [mode], best = found.modes, int(np.argmin(known.values))
-    if known.values[best] > mode.value - tuning.probing.lower - tuning.probing.noise * job.archive.noise:
-        return found
-    ended = descend_again(job.archive, mode.whitening.moved(known.points[best]), tuning)
+    [mode], tuning = found.modes, job.tuning
+    ended = descend_again(job.archive, mode.whitening.moved(lowest), tuning)
     mode = settle(job.archive, ended, job.rng, tuning)
     return replace(found, modes=(mode,), whitening=mode.whitening, begun=mode.whitening)
+
+
+def _of_no_use(job: Job, found: Found) -> bool:
+    """Whether training goes on around a mode that has no mass: even draws are far below it."""
+    training = found.trained is not None and not found.trained.good and not found.refused
+    return training and not job.archive.emulating and _below(job, found, 0.5 * job.archive.dim) is not None
+
+
+def _below(job: Job, found: Found, further: float = 0.0) -> Array | None:
+    """The point of the lowest potential, (d,), where that is far below the only mode, and lower still by so much."""
+    known, tuning = job.archive.slopes(), job.tuning
+    if len(found.modes) > 1 or job.archive.part is not None or not len(known.values):
+        return None
+    [mode], best = found.modes, int(np.argmin(known.values))
+    least = tuning.probing.lower + tuning.probing.noise * job.archive.noise + further
+    return None if known.values[best] > mode.value - least else np.asarray(known.points[best])
 
 
 def attempt(job: Job, found: Found) -> Iterator[Found]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rnshmc.errors import Stopped
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.scattered import scattered_starts
 from rnshmc.inference.surrogate.chains import BatchPotential, Chains, run_chains
@@ -56,8 +57,12 @@ def adapted_hmc(
     ------
     BudgetSpent
         When the budget ends; what was before that has been yielded.
+    Stopped
+        When several times the `price` are spent, `AdaptedHMC.most_price`; the same.
     """
-    potential = _exact(archive, whitening)
+    told = price(archive.dim, draws, tuning)
+    exact = _Exact(archive, told, archive.spent.units + int(tuning.most_price * told))
+    potential = exact.whitened(whitening)
     z = whitening.whiten(centres[np.arange(tuning.chains) % len(centres)])
     positions = scattered_starts(
         archive, whitening, z, lambda at: potential(at)[0], rng, spread=tuning.spread, tries=tuning.tries
@@ -67,7 +72,7 @@ def adapted_hmc(
     acceptance = tuning.acceptance if archive.noise < tuning.noisy else None
     for window, transitions in enumerate(tuning.warm_up):
         chains = run_chains(
-            _exact(archive, whitening),
+            exact.whitened(whitening),
             start,
             transitions=transitions,
             step_size=step,
@@ -82,7 +87,7 @@ def adapted_hmc(
             start = _transferred(old, whitening, start)
     for _ in range(0, draws, tuning.chains * tuning.block):
         chains = run_chains(
-            _exact(archive, whitening),
+            exact.whitened(whitening),
             start,
             transitions=tuning.block,
             step_size=step,
@@ -102,17 +107,32 @@ def _first_step(dim: int) -> float:
     return float(0.5 * dim**-0.25)
 
 
-def _exact(archive: Archive, whitening: Whitening) -> BatchPotential:
-    def potential(z: Array) -> tuple[Array, Array]:
-        values, gradients = np.full(len(z), np.inf), np.zeros(z.shape)
-        there = np.isfinite(z).all(axis=1)
-        found = archive.evaluate(whitening.unwhiten(z[there]), STAGE)
-        for row, one in zip(np.flatnonzero(there), found, strict=True):
-            if one.gradient is not None:
-                values[row], gradients[row] = one.value, whitening.slopes(one.gradient[None])[0]
-        return values, gradients
+@dataclass(frozen=True, eq=False)
+class _Exact:
+    """The exact potential, until so many units are spent."""
 
-    return potential
+    archive: Archive
+    told: int
+    most: int
+
+    def whitened(self, whitening: Whitening) -> BatchPotential:
+        """At whitened positions."""
+
+        def potential(z: Array) -> tuple[Array, Array]:
+            if self.archive.spent.units > self.most:
+                raise Stopped(
+                    f"{STAGE} takes far more than the {self.told} units that were expected, for its steps have to be "
+                    "short; other parameters may make it easier"
+                )
+            values, gradients = np.full(len(z), np.inf), np.zeros(z.shape)
+            there = np.isfinite(z).all(axis=1)
+            found = self.archive.evaluate(whitening.unwhiten(z[there]), STAGE)
+            for row, one in zip(np.flatnonzero(there), found, strict=True):
+                if one.gradient is not None:
+                    values[row], gradients[row] = one.value, whitening.slopes(one.gradient[None])[0]
+            return values, gradients
+
+        return potential
 
 
 def _end(chains: Chains) -> tuple[Array, Array, Array]:

@@ -1,5 +1,6 @@
 """Bent coordinates, where they explain the gradients of all points so far better than the current ones."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -170,19 +171,21 @@ def _best(
     if bend.layers != kept.layers:
         bases.append(current)
     candidates = [one for base in bases for one in _by_driver(base, whitening, tuning)]
-    fitted = [(one, one.matched(whitening, tuning)) for one in candidates]
+    fitted = []
+    for one in candidates:
+        with suppress(np.linalg.LinAlgError):
+            fitted.append((one, one.matched(whitening, tuning)))
     if bend.layers != kept.layers:
         under = Bend(bend.layers[:-1])
         same = _Candidate(under, _behind(straight, under), bend.layers[-1].driver)
         fitted.append((same, same.again(Match(bend.layers[-1], begun), tuning)))
     fitted.sort(key=lambda pair: float(pair[0].missed(pair[1]).mean()))
     finalists = fitted[: tuning.finalists]
-    offered = [_least(finalists, tuning)]
-    if simple := [(one, near) for one, found in finalists if (near := one.simplified(found, tuning)) is not None]:
-        least = _least(simple, tuning)
-        # Of what explains the points about as well, a simple layer is right elsewhere, too.
-        if not _clearly(offered[0][0], least[0], tuning.again_share, tuning):
-            offered.insert(0, least)
+    simple = [(one, near) for one, found in finalists if (near := one.simplified(found, tuning)) is not None]
+    offered, simplest = (_by_losses(some, tuning)[:1] for some in (finalists, simple))
+    # Of what explains the points about as well, a simple layer is right elsewhere, too.
+    if simplest and not (offered and _clearly(offered[0][0], simplest[0][0], tuning.again_share, tuning)):
+        offered = simplest + offered
     for missed, one, found in offered:
         if found.layer is not None:
             better = Bend((*one.layers.layers, found.layer))
@@ -200,10 +203,13 @@ def _taken(better: Bend, bend: Bend, missed: Array, now: Array, tuning: Bending)
     return again or bool((missed < now).mean() >= tuning.everywhere)
 
 
-def _least(fitted: list[tuple[_Candidate, Match]], tuning: Bending) -> tuple[Array, _Candidate, Match]:
-    """Losses of held-out gradients by the match of which they are smallest."""
-    found = [(one.held_out(each, tuning), one, each) for one, each in fitted]
-    return min(found, key=lambda triple: float(triple[0].mean()))
+def _by_losses(fitted: list[tuple[_Candidate, Match]], tuning: Bending) -> list[tuple[Array, _Candidate, Match]]:
+    """With losses of held-out gradients, the smallest first; without what fits no part of them."""
+    found = []
+    for one, each in fitted:
+        with suppress(np.linalg.LinAlgError):
+            found.append((one.held_out(each, tuning), one, each))
+    return sorted(found, key=lambda triple: float(triple[0].mean()))
 
 
 def _centred(straight: Training, tuning: Bending) -> list[_Candidate]:

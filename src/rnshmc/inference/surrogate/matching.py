@@ -1,5 +1,6 @@
 """Coordinates fitted by a match of gradients: where a posterior is standard normal in z, its gradient by z is z."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -90,7 +91,9 @@ def simplified(found: Match, points: Array, gradients: Array, tuning: Bending) -
             scales = np.zeros(layer.scales.shape)
             scales[0, scaled] = np.sign(steepest) * power
             one = Layer(layer.driver, 0.0, 1.0, np.zeros(layer.shifts.shape), scales, layer.units)
-            simple.append(_behind_given(one, points, gradients, tuning))
+            # exp(p x_k) of a large power overflows at points far out, where another power fits.
+            with suppress(np.linalg.LinAlgError):
+                simple.append(_behind_given(one, points, gradients, tuning))
     by_loss = [float(losses(one.residuals(points, gradients)).sum()) for one in simple]
     return simple[int(np.argmin(by_loss))] if simple else None
 
