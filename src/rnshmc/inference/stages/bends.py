@@ -101,7 +101,8 @@ def better_bend(
 ) -> Bent | None:
     """The bend by which held-out gradients are matched best; None if it is not clearly better than what there is.
 
-    It has one layer more than what is kept, or than what there is, or two more than none: a centring, and another.
+    It has one layer more than what is kept, or than what there is, or two more than none: a centring, and another. So
+    it may have as many as there are, the last one fitted again.
 
     Parameters
     ----------
