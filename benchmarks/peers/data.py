@@ -32,17 +32,18 @@ def _processed(dataset: str, output: Path) -> None:
     shutil.copy(ROOT / path, output)
 
 
-def _lr_simulated(output: Path) -> None:
-    simulate_logistic(100000, 50, stream(SEED, "lr_simulated", "data")).save(output)
+def _simulated(output: Path, dim: int, name: str) -> None:
+    simulate_logistic(100000, dim, stream(SEED, name, "data")).save(output)
 
 
-def _pde(output: Path, noise_sd: float) -> None:
+def _pde(output: Path, noise_sd: float, modes: int = 20) -> None:
     from mpi4py import MPI
 
-    from rnshmc.targets.elliptic_settings import ForwardSettings
+    from rnshmc.targets.elliptic_settings import EllipticSettings, ForwardSettings
     from rnshmc.targets.forward_model import run_forward_model
 
-    data = run_forward_model(MPI.COMM_SELF, ForwardSettings(seed=SEED, members=1, noise_sd=noise_sd))
+    settings = ForwardSettings(seed=SEED, members=1, noise_sd=noise_sd, model=EllipticSettings(modes=modes))
+    data = run_forward_model(MPI.COMM_SELF, settings)
     assert data is not None
     data.save(output)
 
@@ -58,11 +59,19 @@ def _nothing(output: Path) -> None:
 
 
 MAKERS: dict[str, Callable[[Path], None]] = {
-    "lr_simulated": _lr_simulated,
+    "lr_simulated": lambda output: _simulated(output, 50, "lr_simulated"),
+    "lr_200": lambda output: _simulated(output, 200, "lr_200"),
+    "lr_300": lambda output: _simulated(output, 300, "lr_300"),
+    "lr_500": lambda output: _simulated(output, 500, "lr_500"),
+    "news": lambda output: _processed("news", output),
+    "dota2": lambda output: _processed("dota2", output),
     "bank": lambda output: _processed("bank", output),
     "a9a": lambda output: _processed("a9a", output),
     "pde": lambda output: _pde(output, 0.1),
     "pde_precise": lambda output: _pde(output, PRECISE),
+    "pde_50": lambda output: _pde(output, 0.1, 50),
+    "pde_100": lambda output: _pde(output, 0.1, 100),
+    "pde_200": lambda output: _pde(output, 0.1, 200),
     "garch": _garch,
     "twisted": _nothing,
     "funnel": _nothing,

@@ -5,6 +5,7 @@ Every peer starts near `Problem.start`, which knows nothing of the posterior, an
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -105,18 +106,21 @@ class _Recipe:
     modes: int = 1
 
 
-def _elliptic(data: Path) -> Potential:
+def _elliptic(data: Path, modes: int = 20) -> Potential:
     """Through a process of the project's environment where this one has no dolfinx."""
     if find_spec("dolfinx") is None:
-        return RemotePotential("peers.problems:elliptic", data, dim=20)
-    return elliptic(data)
+        return RemotePotential(f"peers.problems:elliptic_{modes}", data, dim=modes)
+    return elliptic(data, modes)
 
 
-def elliptic(data: Path) -> Potential:
+def elliptic(data: Path, modes: int) -> Potential:
     """The elliptic inverse problem on dolfinx."""
     from rnshmc.targets.elliptic import from_file
 
-    return from_file(data)
+    return from_file(data, modes=modes)
+
+
+elliptic_20, elliptic_50, elliptic_100, elliptic_200 = (partial(elliptic, modes=k) for k in (20, 50, 100, 200))
 
 
 def _garch(data: Path) -> Potential:
@@ -130,10 +134,18 @@ def _logistic(data: Path) -> Potential:
 
 _RECIPES = {
     "lr_simulated": _Recipe(_logistic, 10.0, box=4.0, spread=0.01),
+    "lr_200": _Recipe(_logistic, 10.0, box=4.0, spread=0.01),
+    "lr_300": _Recipe(_logistic, 10.0, box=4.0, spread=0.01),
+    "lr_500": _Recipe(_logistic, 10.0, box=4.0, spread=0.01),
+    "news": _Recipe(_logistic, 10.0, box=4.0, spread=0.01),
+    "dota2": _Recipe(_logistic, 10.0, box=4.0, spread=0.01),
     "bank": _Recipe(_logistic, 10.0, box=4.0, spread=0.01),
     "a9a": _Recipe(_logistic, 10.0, box=4.0, spread=0.01),
     "pde": _Recipe(_elliptic, 0.5, box=5.0),
     "pde_precise": _Recipe(_elliptic, 0.5, box=5.0),
+    "pde_50": _Recipe(partial(_elliptic, modes=50), 0.5, box=5.0),
+    "pde_100": _Recipe(partial(_elliptic, modes=100), 0.5, box=5.0),
+    "pde_200": _Recipe(partial(_elliptic, modes=200), 0.5, box=5.0),
     "garch": _Recipe(_garch, 3.0, box=5.0),
     "twisted": _Recipe(lambda _: TwistedGaussian(), (10.0, 15.0, *[1.0] * 8), box=6.0),
     "funnel": _Recipe(lambda _: Funnel(), (3.0, *[10.0] * 5), box=8.0),
