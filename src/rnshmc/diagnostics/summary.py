@@ -46,28 +46,42 @@ def summarise(chains: Array) -> Summary:
     ParameterError
         If `chains` has another number of axes, or fewer than four draws.
     """
-    if chains.ndim != 3 or chains.shape[1] < MIN_DRAWS:
-        raise ParameterError(f"chains: expected shape (chains, n, d) with n >= {MIN_DRAWS}, got {chains.shape}")
+    _check(chains)
     # Imported here, for it takes two seconds, and many who import this module read results that are there already.
     import arviz as az
 
-    still = (np.ptp(chains, axis=1) == 0).all(axis=0)
+    still = _still(chains)
     return Summary(
         ess_bulk=np.where(still, 1.0, _per_coordinate(az.ess, chains, method="bulk")),
         ess_tail=np.where(still, 1.0, _per_coordinate(az.ess, chains, method="tail")),
-        rhat=_rhat(az.rhat, chains, still),
+        rhat=rhats(chains),
         mcse_mean=np.where(still, 0.0, _per_coordinate(az.mcse, chains, method="mean")),
         mcse_sd=np.where(still, 0.0, _per_coordinate(az.mcse, chains, method="sd")),
     )
 
 
-def _rhat(function: Callable[..., Any], chains: Array, still: npt.NDArray[np.bool_]) -> Array:
+def rhats(chains: Array) -> Array:
+    """`Summary.rhat` alone, for a seventh of the time. Raises as `summarise`."""
+    _check(chains)
+    import arviz as az
+
+    still = _still(chains)
     if len(chains) < 2:
         return np.full(chains.shape[2], np.nan)
-    rhat = np.full(chains.shape[2], np.inf)
+    found = np.full(chains.shape[2], np.inf)
     if not still.all():
-        rhat[~still] = _per_coordinate(function, chains[:, :, ~still])
-    return rhat
+        found[~still] = _per_coordinate(az.rhat, chains[:, :, ~still])
+    return found
+
+
+def _check(chains: Array) -> None:
+    if chains.ndim != 3 or chains.shape[1] < MIN_DRAWS:
+        raise ParameterError(f"chains: expected shape (chains, n, d) with n >= {MIN_DRAWS}, got {chains.shape}")
+
+
+def _still(chains: Array) -> npt.NDArray[np.bool_]:
+    """Whether each coordinate moves in no chain, (d,)."""
+    return np.asarray((np.ptp(chains, axis=1) == 0).all(axis=0))
 
 
 def _per_coordinate(function: Callable[..., Any], chains: Array, **options: str) -> Array:

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
+from rnshmc.diagnostics.summary import MIN_DRAWS, rhats
 from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.decision import checks_for
@@ -94,7 +94,7 @@ def draw_surrogate(
 
 def largest_rhat(draws: Array) -> float:
     """Largest rank-normalised split R-hat of a coordinate of chains (chains, n, d); NaN for fewer than eight draws."""
-    return float(np.max(summarise(draws).rhat)) if draws.shape[1] >= 2 * MIN_DRAWS else np.nan
+    return float(np.max(rhats(draws))) if draws.shape[1] >= 2 * MIN_DRAWS else np.nan
 
 
 def check(
