@@ -9,7 +9,9 @@ from rnshmc.inference.stages.decision import Decision, Tally, batch_size, decide
 from rnshmc.inference.tuning import Training
 
 TUNING = Training()
-TALLY = Tally(dim=10, learnt="gradients", aim=1000.0, most_rows=9000, used=40, tried=30, variance=0.05)
+TALLY = Tally(
+    dim=10, informed=10, learnt="gradients", aim=1000.0, most_rows=9000, rows=11, used=40, tried=30, variance=0.05
+)
 """Forty points, and corrections that need twenty-five exact values."""
 
 

@@ -144,5 +144,5 @@ def test_processes_that_expect_too_much_are_believed_less() -> None:
 def test_training_on_outputs_ends_as_soon_as_draws_can_be_reweighted(
     variance: float, used: int, expected: Decision
 ) -> None:
-    tally = Tally(dim=20, learnt="outputs", aim=AIM, most_rows=9000, used=used, variance=variance)
+    tally = Tally(dim=20, informed=20, learnt="outputs", aim=AIM, most_rows=9000, rows=1, used=used, variance=variance)
     assert decide(tally, DEFAULT.training) is expected

@@ -13,7 +13,7 @@ from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages import adapted
 from tests.inference.problems import Correlated, Wide, two_modes
-from tests.inference.runs import HOPELESS, UNBENT, said, sampled, within
+from tests.inference.runs import HOPELESS, NARROW, UNBENT, said, sampled, within
 
 
 @pytest.mark.parametrize("budget", [3, 15, 40, 75])
@@ -64,7 +64,7 @@ def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> No
 
 
 def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogCaptureFixture) -> None:
-    outcome = sampled(Wide(), np.ones(200), draws=200)
+    outcome = sampled(Wide(), np.ones(200), draws=200, tuning=NARROW)
     (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert warning.startswith("No surrogate is used: 200 dimensions are too many for the surrogate. Going on with")
     price = int(warning.partition("about ")[2].split()[0])

@@ -214,7 +214,9 @@ def _until_wall(job: Job, stages: Iterator[Found]) -> Iterator[Found]:
 def _no_surrogate(job: Job) -> str | None:
     """Why a surrogate is not even tried; None if it is."""
     dim = job.archive.dim
-    rows = (dim + 1 if job.archive.has_gradient else 1) * (dim + 1 + job.tuning.training.first_batch)
+    rows = (job.tuning.fitting.rows_of(dim) if job.archive.has_gradient else 1) * (
+        dim + 1 + job.tuning.training.first_batch
+    )
     if rows > job.tuning.fitting.most_rows:
         return f"{dim} dimensions are too many for the surrogate"
     return None

@@ -56,8 +56,18 @@ class Fitting:
     """Standard deviation of the process, unless every candidate exceeds it. Benchmark: bent densities need a bound."""
     most_rows: int = 9000
     """Equations of the largest system: 0.65 GB in double precision."""
+    whole: int = 30
+    """Dimensions up to which the process is one of all directions. At 10, a precise PDE in 20 takes longer."""
+    neglected: float = 0.02
+    """Mean squared length of the part of residual gradients that may be without a process. Not varied."""
+    least_directions: int = 10
+    """Directions of a process that is not one of all, at least, where there are many points. Not varied."""
 
     trajectories: Trajectories = field(default_factory=Trajectories)
+
+    def rows_of(self, dim: int) -> int:
+        """Equations of a point with its gradient, at least."""
+        return 1 + (dim if dim <= self.whole else min(dim, self.least_directions))
 
     def plausible_height(self, dim: int) -> float:
         """How far above the lowest the potentials of plausible draws are."""
@@ -121,7 +131,7 @@ class Training:
     first_batch: int = 8
     """Training points of the first batches."""
     most_points: int = 320
-    """Training points with gradients."""
+    """Training points with gradients; in more than `Fitting.whole` dimensions, besides those before training."""
     most_values: int = 3000
     """Training points without gradients, each one equation where the others are d + 1."""
     most_runs: int = 1000

@@ -29,16 +29,20 @@ class Tally:
     ----------
     dim
         Number of parameters d.
+    informed
+        Number of directions that the surrogate learns.
     learnt
         What is learnt of each point: value and gradient, the value, or the outputs of a run.
     aim
         Independent draws whose errors are aimed at.
-    most_rows
-        Equations of the largest system that can be solved.
+    most_rows, rows
+        Equations of the largest system that can be solved, and of a training point, at least.
     used
         Training points of the surrogate.
     tried
         Points evaluated in training.
+    probed
+        Those that were there before training, where they do not count among as many as there may be.
     variance
         Of the importance weights at draws before they became training points; inf before any.
     missing
@@ -54,11 +58,14 @@ class Tally:
     """
 
     dim: int
+    informed: int
     learnt: Learnt
     aim: float
     most_rows: int
+    rows: int
     used: int
     tried: int = 0
+    probed: int = 0
     variance: float = np.inf
     missing: float = 0.0
     at_wall: float = 0.0
@@ -89,21 +96,20 @@ def is_close(tally: Tally, tuning: Training) -> bool:
     if tally.learnt == "outputs":
         # Further runs, at draws of the surrogate, both check it and are learnt from.
         return tally.variance <= tuning.near and tally.used >= tuning.fewest + tally.dim
-    terms = (tally.dim + 1) * (tally.dim + 2) if tally.learnt == "values" else tally.dim
+    terms = (tally.dim + 1) * (tally.dim + 2) if tally.learnt == "values" else tally.informed
     needed = tuning.shrunk * tally.aim * tally.variance
     return needed <= tuning.worth * tally.used and tally.used >= tuning.fewest + terms
 
 
 def is_full(tally: Tally, tuning: Training) -> bool:
     """Whether there are as many training points as there may be, or as the largest system holds."""
-    rows = tally.dim + 1 if tally.learnt == "gradients" else 1
-    return is_many(tally, tuning) or tally.used * rows + tally.most_rows // 20 > tally.most_rows
+    return is_many(tally, tuning) or tally.used * tally.rows + tally.most_rows // 20 > tally.most_rows
 
 
 def is_many(tally: Tally, tuning: Training) -> bool:
     """Whether there are as many training points as there may be."""
     most = {"gradients": tuning.most_points, "values": tuning.most_values, "outputs": tuning.most_runs}[tally.learnt]
-    return max(tally.used, tally.tried) >= most
+    return max(tally.used - tally.probed, tally.tried) >= most
 
 
 def is_hopeless(tally: Tally, tuning: Training) -> bool:
@@ -115,7 +121,7 @@ def batch_size(tally: Tally, tuning: Training) -> int:
     """Draws of the surrogate to evaluate next."""
     if not np.isfinite(tally.variance):
         return tuning.first_batch
-    return max(tuning.first_batch, tally.dim // 4, min(tally.used // 8, tuning.chains))
+    return max(tuning.first_batch, tally.informed // 4, min(tally.used // 8, tuning.chains))
 
 
 def fill_size(tally: Tally, tuning: Training) -> int:

@@ -6,7 +6,9 @@ import numpy as np
 
 from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.posterior import Kernel, SurrogatePosterior, draw_chains, fit_posterior, plausible
+from rnshmc.inference.surrogate.subspace import SubspaceKernel
 from rnshmc.inference.surrogate.whitening import Whitening, improved
 from rnshmc.inference.tuning import Tuning
 from rnshmc.surrogates.gradient_kernel import LENGTHS, GradientKernel
@@ -25,6 +27,12 @@ class Fit:
     def points(self) -> int:
         """Number of training points."""
         return len(self.posterior.kernel.centres)
+
+    @property
+    def informed(self) -> int:
+        """Number of directions that the surrogate learns."""
+        kernel = self.posterior.kernel
+        return (kernel.process if isinstance(kernel, SubspaceKernel) else kernel).dim
 
 
 def first_fit(archive: Archive, whitening: Whitening, rng: np.random.Generator, tuning: Tuning) -> Fit:
@@ -84,7 +92,7 @@ def _without_wells(archive: Archive, last: Fit, found: Fit, rng: np.random.Gener
 
 def _shorter(kernel: Kernel) -> tuple[float, ...]:
     """Candidates shorter than the length of a process of the potential; none for emulated outputs."""
-    if not isinstance(kernel, GradientKernel):
+    if isinstance(kernel, EmulatedPotential):
         return ()
     # Neighbours are a quarter apart or more: what is left is no rounding.
     return tuple(length for length in LENGTHS if length < 0.9 * kernel.relative_length)
@@ -107,16 +115,16 @@ def _rewhitened(
     draws = draw_chains(posterior, positions, transitions=training.transitions, rng=rng)
     pool = _settled(draws).reshape(-1, archive.dim)
     try:
-        hessian = _hessian(posterior, pool, training.bent)
+        centre, hessian = _centre_and_hessian(posterior.kernel, pool, training.bent)
     except np.linalg.LinAlgError:
         return _fit(posterior, draws)
     curvatures = np.linalg.eigvalsh(hessian)
     low, high = training.unchanged
-    off_centre = np.linalg.norm(pool.mean(axis=0))
+    off_centre = np.linalg.norm(centre)
     if curvatures[0] > low and curvatures[-1] < high and off_centre < training.off_centre:
         return _fit(posterior, draws)
     old = posterior.whitening
-    whitening = improved(old.moved(old.unwhiten(pool.mean(axis=0)[None])[0]), hessian, tuning.curvatures)
+    whitening = improved(old.moved(old.unwhiten(centre[None])[0]), hessian, tuning.curvatures)
     positions = whitening.whiten(old.unwhiten(draws[:, -1]))
     try:
         refitted = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=posterior.kernel)
@@ -125,13 +133,21 @@ def _rewhitened(
     return _fit(refitted, draw_chains(refitted, positions, transitions=training.transitions, rng=rng))
 
 
-def _hessian(posterior: SurrogatePosterior, pool: Array, bent: float) -> Array:
+def _centre_and_hessian(kernel: Kernel, pool: Array, bent: float) -> tuple[Array, Array]:
+    """Mean of the draws, and their `_hessian`; where the density is normal by construction, nothing is estimated."""
+    if not isinstance(kernel, SubspaceKernel):
+        return pool.mean(axis=0), _hessian(kernel, pool, bent)
+    along = pool @ kernel.subspace.basis
+    return kernel.subspace.basis @ along.mean(axis=0), kernel.embedded(_hessian(kernel.process, along, bent))
+
+
+def _hessian(kernel: GradientKernel | EmulatedPotential, pool: Array, bent: float) -> Array:
     """The mean Hessian over draws, or the inverse of their covariance where the density is bent.
 
     For a normal density the two agree; a bent one is narrower in each place than it is on the whole.
     """
-    hessian = posterior.kernel.mean_hessian(pool[::5])
-    spread = np.cov(pool.T).reshape(posterior.dim, posterior.dim)
+    hessian = kernel.mean_hessian(pool[::5])
+    spread = np.cov(pool.T).reshape(kernel.dim, kernel.dim)
     if np.linalg.eigvals(hessian @ spread).real.max() > bent:
         hessian = np.linalg.inv(spread)
     return hessian

@@ -10,7 +10,7 @@ from rnshmc.inference.stages.descent import Mode, Watch, descend_on, gradient_of
 from rnshmc.inference.stages.gradients import evaluate_with_gradients
 from rnshmc.inference.surrogate.whitening import Secants, Whitening, improved
 from rnshmc.inference.tuning import Tuning
-from rnshmc.inference.tuning_start import Curvatures
+from rnshmc.inference.tuning_start import Curvatures, Probing
 from rnshmc.types import Array
 
 STAGE = "directions"
@@ -26,6 +26,10 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     mode. Each gives a secant and a training point. The remaining directions take the geometric mean of the curvatures
     just measured. Once all directions are explored, a few random ones check the Hessian. If their curvatures are not
     near 1, the assumed third derivative grows, secants count over shorter distances, and probing goes on.
+
+    Where a batch has many directions, it tells more. If the Hessian predicts the gradients there, the others are left
+    alone. If not, a few large curvatures that they have in common are known from it (`_low_rank`), as where data inform
+    few directions and the prior all others.
     """
     whitening, d = mode.whitening, archive.dim
     own, curved = tuning.probing, tuning.curvatures
@@ -43,13 +47,18 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
         if min(one.value for one in found) < mode.value - own.lower - own.noise * archive.noise:
             return Mode(whitening, min(one.value for one in found), np.inf)
         curvatures = _curvatures(whitening, probes, found)
-        if not seen:
+        if not seen and count >= own.telling:
+            steps, changes = _changes(archive, whitening, probes, found)
+            if ((changes - steps) ** 2).sum(axis=1).mean() < own.predicted:
+                break
+            whitening = _extended(whitening, left, steps, changes, own)
+        elif not seen:
             whitening = _rescaled(whitening, left, curvatures)
         elif len(curvatures) and curvatures.min() > 1.0 / own.near_one and curvatures.max() < own.near_one:
             break
         else:
             curved = replace(curved, third_order=own.growth * curved.third_order)
-    # Every direction has a measured curvature now: a Newton step may be as long as the distance of draws.
+    # Every direction has a known curvature now: a Newton step may be as long as the distance of draws.
     return _refined(archive, whitening, curved, longest=np.sqrt(d))[0]
 
 
@@ -123,3 +132,42 @@ def _rescaled(whitening: Whitening, directions: Array, curvatures: Array) -> Whi
     scaled = np.ones(d)
     scaled[: directions.shape[1]] = np.exp(np.log(np.clip(curvatures, 0.01, 100.0)).mean()) if len(curvatures) else 10.0
     return whitening.curved(scaled, basis)
+
+
+def _changes(archive: Archive, whitening: Whitening, probes: Array, found: list[Evaluation]) -> tuple[Array, Array]:
+    """Steps from the lowest point to the probes that did not fail, and changes of the whitened gradient over them."""
+    best = min(_known(archive), key=lambda one: one.value)
+    given = [one.gradient is not None for one in found]
+    gradients = np.array([gradient_of(one) for one in found if one.gradient is not None]).reshape(-1, archive.dim)
+    origin = whitening.slopes(gradient_of(best)[None])
+    return probes[given] - whitening.whiten(best.point[None]), whitening.slopes(gradients) - origin
+
+
+def _extended(whitening: Whitening, directions: Array, steps: Array, changes: Array, tuning: Probing) -> Whitening:
+    """The whitening with the Hessian in the span of whitened directions that changes over random steps there imply."""
+    if len(steps) < tuning.telling:
+        return _rescaled(whitening, directions, np.zeros(0))
+    curvatures, inside = np.linalg.eigh(_low_rank(steps @ directions, changes @ directions, tuning))
+    d = len(directions)
+    basis = np.linalg.qr(np.column_stack((directions @ inside, np.eye(d))))[0][:, :d]
+    scaled = np.ones(d)
+    scaled[: len(curvatures)] = np.clip(curvatures, 0.01, 100.0)
+    return whitening.curved(scaled, basis)
+
+
+def _low_rank(steps: Array, changes: Array, tuning: Probing) -> Array:
+    """A multiple c of the identity plus a positive matrix of low rank that maps steps (k, m) to changes of gradients.
+
+    With an orthonormal basis S of the steps, changes Y = H S and R = Y - c S, H = c I + R (S'R)^-1 R': Nystroem's
+    approximation (Halko, Martinsson and Tropp 2011, section 5.4), exact if the rank is less than k. c is small among
+    the eigenvalues of S'Y: steps across the low rank have it.
+    """
+    basis, triangle = np.linalg.qr(steps.T)
+    mapped = np.linalg.solve(triangle.T, changes).T
+    inner = basis.T @ mapped
+    common = max(float(np.quantile(np.linalg.eigvalsh(0.5 * (inner + inner.T)), tuning.common)), 0.01)
+    rest = mapped - common * basis
+    sizes, vectors = np.linalg.eigh(0.5 * (basis.T @ rest + rest.T @ basis))
+    large = sizes > tuning.resolved * common
+    root = rest @ vectors[:, large] / np.sqrt(sizes[large])
+    return np.asarray(common * np.eye(len(basis)) + root @ root.T)

@@ -105,10 +105,13 @@ def _begun(archive: Archive, whitening: Whitening, rng: np.random.Generator, tun
     fit = first_fit(archive, whitening, rng, tuning)
     tally = Tally(
         dim=archive.dim,
+        informed=fit.informed,
         learnt="outputs" if archive.emulating else "gradients" if archive.has_gradient else "values",
         aim=aim,
         most_rows=tuning.fitting.most_rows,
+        rows=tuning.fitting.rows_of(archive.dim) if archive.has_gradient and not archive.emulating else 1,
         used=fit.points,
+        probed=0 if archive.dim <= tuning.fitting.whole else fit.points,
         at_wall=fit.at_wall,
         # Runs of another data set may have taught the outputs already, and their processes say so.
         variance=expected_variance(fit) if archive.emulating else np.inf,
@@ -211,7 +214,9 @@ _STEPS: dict[Decision, Callable[[Archive, State, np.random.Generator, Tuning], S
 
 
 def _refitted(tally: Tally, fit: Fit, evaluated: int) -> Tally:
-    return replace(tally, used=fit.points, tried=tally.tried + evaluated, at_wall=fit.at_wall, left=None)
+    return replace(
+        tally, used=fit.points, informed=fit.informed, tried=tally.tried + evaluated, at_wall=fit.at_wall, left=None
+    )
 
 
 def _open(state: State, rng: np.random.Generator, tuning: Tuning) -> tuple[Paths, Tails]:

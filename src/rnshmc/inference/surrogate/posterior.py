@@ -7,12 +7,13 @@ import numpy as np
 from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.surrogate.chains import run_chains
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
+from rnshmc.inference.surrogate.learning import Process, learnt
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Fitting
-from rnshmc.surrogates.gradient_kernel import LENGTHS, NUGGETS, GradientKernel
+from rnshmc.surrogates.gradient_kernel import LENGTHS
 from rnshmc.types import Array
 
-Kernel = GradientKernel | EmulatedPotential
+Kernel = Process | EmulatedPotential
 """A surrogate of the potential in whitened coordinates, with the covariance of what it is off."""
 
 
@@ -20,7 +21,7 @@ Kernel = GradientKernel | EmulatedPotential
 class SurrogatePosterior:
     """V in whitened coordinates z, and how they relate to x.
 
-    V is a `GradientKernel` on the residual of a quadratic, or follows from emulated outputs (`EmulatedPotential`).
+    V is a process on the residual of a quadratic (`learnt`), or follows from emulated outputs (`EmulatedPotential`).
     Beyond a sphere, the wall, V rises along rays with its slope on the sphere, and fast enough for a proper density.
 
     Attributes
@@ -97,7 +98,7 @@ def within_reach(training: Training, whitening: Whitening, tuning: Fitting) -> T
     order = order[
         (norms[order] < tuning.reach_of(dim)) & (heights[order] <= tuning.highest * tuning.plausible_height(dim))
     ]
-    rows = 1 + dim * np.isfinite(training.gradients[order]).all(axis=1)
+    rows = np.where(np.isfinite(training.gradients[order]).all(axis=1), tuning.rows_of(dim), 1)
     return training.where(order[np.cumsum(rows) <= tuning.most_rows])
 
 
@@ -143,7 +144,8 @@ def fit_posterior(
     offset = float(near.values.min()) if len(near.values) else 0.0
     kernel: Kernel
     if near.runs is None:
-        kernel = _of_values(near, whitening, offset, rng, tuning, like, lengths)
+        known = None if isinstance(like, EmulatedPotential) else like
+        kernel = learnt(near, whitening, offset, rng, tuning, like=known, lengths=lengths)
     else:
         kernel = emulate(near, near.runs, whitening, like=like if isinstance(like, EmulatedPotential) else None)
     dim = len(whitening.centre)
@@ -151,51 +153,6 @@ def fit_posterior(
     wall = tuning.wall if near.runs is None else tuning.emulated_wall
     radius = max(wall + np.sqrt(dim), tuning.wall_margin + float(np.linalg.norm(likely, axis=1).max()))
     return SurrogatePosterior(whitening, kernel, radius, offset, tuning)
-
-
-def _of_values(
-    near: Training,
-    whitening: Whitening,
-    offset: float,
-    rng: np.random.Generator,
-    tuning: Fitting,
-    like: Kernel | None,
-    lengths: tuple[float, ...],
-) -> GradientKernel:
-    """A process of the potential itself, through values and gradients."""
-    z = whitening.whiten(near.points)
-    nuggets: tuple[float, ...] = NUGGETS
-    if isinstance(like, GradientKernel):
-        lengths, nuggets = (like.relative_length,), (like.nugget,)
-    heights, slopes = near.values - offset, whitening.slopes(near.gradients)
-    ceiling = tuning.ceiling * tuning.plausible_height(len(whitening.centre))
-    # Above the ceiling C, C (1 + log(U / C)): smooth, so that a cliff bends no process where the posterior is.
-    shrink = ceiling / np.maximum(heights, ceiling)
-    slopes *= shrink[:, None]
-    return GradientKernel.fit(
-        z,
-        np.where(shrink < 1.0, ceiling * (1.0 - np.log(shrink)), heights),
-        rng=rng,
-        grad=slopes,
-        prior=tuning.prior,
-        most_amplitude=tuning.most_amplitude,
-        lengths=lengths,
-        nuggets=nuggets,
-        errors=_errors(heights, slopes, tuning),
-    )
-
-
-def _errors(heights: Array, slopes: Array, tuning: Fitting) -> Array:
-    """Standard deviations of what no process of one length explains, (n, 2): of values and slopes of a long way up.
-
-    Where a normal density is as high, its gradient has the length sqrt(2 U).
-    """
-    if tuning.rough == 0.0:  # and squares of vast slopes are not taken
-        return np.zeros((len(heights), 2))
-    least = tuning.level[0] + tuning.level[1] * slopes.shape[1]
-    lengths = np.nan_to_num(np.linalg.norm(slopes, axis=1))
-    beyond = np.column_stack((heights - least, lengths - np.sqrt(2.0 * least)))
-    return np.asarray(tuning.rough * np.maximum(beyond, 0.0))
 
 
 def draw_chains(

@@ -1,0 +1,111 @@
+"""How a process of the potential is fitted to values and gradients: in all directions, or in those that need one."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rnshmc.inference.exact.archive import Training
+from rnshmc.inference.surrogate.subspace import Subspace, SubspaceKernel
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import Fitting
+from rnshmc.surrogates.gradient_kernel import NUGGETS, GradientKernel
+from rnshmc.types import Array
+
+Process = GradientKernel | SubspaceKernel
+"""A process of the potential in whitened coordinates."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """Whitened points (n, d), potentials (n,), their gradients (n, d), and standard deviations of errors (n, 2)."""
+
+    points: Array
+    heights: Array
+    slopes: Array
+    errors: Array
+
+
+def learnt(
+    near: Training,
+    whitening: Whitening,
+    offset: float,
+    rng: np.random.Generator,
+    tuning: Fitting,
+    *,
+    like: Process | None,
+    lengths: tuple[float, ...],
+) -> Process:
+    """The process of the potential less ``offset``, through values and gradients at training points.
+
+    Parameters
+    ----------
+    like, lengths
+        As `rnshmc.inference.surrogate.posterior.fit_posterior`.
+    """
+    heights, slopes = near.values - offset, whitening.slopes(near.gradients)
+    given = _Given(whitening.whiten(near.points), heights, slopes, _errors(heights, slopes, tuning))
+    nuggets: tuple[float, ...] = NUGGETS
+    if like is not None:
+        lengths, nuggets = (like.relative_length,), (like.nugget,)
+    subspace = _subspace(given, tuning)
+    along = given if subspace is None else _along(given, subspace)
+    targets, slopes = _compressed(along.heights, along.slopes, _ceiling(given, tuning))
+    process = GradientKernel.fit(
+        along.points,
+        targets,
+        rng=rng,
+        grad=slopes,
+        prior=tuning.prior,
+        most_amplitude=tuning.most_amplitude,
+        lengths=lengths,
+        nuggets=nuggets,
+        errors=along.errors,
+    )
+    return process if subspace is None else SubspaceKernel(process, subspace, float(targets.min()), given.points)
+
+
+def _ceiling(given: _Given, tuning: Fitting) -> float:
+    return tuning.ceiling * tuning.plausible_height(given.points.shape[1])
+
+
+def _compressed(heights: Array, slopes: Array, ceiling: float) -> tuple[Array, Array]:
+    """Above the ceiling C, C (1 + log(U / C)): smooth, so that a cliff bends no process where the posterior is."""
+    shrink = ceiling / np.maximum(heights, ceiling)
+    return np.where(shrink < 1.0, ceiling * (1.0 - np.log(shrink)), heights), slopes * shrink[:, None]
+
+
+def _subspace(given: _Given, tuning: Fitting) -> Subspace | None:
+    """The directions of the process; None for all of them."""
+    (n, dim), sloped = given.points.shape, np.isfinite(given.slopes).all(axis=1)
+    if dim <= tuning.whole or not sloped.any():
+        return None
+    most = max(1, (tuning.most_rows - n) // int(sloped.sum()))
+    ceiling = _ceiling(given, tuning)
+    trusted = ceiling / np.maximum(given.heights, ceiling)
+    residuals = trusted[:, None] * (given.slopes - given.points)
+    return Subspace.of(residuals[sloped], most=most, small=tuning.neglected)
+
+
+def _along(given: _Given, subspace: Subspace) -> _Given:
+    """What is given of K: what the subspace leaves makes it inexact."""
+    left = [0.5 * subspace.neglected, subspace.neglected / given.points.shape[1]]
+    return replace(
+        given,
+        points=given.points @ subspace.basis,
+        heights=given.heights - subspace.across(given.points),
+        slopes=given.slopes @ subspace.basis,
+        errors=np.sqrt(given.errors**2 + left),
+    )
+
+
+def _errors(heights: Array, slopes: Array, tuning: Fitting) -> Array:
+    """Standard deviations of what no process of one length explains, (n, 2): of values and slopes of a long way up.
+
+    Where a normal density is as high, its gradient has the length sqrt(2 U).
+    """
+    if tuning.rough == 0.0:  # and squares of vast slopes are not taken
+        return np.zeros((len(heights), 2))
+    least = tuning.level[0] + tuning.level[1] * slopes.shape[1]
+    lengths = np.nan_to_num(np.linalg.norm(slopes, axis=1))
+    beyond = np.column_stack((heights - least, lengths - np.sqrt(2.0 * least)))
+    return np.asarray(tuning.rough * np.maximum(beyond, 0.0))
