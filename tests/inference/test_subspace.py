@@ -1,5 +1,7 @@
 """A process along few directions of many: what it learns, where it begins, and what comes out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from peers.known_laws import KnownMoments
@@ -124,7 +126,7 @@ def test_in_few_dimensions_and_without_gradients_all_directions_are_learnt() -> 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_more_than_a_hundred_dimensions_take_few_units(seed: int) -> None:
-    """As the issue of 300 dimensions asks: at most six for each, a good verdict, and right."""
+    """At most six for each dimension, a good verdict, and right."""
     law = LogGammaInside(120, 4)
     outcome = sampled(law, np.zeros(120), seed=seed)
     assert outcome.method == "surrogate"
@@ -134,3 +136,26 @@ def test_more_than_a_hundred_dimensions_take_few_units(seed: int) -> None:
     # Normal coordinates are known best of all; the others have errors of their own.
     along = law.basis.T @ (outcome.mean.value - law.mean)
     assert np.abs(along).max() < ACCURATE * np.sqrt(float(polygamma(1, SHAPE)))
+
+
+def test_errors_of_points_far_up_are_those_of_compressed_slopes() -> None:
+    """Where potentials are compressed, so are gradients, and what may be wrong with them."""
+    near, whitening, law = training(20, 3, 40)
+    far = whitening.unwhiten(40.0 * np.eye(20)[:1])
+    value, gradient = law.value_and_grad(far[0])
+    both = Training(
+        np.concatenate((near.points, far)), np.append(near.values, value), np.vstack((near.gradients, gradient)), None
+    )
+    tuning = replace(DEFAULT.fitting, rough=0.1)
+    offset = float(near.values.min())
+    kernel = learnt(both, whitening, offset, stream(9, "fit"), tuning, like=None, lengths=LENGTHS)
+    assert isinstance(kernel, GradientKernel)
+    shrink = tuning.ceiling * tuning.plausible_height(20) / (value - offset)
+    assert shrink < 0.5
+    length = float(np.linalg.norm(whitening.slopes(gradient[None])))
+    # `errors` are in units of the process's standard deviation, and those of gradients times l.
+    found = kernel.errors[-1, 1] / kernel.length_scale * kernel.amplitude
+    expected = 0.1 * (shrink * length - np.sqrt(2.0 * (tuning.level[0] + tuning.level[1] * 20)))
+    # The amplitude that errors are relative to is that of the solution before.
+    assert found == pytest.approx(expected, rel=0.5)
+    assert expected < 0.6 * 0.1 * length

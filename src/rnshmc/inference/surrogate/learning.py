@@ -43,13 +43,15 @@ def learnt(
         As `rnshmc.inference.surrogate.posterior.fit_posterior`.
     """
     heights, slopes = near.values - offset, whitening.slopes(near.gradients)
-    given = _Given(whitening.whiten(near.points), heights, slopes, _errors(heights, slopes, tuning))
+    ceiling = tuning.ceiling * tuning.plausible_height(len(whitening.centre))
+    errors = _errors(heights, _compressed(heights, slopes, ceiling)[1], tuning)
+    given = _Given(whitening.whiten(near.points), heights, slopes, errors)
     nuggets: tuple[float, ...] = NUGGETS
     if like is not None:
         lengths, nuggets = (like.relative_length,), (like.nugget,)
-    subspace = _subspace(given, tuning)
+    subspace = _subspace(given, ceiling, tuning)
     along = given if subspace is None else _along(given, subspace)
-    targets, slopes = _compressed(along.heights, along.slopes, _ceiling(given, tuning))
+    targets, slopes = _compressed(along.heights, along.slopes, ceiling)
     process = GradientKernel.fit(
         along.points,
         targets,
@@ -64,23 +66,18 @@ def learnt(
     return process if subspace is None else SubspaceKernel(process, subspace, float(targets.min()), given.points)
 
 
-def _ceiling(given: _Given, tuning: Fitting) -> float:
-    return tuning.ceiling * tuning.plausible_height(given.points.shape[1])
-
-
 def _compressed(heights: Array, slopes: Array, ceiling: float) -> tuple[Array, Array]:
     """Above the ceiling C, C (1 + log(U / C)): smooth, so that a cliff bends no process where the posterior is."""
     shrink = ceiling / np.maximum(heights, ceiling)
     return np.where(shrink < 1.0, ceiling * (1.0 - np.log(shrink)), heights), slopes * shrink[:, None]
 
 
-def _subspace(given: _Given, tuning: Fitting) -> Subspace | None:
+def _subspace(given: _Given, ceiling: float, tuning: Fitting) -> Subspace | None:
     """The directions of the process; None for all of them."""
     (n, dim), sloped = given.points.shape, np.isfinite(given.slopes).all(axis=1)
     if dim <= tuning.whole or not sloped.any():
         return None
     most = max(1, (tuning.most_rows - n) // int(sloped.sum()))
-    ceiling = _ceiling(given, tuning)
     trusted = ceiling / np.maximum(given.heights, ceiling)
     residuals = trusted[:, None] * (given.slopes - given.points)
     return Subspace.of(residuals[sloped], most=most, small=tuning.neglected)
