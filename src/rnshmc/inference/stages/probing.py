@@ -47,8 +47,8 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
         if min(one.value for one in found) < mode.value - own.lower - own.noise * archive.noise:
             return Mode(whitening, min(one.value for one in found), np.inf)
         curvatures = _curvatures(whitening, probes, found)
-        if not seen and count >= own.telling:
-            steps, changes = _changes(archive, whitening, probes, found)
+        steps, changes = _changes(archive, whitening, probes, found)
+        if not seen and len(steps) >= own.telling:
             if ((changes - steps) ** 2).sum(axis=1).mean() < own.predicted:
                 break
             whitening = _extended(whitening, left, steps, changes, own)
@@ -127,11 +127,15 @@ def _rescaled(whitening: Whitening, directions: Array, curvatures: Array) -> Whi
 
     Without curvatures, because all probes failed, the curvature there is ten times as large.
     """
+    mean = float(np.exp(np.log(np.clip(curvatures, 0.01, 100.0)).mean())) if len(curvatures) else 10.0
+    return _curved_in(whitening, directions, np.full(directions.shape[1], mean))
+
+
+def _curved_in(whitening: Whitening, directions: Array, curvatures: Array) -> Whitening:
+    """The whitening for curvatures along orthonormal directions, and of one along all others."""
     d = len(directions)
     basis = np.linalg.qr(np.column_stack((directions, np.eye(d))))[0][:, :d]
-    scaled = np.ones(d)
-    scaled[: directions.shape[1]] = np.exp(np.log(np.clip(curvatures, 0.01, 100.0)).mean()) if len(curvatures) else 10.0
-    return whitening.curved(scaled, basis)
+    return whitening.curved(np.concatenate((curvatures, np.ones(d - len(curvatures)))), basis)
 
 
 def _changes(archive: Archive, whitening: Whitening, probes: Array, found: list[Evaluation]) -> tuple[Array, Array]:
@@ -145,14 +149,8 @@ def _changes(archive: Archive, whitening: Whitening, probes: Array, found: list[
 
 def _extended(whitening: Whitening, directions: Array, steps: Array, changes: Array, tuning: Probing) -> Whitening:
     """The whitening with the Hessian in the span of whitened directions that changes over random steps there imply."""
-    if len(steps) < tuning.telling:
-        return _rescaled(whitening, directions, np.zeros(0))
     curvatures, inside = np.linalg.eigh(_low_rank(steps @ directions, changes @ directions, tuning))
-    d = len(directions)
-    basis = np.linalg.qr(np.column_stack((directions @ inside, np.eye(d))))[0][:, :d]
-    scaled = np.ones(d)
-    scaled[: len(curvatures)] = np.clip(curvatures, 0.01, 100.0)
-    return whitening.curved(scaled, basis)
+    return _curved_in(whitening, directions @ inside, np.clip(curvatures, 0.01, 100.0))
 
 
 def _low_rank(steps: Array, changes: Array, tuning: Probing) -> Array:
