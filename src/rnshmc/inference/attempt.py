@@ -132,7 +132,8 @@ def attempt(job: Job, found: Found) -> Iterator[Found]:
 def _bent(job: Job, found: Found, trained: Trained) -> Found | None:
     """Where training begins anew, in coordinates of a better bend; None if it goes on."""
     tuning = job.tuning.bending
-    if trained.good or not tuning.wrong < trained.variance < np.inf or found.bends >= tuning.most:
+    # By the last draws alone: the first good ones are not believed yet, but show no bend.
+    if trained.good or not tuning.wrong < trained.latest < np.inf or found.bends >= tuning.most:
         return None
     # A part of the density is one in straight coordinates.
     if job.archive.part is not None:

@@ -19,6 +19,8 @@ ROUGH_ROWS = 800
 """Equations in the system by which the search for a length begins: a thirtieth of the operations."""
 ROUNDS = 2
 """Systems solved where points have errors of their own, each relative to the variance of the process by the last."""
+NEAR = 1.5
+"""Factor within which a variance is near enough to that of the process for errors relative to it: no system more."""
 
 
 @dataclass(frozen=True)
@@ -70,39 +72,51 @@ def search(
     most_amplitude: float,
     rng: np.random.Generator,
     errors: Array,
-) -> tuple[float, float]:
+    variance: float | None = None,
+) -> tuple[float, float, float | None]:
     """Length and nugget that maximise the likelihood, one after the other; the length once more if noise is chosen.
 
-    The best length for fewer points is where the search of it begins: from there to the next higher maximum.
+    The best length for fewer points is where the search of it begins: from there to the next higher maximum. With them
+    comes the variance of the process as far as it is known then; ``variance`` is what is known before.
     """
     if len(lengths) == len(nuggets) == 1:
-        return lengths[0], nuggets[0]
+        return lengths[0], nuggets[0], variance
     rows = 1 + points.shape[1] * np.isfinite(slopes).all(axis=1).mean()
     most = max(2, int(SEARCH_ROWS / rows))
     if len(points) > most:
         some = rng.choice(len(points), most, replace=False)
         points, values, slopes, errors = points[some], values[some], slopes[some], errors[some]
 
-    def likelihood_of(every: int) -> Callable[[int, int], tuple[float, float]]:
+    def tried_by(every: int, known: Callable[[int], float | None]) -> Callable[[int, int], _Tried]:
         given = points[::every], values[::every], slopes[::every]
 
         @cache
-        def likelihood(length: int, nugget: int) -> tuple[float, float]:
+        def tried(length: int, nugget: int) -> _Tried:
             try:
-                solved = solve(*given, lengths[length], nuggets[nugget], errors[::every])
+                solved = solve(*given, lengths[length], nuggets[nugget], errors[::every], known(length))
             except FitError:
-                return -math.inf, -math.inf
-            return -max(math.sqrt(solved.variance) - most_amplitude, 0.0), solved.log_likelihood
+                return _Tried((-math.inf, -math.inf), None)
+            excess = max(math.sqrt(solved.variance) - most_amplitude, 0.0)
+            return _Tried((-excess, solved.log_likelihood), solved.variance)
 
-        return likelihood
+        return tried
 
-    roughly, likelihood = likelihood_of(math.ceil(len(points) * rows / ROUGH_ROWS)), likelihood_of(1)
-    start = max(range(len(lengths)), key=lambda length: roughly(length, 0))
-    length = _climbed(lambda length: likelihood(length, 0), start, len(lengths))
-    nugget = _climbed(lambda nugget: likelihood(length, nugget), 0, len(nuggets))
+    roughly = tried_by(math.ceil(len(points) * rows / ROUGH_ROWS), lambda _: variance)
+    tried = tried_by(1, lambda length: roughly(length, 0).variance)
+    start = max(range(len(lengths)), key=lambda length: roughly(length, 0).height)
+    length = _climbed(lambda length: tried(length, 0).height, start, len(lengths))
+    nugget = _climbed(lambda nugget: tried(length, nugget).height, 0, len(nuggets))
     if nugget > 0:
-        length = _climbed(lambda length: likelihood(length, nugget), length, len(lengths))
-    return lengths[length], nuggets[nugget]
+        length = _climbed(lambda length: tried(length, nugget).height, length, len(lengths))
+    return lengths[length], nuggets[nugget], tried(length, nugget).variance
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """What a candidate is chosen by, and the variance of the process; None if its system could not be solved."""
+
+    height: tuple[float, float]
+    variance: float | None
 
 
 def _climbed(height: Callable[[int], tuple[float, float]], start: int, count: int) -> int:
@@ -115,13 +129,23 @@ def _climbed(height: Callable[[int], tuple[float, float]], start: int, count: in
     return best
 
 
-def solve(points: Array, values: Array, slopes: Array, length: float, nugget: float, errors: Array) -> Solution:
+def solve(
+    points: Array,
+    values: Array,
+    slopes: Array,
+    length: float,
+    nugget: float,
+    errors: Array,
+    variance: float | None = None,
+) -> Solution:
     """Condition the process of unit variance, then scale: generalised least squares for its mean.
 
     Parameters
     ----------
     errors
         Standard deviations of the errors of each value and of the components of its slope, besides the nugget, (n, 2).
+    variance
+        Of the process, as far as it is known; None: that of the values with the smaller errors.
 
     Raises
     ------
@@ -132,9 +156,12 @@ def solve(points: Array, values: Array, slopes: Array, length: float, nugget: fl
     if not errors.any():
         return _conditioned(points, values, slopes, length, nugget, scaled)
     # Errors are absolute, the system is in units of a process whose standard deviation follows from it.
-    variance = float(np.var(values[errors[:, 0] <= np.median(errors[:, 0])])) or 1.0
+    if variance is None:
+        variance = float(np.var(values[errors[:, 0] <= np.median(errors[:, 0])])) or 1.0
     for _ in range(ROUNDS):
         solved = _conditioned(points, values, slopes, length, nugget, scaled / math.sqrt(variance))
+        if 1.0 / NEAR < solved.variance / variance < NEAR:
+            break
         variance = solved.variance
     return solved
 

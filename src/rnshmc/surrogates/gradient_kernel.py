@@ -83,6 +83,7 @@ class GradientKernel(Stored):
         nuggets: tuple[float, ...] = NUGGETS,
         most_amplitude: float = math.inf,
         errors: Array | None = None,
+        amplitude: float | None = None,
     ) -> Self:
         """Fit to potentials and their gradients.
 
@@ -106,6 +107,8 @@ class GradientKernel(Stored):
         errors
             Standard deviations of the errors of each value and of the components of its gradient, (n, 2), besides the
             noise that all have; None for none.
+        amplitude
+            Of a process of about the same points, which saves a system where there are errors; None if none is known.
 
         Raises
         ------
@@ -127,8 +130,11 @@ class GradientKernel(Stored):
         if not scale > 0:
             raise FitError(f"the {len(points)} training points coincide")
         candidates = [f * scale for f in lengths]
-        length, nugget = search(points, residuals, slopes, candidates, nuggets, most_amplitude, rng, errors)
-        solved = solve(points, residuals, slopes, length, nugget, errors)
+        known = None if amplitude is None else amplitude**2
+        length, nugget, known = search(
+            points, residuals, slopes, candidates, nuggets, most_amplitude, rng, errors, known
+        )
+        solved = solve(points, residuals, slopes, length, nugget, errors, known)
         fitted = cls(
             centres=points,
             alpha=solved.alpha,

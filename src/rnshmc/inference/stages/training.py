@@ -31,7 +31,10 @@ class Trained:
     positions
         Whitened positions of its chains, (chains, d).
     variance
-        Of the importance weights at the last draws, before they became training points; inf before any.
+        Of the importance weights at the last draws, before they became training points; inf before any. A small one is
+        believed where it is seen twice.
+    latest
+        The same, by the last of them alone.
     tails
         What it may miss in its tails.
     good
@@ -41,6 +44,7 @@ class Trained:
     posterior: SurrogatePosterior
     positions: Array
     variance: float
+    latest: float
     tails: Tails
     good: bool
 
@@ -121,7 +125,7 @@ def _begun(archive: Archive, whitening: Whitening, rng: np.random.Generator, tun
 
 
 def _trained(state: State, *, good: bool) -> Trained:
-    return Trained(state.fit.posterior, state.fit.positions, state.tally.variance, state.tails, good)
+    return Trained(state.fit.posterior, state.fit.positions, state.tally.variance, state.latest, state.tails, good)
 
 
 def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning) -> State:

@@ -62,6 +62,7 @@ def learnt(
         lengths=lengths,
         nuggets=nuggets,
         errors=along.errors,
+        amplitude=None if like is None else like.amplitude,
     )
     return process if subspace is None else SubspaceKernel(process, subspace, float(targets.min()), given.points)
 

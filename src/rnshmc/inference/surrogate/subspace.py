@@ -79,6 +79,11 @@ class SubspaceKernel:
         return self.process.nugget
 
     @property
+    def amplitude(self) -> float:
+        """Standard deviation of the process."""
+        return self.process.amplitude
+
+    @property
     def relative_length(self) -> float:
         """The length scale in the unit of the candidates of `GradientKernel.fit`."""
         return self.process.relative_length
