@@ -14,6 +14,7 @@ import rnshmc
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.stages.correction import STAGE as CORRECTION
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 
 
@@ -30,9 +31,9 @@ def rnshmc_values(target: Counted, problem: Problem, seed: int) -> Outcome:
 
 
 def _starts(problem: Problem, seed: int) -> Array:
-    """One start, or eight for each mode."""
+    """One start, or more than are needed where there are several modes: it ends when they lead to no further one."""
     rng = np.random.default_rng(seed)
-    return problem.starts(rng, 8 * problem.modes) if problem.modes > 1 else problem.starts(rng, 1)[0]
+    return problem.starts(rng, 4 * DEFAULT.modes.quiet) if problem.modes > 1 else problem.starts(rng, 1)[0]
 
 
 def rnshmc_model(target: Counted, problem: Problem, seed: int) -> Outcome:

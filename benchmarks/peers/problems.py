@@ -81,7 +81,7 @@ class Problem:
     """For peers that emulate a model's outputs; None where there is no model."""
 
     modes: int = 1
-    """Where there are several, samplers that take several starts are given eight for each, drawn like the box."""
+    """Where there are several, samplers that take several starts are given as many as they use, drawn like `starts`."""
 
     variables: Callable[[Array], Array] | None = None
     """What is compared with the reference, (..., k), as a function of the coordinates, (..., dim); None: these."""

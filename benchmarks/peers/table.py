@@ -54,9 +54,9 @@ DESCRIPTIONS = {
     "pde_precise": "The elliptic inverse problem with a noise of 0.02",
     "sir": "An SIR epidemic, 20 weekly counts, negative binomial of unknown dispersion",
     "student": "Three independent variables of Student's t with five degrees of freedom",
-    "three_normals": "Three normal densities of unequal shares and widths, 8 apart; 24 starts, standard deviation 6",
+    "three_normals": "Three normal densities of unequal shares and widths, 8 apart; starts of standard deviation 6",
     "twisted": "Twisted Gaussian of Haario, Saksman and Tamminen",
-    "two_normals": "Two normal densities 8 standard deviations apart; 16 starts, standard deviation 4",
+    "two_normals": "Two normal densities 8 standard deviations apart; starts of standard deviation 4",
 }
 VALUES_ONLY = (
     "rnshmc_values",

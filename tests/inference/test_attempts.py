@@ -89,7 +89,9 @@ def test_training_ends_where_draws_of_another_mode_would_be_lower(
         went_on.append(found.modes[0].value)
         archive.evaluate(np.array([[5.0, 0.5]]), "training")
         posterior = cast("SurrogatePosterior", None)
-        yield replace(found, refused=False, trained=Trained(posterior, np.zeros((1, 2)), 0.5, 0.5, no_tails(2), good=False))
+        yield replace(
+            found, refused=False, trained=Trained(posterior, np.zeros((1, 2)), 0.5, 0.5, no_tails(2), good=False)
+        )
         went_on.append(np.inf)
         yield replace(found, refused=True, reason="to the end")
 

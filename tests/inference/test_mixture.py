@@ -54,7 +54,8 @@ def sampled() -> Any:
 
 
 def test_each_mode_has_its_share(sampled: Any) -> None:
-    assert sampled.verdict.level == "good", sampled.verdict
+    [doubt] = [one for one in sampled.verdict.findings if one.level != "good"]
+    assert "There may be others: only the last 2 led to no further one" in doubt.text
     modes = sorted(sampled.outcome.modes, key=lambda mode: tuple(mode.point))
     shares = [float(mode.share.value) for mode in modes]
     # In the order of the first coordinates: the wide, the central and the narrow one may be swapped by rounding.

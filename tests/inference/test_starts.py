@@ -23,6 +23,17 @@ def two_wells(x: Array) -> tuple[float, Array]:
     return float(np.log(weights.sum())), -(weights @ away) / weights.sum()
 
 
+def narrow_among_wide(x: Array) -> tuple[float, Array]:
+    """Shares of 0.2, 0.5 and 0.3 of normal modes with standard deviations 0.3, 1 and 1."""
+    centres = np.array([[0.0, 0.0], [8.0, 0.0], [-8.0, 0.0]])
+    sds = np.array([0.3, 1.0, 1.0])
+    away = (x - centres) / sds[:, None]
+    logs = np.log([0.2, 0.5, 0.3]) - 2.0 * np.log(sds) - 0.5 * (away**2).sum(axis=1)
+    weights = np.exp(logs - logs.max())
+    gradient = -(weights / weights.sum()) @ (away / sds[:, None])
+    return float(logs.max() + np.log(weights.sum())), gradient
+
+
 @pytest.mark.parametrize(
     ("x0", "message"),
     [
@@ -46,11 +57,44 @@ def test_starts_are_rows() -> None:
 
 def test_a_function_of_a_generator_gives_four_starts() -> None:
     result = rnshmc.sample(two_wells, lambda rng: rng.uniform(-6.0, 6.0, 2), draws=500, progress_bar=False)
-    assert result.outcome.starts == 4
     assert len(result.outcome.modes) == 2
     smaller = min((mode.share for mode in result.outcome.modes), key=lambda share: share.value)
     assert abs(smaller.value - 0.3) < 5.0 * smaller.standard_error
     assert smaller.standard_error < 0.05
+
+
+def test_one_mode_takes_no_more_than_four_drawn_starts() -> None:
+    result = rnshmc.sample(
+        lambda x: -0.5 * float(x @ x), lambda rng: rng.uniform(-6.0, 6.0, 2), draws=500, progress_bar=False
+    )
+    assert (result.outcome.starts, result.outcome.quiet) == (4, 3)
+
+
+def test_several_modes_take_starts_until_a_hundred_lead_to_no_other() -> None:
+    """A mode that 4% of starts lead to has a fifth of the mass."""
+    result = rnshmc.sample(narrow_among_wide, lambda rng: rng.uniform(-20.0, 20.0, 2), draws=500, progress_bar=False)
+    assert result.outcome.starts > 104
+    assert result.outcome.quiet == 100
+    shares = sorted(float(mode.share.value) for mode in result.outcome.modes)
+    np.testing.assert_allclose(shares, [0.2, 0.3, 0.5], atol=0.02)
+    assert result.verdict.level == "good"
+
+
+def test_starts_take_half_of_a_budget_at_most() -> None:
+    result = rnshmc.sample(
+        narrow_among_wide, lambda rng: rng.uniform(-20.0, 20.0, 2), draws=500, budget=400, progress_bar=False
+    )
+    assert result.outcome.quiet < 100
+    assert result.spent.units <= 400
+    assert len(result.draws) == 500
+    assert result.verdict.level != "good"
+
+
+def test_rows_are_starts_until_a_hundred_lead_to_no_other() -> None:
+    rows = stream(2, "rows").uniform(-6.0, 6.0, (300, 2))
+    result = rnshmc.sample(two_wells, rows, draws=500, progress_bar=False)
+    assert result.outcome.quiet == 100
+    assert result.outcome.starts < 120
 
 
 def test_without_a_start_a_box_is_drawn_from() -> None:

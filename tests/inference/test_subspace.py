@@ -130,7 +130,10 @@ def test_more_than_a_hundred_dimensions_take_few_units(seed: int) -> None:
     law = LogGammaInside(120, 4)
     outcome = sampled(law, np.zeros(120), seed=seed)
     assert outcome.method == "surrogate"
-    assert judge(outcome, [str(i) for i in range(120)]).level == "good"
+    verdict = judge(outcome, [str(i) for i in range(120)])
+    assert verdict.level == "good"
+    assert 4 <= (outcome.learnt or 0) < 40
+    assert f"The surrogate learns {outcome.learnt} of 120 directions" in str(verdict)
     assert outcome.spent.units <= 6 * 120
     within(outcome, law.mean, law.variance)
     # Normal coordinates are known best of all; the others have errors of their own.

@@ -21,7 +21,7 @@ from rnshmc.errors import FitError, ParameterError, Stopped
 from rnshmc.inference.attempt import Job, attempts, gone_over, salvaged
 from rnshmc.inference.exact.archive import Archive, Progress
 from rnshmc.inference.exact.evaluations import Evaluations
-from rnshmc.inference.modes import each_mode, looked_around, settled
+from rnshmc.inference.modes import descended, each_mode, looked_around, settled, sought
 from rnshmc.inference.result.findings import Found, outcome_of
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.stages.bends import Watch
@@ -43,6 +43,7 @@ def run(
     *,
     draws: int,
     rng: np.random.Generator,
+    further: Array | None = None,
     coordinates: Whitening | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
     doubts: Sequence[str] = (),
@@ -65,6 +66,8 @@ def run(
         ``draws`` / 2 independent draws.
     rng
         Draws everything.
+    further
+        Starting points that are used where the others lead to several modes, (n, d); None: there are none.
     coordinates
         Coordinates in which the posterior is thought to have a scale of one; None if nothing is known.
     progress
@@ -91,7 +94,8 @@ def run(
         raise ParameterError(f"draws: expected at least 1, got {draws}")
     job = Job(Archive(evaluations, progress), rng, tuning, draws)
     found, stopped = Found(), None
-    stages = _stages(job, starts, coordinates, doubtful=doubtful)
+    further = np.zeros((0, evaluations.dim)) if further is None else further
+    stages = _stages(job, starts, further, coordinates, doubtful=doubtful)
     try:
         for found in _until_wall(job, stages) if find_walls else stages:  # noqa: B007 (the last one is what there is)
             pass
@@ -106,11 +110,13 @@ def run(
     return outcome_of(found, job.archive, tuning, draws=draws, stopped=stopped, doubts=tuple(doubts))
 
 
-def _stages(job: Job, starts: Array, coordinates: Whitening | None, *, doubtful: bool) -> Iterator[Found]:
+def _stages(
+    job: Job, starts: Array, further: Array, coordinates: Whitening | None, *, doubtful: bool
+) -> Iterator[Found]:
     """What is found after each stage."""
-    found = Found(starts=len(starts))
+    found = Found()
     if job.archive.emulating:
-        for tried in _emulated(job, found, starts, coordinates):
+        for tried in _emulated(job, replace(found, starts=len(starts)), starts, coordinates):
             found = tried
             yield found
         if found.rows is not None:
@@ -121,19 +127,25 @@ def _stages(job: Job, starts: Array, coordinates: Whitening | None, *, doubtful:
         starts = known.points[[int(np.argmin(known.values))]] if len(found.modes) == 1 else starts
         coordinates = found.whitening or coordinates
         # The emulator stays what there is, should the budget end before there is a surrogate of the density.
-        found = replace(found.forgetting_the_surrogate(), modes=(), method="none", doubts=_not_emulated(found))
+        doubts = _not_emulated(found)
+        found = replace(found.forgetting_the_surrogate(), starts=0, modes=(), method="none", doubts=doubts)
         yield found
     watch = Watch(job.archive, job.tuning.bending, idle=len(starts) > 1)
     for start in starts:
+        if found.quiet >= job.tuning.modes.quiet:
+            break
         first = found.modes[0].whitening if found.modes else coordinates
         mode = descend(job.archive, start, job.tuning, first, doubtful=doubtful, known=found.modes, watch=watch)
-        found = found.with_mode(mode)
+        found = descended(job, found, mode)
         yield found
     best = min(found.modes, key=lambda mode: mode.value)
     if not watch(best.whitening):
         found = settled(job, found, watch)
-        best = min(found.modes, key=lambda mode: mode.value)
         yield found
+        if len(found.modes) > 1:
+            found = sought(job, found, further)
+            yield found
+        best = min(found.modes, key=lambda mode: mode.value)
     if watch(best.whitening) and watch.found is not None:
         found = gone_over(job, found, watch.found)
         yield found

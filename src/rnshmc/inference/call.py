@@ -34,7 +34,14 @@ from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.stages.scale import make_coordinates, prior_scale
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
-from rnshmc.inference.stages.starts import Start, drawn_starts, first_usable, make_starts, number_of_parameters
+from rnshmc.inference.stages.starts import (
+    Start,
+    drawn_starts,
+    first_usable,
+    further_starts,
+    make_starts,
+    number_of_parameters,
+)
 from rnshmc.inference.stages.walls import take_up
 from rnshmc.inference.transforms import Bounds, make_transform
 from rnshmc.inference.tuning import DEFAULT
@@ -79,10 +86,12 @@ def sample(
         raises an exception or returns NaN, the evaluation has failed; the run goes on.
     x0
         Where to start, shape (d,), or several starts to look for several modes, shape (n, d): each mode that they lead
-        to has a surrogate of its own, and its share of the posterior. A function of a numpy generator that returns a
+        to has a surrogate of its own, and its share of the posterior. After a hundred in a row that lead to no further
+        one, the rest is not used. A function of a numpy generator that returns a
         start, shape (d,), gives four. None: four draws from the prior of a `Model`, or from the box that finite bounds
-        make; the number of parameters is that of ``names`` or of a sequence of bounds then. Drawn starts where the
-        density is zero or the evaluation fails are passed over.
+        make; the number of parameters is that of ``names`` or of a sequence of bounds then. Where four that are drawn
+        lead to several modes, more are, until a hundred in a row lead to no further one, or half of the budget is
+        spent. Drawn starts where the density is zero or the evaluation fails are passed over.
     gradient
         Gradient of the log density as a function of its own; False: do without one.
     args, kwargs
@@ -170,6 +179,7 @@ def sample(
     if starts is None:
         starts = drawn_starts(posed, transform, chosen_names, rng)
     check_inside(starts, transform, chosen_names)
+    further = further_starts(x0, posed, transform, chosen_names, rng)
     if budget is not None:
         _check_whole("budget", budget, 0)
     if callback is not None and not callable(callback):
@@ -217,6 +227,7 @@ def sample(
                 transform.coordinates(starts),
                 draws=draws,
                 rng=stream(seed, "inference"),
+                further=transform.coordinates(further),
                 coordinates=coordinates,
                 progress=tell,
                 doubts=doubts,

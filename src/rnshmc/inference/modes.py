@@ -1,6 +1,7 @@
 """Several modes: those that count, a surrogate for each, and the share of the posterior that each has."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -31,7 +32,7 @@ def settled(job: Job, found: Found, watch: Watch = unwatched) -> Found:
     watch
         Ends probing as soon as it says so.
     """
-    tuning, kept, left = job.tuning.modes, tuple[Mode, ...](), tuple[Mode, ...]()
+    tuning, kept, left = job.tuning.modes, tuple[Mode, ...](), found.left_out
     ordered = sorted(found.modes, key=lambda mode: mode.value)
     for k, mode in enumerate(ordered):
         if kept and mode.log_mass < kept[0].log_mass - tuning.hopeless:
@@ -50,6 +51,37 @@ def settled(job: Job, found: Found, watch: Watch = unwatched) -> Found:
     if left:
         job.archive.part = Part(best, left)
     return replace(found, modes=counted, left_out=left, whitening=best.whitening)
+
+
+def descended(job: Job, found: Found, mode: Mode) -> Found:
+    """With the mode that one more descent led to, and how many did not lead to another that may count."""
+    wider = found.with_mode(mode)
+    new = len(wider.modes) > len(found.modes)
+    least = max((known.log_mass for known in found.modes), default=-np.inf) - job.tuning.modes.hopeless
+    quiet = 0 if new and mode.log_mass >= least else found.quiet + 1
+    return replace(wider, starts=found.starts + 1, quiet=quiet)
+
+
+def sought(job: Job, found: Found, further: Array) -> Found:
+    """With what further starts lead to, until `Modes.quiet` in a row lead to no other mode.
+
+    How many starts lead to a mode does not tell its share: the narrow one among wide ones is reached by the fewest. At
+    most half of what is left of a budget is spent on them.
+
+    Parameters
+    ----------
+    further
+        Starts, (n, d). Where the density is zero, none starts.
+    """
+    least, first = job.archive.units_left // 2, found
+    for start in further:
+        if found.quiet >= job.tuning.modes.quiet or job.archive.units_left < least:
+            break
+        known = (*found.modes, *found.left_out)
+        with suppress(ParameterError):
+            mode = descend(job.archive, start, job.tuning, found.modes[0].whitening, known=known)
+            found = descended(job, found, mode)
+    return settled(job, found) if len(found.modes) > len(first.modes) else found
 
 
 def looked_around(job: Job, found: Found, start: Array) -> Found:
@@ -73,7 +105,7 @@ def looked_around(job: Job, found: Found, start: Array) -> Found:
             )
         except ParameterError:
             continue
-        found = replace(found.with_mode(other), starts=found.starts + 1)
+        found = descended(job, found, other)
         if found.starts > tuning.looks:
             break
     return settled(job, found) if len(found.modes) > 1 else found

@@ -31,6 +31,11 @@ class Modes:
     """Starts, where they are drawn. Not varied."""
     drawn: int = 20
     """Draws from which they are taken: those where the density is zero are passed over. Not varied."""
+    quiet: int = 100
+    """Starts in a row that lead to no further mode, from which on no more are drawn where several count: a mode that
+    three in a hundred lead to is then missed once in twenty runs. With fewer, the verdict doubts that these are all."""
+    further: int = 400
+    """Starts that are drawn for that, at most. Not varied."""
     looks: int = 3
     """Further starts, before exact chains begin where one start led to one mode. Not varied, nor are the next two."""
     tries: int = 12
@@ -47,6 +52,9 @@ class Judging:
     """sd(U - V) up to which a surrogate is close to the exact potential: weights of its draws have efficiency 0.8."""
     far: float = 1.5
     """sd(U - V) beyond which corrections rest on a few draws: weights have efficiency 0.1."""
+    unseen: float = 0.03
+    """Share of starts up to which a mode that they lead to may be missed, where several modes count: 3 over as many as
+    led to none, `Modes.quiet`."""
     telling: int = 25
     """Known runs from which on leaving them out tells what a surrogate is off by: as many as it is checked at least."""
     open: float = 0.2

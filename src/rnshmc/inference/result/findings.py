@@ -14,14 +14,15 @@ from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import UNKNOWN
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.outcome import Method, ModeFound, Outcome
+from rnshmc.inference.result.uninformed import flat_directions
 from rnshmc.inference.stages.correction import Checked, Exact, largest_rhat
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.subspace import SubspaceKernel
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
-from rnshmc.inference.tuning_result import Judging
 from rnshmc.types import Array
 
 
@@ -33,6 +34,8 @@ class Found:
     ----------
     starts
         Number of starts that were descended from.
+    quiet
+        How many since one led to a mode that may count, and was not known.
     modes
         The different modes that they led to.
     left_out
@@ -74,6 +77,7 @@ class Found:
     """
 
     starts: int = 0
+    quiet: int = 0
     modes: tuple[Mode, ...] = ()
     left_out: tuple[Mode, ...] = ()
     parts: tuple["Found", ...] = ()
@@ -98,7 +102,7 @@ class Found:
 
     def with_mode(self, mode: Mode) -> "Found":
         """With one more mode, unless it is known: nearer to a known one than draws are."""
-        if any(known.near(mode.whitening.centre) for known in self.modes):
+        if any(known.near(mode.whitening.centre) for known in (*self.modes, *self.left_out)):
             return self
         return replace(self, modes=(*self.modes, mode))
 
@@ -186,13 +190,15 @@ def outcome_of(
         rhat=rhat,
         mixed=mixed,
         starts=found.starts,
+        quiet=found.quiet,
         modes=_modes(found, surrogate, archive.bend),
         left_out=_left_out(found),
-        uninformed=_flat(found.whitening, archive, tuning.judging),
+        uninformed=flat_directions(found.whitening, archive, tuning.judging),
         failures=dict(Counter(one.failure or "" for one in archive.failures)),
         noise=archive.noise,
         wall=found.wall,
         emulated=_emulated(found),
+        learnt=_learnt(found),
         bend=archive.bend,
         doubts=(*doubts, *found.doubts),
         stopped=stopped,
@@ -205,6 +211,13 @@ def _emulated(found: Found) -> EmulatedPotential | None:
         return None
     kernel = found.trained.posterior.kernel
     return kernel if isinstance(kernel, EmulatedPotential) else None
+
+
+def _learnt(found: Found) -> int | None:
+    """Number of directions of the process behind the surrogate in use, where they are not all."""
+    used = [one.trained for one in found.parts or (found,) if one.trained is not None]
+    kernels = [one.posterior.kernel for one in used if isinstance(one.posterior.kernel, SubspaceKernel)]
+    return max(kernel.process.dim for kernel in kernels) if kernels and found.method == "surrogate" else None
 
 
 def _modes(found: Found, surrogate: Corrected | Mixture | None, bend: Bend) -> tuple[ModeFound, ...]:
@@ -269,28 +282,3 @@ def _normal_error(surrogate: Corrected | Mixture | None) -> float:
 def _sd(differences: Array) -> float:
     finite = differences[np.isfinite(differences)]
     return float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
-
-
-def _flat(whitening: Whitening | None, archive: Archive, limits: Judging) -> Array:
-    """Directions along which the density hardly changes over the distance between the points.
-
-    Those whose slopes, squared, times the variance of the points come to nothing, where the points are as far apart as
-    draws would be by the curvature. That is so in any units of the parameters.
-    """
-    known = archive.slopes()
-    if whitening is None or len(known.points) <= archive.dim:
-        return np.zeros((0, archive.dim))
-    z, slopes = whitening.whiten(known.points), whitening.slopes(known.gradients)
-    # Further out, squares of slopes leave nothing of the others.
-    near = (np.abs(z) < limits.vast).all(axis=1) & (np.abs(slopes) < limits.vast).all(axis=1)
-    z, slopes = z[near], slopes[near]
-    if len(z) <= archive.dim:
-        return np.zeros((0, archive.dim))
-    variances, axes = np.linalg.eigh(np.cov(z.T))
-    root = axes * np.sqrt(np.maximum(variances, 0.0))
-    changes, turned = np.linalg.eigh((slopes @ root).T @ (slopes @ root) / len(z))
-    moves = root @ turned
-    apart = np.linalg.norm(moves, axis=0)
-    directions = whitening.steps(moves.T).T
-    directions /= np.maximum(np.linalg.norm(directions, axis=0), np.finfo(float).tiny)
-    return np.asarray(directions[:, (changes < limits.level**2) & (apart > limits.apart_points)].T)

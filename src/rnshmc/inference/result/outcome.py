@@ -71,6 +71,8 @@ class Outcome:
         Whether averages have standard errors: R-hat is not above `Judging.apart`.
     starts
         Number of starts that were descended from.
+    quiet
+        How many since one led to a mode that was not known before.
     modes, left_out
         The different modes that they led to, and those that have next to nothing of the posterior, relative to the
         largest.
@@ -84,6 +86,8 @@ class Outcome:
         A bound that was found and is not yet declared; the run ended there. None if there is none.
     emulated
         Potential by the emulated outputs of a forward model; None where the density was learnt, or evaluated.
+    learnt
+        Number of directions that the surrogate of the density learns; None where it is all of them, or there is none.
     bend
         Behind which the surrogate, or the exact chains, were; everything here is in coordinates without it.
     doubts
@@ -115,6 +119,7 @@ class Outcome:
     rhat: float
     mixed: bool
     starts: int
+    quiet: int
     modes: tuple[ModeFound, ...]
     left_out: tuple[ModeFound, ...]
     uninformed: Array
@@ -122,6 +127,7 @@ class Outcome:
     noise: float
     wall: Wall | None
     emulated: EmulatedPotential | None
+    learnt: int | None
     bend: Bend
     doubts: tuple[str, ...]
     stopped: str | None

@@ -7,34 +7,25 @@ Each check is a function from an outcome and the limits to findings; a new line 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
 from rnshmc.inference.result.bends_told import told
 from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.result.finding import Finding, Level
+from rnshmc.inference.result.modes_told import modes_told
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.weights import EVEN, TELLING, USELESS_K, reliable_k
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.inference.tuning_result import Judging
 
-Level = Literal["good", "doubtful", "bad"]
-
 HEADS = {
     "good": "The checks below found no problem.",
     "doubtful": "Check the lines marked ! before you use this result.",
     "bad": "Do not use this result; the lines marked ! say why.",
 }
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The result of one check."""
-
-    level: Level
-    text: str
 
 
 @dataclass(frozen=True)
@@ -126,6 +117,14 @@ def _emulator(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
         yield Finding("good", f"{text}.")
 
 
+def _directions(outcome: Outcome, _: Judging) -> Iterator[Finding]:
+    """How many directions the surrogate learns."""
+    if outcome.learnt is not None:
+        dim, learnt = len(outcome.mean.value), outcome.learnt
+        text = f"The surrogate learns {learnt} of {dim} directions, those in which gradients show that the posterior is"
+        yield Finding("good", f"{text} not normal.")
+
+
 def _evidence(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     if outcome.surrogate is None:
         return
@@ -197,43 +196,6 @@ def _agreement(outcome: Outcome, limits: Judging) -> Finding:
     )
 
 
-def _modes(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
-    count, starts = len(outcome.modes), "one start" if outcome.starts == 1 else f"{outcome.starts} starts"
-    if count > 1:
-        yield _shares(outcome, _capital(starts), limits)
-    elif count == 1:
-        text = f"{_capital(starts)} led to one mode" + (" that counts" if outcome.left_out else "")
-        # Where each start has a mode of its own, the next one may have, too.
-        lonely = outcome.starts == len(outcome.left_out) + 1
-        if outcome.starts == 1:
-            text = f"{text}; other modes were not looked for (x0 takes several starts as rows)"
-        elif lonely and outcome.starts > 2:
-            text = f"{_capital(starts)} led to as many modes, of which one counts; there may be better ones"
-        # Where no surrogate is good enough, the posterior is not near a normal one, and more modes are likely.
-        level: Level = "doubtful" if lonely and (outcome.refused or outcome.starts > 2) else "good"
-        yield Finding(level, f"{text}.")
-    for mode in outcome.left_out:
-        height = mode.value - min(one.value for one in outcome.modes)
-        text = f"A mode with a log density {height:.3g} below the highest has about {mode.share.value:.0e} of its mass"
-        yield Finding("good", f"{text} and is left out.")
-    if any(not mode.converged for mode in outcome.modes):
-        text = "A descent did not come to a mode: the potential may be noisy, flat, or without a minimum"
-        yield Finding("doubtful", f"{text}. Is the target the log density, and not minus the log density?")
-
-
-def _shares(outcome: Outcome, starts: str, limits: Judging) -> Finding:
-    """What is known of the shares of several modes."""
-    text = f"{starts} led to {len(outcome.modes)} modes"
-    if np.isfinite([mode.share.value for mode in outcome.modes]).all():
-        shares = ", ".join(f"{mode.share.value:.3f} +- {mode.share.standard_error:.2g}" for mode in outcome.modes)
-        return Finding("good", f"{text}; their shares of the posterior are {shares}.")
-    values = np.array([mode.value for mode in outcome.modes])
-    heights = ", ".join(f"{height:.3g}" for height in values.min() - values)
-    mixed = outcome.surrogate is None and outcome.rhat <= limits.mixed
-    text = f"{text}, with log densities {heights} relative to the highest"
-    return Finding("doubtful" if mixed else "bad", f"{text}; the share of each in the result may be wrong.")
-
-
 def _failures(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     if not outcome.failures:
         return
@@ -266,11 +228,12 @@ _CHECKS: tuple[Callable[[Outcome, Judging], Iterator[Finding]], ...] = (
     _method,
     _surrogate,
     _emulator,
+    _directions,
     _evidence,
     _weights,
     _acceptance,
     _chains,
-    _modes,
+    modes_told,
     _failures,
     _target,
 )
@@ -284,7 +247,3 @@ def _level(value: float, good: float, bad: float) -> Level:
 def _worst(levels: "Iterator[Level] | Sequence[Level]") -> Level:
     found = set(levels)
     return "bad" if "bad" in found else "doubtful" if "doubtful" in found else "good"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

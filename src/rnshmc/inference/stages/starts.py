@@ -26,12 +26,15 @@ def make_starts(x0: Any, rng: np.random.Generator) -> Array:
     ParameterError
         If they are not finite numbers in one of these shapes.
     """
-    if callable(x0):
-        drawn = [_rows(x0(rng)) for _ in range(DEFAULT.modes.drawn)]
-        if any(rows.shape != (1, drawn[0].shape[1]) for rows in drawn):
-            raise ParameterError("x0: expected a function of a generator that returns one start, of shape (d,)")
-        return np.concatenate(drawn)
-    return _rows(x0)
+    return _called(x0, rng, DEFAULT.modes.drawn) if callable(x0) else _rows(x0)
+
+
+def _called(x0: Callable[[np.random.Generator], npt.ArrayLike], rng: np.random.Generator, count: int) -> Array:
+    """As many starts of a function of a generator."""
+    drawn = [_rows(x0(rng)) for _ in range(count)]
+    if any(rows.shape != (1, drawn[0].shape[1]) for rows in drawn):
+        raise ParameterError("x0: expected a function of a generator that returns one start, of shape (d,)")
+    return np.concatenate(drawn)
 
 
 def number_of_parameters(names: Sequence[str] | None, bounds: Bounds | None, own: Sequence[str]) -> int:
@@ -54,7 +57,27 @@ def number_of_parameters(names: Sequence[str] | None, bounds: Bounds | None, own
     raise ParameterError("x0: without a start, give the parameters' names (names), or a sequence of bounds")
 
 
-def drawn_starts(posed: Posed | None, transform: Transform, names: Sequence[str], rng: np.random.Generator) -> Array:
+def further_starts(
+    x0: Any, posed: Posed | None, transform: Transform, names: Sequence[str], rng: np.random.Generator
+) -> Array:
+    """More of what `make_starts` or `drawn_starts` drew, (n, d), within the bounds; none of starts that are given."""
+    count = DEFAULT.modes.further
+    if x0 is None:
+        return drawn_starts(posed, transform, names, rng, count=count)
+    if not callable(x0):
+        return np.zeros((0, len(names)))
+    drawn = _called(x0, rng, count)
+    return np.asarray(drawn[((transform.low < drawn) & (drawn < transform.high)).all(axis=1)])
+
+
+def drawn_starts(
+    posed: Posed | None,
+    transform: Transform,
+    names: Sequence[str],
+    rng: np.random.Generator,
+    *,
+    count: int = DEFAULT.modes.drawn,
+) -> Array:
     """Draws from the prior of a forward model, or from the box of finite bounds, (n, d), more than are needed.
 
     Raises
@@ -62,7 +85,6 @@ def drawn_starts(posed: Posed | None, transform: Transform, names: Sequence[str]
     ParameterError
         If there is neither.
     """
-    count = DEFAULT.modes.drawn
     drawn: Array | None = None if posed is None else posed.prior.draws(rng, count)
     if drawn is not None:
         inside = ((transform.low < drawn) & (drawn < transform.high)).all(axis=1)

@@ -1,0 +1,59 @@
+"""What a verdict says of the modes of a posterior."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rnshmc.inference.result.finding import Finding, Level
+from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.tuning_result import Judging
+
+
+def modes_told(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+    """How many modes there are, what each has of the posterior, and whether there may be more."""
+    count, starts = len(outcome.modes), "one start" if outcome.starts == 1 else f"{outcome.starts} starts"
+    if count > 1:
+        yield _shares(outcome, _capital(starts), limits)
+    elif count == 1:
+        text = f"{_capital(starts)} led to one mode" + (" that counts" if outcome.left_out else "")
+        # Where each start has a mode of its own, the next one may have, too.
+        lonely = outcome.starts == len(outcome.left_out) + 1
+        if outcome.starts == 1:
+            text = f"{text}; other modes were not looked for (x0 takes several starts as rows)"
+        elif lonely and outcome.starts > 2:
+            text = f"{_capital(starts)} led to as many modes, of which one counts; there may be better ones"
+        # Where no surrogate is good enough, the posterior is not near a normal one, and more modes are likely.
+        level: Level = "doubtful" if lonely and (outcome.refused or outcome.starts > 2) else "good"
+        yield Finding(level, f"{text}.")
+    for mode in outcome.left_out:
+        height = mode.value - min(one.value for one in outcome.modes)
+        text = f"A mode with a log density {height:.3g} below the highest has about {mode.share.value:.0e} of its mass"
+        yield Finding("good", f"{text} and is left out.")
+    if any(not mode.converged for mode in outcome.modes):
+        text = "A descent did not come to a mode: the potential may be noisy, flat, or without a minimum"
+        yield Finding("doubtful", f"{text}. Is the target the log density, and not minus the log density?")
+
+
+def _shares(outcome: Outcome, starts: str, limits: Judging) -> Finding:
+    """What is known of the shares of several modes."""
+    text = f"{starts} led to {len(outcome.modes)} modes"
+    if np.isfinite([mode.share.value for mode in outcome.modes]).all():
+        shares = ", ".join(f"{mode.share.value:.3f} +- {mode.share.standard_error:.2g}" for mode in outcome.modes)
+        text = f"{text}; their shares of the posterior are {shares}"
+        # Of n starts in a row, none is among those of a share above 3 / n, by 95%.
+        unseen = min(3.0 / max(outcome.quiet, 1), 1.0)
+        if unseen <= limits.unseen:
+            return Finding("good", f"{text}.")
+        text = (
+            f"{text}. There may be others: only the last {outcome.quiet} led to no further one, and modes to which up"
+        )
+        return Finding("doubtful", f"{text} to {unseen:.0%} of starts lead are often missed then.")
+    values = np.array([mode.value for mode in outcome.modes])
+    heights = ", ".join(f"{height:.3g}" for height in values.min() - values)
+    mixed = outcome.surrogate is None and outcome.rhat <= limits.mixed
+    text = f"{text}, with log densities {heights} relative to the highest"
+    return Finding("doubtful" if mixed else "bad", f"{text}; the share of each in the result may be wrong.")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
