@@ -3,12 +3,14 @@
 import io
 import math
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from peers.counted import BudgetError, Counted
-from peers.judge import judge
+from peers.growth import draw, growth
+from peers.judge import Verdict, judge
 from peers.known_laws import TwistedGaussian
 from peers.laplace_peers import laplace
 from peers.measures import Moments, chain_draws, equivalent_draws, units_to_goal, weighted_draws
@@ -244,6 +246,33 @@ def test_the_page_opens_with_the_number_of_wins(ours: str, wins: int, tmp_path: 
     slow = judge({**result(), "problem": "garch", "peer": names["slow"]}, STANDARD, EXACT)
     fast = judge({**result(own_draws=[900.0, 900.0]), "problem": "garch", "peer": names["fast"]}, STANDARD, EXACT)
     assert f"needs the fewest units on {wins} of 1 posteriors" in page([slow, fast], tmp_path)
+
+
+def of_dimension(problem: str, seed: int, units: float) -> Verdict:
+    """A run of ours whose errors are those of 1000 draws."""
+    ours = {"peer": "rnshmc_gradient", "problem": problem, "seed": seed}
+    verdict = judge({**result(), **ours}, STANDARD, EXACT)
+    return replace(verdict, units_mean=units, units_variance=units, overhead_s=2.0)
+
+
+def test_the_page_tells_how_units_grow_with_the_dimension(tmp_path: Path) -> None:
+    runs = [of_dimension("lr_300", seed, units) for seed, units in ((1, 900), (2, 600), (3, 1500))]
+    runs.append(of_dimension("bank", 1, 150))
+    section = growth(runs, {"lr_300": 300, "bank": 25}, "growth.png", "snakemake")
+    rows = [line for line in section.splitlines() if line.startswith(("| bank", "| lr_300"))]
+    assert rows[0].startswith("| bank | 25 | 1 | 150 | 6.0 | 2 s |")
+    assert rows[1].startswith("| lr_300 | 300 | 3 | 900 (1500) | 3.0 | 2 s |")
+    assert growth(runs[3:], {"bank": 25}, "growth.png", "snakemake") == ""
+
+
+def test_the_figure_of_dimensions_has_each_seed_and_the_medians() -> None:
+    runs = [of_dimension("lr_300", seed, units) for seed, units in ((1, 900), (2, 600), (3, math.inf))]
+    [axes] = draw(runs, {"lr_300": 300}).axes
+    seeds, medians, line = axes.get_lines()
+    assert sorted(np.asarray(seeds.get_ydata()).tolist()) == [600.0, 900.0]
+    assert np.asarray(medians.get_ydata()).tolist() == [900.0]
+    assert line.get_label() == "6 d"
+    assert axes.get_xlabel() == "number of parameters d"
 
 
 def test_every_posterior_of_the_comparison_is_described() -> None:

@@ -1,4 +1,4 @@
-"""The table of peers from their runs: python -m peers.table --results R --references F --table T --page P."""
+"""The table of peers from their runs, its page and figure: python -m peers.table --help."""
 
 import argparse
 import csv
@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 from peers.forward_models import MODELS
+from peers.growth import draw, growth
 from peers.judge import Verdict, judge
 from peers.reference import read
 from peers.run import PEERS
@@ -100,19 +101,26 @@ def write_runs(path: Path, runs: Sequence[Verdict]) -> None:
             table.writerow({key: f"{entry:.5g}" if isinstance(entry, float) else entry for key, entry in row.items()})
 
 
-def page(runs: Sequence[Verdict], references: Path, earlier: int = 0) -> str:
+def dimensions(runs: Sequence[Verdict], references: Path) -> dict[str, int]:
+    """Number of compared variables of each problem."""
+    return {name: len(read(references / f"{name}.csv")[0].mean) for name in {run.problem for run in runs}}
+
+
+def page(runs: Sequence[Verdict], references: Path, earlier: int = 0, *, figure: str = "") -> str:
     """The page in Markdown: a table for each problem, wins and losses, versions and machine.
 
-    ``earlier`` of the ``runs`` are rows that stayed from before.
+    ``earlier`` of the ``runs`` are rows that stayed from before; ``figure`` is that of the dimensions.
     """
     problems = list(dict.fromkeys(run.problem for run in runs))
     sections = [_section(name, [run for run in runs if run.problem == name], references) for name in problems]
     of_density = [run for run in runs if run.peer not in OF_MODELS]
     emulated = _models(runs, problems)
+    ours = [run for run in runs if run.peer == OURS[0]]
+    grown = growth(ours, dimensions(runs, references), figure, _COMMAND)
     parts = [
         _HEAD,
         _wins(of_density, [name for name in problems if any(_is_other(run, name) for run in of_density)]),
-        *([emulated] if emulated else []),
+        *(part for part in (emulated, grown) if part),
         _MEASURES,
         *sections,
         _missing(runs, problems),
@@ -296,14 +304,16 @@ _MEASURES = """## What is measured
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for option in ("results", "references", "table", "page"):
+    for option in ("results", "references", "table", "page", "figure"):
         parser.add_argument(f"--{option}", type=Path, required=True)
     arguments = parser.parse_args()
     anew = verdicts(arguments.results, arguments.references)
     earlier = kept(arguments.table, anew)
     runs = sorted((*anew, *earlier), key=lambda v: (v.problem, v.peer, v.seed))
     write_runs(arguments.table, runs)
-    arguments.page.write_text(page(runs, arguments.references, len(earlier)))
+    arguments.page.write_text(page(runs, arguments.references, len(earlier), figure=arguments.figure.name))
+    ours = [run for run in runs if run.peer == OURS[0]]
+    draw(ours, dimensions(ours, arguments.references)).savefig(arguments.figure, dpi=150)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,82 @@
+"""How units and overhead of `rnshmc.sample` grow with the dimension: a section of the page, and its figure."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import ScalarFormatter
+from peers.judge import Verdict
+from peers.wording import count, median, seconds, spread
+
+SERIES = {
+    "logistic regression, simulated": (("lr_simulated", "lr_200", "lr_300", "lr_500"), "o", "#0072b2"),
+    "logistic regression, real data": (("bank", "news", "a9a", "dota2"), "s", "#d55e00"),
+    "elliptic problem": (("pde", "pde_50", "pde_100", "pde_200"), "^", "#7f7f7f"),
+}
+"""Problems, marker and colour of each kind of posterior."""
+PER_DIMENSION = 6
+"""Units for each parameter that were aimed at."""
+
+
+def growth(runs: Sequence[Verdict], dims: Mapping[str, int], figure: str, command: str) -> str:
+    """The section: a row for each problem, in the order of their dimensions; empty without more than 60 dimensions."""
+    groups = {name: [run for run in runs if run.problem == name] for names, *_ in SERIES.values() for name in names}
+    there = sorted((name for name, found in groups.items() if found), key=lambda name: dims[name])
+    if not there or dims[there[-1]] < 100:
+        return ""
+    lines = [
+        "## Many dimensions",
+        "",
+        "`rnshmc.sample` with gradients, as the number of parameters d grows. Units are medians over seeds, the "
+        f"largest in parentheses. At most {PER_DIMENSION} d were aimed at; the line of the figure is that.",
+        "",
+        f"    {command} --config part=dimensions",
+        "",
+        f"![Units of rnshmc.sample over the number of parameters]({figure})",
+        "",
+        "| posterior | d | seeds | units | units / d | overhead | good | rightly |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name in there:
+        found, d = groups[name], dims[name]
+        good = [run for run in found if run.says_good]
+        cells = [
+            name,
+            str(d),
+            str(len(found)),
+            spread(found, "units_goal"),
+            f"{median(found, 'units_goal') / d:.1f}",
+            seconds(median(found, "overhead_s")),
+            count(len(good)),
+            count(sum(run.honest for run in good)),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def draw(runs: Sequence[Verdict], dims: Mapping[str, int]) -> Figure:
+    """Units until the accuracy of 1000 draws over d: a mark for each seed, and their medians joined."""
+    figure = Figure(figsize=(6.5, 4.2), layout="constrained")
+    axes = figure.add_subplot()
+    for label, (names, marker, colour) in SERIES.items():
+        groups = {dims[name]: [run for run in runs if run.problem == name] for name in names if name in dims}
+        points = [(d, run.units_goal) for d, found in groups.items() for run in found if np.isfinite(run.units_goal)]
+        if not points:
+            continue
+        x, y = np.array(points).T
+        axes.plot(x, y, marker, color=colour, markersize=4, alpha=0.35, linestyle="none")
+        medians = sorted((d, median(found, "units_goal")) for d, found in groups.items() if found)
+        joined = "" if names == SERIES["logistic regression, real data"][0] else "-"
+        axes.plot(*np.array(medians).T, marker=marker, color=colour, markersize=8, linestyle=joined, label=label)
+    d = np.array([20.0, 600.0])
+    axes.plot(d, PER_DIMENSION * d, color="0.3", linestyle="--", linewidth=1.0, label=f"{PER_DIMENSION} d")
+    axes.set(
+        xscale="log", yscale="log", xlabel="number of parameters d", ylabel="units until the accuracy of 1000 draws"
+    )
+    axes.set_xticks([20, 50, 100, 200, 500])
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(ScalarFormatter())
+    axes.grid(color="0.9")
+    axes.set_axisbelow(True)
+    figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    return figure
