@@ -41,6 +41,7 @@ ROOMS = (
     ("stages",),
     ("result",),
     ("refinement", "progress"),
+    ("job",),
     ("attempt",),
     ("modes", "way_on"),
     ("algorithm",),

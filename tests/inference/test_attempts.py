@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from rnshmc.inference import attempt
-from rnshmc.inference.attempt import Job, attempts, lowered
+from rnshmc.inference.attempt import attempts, lowered
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.job import Job
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.training import Trained

@@ -10,8 +10,8 @@ from scipy.special import logsumexp
 
 import rnshmc
 from rnshmc.diagnostics.summary import summarise
-from rnshmc.inference.attempt import Job
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.job import Job
 from rnshmc.inference.modes import Part, _joined
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.mixture import Mixture

@@ -8,7 +8,7 @@ import pytest
 from peers.known_laws import LogGamma, NormalMixture, TwistedGaussian
 
 from rnshmc.inference import algorithm, way_on
-from rnshmc.inference.attempt import Job
+from rnshmc.inference.job import Job
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages import adapted

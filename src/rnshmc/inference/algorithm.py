@@ -18,9 +18,10 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.errors import FitError, ParameterError, Stopped
-from rnshmc.inference.attempt import Job, attempts, gone_over, salvaged
+from rnshmc.inference.attempt import attempts, gone_over, salvaged
 from rnshmc.inference.exact.archive import Archive, Progress
 from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.job import Job, suffices
 from rnshmc.inference.modes import descended, each_mode, looked_around, settled, sought
 from rnshmc.inference.result.findings import Found, outcome_of
 from rnshmc.inference.result.outcome import Outcome
@@ -33,7 +34,7 @@ from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
-from rnshmc.inference.way_on import suffices, way_on
+from rnshmc.inference.way_on import way_on
 from rnshmc.types import Array
 
 

@@ -1,13 +1,13 @@
 """One surrogate: trained, checked and drawn from; and what a run that stopped early makes of it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 
 from rnshmc.errors import FitError
-from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.job import Job, suffices
 from rnshmc.inference.refinement import refine, unchecked
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.correcting import corrected_by
@@ -26,26 +26,11 @@ from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array
 
 
-@dataclass(frozen=True, eq=False)
-class Job:
-    """What every stage of a run needs: the exact potential, randomness, every tuned number, and the draws wanted."""
-
-    archive: Archive
-    rng: np.random.Generator
-    tuning: Tuning
-    draws: int
-
-    @property
-    def aim(self) -> float:
-        """Independent draws whose errors corrected expectations aim at."""
-        return self.tuning.correction.precision * self.draws
-
-
 def attempts(job: Job, found: Found) -> Iterator[Found]:
     """What is found by training surrogates, until one is good enough; the last has rows then."""
     found = replace(found, begun=found.whitening)
     tuning = job.tuning
-    for _ in range(tuning.attempts):
+    for tried_before in range(job.tuning.attempts):
         # A surrogate that diverged distorts the whitening: each attempt starts from the mode's.
         for tried in attempt(replace(job, tuning=tuning), replace(found, whitening=found.begun)):
             found = tried
@@ -57,10 +42,28 @@ def attempts(job: Job, found: Found) -> Iterator[Found]:
         # Noise is fitted no better by another surrogate.
         if found.rows is not None or job.archive.noise > job.tuning.judging.noisy:
             return
+        last = tried_before + 1 == job.tuning.attempts or _better_taught(job, found)
+        if last and not suffices(job):
+            return
         # Outputs of a model are as smooth far up as elsewhere, and their emulators are fitted to all runs.
         if not job.archive.emulating:
-            found = lowered(job, _straightened(job, found))
+            found = replace(lowered(job, _straightened(job, found)), refused=True)
+            yield found
             tuning = job.tuning.again(known=len(job.archive.training().values))
+        if last:
+            return
+
+
+def taught(job: Job, found: Found) -> bool:
+    """Whether states of exact chains may teach a surrogate what it did not find by itself."""
+    return job.archive.has_gradient and job.archive.noise <= job.tuning.judging.noisy and len(found.modes) == 1
+
+
+def _better_taught(job: Job, found: Found) -> bool:
+    """Whether exact chains come before another surrogate: they tell where the posterior is, which the last did not."""
+    if found.trained is None or job.archive.emulating or not taught(job, found) or not suffices(job):
+        return False
+    return not found.trained.variance < job.tuning.teaching.far
 
 
 def _straightened(job: Job, found: Found) -> Found:

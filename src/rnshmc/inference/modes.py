@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.attempt import Job, attempts
+from rnshmc.inference.attempt import attempts
+from rnshmc.inference.job import Job
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.mixture import Mixture, apportioned

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.inference.attempt import Job, attempt, checked_surrogate, with_rows
+from rnshmc.inference.attempt import attempt, checked_surrogate, taught, with_rows
+from rnshmc.inference.job import Job, price, suffices
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.outcome import Method
 from rnshmc.inference.stages import adapted, ensemble
@@ -24,7 +25,7 @@ def way_on(job: Job, found: Found) -> Iterator[Found]:
     # Exact chains are of the whole density, and so is what corrects a surrogate now.
     job.archive.part = None
     method: Method = "adapted HMC" if job.archive.has_gradient else "ensemble"
-    all_draws = _price(job, job.draws)
+    all_draws = price(job, job.draws)
     if not suffices(job) and found.trained is not None:
         short = f"the budget does not suffice for {method}, which takes about {all_draws} units"
         yield from _rough(job, replace(found, reason=f"{found.reason}, and {short}"))
@@ -45,18 +46,12 @@ def way_on(job: Job, found: Found) -> Iterator[Found]:
             found = replace(found, blocks=(*found.blocks, stretch.block))
             yield found
         states = sum(potentials.shape[1] for _, potentials, _ in seen)
-        if states >= due and tries < job.tuning.teaching.tries and _teach(job, found):
+        if states >= due and tries < job.tuning.teaching.tries and found.begun is not None and taught(job, found):
             due, tries = 2 * states, tries + 1
             for tried in _taught(job, found, seen):
                 yield tried
                 if tried.rows is not None:
                     return
-
-
-def _teach(job: Job, found: Found) -> bool:
-    """Whether states of the chains may teach a surrogate what it did not find by itself."""
-    tried = found.begun is not None and len(found.modes) == 1
-    return tried and job.archive.has_gradient and job.archive.noise <= job.tuning.judging.noisy
 
 
 def _taught(job: Job, found: Found, seen: tuple[adapted.Block, ...]) -> Iterator[Found]:
@@ -90,18 +85,6 @@ def _whitened_by(states: Array) -> Whitening:
     """Whitened by the mean and the covariance of states, (n, d)."""
     covariance = np.cov(states.T).reshape(states.shape[1], states.shape[1])
     return Whitening(states.mean(axis=0), np.linalg.cholesky(np.linalg.inv(covariance)))
-
-
-def suffices(job: Job) -> bool:
-    """Whether the budget does for the fewest exact draws that are worth beginning with."""
-    return job.archive.units_left >= _price(job, min(job.draws, job.tuning.fewest_draws))
-
-
-def _price(job: Job, draws: int) -> int:
-    """Evaluation units of exact chains."""
-    if job.archive.has_gradient:
-        return adapted.price(job.archive.dim, draws, job.tuning.adapted)
-    return ensemble.price(job.archive.dim, draws, job.tuning.ensemble)
 
 
 def _stretches(job: Job, found: Found) -> Iterator[adapted.Stretch]:
