@@ -258,11 +258,14 @@ def of_dimension(problem: str, seed: int, units: float) -> Verdict:
 def test_the_page_tells_how_units_grow_with_the_dimension(tmp_path: Path) -> None:
     runs = [of_dimension("lr_300", seed, units) for seed, units in ((1, 900), (2, 600), (3, 1500))]
     runs.append(of_dimension("bank", 1, 150))
-    section = growth(runs, {"lr_300": 300, "bank": 25}, "growth.png", "snakemake")
-    rows = [line for line in section.splitlines() if line.startswith(("| bank", "| lr_300"))]
+    before = {"problem": "bank", "commit": "abc", "seeds": "3", "seconds_then": "4", "seconds_now": "2"}
+    overheads = [{**before, "units_then": "160", "units_now": "150"}]
+    section = growth(runs, {"lr_300": 300, "bank": 25}, "growth.png", "snakemake", overheads)
+    assert "| bank | 4 s | 2 s | 160 | 150 |" in section
+    rows = [line for line in section.splitlines() if line.startswith(("| bank | 25", "| lr_300"))]
     assert rows[0].startswith("| bank | 25 | 1 | 150 | 6.0 | 2 s |")
     assert rows[1].startswith("| lr_300 | 300 | 3 | 900 (1500) | 3.0 | 2 s |")
-    assert growth(runs[3:], {"bank": 25}, "growth.png", "snakemake") == ""
+    assert growth(runs[3:], {"bank": 25}, "growth.png", "snakemake", overheads) == ""
 
 
 def test_the_figure_of_dimensions_has_each_seed_and_the_medians() -> None:

@@ -106,17 +106,25 @@ def dimensions(runs: Sequence[Verdict], references: Path) -> dict[str, int]:
     return {name: len(read(references / f"{name}.csv")[0].mean) for name in {run.problem for run in runs}}
 
 
-def page(runs: Sequence[Verdict], references: Path, earlier: int = 0, *, figure: str = "") -> str:
+def page(
+    runs: Sequence[Verdict],
+    references: Path,
+    earlier: int = 0,
+    *,
+    figure: str = "",
+    overheads: Sequence[dict[str, str]] = (),
+) -> str:
     """The page in Markdown: a table for each problem, wins and losses, versions and machine.
 
-    ``earlier`` of the ``runs`` are rows that stayed from before; ``figure`` is that of the dimensions.
+    ``earlier`` of the ``runs`` are rows that stayed from before; ``figure`` and ``overheads`` are for the section on
+    dimensions (`growth`).
     """
     problems = list(dict.fromkeys(run.problem for run in runs))
     sections = [_section(name, [run for run in runs if run.problem == name], references) for name in problems]
     of_density = [run for run in runs if run.peer not in OF_MODELS]
     emulated = _models(runs, problems)
     ours = [run for run in runs if run.peer == OURS[0]]
-    grown = growth(ours, dimensions(runs, references), figure, _COMMAND)
+    grown = growth(ours, dimensions(runs, references), figure, _COMMAND, overheads)
     parts = [
         _HEAD,
         _wins(of_density, [name for name in problems if any(_is_other(run, name) for run in of_density)]),
@@ -304,14 +312,17 @@ _MEASURES = """## What is measured
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for option in ("results", "references", "table", "page", "figure"):
+    for option in ("results", "references", "table", "page", "figure", "overheads"):
         parser.add_argument(f"--{option}", type=Path, required=True)
     arguments = parser.parse_args()
     anew = verdicts(arguments.results, arguments.references)
     earlier = kept(arguments.table, anew)
     runs = sorted((*anew, *earlier), key=lambda v: (v.problem, v.peer, v.seed))
     write_runs(arguments.table, runs)
-    arguments.page.write_text(page(runs, arguments.references, len(earlier), figure=arguments.figure.name))
+    with arguments.overheads.open(newline="") as file:
+        overheads = list(csv.DictReader(file))
+    text = page(runs, arguments.references, len(earlier), figure=arguments.figure.name, overheads=overheads)
+    arguments.page.write_text(text)
     ours = [run for run in runs if run.peer == OURS[0]]
     draw(ours, dimensions(ours, arguments.references)).savefig(arguments.figure, dpi=150)
 
