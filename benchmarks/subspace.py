@@ -89,7 +89,9 @@ def apart(*arguments: int | str) -> dict[str, float]:
 
 def main() -> None:
     print(f"Fitting.whole: {DEFAULT.fitting.whole}")
-    print(f"{'inside':>6}{'d':>5}{'n':>5}   seconds: all / few   GiB: all / few    r    sd(U - V)        correction")
+    print(
+        f"{'inside':>6}{'d':>5}{'n':>5}     seconds: all / few       GiB: all / few    r         sd(U - V)         correction"
+    )
     for inside in (INSIDE, 0):
         for dim in DIMENSIONS:
             for n in sorted({dim + 20, 3 * dim // 2 + 40}):
@@ -106,7 +108,7 @@ def main() -> None:
                     for key in ("s", "gib", "sd", "correction")
                 }
                 print(
-                    f"{inside or dim:6}{dim:5}{n:5}{cells['s']:>21}{cells['gib']:>17}"
+                    f"{inside or dim:6}{dim:5}{n:5}{cells['s']:>21}{cells['gib']:>21}"
                     f"{best['few']['directions']:5.0f}{cells['sd']:>18}{cells['correction']:>19}",
                     flush=True,
                 )
