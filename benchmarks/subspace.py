@@ -90,7 +90,8 @@ def apart(*arguments: int | str) -> dict[str, float]:
 def main() -> None:
     print(f"Fitting.whole: {DEFAULT.fitting.whole}")
     print(
-        f"{'inside':>6}{'d':>5}{'n':>5}     seconds: all / few       GiB: all / few    r         sd(U - V)         correction"
+        f"{'inside':>6}{'d':>5}{'n':>5}{'seconds: all / few':>21}{'GiB: all / few':>21}{'r':>5}{'sd(U - V)':>18}"
+        f"{'correction':>19}"
     )
     for inside in (INSIDE, 0):
         for dim in DIMENSIONS:
