@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import ScalarFormatter
+from matplotlib.ticker import NullFormatter, ScalarFormatter
 from peers.judge import Verdict
 from peers.wording import count, median, seconds, spread
 
@@ -101,8 +101,10 @@ def draw(runs: Sequence[Verdict], dims: Mapping[str, int]) -> Figure:
         xscale="log", yscale="log", xlabel="number of parameters d", ylabel="units until the accuracy of 1000 draws"
     )
     axes.set_xticks([20, 50, 100, 200, 500])
+    axes.set_yticks([100, 200, 500, 1000, 2000, 5000])
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(ScalarFormatter())
+        axis.set_minor_formatter(NullFormatter())
     axes.grid(color="0.9")
     axes.set_axisbelow(True)
     figure.legend(loc="outside upper center", ncols=2, frameon=False)
