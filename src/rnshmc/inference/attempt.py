@@ -135,8 +135,9 @@ def attempt(job: Job, found: Found) -> Iterator[Found]:
 def _bent(job: Job, found: Found, trained: Trained) -> Found | None:
     """Where training begins anew, in coordinates of a better bend; None if it goes on."""
     tuning = job.tuning.bending
-    # By the last draws alone: the first good ones are not believed yet, but show no bend.
-    if trained.good or not tuning.wrong < trained.latest < np.inf or found.bends >= tuning.most:
+    # The first good draws are not believed yet; in many dimensions, where a search is dear, they show no bend.
+    variance = trained.latest if job.archive.dim > tuning.cheap else trained.variance
+    if trained.good or not tuning.wrong < variance < np.inf or found.bends >= tuning.most:
         return None
     # A part of the density is one in straight coordinates.
     if job.archive.part is not None:
