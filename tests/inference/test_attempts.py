@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import cast
 
 import numpy as np
 import pytest
+from peers.known_laws import TwistedGaussian
 
 from rnshmc.inference import attempt
 from rnshmc.inference.attempt import attempts, lowered
@@ -74,6 +76,47 @@ def test_an_attempt_begins_at_the_mode_below_what_the_last_came_upon() -> None:
     assert mode.value < np.log(4.0 * np.pi) + 0.1
     # One that is as low as all that was seen stays.
     assert lowered(job, found) is found
+
+
+@pytest.mark.parametrize(
+    ("variance", "budget", "count"), [(5.0, None, 3), (20.0, None, 1), (np.nan, None, 1), (20.0, 40, 3)]
+)
+def test_a_surrogate_far_from_the_posterior_has_no_second_attempt_before_exact_chains(
+    variance: float, budget: int | None, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the budget suffices for chains: they tell where the posterior is."""
+    archive = Archive(evaluations_of_potential(Correlated(), budget=budget), lambda _: None)
+    job = Job(archive, stream(4, "far"), DEFAULT, 1000)
+    mode = descend(archive, np.zeros(5), DEFAULT)
+    begun = list[Found]()
+
+    def refused(_: Job, found: Found) -> Iterator[Found]:
+        begun.append(found)
+        posterior = cast("SurrogatePosterior", None)
+        trained = Trained(posterior, np.zeros((1, 5)), variance, variance, no_tails(5), good=False)
+        yield replace(found, refused=True, trained=trained)
+
+    monkeypatch.setattr(attempt, "attempt", refused)
+    *_, last = attempts(job, Found(modes=(mode,), whitening=mode.whitening))
+    assert len(begun) == count
+    assert last.refused
+
+
+@pytest.mark.parametrize(
+    ("dim", "latest", "searched"), [(12, 0.1, True), (13, 0.1, False), (13, 1.5, True), (13, np.inf, False)]
+)
+def test_a_bend_is_searched_in_many_dimensions_where_the_last_draws_show_that_the_surrogate_is_wrong(
+    dim: int, latest: float, searched: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first good draws are not believed yet: the variance is half of what it may be at most."""
+    archive = Archive(evaluations_of_potential(TwistedGaussian(dim)), lambda _: None)
+    job = Job(archive, stream(5, "bent"), DEFAULT, 1000)
+    posterior = cast("SurrogatePosterior", SimpleNamespace(whitening=Whitening(np.zeros(dim), np.eye(dim))))
+    trained = Trained(posterior, np.zeros((1, dim)), 2.0, latest, no_tails(dim), good=False)
+    asked = list[Archive]()
+    monkeypatch.setattr(attempt, "better_bend", lambda archive, *_, **__: asked.append(archive))
+    assert attempt._bent(job, Found(), trained) is None
+    assert bool(asked) == searched
 
 
 @pytest.mark.parametrize(("depth", "ended"), [(2.5, False), (8.0, True)])

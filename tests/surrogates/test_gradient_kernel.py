@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from rnshmc.errors import FitError, NumericalError, ParameterError
 from rnshmc.random import stream
+from rnshmc.surrogates import gradient_conditioning
 from rnshmc.surrogates.gradient_conditioning import ROUGH_ROWS, SEARCH_ROWS, search, solve, spread
 from rnshmc.surrogates.gradient_kernel import LENGTHS, NUGGETS, GradientKernel
 from rnshmc.types import Array, Surrogate
@@ -147,6 +149,32 @@ def test_errors_are_kept_in_files_and_in_the_covariance(tmp_path: Path) -> None:
     rest = GradientKernel.fit(q[1:], u[1:], rng=stream(4, "fit"), grad=g[1:], nuggets=(NUGGET,), lengths=(length,))
     own, without = (one.covariance(q[:1])[0, 0] / one.amplitude**2 for one in (found, rest))
     assert own == pytest.approx(without, rel=0.01)
+
+
+@pytest.mark.parametrize(("factor", "systems"), [(None, 2), (1.0, 1), (1.4, 1), (4.0, 2)])
+def test_errors_take_one_system_where_the_variance_is_known(
+    factor: float | None, systems: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Known to half of itself; the solution is then that of errors relative to the known variance."""
+    q = stream(3, "known").standard_normal((20, 3))
+    u, g = potential(q)
+    errors = np.full((20, 2), 1e-3)
+    length = 3.0 * spread(q)
+    settled = solve(q, u, g, length, NUGGET, errors).variance
+    for _ in range(5):
+        settled = solve(q, u, g, length, NUGGET, errors, settled).variance
+    solved = list[Array]()
+    factorise = gradient_conditioning.factorise
+
+    def counted(*arguments: Any) -> Array:
+        solved.append(arguments[-1])
+        return factorise(*arguments)
+
+    monkeypatch.setattr(gradient_conditioning, "factorise", counted)
+    found = solve(q, u, g, length, NUGGET, errors, None if factor is None else factor * settled)
+    assert len(solved) == systems
+    assert found.variance == pytest.approx(settled, rel=0.5)
+    np.testing.assert_array_equal(found.errors, solved[-1])
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-2])

@@ -30,7 +30,7 @@ def attempts(job: Job, found: Found) -> Iterator[Found]:
     """What is found by training surrogates, until one is good enough; the last has rows then."""
     found = replace(found, begun=found.whitening)
     tuning = job.tuning
-    for tried_before in range(job.tuning.attempts):
+    for more in reversed(range(job.tuning.attempts)):
         # A surrogate that diverged distorts the whitening: each attempt starts from the mode's.
         for tried in attempt(replace(job, tuning=tuning), replace(found, whitening=found.begun)):
             found = tried
@@ -42,7 +42,7 @@ def attempts(job: Job, found: Found) -> Iterator[Found]:
         # Noise is fitted no better by another surrogate.
         if found.rows is not None or job.archive.noise > job.tuning.judging.noisy:
             return
-        last = tried_before + 1 == job.tuning.attempts or _better_taught(job, found)
+        last = not more or _better_taught(job, found)
         if last and not suffices(job):
             return
         # Outputs of a model are as smooth far up as elsewhere, and their emulators are fitted to all runs.
@@ -54,14 +54,14 @@ def attempts(job: Job, found: Found) -> Iterator[Found]:
             return
 
 
-def taught(job: Job, found: Found) -> bool:
+def teachable(job: Job, found: Found) -> bool:
     """Whether states of exact chains may teach a surrogate what it did not find by itself."""
     return job.archive.has_gradient and job.archive.noise <= job.tuning.judging.noisy and len(found.modes) == 1
 
 
 def _better_taught(job: Job, found: Found) -> bool:
     """Whether exact chains come before another surrogate: they tell where the posterior is, which the last did not."""
-    if found.trained is None or job.archive.emulating or not taught(job, found) or not suffices(job):
+    if found.trained is None or job.archive.emulating or not teachable(job, found) or not suffices(job):
         return False
     return not found.trained.variance < job.tuning.teaching.far
 

@@ -52,9 +52,9 @@ class Judging:
     """sd(U - V) up to which a surrogate is close to the exact potential: weights of its draws have efficiency 0.8."""
     far: float = 1.5
     """sd(U - V) beyond which corrections rest on a few draws: weights have efficiency 0.1."""
-    unseen: float = 0.03
+    unseen: float = 3.0 / Modes.quiet
     """Share of starts up to which a mode that they lead to may be missed, where several modes count: 3 over as many as
-    led to none, `Modes.quiet`."""
+    led to no further one, by 95%."""
     telling: int = 25
     """Known runs from which on leaving them out tells what a surrogate is off by: as many as it is checked at least."""
     open: float = 0.2

@@ -226,8 +226,8 @@ class Bending:
     most_dim: int = 40
     """Dimensions up to which bends are looked for: a fit takes d^4 operations."""
     cheap: int = 12
-    """Dimensions up to which a search takes less than a second. Banana: 133 units in the median, and 160 where the last
-    draws alone tell whether there is one; on Bank, in 25 dimensions, that saves eleven of fourteen seconds."""
+    """Dimensions up to which a bend is searched while the first good draws are not believed yet. Banana, median of 20
+    seeds: 133 units, and 160 without that; on Bank, in 25 dimensions, it took eleven of fourteen seconds."""
     points: int = 150
     """Latest gradients that are matched, times max(1, d / 10). Not varied."""
     drivers: int = 4

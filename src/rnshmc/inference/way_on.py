@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.inference.attempt import attempt, checked_surrogate, taught, with_rows
+from rnshmc.inference.attempt import attempt, checked_surrogate, teachable, with_rows
 from rnshmc.inference.job import Job, price, suffices
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.outcome import Method
@@ -46,7 +46,7 @@ def way_on(job: Job, found: Found) -> Iterator[Found]:
             found = replace(found, blocks=(*found.blocks, stretch.block))
             yield found
         states = sum(potentials.shape[1] for _, potentials, _ in seen)
-        if states >= due and tries < job.tuning.teaching.tries and found.begun is not None and taught(job, found):
+        if states >= due and tries < job.tuning.teaching.tries and found.begun is not None and teachable(job, found):
             due, tries = 2 * states, tries + 1
             for tried in _taught(job, found, seen):
                 yield tried
