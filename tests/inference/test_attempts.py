@@ -1,4 +1,4 @@
-"""Another attempt at a surrogate: at the mode that the first came upon, on low points, with as many more of them."""
+"""Another attempt at a surrogate: at the mode that the first came upon, behind a nearer wall, with more points."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,12 +11,12 @@ from peers.known_laws import TwistedGaussian
 
 from rnshmc.inference import attempt
 from rnshmc.inference.attempt import attempts, lowered
-from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.job import Job
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.training import Trained
-from rnshmc.inference.surrogate.posterior import SurrogatePosterior, within_reach
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
 from rnshmc.inference.surrogate.tails import no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
@@ -45,23 +45,29 @@ def test_later_attempts_are_on_low_points_and_may_have_more(emulating: bool, mon
         assert seen == 3 * [DEFAULT]
         return
     known = len(archive.training().values)
-    assert [tuning.fitting.highest for tuning in seen] == [np.inf, DEFAULT.low, DEFAULT.low]
+    assert [tuning.fitting.hugging for tuning in seen] == [False, True, True]
+    assert [tuning.fitting.rough for tuning in seen] == [0.0, DEFAULT.teaching.rough, DEFAULT.teaching.rough]
     most = [tuning.training.most_points - DEFAULT.training.most_points for tuning in seen]
     assert most == [0, known - 60, known - 30]
 
 
-def test_points_that_are_too_high_are_not_trained_on() -> None:
-    archive = Archive(evaluations_of_potential(Correlated()), lambda _: None)
-    archive.evaluate(stream(2, "heights").standard_normal((200, 5)), "start")
-    training, low = archive.training(), replace(DEFAULT.fitting, highest=1.5)
-    whitening = Whitening(np.zeros(5), np.eye(5))
-    heights = training.values - training.values.min()
-    highest = 1.5 * (8.0 + 5.0)
-    assert 0 < (heights > highest).sum() < 200
-    kept = within_reach(training, whitening, low)
-    assert len(kept.values) == (heights <= highest).sum()
-    assert (kept.values - training.values.min()).max() <= highest
-    assert len(within_reach(training, whitening, DEFAULT.fitting).values) == 200
+def test_with_a_hull_the_wall_is_farther_out_only_where_points_are() -> None:
+    """One plausible point of many is far out: the sphere around it would have room for wells everywhere else."""
+    rng = stream(2, "hull")
+    points = np.concatenate((rng.uniform(-1.0, 1.0, (40, 3)), [[0.0, 8.0, 0.0]]))
+    training = Training(points, np.zeros(41), np.zeros((41, 3)))
+    whitening = Whitening(np.zeros(3), np.eye(3))
+    sphere = fit_posterior(training, whitening, rng, DEFAULT.fitting)
+    hugging = fit_posterior(training, whitening, rng, DEFAULT.again(known=41).fitting)
+    along = np.array([[0.0, 2.0, 0.0], [0.0, -2.0, 0.0], [3.0, 0.0, 0.0], [0.6, 0.8, 0.0]])
+    norms, walls = hugging.walls(along)
+    np.testing.assert_allclose(norms, [2.0, 2.0, 3.0, 1.0])
+    np.testing.assert_allclose(walls, [9.0, 4.0 + np.sqrt(3.0), 4.0 + np.sqrt(3.0), 1.0 + 0.8 * 8.0], atol=0.7)
+    assert walls[1] == walls[2] == 4.0 + np.sqrt(3.0)
+    np.testing.assert_array_equal(sphere.walls(along)[1], np.full(4, 9.0))
+    # Points beyond reach are not fitted: the wall is not there either.
+    far = replace(hugging, hull=np.array([[0.0, 20.0, 0.0]]))
+    assert far.walls(along)[1][0] == far.reach
 
 
 def test_an_attempt_begins_at_the_mode_below_what_the_last_came_upon() -> None:

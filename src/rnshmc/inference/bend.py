@@ -39,9 +39,10 @@ class Layer:
     units: Array
 
     def forward(self, y: Array) -> Array:
-        """x of the rows of y."""
+        """x of the rows of y; not finite where that overflows, as it may far out."""
         shift, _, scale, _ = self.terms(y[:, self.driver])
-        return np.asarray(shift + np.exp(scale) * y)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(shift + np.exp(scale) * y)
 
     def inverse(self, x: Array) -> Array:
         """y of the rows of x."""
@@ -55,9 +56,10 @@ class Layer:
     def pulled_back(self, gradients: Array, x: Array) -> Array:
         """Gradients by y of log p + log |dx/dy|, from those of log p by x, at the rows of x."""
         shift, shift_slope, scale, scale_slope = self.terms(x[:, self.driver])
-        pulled: Array = np.exp(scale) * gradients
-        along = gradients * (shift_slope + scale_slope * (x - shift)) + scale_slope
-        pulled[:, self.driver] = gradients[:, self.driver] + along.sum(axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            pulled: Array = np.exp(scale) * gradients
+            along = gradients * (shift_slope + scale_slope * (x - shift)) + scale_slope
+            pulled[:, self.driver] = gradients[:, self.driver] + along.sum(axis=1)
         return pulled
 
     def terms(self, driver: Array) -> tuple[Array, Array, Array, Array]:

@@ -40,14 +40,14 @@ class Fitting:
     """The same where outputs are emulated: prior and likelihood are exact, and long tails are often theirs."""
     wall_margin: float = 1.0
     """Distance of the wall beyond the farthest plausible training point, where that is more."""
+    hugging: bool = False
+    """Whether the wall is so far beyond the plausible points in each direction, not in all that of the farthest."""
     plausible: float = 8.0
     """Height above the lowest potential, less d, up to which a point may be a draw: 4 sd of chi-square / 2 at d = 8."""
     prior: float = 0.5
     """Curvature far from all points; 1 is the posterior's. Below 1, for no weight corrects what is never drawn."""
     ceiling: float = 8.0
     """Height, in units of `plausible` + d, above which potentials are compressed. Benchmark: 2 bends Bank's."""
-    highest: float = np.inf
-    """Height, in the same units, above which points are not trained on."""
     rough: float = 0.0
     """Standard deviation of errors of potentials, relative to how far they are above `level`, and of long gradients."""
     level: tuple[float, float] = (4.0, 1.5)
@@ -257,15 +257,17 @@ class Tuning:
     judging: Judging = field(default_factory=Judging)
     attempts: int = 3
     """Times that a surrogate is trained, each from the coordinates of the mode: a few percent of adapted HMC each."""
-    low: float = 1.5
-    """Height, in units of `Fitting.plausible` + d, of the highest points from the second attempt on: those further up
-    are what the first may have failed for. By docs/development/inference-tried.md, "Later attempts"."""
     fewest_draws: int = 100
     """Exact draws for which chains are begun, where the budget does not suffice for all."""
 
     def again(self, known: int) -> "Tuning":
-        """For another attempt, with ``known`` points there: low ones alone, and as many more as the first one had."""
-        fitting = replace(self.fitting, highest=self.low)
+        """For another attempt, with ``known`` points there, and as many more as the first one had.
+
+        High points are trusted less, for they are what the first may have failed for, and the wall is near the
+        plausible ones, for beyond them the first may have had wells: docs/development/inference-tried.md, "Later
+        attempts".
+        """
+        fitting = replace(self.fitting, rough=self.teaching.rough, hugging=True)
         training = replace(
             self.training, most_points=known + self.training.most_points, most_values=known + self.training.most_values
         )

@@ -99,8 +99,8 @@ def _shorter(kernel: Kernel) -> tuple[float, ...]:
 
 
 def _fit(posterior: SurrogatePosterior, draws: Array) -> Fit:
-    norms = np.linalg.norm(_settled(draws), axis=2)
-    return Fit(posterior, draws[:, -1], float((norms > posterior.radius - 0.5).mean()))
+    norms, walls = posterior.walls(_settled(draws).reshape(-1, posterior.dim))
+    return Fit(posterior, draws[:, -1], float((norms > walls - 0.5).mean()))
 
 
 def _settled(draws: Array) -> Array:

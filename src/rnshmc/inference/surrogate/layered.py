@@ -1,4 +1,4 @@
-"""Residuals of a match of gradients, their derivatives, and the least squares that fit a layer to them."""
+"""Residuals of a match of gradients, and the least squares that fit a layer to them."""
 
 from dataclasses import dataclass
 
@@ -109,24 +109,42 @@ class Layered:
             np.exp(logs) * self.whitening.slopes(slopes) - np.exp(-logs) * self.whitening.whiten(y) + shift
         )
 
-    def derivatives(self, at: Array) -> Array:
-        """Of the residuals, (n, d, p)."""
+    def normal_equations(self, at: Array, residuals: Array, weights: Array) -> tuple[Array, Array]:
+        """J' W J, (p, p), and J' W r, (p,), with residuals r, (n, d), derivatives J of them, and weights W of points.
+
+        A residual depends on its own l and b, and on the parameters of a layer through three features of each point:
+        what they do to y_j, and to the gradients by y_j and by the driver. Their products over the points are summed
+        once for all d residuals; J itself, of n d rows, is never formed.
+        """
         layer, logs, _ = self.parts(at)
         y, slopes = behind(layer, self.points, self.gradients)
-        n, dim = y.shape
-        found, each = np.zeros((n, dim, len(at))), np.arange(dim)
-        z, whitened = self.whitening.whiten(y), self.whitening.slopes(slopes)
-        found[:, each, len(at) - 2 * dim + each] = np.exp(logs) * whitened + np.exp(-logs) * z
-        found[:, each, len(at) - dim + each] = 1.0
-        if layer is not None:
-            by_point, by_slope, by_driver = self._by_layer(layer, y, slopes)
-            stretched = np.exp(logs)[:, None] * np.linalg.inv(self.whitening.factor)
-            shrunk = np.exp(-logs)[:, None] * self.whitening.factor.T
-            across = stretched[:, self.others][None, :, None] * by_slope[:, None]
-            along = stretched[:, layer.driver][None, :, None, None] * by_driver[:, None]
-            moved = shrunk[:, self.others][None, :, None] * by_point[:, None]
-            found[:, :, : len(at) - 2 * dim] = (across + along - moved).reshape(n, dim, -1)
-        return found
+        stretch = np.exp(logs) * self.whitening.slopes(slopes) + np.exp(-logs) * self.whitening.whiten(y)
+        features, mixing = self._features(layer, logs, y, slopes)
+        weighted, count = weights[:, None] * features, features.shape[1] // 3
+        own = weights[:, None] * np.concatenate((stretch, np.ones(stretch.shape)), axis=1)
+        by_layer = _folded((features.T @ weighted) * (mixing.T @ mixing), count)
+        across = (own.T @ features) * np.concatenate((mixing, mixing))
+        across = across.reshape(len(across), 3, count).sum(axis=1)
+        sums = (weights @ stretch**2, weights @ stretch, np.full(len(logs), weights.sum()))
+        squares, mixed, ones = (np.diag(each) for each in sums)
+        matrix = np.block([[by_layer, across.T], [across, np.block([[squares, mixed], [mixed, ones]])]])
+        along = (weighted * (residuals @ mixing)).sum(axis=0).reshape(3, count).sum(axis=0)
+        return matrix, np.concatenate((along, (own * np.tile(residuals, 2)).sum(axis=0)))
+
+    def _features(self, layer: Layer | None, logs: Array, y: Array, slopes: Array) -> tuple[Array, Array]:
+        """Features of each point, (n, 3 q) for q parameters of the layer, and their parts in residuals, (d, 3 q)."""
+        if layer is None:
+            return np.zeros((len(y), 0)), np.zeros((y.shape[1], 0))
+        by_point, by_slope, by_driver = (each.reshape(len(y), -1) for each in self._by_layer(layer, y, slopes))
+        stretched = np.exp(logs)[:, None] * np.linalg.inv(self.whitening.factor)
+        shrunk = np.exp(-logs)[:, None] * self.whitening.factor.T
+        each = SHIFTS + SCALES
+        mixing = (
+            np.tile(stretched[:, self.others], each),
+            np.tile(stretched[:, [layer.driver]], each * len(self.others)),
+            np.tile(-shrunk[:, self.others], each),
+        )
+        return np.concatenate((by_slope, by_driver, by_point), axis=1), np.concatenate(mixing, axis=1)
 
     def _by_layer(self, layer: Layer, y: Array, slopes: Array) -> tuple[Array, Array, Array]:
         """Derivatives of y_j and of the gradients by y_j and by the driver, by the parameters of j: (n, 5, d - 1)."""
@@ -146,6 +164,11 @@ class Layered:
         return next(joined), next(joined), next(joined)
 
 
+def _folded(products: Array, count: int) -> Array:
+    """Sums of the nine blocks of products of three features, each (count, count)."""
+    return np.asarray(products.reshape(3, count, 3, count).sum(axis=(0, 2)))
+
+
 def minimised(layered: Layered, at: Array, tuning: Bending) -> Array:
     """Damped Gauss-Newton steps from ``at``, with the weights of the robust loss (Levenberg, Marquardt)."""
     dim, damping = layered.points.shape[1], tuning.damping
@@ -156,10 +179,8 @@ def minimised(layered: Layered, at: Array, tuning: Bending) -> Array:
     residuals = layered.residuals(at)
     lowest = total(residuals, at)
     for _ in range(tuning.steps):
-        roots = np.sqrt(trust(residuals))
-        jacobian = (layered.derivatives(at) * roots[:, None, None]).reshape(-1, len(at))
-        matrix = jacobian.T @ jacobian + np.diag(layered.penalties)
-        slope = jacobian.T @ (residuals * roots[:, None]).ravel() + layered.penalties * at
+        matrix, slope = layered.normal_equations(at, residuals, trust(residuals))
+        matrix, slope = matrix + np.diag(layered.penalties), slope + layered.penalties * at
         before = lowest
         for _ in range(tuning.tries):
             step = -np.linalg.solve(matrix + damping * np.diag(matrix.diagonal()), slope)

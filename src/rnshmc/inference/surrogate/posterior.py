@@ -22,7 +22,8 @@ class SurrogatePosterior:
     """V in whitened coordinates z, and how they relate to x.
 
     V is a process on the residual of a quadratic (`learnt`), or follows from emulated outputs (`EmulatedPotential`).
-    Beyond a sphere, the wall, V rises along rays with its slope on the sphere, and fast enough for a proper density.
+    Beyond the wall, V rises along rays with its slope there, and fast enough for a proper density. The wall is a
+    sphere; with a hull, it is farther out where there are points.
 
     Attributes
     ----------
@@ -31,7 +32,10 @@ class SurrogatePosterior:
     kernel
         V within the wall, and its process.
     radius
-        Of the wall.
+        Of the wall; with a hull, the least one.
+    hull
+        Whitened points, (k, d). Along each direction the wall is `Fitting.wall_margin` beyond the farthest of them, but
+        within reach. Where there are no points, V has no room for a well. Without points, the wall is a sphere.
     offset
         Exact potential at V = 0.
     tuning
@@ -41,6 +45,7 @@ class SurrogatePosterior:
     whitening: Whitening
     kernel: Kernel
     radius: float
+    hull: Array
     offset: float
     tuning: Fitting
 
@@ -59,20 +64,28 @@ class SurrogatePosterior:
 
         Beyond the wall a gradient ignores that the slope of the rise depends on the direction: it only drives.
         """
-        norms = np.maximum(np.sqrt((z**2).sum(axis=1)), np.finfo(float).eps ** 2)
+        norms, walls = self.walls(z)
         outward = z / norms[:, None]
-        shares = np.minimum(1.0, self.radius / norms)
+        shares = np.minimum(1.0, walls / norms)
         values, gradients = self.kernel.values_and_gradients(z * shares[:, None])
-        beyond = np.maximum(norms - self.radius, 0.0)
+        beyond = np.maximum(norms - walls, 0.0)
         along = (gradients * outward).sum(axis=1)
         across = (gradients - outward * along[:, None]) * shares[:, None]
-        rises = np.where(beyond > 0, np.maximum(along, (self.dim + 1.0) / self.radius), along)
+        rises = np.where(beyond > 0, np.maximum(along, (self.dim + 1.0) / walls), along)
         return values + rises * beyond, across + outward * rises[:, None]
 
     def covariance(self, z: Array) -> Array:
         """Covariance of U - V at the rows of z, by the Gaussian process."""
+        norms, walls = self.walls(z)
+        return self.kernel.covariance(z * np.minimum(1.0, walls / norms)[:, None])
+
+    def walls(self, z: Array) -> tuple[Array, Array]:
+        """Distance of the rows of z from the centre, and that of the wall in their directions, each (n,)."""
         norms = np.maximum(np.sqrt((z**2).sum(axis=1)), np.finfo(float).eps ** 2)
-        return self.kernel.covariance(z * np.minimum(1.0, self.radius / norms)[:, None])
+        if not len(self.hull):
+            return norms, np.full(len(norms), self.radius)
+        walls = self.tuning.wall_margin + (z @ self.hull.T).max(axis=1) / norms
+        return norms, np.maximum(self.radius, np.minimum(walls, self.reach))
 
     def values(self, x: Array) -> Array:
         """V at the rows of x, on the scale of the exact potential."""
@@ -94,10 +107,7 @@ def within_reach(training: Training, whitening: Whitening, tuning: Fitting) -> T
     inputs = dim if training.runs is None else training.runs.posed.inputs
     norms = np.linalg.norm(whitening.of_first(inputs).whiten(training.points[:, :inputs]), axis=1)
     order = np.argsort(norms, kind="stable")
-    heights = training.values - training.values.min(initial=np.inf)
-    order = order[
-        (norms[order] < tuning.reach_of(dim)) & (heights[order] <= tuning.highest * tuning.plausible_height(dim))
-    ]
+    order = order[norms[order] < tuning.reach_of(dim)]
     rows = np.where(np.isfinite(training.gradients[order]).all(axis=1), tuning.rows_of(dim), 1)
     return training.where(order[np.cumsum(rows) <= tuning.most_rows])
 
@@ -150,9 +160,12 @@ def fit_posterior(
         kernel = emulate(near, near.runs, whitening, like=like if isinstance(like, EmulatedPotential) else None)
     dim = len(whitening.centre)
     likely = whitening.whiten(plausible(near, tuning).points)
-    wall = tuning.wall if near.runs is None else tuning.emulated_wall
-    radius = max(wall + np.sqrt(dim), tuning.wall_margin + float(np.linalg.norm(likely, axis=1).max()))
-    return SurrogatePosterior(whitening, kernel, radius, offset, tuning)
+    radius = float(np.sqrt(dim)) + (tuning.wall if near.runs is None else tuning.emulated_wall)
+    farther = likely[np.linalg.norm(likely, axis=1) > radius - tuning.wall_margin]
+    if tuning.hugging:
+        return SurrogatePosterior(whitening, kernel, radius, farther, offset, tuning)
+    radius = max(radius, tuning.wall_margin + float(np.linalg.norm(likely, axis=1).max()))
+    return SurrogatePosterior(whitening, kernel, radius, farther[:0], offset, tuning)
 
 
 def draw_chains(

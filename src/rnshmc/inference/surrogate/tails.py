@@ -52,7 +52,8 @@ def expected_tails(paths: Paths, posterior: SurrogatePosterior, tuning: TailChec
         Factor on the variances of the process (`doubt`).
     """
     z = posterior.whitening.whiten(paths.points)
-    at_wall = np.linalg.norm(z, axis=1) > posterior.radius - tuning.edge
+    norms, walls = posterior.walls(z)
+    at_wall = norms > walls - tuning.edge
     variances = doubt * posterior.covariance(z).diagonal()
     least = max(tuning.blind**2, tuning.unusual**2 * float(paths.weights @ variances))
     expected = np.where(variances > least, np.expm1(np.minimum(0.5 * variances, tuning.highest)), 0.0)
