@@ -113,17 +113,47 @@ def test_a_surrogate_far_from_the_posterior_has_no_second_attempt_before_exact_c
     ("dim", "latest", "searched"), [(12, 0.1, True), (13, 0.1, False), (13, 1.5, True), (13, np.inf, False)]
 )
 def test_a_bend_is_searched_in_many_dimensions_where_the_last_draws_show_that_the_surrogate_is_wrong(
-    dim: int, latest: float, searched: bool, monkeypatch: pytest.MonkeyPatch
+    dim: int, latest: float, searched: bool
 ) -> None:
     """The first good draws are not believed yet: the variance is half of what it may be at most."""
     archive = Archive(evaluations_of_potential(TwistedGaussian(dim)), lambda _: None)
-    job = Job(archive, stream(5, "bent"), DEFAULT, 1000)
-    posterior = cast("SurrogatePosterior", SimpleNamespace(whitening=Whitening(np.zeros(dim), np.eye(dim))))
-    trained = Trained(posterior, np.zeros((1, dim)), 2.0, latest, no_tails(dim), good=False)
-    asked = list[Archive]()
+    assert _unexplained(archive, Found(), latest) == searched
+
+
+@pytest.mark.parametrize(("dim", "last", "searched"), [(12, 30, True), (13, 21, False), (13, 20, True)])
+def test_a_bend_is_searched_in_many_dimensions_where_there_are_half_as_many_points_more(
+    dim: int, last: int, searched: bool
+) -> None:
+    """A search takes d^4 operations, and with a few points more it finds what it found before."""
+    archive = Archive(evaluations_of_potential(TwistedGaussian(dim)), lambda _: None)
+    archive.evaluate(stream(6, "points").standard_normal((30, dim)), "training")
+    assert _unexplained(archive, Found(unbent=last), 1.5) == searched
+
+
+@pytest.mark.parametrize("infinite", [False, True])
+def test_a_search_that_finds_no_bend_is_remembered(infinite: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next one waits for more points than there were then."""
+    archive = Archive(evaluations_of_potential(TwistedGaussian(13)), lambda _: None)
+    archive.evaluate(stream(6, "points").standard_normal((30, 13)), "training")
+    job, asked = Job(archive, stream(5, "bent"), DEFAULT, 1000), list[Archive]()
+    wrong = _wrong(13, np.inf if infinite else 1.5)
+    monkeypatch.setattr(attempt, "train", lambda *_, **__: iter((wrong, wrong, wrong)))
+    monkeypatch.setattr(attempt, "measure_noise", lambda *_: None)
     monkeypatch.setattr(attempt, "better_bend", lambda archive, *_, **__: asked.append(archive))
-    assert attempt._bent(job, Found(), trained) is None
-    assert bool(asked) == searched
+    *_, last = attempt.attempt(job, Found(whitening=wrong.posterior.whitening))
+    assert last.refused
+    assert len(asked) == (0 if infinite else 1)
+    assert last.unbent == (0 if infinite else 30)
+
+
+def _wrong(dim: int, latest: float) -> Trained:
+    posterior = cast("SurrogatePosterior", SimpleNamespace(whitening=Whitening(np.zeros(dim), np.eye(dim))))
+    return Trained(posterior, np.zeros((1, dim)), 2.0, latest, no_tails(dim), good=False)
+
+
+def _unexplained(archive: Archive, found: Found, latest: float) -> bool:
+    job = Job(archive, stream(5, "bent"), DEFAULT, 1000)
+    return attempt._unexplained(job, found, _wrong(archive.dim, latest))
 
 
 @pytest.mark.parametrize(("depth", "ended"), [(2.5, False), (8.0, True)])

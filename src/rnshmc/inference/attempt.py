@@ -112,9 +112,12 @@ def attempt(job: Job, found: Found) -> Iterator[Found]:
         for trained in train(job.archive, found.whitening, job.rng, job.tuning, aim=job.aim):
             found = replace(found, trained=trained)
             yield found
-            if (bent := _bent(job, found, trained)) is not None:
-                yield from attempt(job, bent)
-                return
+            if _unexplained(job, found, trained):
+                better = _better_bend(job, found, trained)
+                if better is not None:
+                    yield from attempt(job, gone_over(job, found, better))
+                    return
+                found = replace(found, unbent=len(job.archive.slopes().points))
         measure_noise(job.archive, trained.posterior, job.rng, job.tuning.noise)
         if not trained.good:
             yield replace(found, refused=True, reason=_too_far(trained))
@@ -132,18 +135,22 @@ def attempt(job: Job, found: Found) -> Iterator[Found]:
         yield replace(found, method="none", refused=True, reason=f"no surrogate could be fitted: {error}")
 
 
-def _bent(job: Job, found: Found, trained: Trained) -> Found | None:
-    """Where training begins anew, in coordinates of a better bend; None if it goes on."""
-    tuning = job.tuning.bending
+def _unexplained(job: Job, found: Found, trained: Trained) -> bool:
+    """Whether a surrogate is so wrong that a bend is looked for."""
+    tuning, dim = job.tuning.bending, job.archive.dim
     # The first good draws are not believed yet; in many dimensions, where a search is dear, they show no bend.
-    variance = trained.latest if job.archive.dim > tuning.cheap else trained.variance
+    variance = trained.latest if dim > tuning.cheap else trained.variance
     if trained.good or not tuning.wrong < variance < np.inf or found.bends >= tuning.most:
-        return None
+        return False
+    # Nor do a few points more.
+    if dim > tuning.cheap and len(job.archive.slopes().points) < tuning.again * found.unbent:
+        return False
     # A part of the density is one in straight coordinates.
-    if job.archive.part is not None:
-        return None
-    better = better_bend(job.archive, trained.posterior.whitening, tuning, begun=found.begun, kept=found.kept)
-    return None if better is None else gone_over(job, found, better)
+    return job.archive.part is None
+
+
+def _better_bend(job: Job, found: Found, trained: Trained) -> Bent | None:
+    return better_bend(job.archive, trained.posterior.whitening, job.tuning.bending, begun=found.begun, kept=found.kept)
 
 
 def gone_over(job: Job, found: Found, better: Bent) -> Found:

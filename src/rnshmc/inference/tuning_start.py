@@ -218,7 +218,8 @@ class Bending:
     first: tuple[int, int] = (15, 3)
     """Gradients, and more for each dimension, at which a descent has taken long. Few descents take as many."""
     again: float = 1.5
-    """Growth of their number until a bend is looked for again. Not varied."""
+    """Growth of their number until a bend is looked for again: of a descent, and with more than `cheap` dimensions. Not
+    varied."""
     wrong: float = 1.0
     """Variance of the importance weights from which on a bend is looked for between batches. Not varied."""
     most: int = 8

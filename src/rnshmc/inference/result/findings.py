@@ -50,6 +50,8 @@ class Found:
         Bends that were taken, one after the other.
     kept
         What stays of the current one.
+    unbent
+        Gradients at the last search that found no other.
     trained
         The latest surrogate.
     surrogate_draws
@@ -85,6 +87,7 @@ class Found:
     begun: Whitening | None = None
     bends: int = 0
     kept: Bend = STRAIGHT
+    unbent: int = 0
     trained: Trained | None = None
     surrogate_draws: Array | None = None
     checked: Checked | None = None
