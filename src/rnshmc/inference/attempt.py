@@ -178,10 +178,13 @@ def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Foun
                 exact=metropolis(refined.checked, job.rng, job.tuning.correction),
             )
             yield found
+        assert found.surrogate_draws is not None
+        found = replace(found, surrogate_rhat=_rhat(found.surrogate_draws, job.tuning))
     else:
         rounds = check(job.archive, posterior, drawn, job.rng, job.tuning, aim=job.aim, variance=trained.variance)
+        found = replace(found, surrogate_rhat=_rhat(drawn, job.tuning))
         # Where the chains are apart, a few tell the next attempt what they fell into.
-        apart = _rhat(drawn, job.tuning) > job.tuning.judging.apart
+        apart = found.surrogate_rhat > job.tuning.judging.apart
         for checked in islice(rounds, 1) if apart else rounds:
             found = replace(found, checked=checked)
             yield found
@@ -219,6 +222,7 @@ def _unfinished(job: Job, found: Found, trained: Trained) -> Found:
         drawn = draw_surrogate(trained.posterior, trained.positions, job.rng, brief)
         checked = Checked.none(job.archive.dim)
         found = replace(found, whitening=trained.posterior.whitening, surrogate_draws=drawn)
+        found = replace(found, surrogate_rhat=np.nan)
     return _corrected(job, found, trained, drawn, checked)
 
 
@@ -249,8 +253,7 @@ def _refused(found: Found, surrogate: Corrected, tuning: Tuning) -> str | None:
         )
     if lacking > limits.much_lacking:
         return f"its tails may lack {lacking:.0%} of the standard deviation of a mean or variance"
-    assert found.surrogate_draws is not None
-    rhat = _rhat(found.surrogate_draws, tuning)
+    rhat = found.surrogate_rhat
     if rhat > tuning.judging.apart:
         return f"the surrogate's chains are in different places (R-hat {rhat:.2f})"
     if len(surrogate.checked) > 1 and not surrogate.open_moments <= limits.much_open:

@@ -56,6 +56,8 @@ class Found:
         The latest surrogate.
     surrogate_draws
         Its draws in x, (chains, n, d).
+    surrogate_rhat
+        Largest R-hat of these chains in the coordinates of x behind the bend; NaN where nobody asked for it.
     checked
         Draws among them with exact values.
     surrogate, mixture
@@ -90,6 +92,7 @@ class Found:
     unbent: int = 0
     trained: Trained | None = None
     surrogate_draws: Array | None = None
+    surrogate_rhat: float = np.nan
     checked: Checked | None = None
     surrogate: Corrected | None = None
     mixture: Mixture | None = None
@@ -111,9 +114,8 @@ class Found:
 
     def forgetting_the_surrogate(self) -> "Found":
         """Before another one is trained: what was checked is of the last one."""
-        return replace(
-            self, surrogate_draws=None, checked=None, surrogate=None, log_evidence=UNKNOWN, exact=None, refused=False
-        )
+        empty = replace(self, surrogate_draws=None, surrogate_rhat=np.nan, checked=None, surrogate=None, exact=None)
+        return replace(empty, log_evidence=UNKNOWN, refused=False)
 
     def straightened(self, bend: Bend) -> "Found":
         """In coordinates without the bend, behind which everything was found; curvatures there are not known."""
@@ -157,7 +159,7 @@ def outcome_of(
     behind = found.mixture or found.surrogate
     surrogate = behind if found.method == "surrogate" else None
     exact = (found.exact if surrogate is not None else found.chains()) or Exact.none(dim)
-    rhat = max(largest_rhat(chains) for chains in _chains_behind(found, exact, tuning))
+    rhat = _rhat_behind(found, exact, tuning)
     mixed = not rhat > tuning.judging.apart
     if surrogate is not None:
         surrogate = surrogate.with_errors(known=mixed)
@@ -245,11 +247,15 @@ def _left_out(found: Found) -> tuple[ModeFound, ...]:
     )
 
 
-def _chains_behind(found: Found, exact: Exact, tuning: Tuning) -> list[Array]:
-    """The chains whose agreement matters: those of the surrogates where they make the draws."""
-    drawn = [one.surrogate_draws for one in found.parts or (found,)]
-    of_surrogates = [draws[: tuning.correction.rhat_chains] for draws in drawn if draws is not None]
-    return of_surrogates if found.method == "surrogate" and of_surrogates else [exact.draws]
+def _rhat_behind(found: Found, exact: Exact, tuning: Tuning) -> float:
+    """Largest R-hat of the chains whose agreement matters: those of the surrogates where they make the draws."""
+    drawn = [
+        (one.surrogate_rhat, one.surrogate_draws) for one in found.parts or (found,) if one.surrogate_draws is not None
+    ]
+    if found.method != "surrogate" or not drawn:
+        return largest_rhat(exact.draws)
+    most = tuning.correction.rhat_chains
+    return max(largest_rhat(draws[:most]) if np.isnan(rhat) else rhat for rhat, draws in drawn)
 
 
 def _rows(found: Found, exact: Exact, draws: int) -> tuple[Array, bool]:
