@@ -1,4 +1,4 @@
-"""Where the seconds of `rnshmc.sample` outside the target go, by seeds: fits, chains on the surrogate, its process.
+"""Where the seconds of `rnshmc.sample` go, medians over seeds: fits, chains on the surrogate, its process, the target.
 
     scripts/in-env.sh python benchmarks/where.py [--seeds 3] [problem ...]
 
@@ -17,11 +17,10 @@ from pathlib import Path
 from statistics import median
 
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / part) for part in ("src", "benchmarks")]
-DATA = ROOT / "benchmarks/results/peers-data"
-PROBLEMS = ("bank", "lr_simulated", "a9a", "pde_precise")
-MAX_UNITS, MAX_SECONDS = 60000, 600
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+
+from overhead import DATA, MAX_SECONDS, MAX_UNITS, PROBLEMS
+
 PARTS = {
     "fits": ("learning.py", "learnt"),
     "chains": ("chains.py", "run_chains"),
@@ -31,10 +30,10 @@ PARTS = {
     "target": ("pools.py", "next"),
     "all": ("call.py", "sample"),
 }
-"""Functions, none of which but the last calls another."""
+"""Functions. Paths of the process take its covariance, and the last calls all others."""
 
 
-def seconds(problem: str, seed: int, data: Path) -> dict[str, float]:
+def seconds(problem: str, seed: int) -> dict[str, float]:
     """Processor seconds of each part, of one run."""
     # Imports are no part of a run.
     import arviz  # noqa: F401
@@ -44,7 +43,7 @@ def seconds(problem: str, seed: int, data: Path) -> dict[str, float]:
 
     with tempfile.TemporaryDirectory() as folder:
         sys.argv = ["peers.run", "--peer", "rnshmc_gradient", "--problem", problem, "--seed", str(seed)]
-        sys.argv += ["--data", str(data / f"{problem}.npz"), "--output", f"{folder}/run.json"]
+        sys.argv += ["--data", str(DATA / f"{problem}.npz"), "--output", f"{folder}/run.json"]
         sys.argv += ["--max-units", str(MAX_UNITS), "--max-seconds", str(MAX_SECONDS)]
         profile = cProfile.Profile(time.process_time)
         profile.runcall(run.main)
@@ -60,12 +59,11 @@ def seconds(problem: str, seed: int, data: Path) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("problems", nargs="*", default=PROBLEMS)
     arguments = parser.parse_args()
     print(f"{'problem':16}" + "".join(f"{part:>9}" for part in PARTS))
     for problem in arguments.problems:
-        runs = [seconds(problem, seed, arguments.data) for seed in range(1, arguments.seeds + 1)]
+        runs = [seconds(problem, seed) for seed in range(1, arguments.seeds + 1)]
         print(f"{problem:16}" + "".join(f"{median(run[part] for run in runs):9.2f}" for part in runs[0]), flush=True)
 
 

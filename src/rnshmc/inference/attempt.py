@@ -221,8 +221,8 @@ def _unfinished(job: Job, found: Found, trained: Trained) -> Found:
         brief = replace(job.tuning.correction, doublings=0)
         drawn = draw_surrogate(trained.posterior, trained.positions, job.rng, brief)
         checked = Checked.none(job.archive.dim)
-        found = replace(found, whitening=trained.posterior.whitening, surrogate_draws=drawn)
-        found = replace(found, surrogate_rhat=np.nan)
+        whitening = trained.posterior.whitening
+        found = replace(found, whitening=whitening, surrogate_draws=drawn, surrogate_rhat=np.nan)
     return _corrected(job, found, trained, drawn, checked)
 
 
