@@ -5,6 +5,7 @@ import math
 import struct
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pytest
@@ -14,16 +15,20 @@ from peers.judge import Verdict, judge
 from peers.known_laws import TwistedGaussian
 from peers.laplace_peers import laplace
 from peers.measures import Moments, chain_draws, equivalent_draws, units_to_goal, weighted_draws
+from peers.outcome import Outcome
 from peers.problems import NAMES, Problem, UnconstrainedGarch, make_problem
 from peers.reference import enough, read, write
 from peers.remote import serve
+from peers.run import run
 from peers.table import DESCRIPTIONS, page
 from scipy.signal import lfilter
 
 from rnshmc.errors import DataError, NumericalError, ParameterError
+from rnshmc.inference.call import sample
 from rnshmc.targets.garch import Garch
 from rnshmc.types import Array, Potential
 from tests.conftest import check_slope, z_bound
+from tests.peers_cases import as_problem, linear_gaussian
 
 
 class HalfLine:
@@ -79,6 +84,25 @@ def test_no_call_goes_over_the_budget() -> None:
     with pytest.raises(BudgetError):
         target.log_density(np.ones(1))
     assert target.units == 3
+
+
+def test_a_limit_of_seconds_that_passes_within_an_evaluation_ends_the_run() -> None:
+    """It was taken for a failed evaluation, and never came again."""
+    results = []
+
+    def slow(x: Array) -> float:
+        end = process_time() + 0.1
+        while process_time() < end:
+            pass
+        return float(-0.5 * x @ x)
+
+    def peer(target: Counted, _: Problem, seed: int) -> Outcome:
+        results.append(sample(slow, np.zeros(target.dim), seed=seed, budget=60))
+        raise ParameterError("no outcome")
+
+    target = Counted(HalfLine(), max_units=100)
+    run(peer, as_problem(linear_gaussian()), target, 1, max_seconds=1)
+    assert "it was interrupted" in str(results[0].verdict)
 
 
 def test_errors_of_independent_draws_are_those_of_as_many() -> None:
