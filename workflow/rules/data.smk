@@ -2,6 +2,9 @@
 
 from rnshmc.datasets.registry import READERS, SIMULATIONS, STAGES, STAND_INS
 
+# Data go before chains: the longest chains would otherwise wait for their data until the chains of other problems are done.
+DATA_FIRST = 2
+
 RAW = "data/raw"
 PROCESSED = "data/processed"
 FETCHED, SIMULATED, PROJECTED = (config["data"][kind] for kind in ("fetched", "simulated", "projected"))
@@ -39,6 +42,7 @@ rule download:
         receipt=f"{RAW}/{{dataset}}.json",
     wildcard_constraints:
         dataset=one_of([*PUBLISHED, *{raw: None for entry in FETCHED.values() for raw in entry["raw"]}]),
+    priority: DATA_FIRST
     localrule: True
     resources:
         **demand(mem_mb=1000, runtime=30),
@@ -57,6 +61,7 @@ rule prepare:
         data=f"{PROCESSED}/{{dataset}}.npz",
     wildcard_constraints:
         dataset=one_of(FETCHED),
+    priority: DATA_FIRST
     resources:
         **demand(mem_mb=4000, runtime=20),
     params:
@@ -81,6 +86,7 @@ rule simulate:
         data=f"{PROCESSED}/{{dataset}}.npz",
     wildcard_constraints:
         dataset=one_of(SIMULATED),
+    priority: DATA_FIRST
     resources:
         **demand(mem_mb=1000, runtime=20),
     params:
@@ -102,6 +108,7 @@ rule project:
         data=f"{PROCESSED}/{{dataset}}.npz",
     wildcard_constraints:
         dataset=one_of(PROJECTED),
+    priority: DATA_FIRST
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:

@@ -13,6 +13,7 @@ rule warm_forms:
     """Compile dolfinx's forms once: parallel jobs would wait for each other behind the compiler's lock."""
     output:
         stamp=f"{RESULTS}/forward/forms.json",
+    priority: DATA_FIRST
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
@@ -31,6 +32,7 @@ rule forward_model:
         published=PUBLISHED_OBSERVATIONS,
     output:
         data=f"{RESULTS}/forward/{{problem}}.npz",
+    priority: DATA_FIRST
     # A core for each rank would be right, but Snakemake keeps none free for it: it takes seconds, and every chain of the
     # elliptic problem would wait until those of the others are done.
     threads: 1
