@@ -32,6 +32,7 @@ rule metrics:
         reference=lambda wc: [rules.reference.output.reference] if wc.problem in REFERRED else [],
     output:
         metrics=f"{RESULTS}/metrics/{{problem}}.json",
+    priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
@@ -57,6 +58,7 @@ rule tables:
         diagnostics=shown_table("diagnostics"),
         agreement=shown_table("agreement"),
         potential_matching=shown_table("potential_matching", label="potential matching"),
+    priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=10),
     params:
@@ -73,6 +75,7 @@ rule adaptive:
         timing=timings_of(ADAPTED),
     output:
         **run_tables("fig7", "fig8"),
+    priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=10),
     script:
@@ -118,6 +121,7 @@ rule scorecard:
         reasons=ours("papers/reasons.csv"),
     output:
         scorecard=shown_table("scorecard"),
+    priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:

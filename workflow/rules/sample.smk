@@ -1,6 +1,7 @@
 """Chains: explorations, the surrogates fitted to them, sampling, reference runs, and timing."""
 
 # Some chains take half an hour: explorations, fits and chains go first, so that short jobs are left to fill the cores at the end.
+# So do timing and the tables, before the studies beyond the papers, which have the machine to themselves, too.
 CHAINS_FIRST = 1
 
 
@@ -165,6 +166,7 @@ rule timing:
         surrogates=lambda wc: [fitted_surrogate(cell, CHAINS[0]) for cell in timed(wc.problem) if surrogate_of(cell)],
     output:
         timing=f"{RESULTS}/timing/{{problem}}.json",
+    priority: CHAINS_FIRST
     threads: workflow.cores
     resources:
         **demand(mem_mb=2000, runtime=120),
