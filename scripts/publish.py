@@ -1,4 +1,4 @@
-"""Copy a run's tables and figures into docs/results, judge it by papers/, and write the verdicts into docs/RESULTS.md.
+"""Copy a run's results into docs/results, judge it by papers/, and write verdicts and tables into docs/RESULTS.md.
 
 scripts/in-env.sh python scripts/publish.py results/paper
 scripts/in-env.sh python scripts/publish.py                 # judge the published tables again, by today's papers/
@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
+from rnshmc.report.beside_printed import beside_printed
 from rnshmc.report.scorecard_text import verdict_sentence, verdict_table
 from rnshmc.report.table_text import to_markdown
 from rnshmc.scorecard.card import scorecard
@@ -24,6 +25,11 @@ DOCS = ROOT / "docs/results"
 PAGE = ROOT / "docs/RESULTS.md"
 PAPERS = ROOT / "papers"
 BEGIN, END = "<!-- verdicts: written by scripts/publish.py -->", "<!-- end of the verdicts -->"
+BESIDE_PRINTED = {
+    "tables 1 and 2": {"table1/garch": "GARCH", "table2/gp_regression": "Gaussian process"},
+    "table 5": {"table5/news": "News", "table5/census": "Census", "table5/dota2": "Dota2"},
+}
+"""Tables of paper B on the page: the problems of each, and what the page calls them."""
 PALETTES = (128, 64, 32)
 """Numbers of colours: the first is enough for the figures' few hues and their shades, at a third of the bytes."""
 LARGEST = 200_000
@@ -50,10 +56,19 @@ def verdicts(
     )
 
 
-def replace_verdicts(page: str, text: str) -> str:
-    """The page with this text between the lines `BEGIN` and `END`."""
-    head, rest = page.split(BEGIN)
-    return f"{head}{BEGIN}\n\n{text}\n{END}{rest.split(END)[1]}"
+def replaced(page: str, text: str, begin: str = BEGIN, end: str = END) -> str:
+    """The page with this text between two lines, by default those of the verdicts."""
+    head, rest = page.split(begin)
+    return f"{head}{begin}\n\n{text}\n{end}{rest.split(end)[1]}"
+
+
+def with_tables(page: str, card: pd.DataFrame) -> str:
+    """The page with the tables of `BESIDE_PRINTED`, each between two lines with its name."""
+    of_paper = card[card["paper"] == "li2019"]
+    for name, problems in BESIDE_PRINTED.items():
+        table = to_markdown(beside_printed(of_paper, problems))
+        page = replaced(page, table, f"<!-- {name}: written by scripts/publish.py -->", f"<!-- end of {name} -->")
+    return page
 
 
 def copy(run: Path) -> None:
@@ -75,7 +90,9 @@ def judge() -> None:
     card = scorecard(tables, numbers, reasons)
     card.to_csv(DOCS / "scorecard.csv", index=False, float_format="%.6g")
     text = verdicts(card, titles, numbers, reasons)
-    PAGE.write_text(replace_verdicts(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
+    page = replaced(PAGE.read_text(encoding="utf-8"), text)
+    # From the file, whose digits are those that a reader finds.
+    PAGE.write_text(with_tables(page, pd.read_csv(DOCS / "scorecard.csv")), encoding="utf-8")
 
 
 if __name__ == "__main__":
