@@ -128,6 +128,7 @@ rule subset:
         data=f"{PROCESSED}/{{dataset}}_{{rows}}_rows.npz",
     wildcard_constraints:
         dataset="[a-z0-9_]+",
+    priority: DATA_FIRST
     resources:
         **demand(mem_mb=2000, runtime=10),
     params:
@@ -148,6 +149,7 @@ if OWN:
             data=f"{RESULTS}/models/{{problem}}.npz",
         wildcard_constraints:
             problem=one_of(OWN),
+        priority: DATA_FIRST
         resources:
             **demand(mem_mb=2000, runtime=20),
         params:
