@@ -15,6 +15,7 @@ from peers.judge import Verdict, judge
 from peers.known_laws import TwistedGaussian
 from peers.laplace_peers import laplace
 from peers.measures import Moments, chain_draws, equivalent_draws, units_to_goal, weighted_draws
+from peers.our_peers import outcome_of
 from peers.outcome import Outcome
 from peers.problems import NAMES, Problem, UnconstrainedGarch, make_problem
 from peers.reference import enough, read, write
@@ -88,7 +89,7 @@ def test_no_call_goes_over_the_budget() -> None:
 
 def test_a_limit_of_seconds_that_passes_within_an_evaluation_ends_the_run() -> None:
     """It was taken for a failed evaluation, and never came again."""
-    results = []
+    problem = as_problem(linear_gaussian())
 
     def slow(x: Array) -> float:
         end = process_time() + 0.1
@@ -96,13 +97,14 @@ def test_a_limit_of_seconds_that_passes_within_an_evaluation_ends_the_run() -> N
             pass
         return float(-0.5 * x @ x)
 
-    def peer(target: Counted, _: Problem, seed: int) -> Outcome:
-        results.append(sample(slow, np.zeros(target.dim), seed=seed, budget=60))
-        raise ParameterError("no outcome")
+    def peer(_: Counted, __: Problem, seed: int) -> Outcome:
+        result = sample(slow, np.zeros(problem.dim), seed=seed, budget=60)
+        assert "it was interrupted" in str(result.verdict)
+        return outcome_of(result, problem)
 
-    target = Counted(HalfLine(), max_units=100)
-    run(peer, as_problem(linear_gaussian()), target, 1, max_seconds=1)
-    assert "it was interrupted" in str(results[0].verdict)
+    found = run(peer, problem, Counted(problem.potential, max_units=100), 1, max_seconds=1)
+    assert found["ended"] == "stopped after 1 s"
+    assert found["outcome"] is not None
 
 
 def test_errors_of_independent_draws_are_those_of_as_many() -> None:

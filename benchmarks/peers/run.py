@@ -50,17 +50,21 @@ def run(peer: Peer, problem: Problem, target: Counted, seed: int, max_seconds: i
     do not change; the overhead is without the potential's.
     """
 
+    ended = "finished"
+
     def stop(*_: object) -> None:
+        nonlocal ended
+        ended = f"stopped after {max_seconds} s"  # whether or not the peer has a result by then
         raise TimeLimitError
 
     signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, max_seconds)
     start, processor = perf_counter(), process_time()
-    outcome, ended = None, "finished"
+    outcome = None
     try:
         outcome = peer(target, problem, seed)
     except TimeLimitError:
-        ended = f"stopped after {max_seconds} s"
+        pass
     except BudgetError:
         ended = f"stopped after {target.max_units} units"
     except (KeyboardInterrupt, SystemExit):
