@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
-from rnshmc.report.beside_printed import beside_printed
+from rnshmc.report.beside_printed import beside_printed, counted_and_lean, grid_beside_printed
 from rnshmc.report.scorecard_text import verdict_sentence, verdict_table
 from rnshmc.report.table_text import to_markdown
 from rnshmc.scorecard.card import scorecard
@@ -24,12 +24,17 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs/results"
 PAGE = ROOT / "docs/RESULTS.md"
 PAPERS = ROOT / "papers"
-BEGIN, END = "<!-- verdicts: written by scripts/publish.py -->", "<!-- end of the verdicts -->"
 BESIDE_PRINTED = {
-    "tables 1 and 2": {"table1/garch": "GARCH", "table2/gp_regression": "Gaussian process"},
-    "table 5": {"table5/news": "News", "table5/census": "Census", "table5/dota2": "Dota2"},
+    ("zhang2017", "table 1"): {
+        "table1/lr_simulated": "simulated LR",
+        "table1/bank": "Bank Marketing",
+        "table1/a9a": "a9a",
+        "table1/pde": "elliptic PDE",
+    },
+    ("li2019", "tables 1 and 2"): {"table1/garch": "GARCH", "table2/gp_regression": "Gaussian process"},
+    ("li2019", "table 5"): {"table5/news": "News", "table5/census": "Census", "table5/dota2": "Dota2"},
 }
-"""Tables of paper B on the page: the problems of each, and what the page calls them."""
+"""Tables of each paper on the page: the problems of each, and what the page calls them."""
 PALETTES = (128, 64, 32)
 """Numbers of colours: the first is enough for the figures' few hues and their shades, at a third of the bytes."""
 LARGEST = 200_000
@@ -56,19 +61,23 @@ def verdicts(
     )
 
 
-def replaced(page: str, text: str, begin: str = BEGIN, end: str = END) -> str:
-    """The page with this text between two lines, by default those of the verdicts."""
+def replaced(page: str, text: str, name: str) -> str:
+    """The page with this text between the two lines of a name."""
+    begin, end = f"<!-- {name}: written by scripts/publish.py -->", f"<!-- end of {name} -->"
     head, rest = page.split(begin)
     return f"{head}{begin}\n\n{text}\n{end}{rest.split(end)[1]}"
 
 
 def with_tables(page: str, card: pd.DataFrame) -> str:
-    """The page with the tables of `BESIDE_PRINTED`, each between two lines with its name."""
-    of_paper = card[card["paper"] == "li2019"]
-    for name, problems in BESIDE_PRINTED.items():
-        table = to_markdown(beside_printed(of_paper, problems))
-        page = replaced(page, table, f"<!-- {name}: written by scripts/publish.py -->", f"<!-- end of {name} -->")
-    return page
+    """The page with the tables of `BESIDE_PRINTED`, paper B's Table 4, and counts and lean seconds."""
+    for (paper, name), problems in BESIDE_PRINTED.items():
+        table = to_markdown(beside_printed(card[card["paper"] == paper], problems))
+        page = replaced(page, table, f"{name} of {paper}")
+    grid = grid_beside_printed(card[card["paper"] == "li2019"], "table4")
+    page = replaced(page, to_markdown(grid), "table 4 of li2019")
+    of_zhang = {item.split("/")[1]: title for item, title in BESIDE_PRINTED["zhang2017", "table 1"].items()}
+    table1, errors = (pd.read_csv(DOCS / f"{name}.csv") for name in ("table1", "table1_se"))
+    return replaced(page, to_markdown(counted_and_lean(table1, errors, of_zhang)), "evaluations and lean seconds")
 
 
 def copy(run: Path) -> None:
@@ -90,7 +99,7 @@ def judge() -> None:
     card = scorecard(tables, numbers, reasons)
     card.to_csv(DOCS / "scorecard.csv", index=False, float_format="%.6g")
     text = verdicts(card, titles, numbers, reasons)
-    page = replaced(PAGE.read_text(encoding="utf-8"), text)
+    page = replaced(PAGE.read_text(encoding="utf-8"), text, "the verdicts")
     # From the file, whose digits are those that a reader finds.
     PAGE.write_text(with_tables(page, pd.read_csv(DOCS / "scorecard.csv")), encoding="utf-8")
 

@@ -8,7 +8,7 @@ from types import ModuleType
 import pandas as pd
 import pytest
 
-from rnshmc.report.beside_printed import beside_printed
+from rnshmc.report.beside_printed import beside_printed, counted_and_lean, grid_beside_printed
 from rnshmc.report.scorecard_text import verdict_sentence
 
 ROOT = Path(__file__).parents[1]
@@ -21,11 +21,12 @@ def publish(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("publish")
 
 
-def test_only_the_text_between_the_markers_is_replaced(publish: ModuleType) -> None:
-    page = f"# Results\n\n{publish.BEGIN}\n\nold\n{publish.END}\n\n## Table 1\n"
-    once = publish.replaced(page, "new\n")
-    assert once == f"# Results\n\n{publish.BEGIN}\n\nnew\n\n{publish.END}\n\n## Table 1\n"
-    assert publish.replaced(once, "new\n") == once
+def test_only_the_text_between_the_lines_of_a_name_is_replaced(publish: ModuleType) -> None:
+    other = "<!-- b: written by scripts/publish.py -->\n\nkept\n<!-- end of b -->\n"
+    begin, end = "<!-- a: written by scripts/publish.py -->", "<!-- end of a -->"
+    once = publish.replaced(f"# Results\n\n{other}\n{begin}\n\nold\n{end}\n\n## Table 1\n", "new\n", "a")
+    assert once == f"# Results\n\n{other}\n{begin}\n\nnew\n\n{end}\n\n## Table 1\n"
+    assert publish.replaced(once, "new\n", "a") == once
 
 
 def test_the_page_has_the_counts_of_the_published_scorecard(publish: ModuleType) -> None:
@@ -58,3 +59,42 @@ def test_a_number_has_the_printed_one_behind_it() -> None:
         ["A", "HMC", "0.700 [1.40]", "10, 20, 30 [21, 40, 60]", "1 [2]"],
         ["", "NNg-HMC", "0.700 [1.40]", "10, 20, 30 [21, 40, 60]", "2.00 ± 0.25 [4]"],
     ]
+
+
+def test_each_problem_has_a_row_of_counts_and_lean_speed_ups() -> None:
+    index = ["problem", "sampler", "min_ess_per_value", "speedup"]
+    table = pd.DataFrame(
+        [("b", "hmc", 0.5, 1.0), ("a", "hmc", 0.25, 1.0), ("a", "rns_hmc", 0.75, 3.0), ("a", "rns_rmhmc", 1.0, 4.0)],
+        columns=index,
+    )
+    errors = table.assign(speedup=[0.0, 0.0, 0.5, float("nan")])
+    assert counted_and_lean(table, errors, {"a": "A"}).to_dict("records") == [
+        {
+            "problem": "A",
+            "HMC": "0.25",
+            "RNS-HMC": "0.75",
+            "RNS-RMHMC": "1",
+            "RNS-HMC over HMC": "3",
+            "speed-up of RNS-HMC": "3.00 ± 0.50",
+            "speed-up of RNS-RMHMC": "4.00",
+        }
+    ]
+
+
+def test_a_grid_has_a_row_for_each_dimension_and_a_column_for_each_number_of_points() -> None:
+    card = pd.DataFrame(
+        [
+            ("table9/nng_hmc", "ap_d5_n1000", 0.9, 0.85),
+            ("table9/nng_hmc", "ap_d10_n500", 0.8, 0.75),
+            ("table9/nng_hmc", "ap_d5_n500", 0.7, 0.65),
+            ("table9/nng_hmc", "ap_d10_n1000", 0.6, 0.55),
+            ("table8/nng_hmc", "ap_d10_n1000", 0.1, 0.1),
+        ],
+        columns=["item", "quantity", "printed", "ours"],
+    )
+    assert grid_beside_printed(card, "table9").to_dict("list") == {
+        "method": ["NNg-HMC", "NNg-HMC"],
+        "d": [5, 10],
+        "500 points": ["0.65 [0.70]", "0.75 [0.80]"],
+        "1000 points": ["0.85 [0.90]", "0.55 [0.60]"],
+    }

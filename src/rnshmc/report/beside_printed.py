@@ -1,4 +1,4 @@
-"""Tables of a paper with our numbers and the printed ones side by side, as docs/RESULTS.md has them."""
+"""Tables of docs/RESULTS.md: our numbers beside the printed ones, and what no published code bears on."""
 
 from collections.abc import Mapping
 
@@ -49,3 +49,61 @@ def _speedup(of: pd.DataFrame) -> str:
     """1, by definition, has neither decimals nor an error."""
     ours, error = float(of["ours"]["speedup"]), float(of["ours_se"]["speedup"])
     return "1" if ours == 1 else with_error(ours, error)
+
+
+def counted_and_lean(table: pd.DataFrame, errors: pd.DataFrame, problems: Mapping[str, str]) -> pd.DataFrame:
+    """What does not depend on how the published code works: efficiency by exact evaluations, and by lean seconds.
+
+    Parameters
+    ----------
+    table, errors
+        Paper A's Table 1 of a run and its standard errors, with the columns ``min_ess_per_value`` and ``speedup``.
+    problems
+        The title of each problem, by its name in the table.
+
+    Returns
+    -------
+    A table of texts with a row for each problem: minimum effective sample sizes per exact evaluation, that of RNS-HMC
+    over that of HMC, and the speed-ups of the surrogates where no sampler evaluates a gradient twice.
+    """
+    rows = []
+    for problem, title in problems.items():
+        of, se = (found[found["problem"] == problem].set_index("sampler") for found in (table, errors))
+        each, gain, error = of["min_ess_per_value"], of["speedup"], se["speedup"]
+        rows.append(
+            {
+                "problem": title,
+                **{sampler_label(name): f"{each[name]:.3g}" for name in ("hmc", "rns_hmc", "rns_rmhmc")},
+                "RNS-HMC over HMC": f"{each['rns_hmc'] / each['hmc']:.2g}",
+                **{
+                    f"speed-up of {sampler_label(name)}": with_error(float(gain[name]), float(error[name]))
+                    for name in ("rns_hmc", "rns_rmhmc")
+                },
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def grid_beside_printed(card: pd.DataFrame, item: str) -> pd.DataFrame:
+    """Acceptance of each method by dimension and number of training points, ours with the printed one in brackets.
+
+    Parameters
+    ----------
+    card
+        From `rnshmc.scorecard.card.scorecard`, of one paper.
+    item
+        The first word of the items, whose quantities are ``ap_d<dimensions>_n<points>``.
+
+    Returns
+    -------
+    A table of texts with a row for each method and dimension, and a column for each number of points.
+    """
+    of = card[card["item"].str.startswith(f"{item}/")]
+    cells = of.assign(
+        method=of["item"].str.split("/").str[-1].map(sampler_label),
+        d=of["quantity"].str.extract(r"_d(\d+)_", expand=False).astype(int),
+        points=of["quantity"].str.extract(r"_n(\d+)$", expand=False).astype(int),
+        text=[f"{ours:.2f} [{printed:.2f}]" for ours, printed in zip(of["ours"], of["printed"], strict=True)],
+    )
+    grid = cells.pivot(index=["method", "d"], columns="points", values="text")
+    return grid.rename(columns=lambda points: f"{points} points").rename_axis(columns=None).reset_index()
