@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from rnshmc.errors import StoreError
 from rnshmc.scorecard.measured import Tables
 from rnshmc.scorecard.measures.registry import measured
+from rnshmc.scorecard.noise import ONE_CHAIN
 from tests.scorecard.conftest import Find, Make
 
 Results = Callable[..., Tables]
@@ -46,6 +47,14 @@ def test_effective_sizes_are_compared_at_equal_draws(find: Find, results: Result
     assert ratio is not None
     assert efficiency is not None
     assert_allclose([ratio.estimate.value, efficiency.estimate.value], [6.0, 3.0])
+
+
+def test_the_effective_size_of_a_single_chain_has_an_error_in_a_ratio(find: Find, results: Results) -> None:
+    tables = results(COVER, chains=1)
+    tables["results_se"]["truncated_ess_median"] = math.nan
+    ratio = find(tables, "ess_ratio", "cover_type", "nng_hmc", column="truncated_ess_median", other="sghmc_mh")
+    assert ratio is not None
+    assert_allclose(ratio.estimate, (3.0, 3.0 * math.sqrt(ONE_CHAIN / 90 + ONE_CHAIN / 30)))
 
 
 def test_an_effective_size_knows_what_a_chain_really_found(find: Find, results: Results) -> None:

@@ -149,27 +149,40 @@ def test_numbers_by_which_a_setting_was_chosen_are_not_judged(numbers: tuple[Pub
     chosen = {n.label + "/" + n.quantity for n in numbers if "chosen by it" in n.note or "tuned to" in n.note}
     sizes = ("ess_min", "ess_median", "ess_max")
     assert chosen == {
-        "fig3/hmc/acceptance",
         "fig4/hmc/acceptance",
         "fig2/hmc/acceptance",
         "table1/garch/hmc/ap",
         *(f"table5/{problem}/hmc/{name}" for problem in ("news", "census", "dota2") for name in ("ap", *sizes)),
-        *(f"table5/{problem}/nng_hmc_10/ap" for problem in ("news", "census", "dota2")),
+        *(f"table5/{problem}/nng_hmc_10/ap" for problem in ("news", "census")),
         "table1/garch/nng_hmc/ap",
         "fig2/nng_hmc/acceptance",
         "fig3/nng_hmc/acceptance",
         "table3/cover_type/sghmc_mh_unscaled/ap",
     }
     assert all(number.rule.kind == "never" for number in numbers if "chosen by it" in number.note)
+    steps = [n for n in numbers if "chosen by the effective sample sizes and seconds" in n.note]
+    assert {(n.problem, n.sampler) for n in steps} == {("bank", "rmhmc"), ("bank", "rns_rmhmc")}
+    assert {n.quantity for n in steps if n.rule.kind != "never"} == {"ap"}
+
+
+def test_a_printed_gain_is_not_reproduced_by_a_loss(numbers: tuple[Published, ...]) -> None:
+    gains = [n for n in numbers if n.rule.kind == "no_less" and n.printed > 1]
+    assert gains
+    assert all(n.rule.bound * n.printed > 1 for n in gains)
 
 
 def test_seconds_are_judged_relative_to_hmc_only(numbers: tuple[Published, ...]) -> None:
     seconds = [number for number in numbers if number.quantity in ("s_per_iter", "cpu_s", "seconds")]
     assert all(number.rule.kind == "never" for number in seconds if number.sampler == "hmc")
+    others = [number for number in seconds if number.sampler != "hmc"]
     # By the printed seconds of Table 3 a gradient of a small network takes as long as a pass over 5000 rows.
-    judged = [number for number in seconds if number.problem != "cover_type" and number.sampler != "hmc"]
-    assert all(number.rule.kind != "never" for number in judged)
-    assert all(number.relative_to == "hmc" for number in seconds if number.sampler != "hmc")
+    assert {(n.problem, n.sampler) for n in others if n.rule.kind == "never"} == {
+        ("cover_type", "nng_hmc"),
+        ("cover_type", "sghmc_mh_unscaled"),
+        ("bank", "rmhmc"),
+        ("bank", "rns_rmhmc"),
+    }
+    assert all(number.relative_to == "hmc" for number in others)
     per_second = [number for number in numbers if number.quantity in ("min_ess_per_s", "median_ess_per_s")]
     assert {number.rule.kind for number in per_second} == {"never"}
 
@@ -208,7 +221,12 @@ def test_what_a_proposed_method_costs_is_judged_on_one_side_and_twice_the_printe
 ) -> None:
     proposed = ("rns_hmc", "rns_rmhmc", "nng_hmc")
     costs = [n for n in numbers if n.quantity in ("s_per_iter", "cpu_s", "seconds", "speedup") and n.sampler != "hmc"]
-    judged = {(n.sampler.startswith(proposed), n.rule.kind, n.rule.bound) for n in costs if n.rule.kind != "never"}
+    # Half of a speed-up below 2 would be a loss.
+    judged = {
+        (n.sampler.startswith(proposed), n.rule.kind, n.rule.bound)
+        for n in costs
+        if n.rule.kind != "never" and not (n.quantity == "speedup" and 1 < n.printed < 2)
+    }
     assert judged == {(True, "no_more", 2.0), (True, "no_less", 0.5), (False, "factor", 2.0)}
 
 

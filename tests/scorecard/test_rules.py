@@ -69,7 +69,21 @@ def test_a_tie_does_not_show_that_ours_is_better(kind: Kind, sign: float) -> Non
     assert says(rule, math.nan, 1.0 + sign * 0.001, error=0.024) == "not judged"  # Fig. 8 on a9a
     assert says(rule, math.nan, 1.0 + sign * 0.1, error=0.051) == "not judged"
     assert says(rule, math.nan, 1.0 + sign * 0.1, error=0.049, printed_error=9.0) == "differs"
-    assert says(rule, math.nan, 1.0 - sign * 0.001, error=0.024) == "reproduced"
+    assert says(rule, math.nan, 1.0 - sign * 0.001, error=0.024) == "not judged"
+    assert says(rule, math.nan, 1.0 - sign * 0.1, error=0.051) == "not judged"
+    assert says(rule, math.nan, 1.0 - sign * 0.1, error=0.049, printed_error=9.0) == "reproduced"
+    assert says(rule, math.nan, 1.0, error=0.0) == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("kind", "bound", "ours"), [("no_less", 0.5, 0.9), ("no_more", 2.0, 4.2), ("factor", 2.0, 4.2)]
+)
+def test_a_cost_that_breaks_its_limit_within_its_error_is_not_judged(kind: Kind, bound: float, ours: float) -> None:
+    # Printed 2, of which the limits are 1 and 4: 0.1 and 0.2 beyond.
+    distance = abs(ours - bound * 2.0)
+    assert says(Rule(kind, bound), 2.0, ours, error=0.51 * distance) == "not judged"
+    assert says(Rule(kind, bound), 2.0, ours, error=0.49 * distance) == "differs"
+    assert says(Rule(kind, bound), 2.0, 2.0, error=9.0) == "reproduced"
 
 
 def test_what_is_never_compared_has_no_other_verdict() -> None:

@@ -39,14 +39,15 @@ def errors(printed: float, chains: float, ours: Measured) -> tuple[Estimate, flo
     ours
         Our number. For an effective sample size, `Measured.effective` is that of one of our chains before scaling.
     """
-    value, error = ours.estimate
     if not math.isnan(ours.effective):
-        variance = _variance(ours)
-        return (
-            Estimate(value, value * math.sqrt(variance / (ours.samples * ours.effective))),
-            printed * math.sqrt(variance / (printed * chains)),
-        )
-    return ours.estimate, error * math.sqrt(ours.samples / chains)
+        return size_with_error(ours), printed * math.sqrt(_variance(ours) / (printed * chains))
+    return ours.estimate, ours.estimate.error * math.sqrt(ours.samples / chains)
+
+
+def size_with_error(ours: Measured) -> Estimate:
+    """An effective sample size with its standard error, which a single chain has as well."""
+    value = ours.estimate.value
+    return Estimate(value, value * math.sqrt(_variance(ours) / (ours.samples * ours.effective)))
 
 
 def _variance(ours: Measured) -> float:

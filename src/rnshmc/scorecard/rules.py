@@ -22,9 +22,10 @@ SIGMAS = 2.0
 class Rule:
     """A rule that compares our number with the published one.
 
-    A number is not judged if the rule is broken by no more than `SIGMAS` standard errors: then it neither shows nor
-    refutes what the paper prints. With two-sided rules the error is that of the difference, of the published number and
-    of ours, and may widen a bound by at most `slack`, so that noise alone reproduces nothing.
+    A number is not judged if it neither shows nor refutes what the paper prints: if it breaks the rule of a printed
+    number by no more than `SIGMAS` standard errors, or is that close to the bound of a statement, on either side. With
+    two-sided rules the error is that of the difference, of the published number and of ours, and may widen a bound by
+    at most `slack`, so that noise alone reproduces nothing.
 
     Attributes
     ----------
@@ -93,6 +94,8 @@ class Rule:
         """
         if self.kind == "never":
             return "not comparable"
+        if self.kind in ONE_SIDED and abs(ours.value - self.bound) < SIGMAS * _known(ours.error):
+            return "not judged"
         if self._holds(printed, ours, printed_error):
             return "reproduced"
         return "not judged" if self._is_open(printed, ours, printed_error) else "differs"
@@ -103,13 +106,7 @@ class Rule:
         if self.kind == "at_most":
             return ours.value <= self.bound
         if self.kind in ("factor", "no_less", "no_more"):
-            ratio = ours.value / printed
-            lowest, highest = {
-                "factor": (1 / self.bound, self.bound),
-                "no_less": (self.bound, math.inf),
-                "no_more": (-math.inf, self.bound),
-            }[self.kind]
-            return lowest <= ratio <= highest
+            return self._beyond(ours.value / printed) <= 0
         if self.kind == "within":
             room = min(SIGMAS * math.hypot(_known(ours.error), _known(printed_error)), self.bound + self.slack)
             return abs(ours.value - printed) <= max(self.bound, room)
@@ -118,10 +115,15 @@ class Rule:
         distance, error = _logarithmic(printed, ours, printed_error)
         return distance <= min(SIGMAS * error, math.log(1 + self.bound + self.slack))
 
+    def _beyond(self, ratio: float) -> float:
+        """How far a ratio is outside the limits of a rule about ratios; not positive inside."""
+        too_low, too_high = (1 / self.bound if self.kind == "factor" else self.bound) - ratio, ratio - self.bound
+        return {"factor": max(too_low, too_high), "no_less": too_low, "no_more": too_high}[self.kind]
+
     def _is_open(self, printed: float, ours: Estimate, printed_error: float) -> bool:
-        """Whether a broken rule is within the error of its bound or, if two-sided, ours of the published number."""
-        if self.kind in ONE_SIDED:
-            return abs(ours.value - self.bound) <= SIGMAS * _known(ours.error)
+        """Whether a broken rule about a printed number is within the error of its limit or of the difference."""
+        if self.kind in ("factor", "no_less", "no_more"):
+            return self._beyond(ours.value / printed) <= SIGMAS * _known(ours.error) / abs(printed)
         if self.kind == "within":
             return abs(ours.value - printed) <= SIGMAS * math.hypot(_known(ours.error), _known(printed_error))
         if self.kind == "near":

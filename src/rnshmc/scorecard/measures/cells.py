@@ -1,10 +1,12 @@
 """Cells of the table of results, which has a row for each problem and sampler, and combinations of cells."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 from rnshmc.results.estimates import Estimate
 from rnshmc.scorecard.measured import Measured, NotRunError, Tables, rests_on_other_data, rows_where
+from rnshmc.scorecard.noise import size_with_error
 from rnshmc.scorecard.published import Published
 
 RESULTS = "results"
@@ -38,7 +40,9 @@ def ratio(tables: Tables, *, number: Published, column: str, other: str) -> Meas
 
 def ess_ratio(tables: Tables, *, number: Published, column: str, other: str) -> Measured:
     """An effective sample size over that of another sampler, for equal numbers of draws."""
-    ours, theirs = (_scaled_ess(tables, number.problem, name, column, 1.0) for name in (number.sampler, other))
+    ours, theirs = (
+        _with_error(_scaled_ess(tables, number.problem, name, column, 1.0)) for name in (number.sampler, other)
+    )
     return ours.per(theirs)
 
 
@@ -123,6 +127,11 @@ def _scaled_ess(
     return replace(_scaled(size, draws / kept.estimate.value), effective=size.estimate.value)
 
 
+def _with_error(size: Measured) -> Measured:
+    """The error of a single chain's effective sample size is that of `rnshmc.scorecard.noise`."""
+    return replace(size, estimate=size_with_error(size)) if math.isnan(size.estimate.error) else size
+
+
 def _scaled(measured: Measured, factor: float) -> Measured:
     value, error = measured.estimate
     return replace(measured, estimate=Estimate(factor * value, factor * error))
@@ -132,5 +141,5 @@ def _efficiency(
     tables: Tables, problem: str, sampler: str, columns: tuple[str, str], training_draws: Draws, draws: float = 1.0
 ) -> Measured:
     ess_column, seconds_column = columns
-    size = _scaled_ess(tables, problem, sampler, ess_column, draws, training_draws)
+    size = _with_error(_scaled_ess(tables, problem, sampler, ess_column, draws, training_draws))
     return size.per(_cell(tables, problem, sampler, seconds_column, training_draws))

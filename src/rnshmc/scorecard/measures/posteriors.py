@@ -19,13 +19,11 @@ from rnshmc.types import Array
 def agreement(tables: Tables, *, number: Published, column: str, over: str = "") -> Measured:
     """A cell of the table of agreement with HMC, or its ratio to another, such as the largest z over its threshold.
 
-    A ratio is NaN if there are too few draws to judge the agreement.
+    NaN if there are too few draws to judge the agreement, for then the means are not located.
     """
     rows = rows_where(tables, "agreement", {"problem": number.problem, "sampler": number.sampler, "against": BASELINE})
     row, chains = rows.iloc[0], int(rows["chains"].iloc[0])
-    value = float(row[column])
-    if over:
-        value = math.nan if pd.isna(row["agrees"]) else value / float(row[over])
+    value = math.nan if pd.isna(row["agrees"]) else float(row[column]) / (float(row[over]) if over else 1.0)
     return Measured(Estimate(value, math.nan), chains, "chain", rests_on_other_data(rows))
 
 
