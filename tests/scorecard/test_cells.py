@@ -55,6 +55,18 @@ def test_the_effective_size_of_a_single_chain_has_an_error_in_a_ratio(find: Find
     ratio = find(tables, "ess_ratio", "cover_type", "nng_hmc", column="truncated_ess_median", other="sghmc_mh")
     assert ratio is not None
     assert_allclose(ratio.estimate, (3.0, 3.0 * math.sqrt(ONE_CHAIN / 90 + ONE_CHAIN / 30)))
+    tables["results_se"]["sample_s"] = math.nan
+    efficiency = find(
+        tables,
+        "relative_efficiency",
+        "cover_type",
+        "nng_hmc",
+        ess="truncated_ess_median",
+        seconds="sample_s",
+        other="sghmc_mh",
+    )
+    assert efficiency is not None
+    assert_allclose(efficiency.estimate, (1.5, 1.5 * math.sqrt(ONE_CHAIN / 90 + ONE_CHAIN / 30)))
 
 
 def test_an_effective_size_knows_what_a_chain_really_found(find: Find, results: Results) -> None:

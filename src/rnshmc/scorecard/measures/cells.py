@@ -142,4 +142,7 @@ def _efficiency(
 ) -> Measured:
     ess_column, seconds_column = columns
     size = _with_error(_scaled_ess(tables, problem, sampler, ess_column, draws, training_draws))
-    return size.per(_cell(tables, problem, sampler, seconds_column, training_draws))
+    seconds = _cell(tables, problem, sampler, seconds_column, training_draws)
+    value, error = seconds.estimate
+    # A single chain's total has no spread: what is known of the ratio's error is that of its effective sample size.
+    return size.per(replace(seconds, estimate=Estimate(value, 0.0 if math.isnan(error) else error)))
