@@ -7,6 +7,7 @@ import pytest
 from rnshmc.errors import ParameterError
 from rnshmc.rerun.code_digest import code_digest, meaning, own_digest
 
+ROOT = Path(__file__).parents[2]
 SOURCE = '''"""What it is."""
 import math
 
@@ -141,24 +142,51 @@ def own_folder(folder: Path) -> Path:
 
 def test_a_users_file_counts_with_what_it_imports_from_its_folder(tmp_path: Path) -> None:
     folder = own_folder(tmp_path / "here")
-    before = own_digest(folder / "my_model.py")
+    before = own_digest(folder / "my_model.py", ROOT)
     for name, text in OWN.items():
         (folder / name).write_text(f"{text}# A comment.\n")
-        assert own_digest(folder / "my_model.py") == before
+        assert own_digest(folder / "my_model.py", ROOT) == before
         (folder / name).write_text(f"{text}edited = True\n")
-        assert (own_digest(folder / "my_model.py") == before) == (name == "unused.py")
+        assert (own_digest(folder / "my_model.py", ROOT) == before) == (name == "unused.py")
         (folder / name).write_text(text)
 
 
 def test_the_place_of_a_users_folder_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    digest = own_digest(own_folder(tmp_path / "here") / "my_model.py")
+    digest = own_digest(own_folder(tmp_path / "here") / "my_model.py", ROOT)
     monkeypatch.chdir(own_folder(tmp_path / "there"))
-    assert own_digest(Path("my_model.py")) == digest
+    assert own_digest(Path("my_model.py"), ROOT) == digest
+
+
+@pytest.mark.parametrize(
+    "uses",
+    [
+        "import rnshmc\nmodel = rnshmc.Model\n",
+        "import rnshmc as r\nmodel = r.Model\n",
+        "from rnshmc import Model\n",
+        "from rnshmc.likelihood import Model\n",
+        "def make():\n    import rnshmc\n    return rnshmc.Model\n",
+    ],
+)
+def test_what_a_users_file_uses_of_the_package_counts_and_no_more(tmp_path: Path, uses: str) -> None:
+    package = tmp_path / "src/rnshmc"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text('EXPORTS = {"Model": "rnshmc.likelihood", "sample": "rnshmc.call"}\n')
+    (package / "likelihood.py").write_text("from rnshmc.density import log\n\nclass Model:\n    pass\n")
+    for name in ("density", "call"):
+        (package / f"{name}.py").write_text("log = 1\n")
+    own = tmp_path / "my_model.py"
+    own.write_text(uses)
+    before = own_digest(own, tmp_path)
+    for name, counts in (("likelihood", True), ("density", True), ("call", False)):
+        text = (package / f"{name}.py").read_text()
+        (package / f"{name}.py").write_text(f"{text}edited = True\n")
+        assert (own_digest(own, tmp_path) != before) is counts, name
+        (package / f"{name}.py").write_text(text)
 
 
 def test_a_users_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"there is no file .*absent\.py in .*; paths start where snakemake runs"):
-        own_digest(tmp_path / "absent.py")
+        own_digest(tmp_path / "absent.py", ROOT)
     (tmp_path / "broken.py").write_text("def posterior(:\n")
     with pytest.raises(ParameterError, match=r"broken\.py is not Python: .*\(broken\.py, line 1\)"):
-        own_digest(tmp_path / "broken.py")
+        own_digest(tmp_path / "broken.py", ROOT)

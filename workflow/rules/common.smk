@@ -53,7 +53,7 @@ def with_digest(entry):
     target = entry["target"]
     if target["kind"] != "python":
         return entry
-    return {**entry, "target": {**target, "digest": own_digest(Path(target["path"]))}}
+    return {**entry, "target": {**target, "digest": own_digest(Path(target["path"]), ROOT, memory=CODE_MEMORY)}}
 
 
 def ours(path):

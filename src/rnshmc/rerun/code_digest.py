@@ -7,12 +7,12 @@ changed. It is taken from the syntax tree: comments, docstrings, line breaks and
 import ast
 import hashlib
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 from rnshmc.errors import ParameterError
-from rnshmc.rerun.closure import files_beside, import_closure, parsed, script_imports
+from rnshmc.rerun.closure import Closure, files_beside, import_closure, parsed, script_imports
 from rnshmc.rerun.error_classes import error_classes, named_classes
 from rnshmc.rerun.memory import Memory
 
@@ -61,7 +61,16 @@ def code_digest(
     named = sorted(entries)
     closure = import_closure((*script_imports(root / script), *named), root, memory=memory)
     digest = hashlib.sha256("\n".join(named).encode())
-    for file in (script, *closure.files):
+    for said in _said((script, *closure.files), closure, root, registries, memory):
+        digest.update(f"\n{said}".encode())
+    return digest.hexdigest()
+
+
+def _said(
+    files: Iterable[Path], closure: Closure, root: Path, registries: Collection[Path], memory: Memory
+) -> Iterator[str]:
+    """Each file, and a digest of what of it counts."""
+    for file in files:
         text = "" if file == _PACKAGE else (root / file).read_text(encoding="utf-8")
         if classes := json.loads(memory.recall("error classes", text, partial(_error_classes, text))):
             said = named_classes(classes, closure.taken_from(file))
@@ -69,16 +78,22 @@ def code_digest(
             said = memory.recall("meaning without tables", text, partial(meaning, text, tables=False))
         else:
             said = memory.recall("meaning", text, partial(meaning, text))
-        digest.update(f"\n{file.as_posix()} {said}".encode())
-    return digest.hexdigest()
+        yield f"{file.as_posix()} {said}"
 
 
 def _error_classes(text: str) -> str:
     return json.dumps(error_classes(text))
 
 
-def own_digest(file: Path) -> str:
-    """Digest of a user's Python file, and of those of its folder that it imports.
+def own_digest(file: Path, root: Path, *, memory: Memory | None = None) -> str:
+    """Digest of a user's Python file, of those of its folder that it imports, and of what they use of the package.
+
+    Parameters
+    ----------
+    file
+        The user's.
+    root, memory
+        As in `code_digest`: the package is that in its folder ``src``.
 
     Returns
     -------
@@ -97,7 +112,38 @@ def own_digest(file: Path) -> str:
         said = {each.relative_to(file.parent).as_posix(): meaning(each.read_text(encoding="utf-8")) for each in files}
     except (SyntaxError, UnicodeDecodeError) as error:
         raise ParameterError(f"{file} is not Python: {error}") from error
-    return hashlib.sha256(repr(sorted(said.items())).encode()).hexdigest()
+    memory = memory or Memory()
+    exports = _exports((root / _PACKAGE).read_text(encoding="utf-8"))
+    entries = sorted({entry for each in files for entry in _used(each, exports)})
+    closure = import_closure(entries, root, memory=memory)
+    package = list(_said(closure.files, closure, root, (), memory))
+    return hashlib.sha256(repr((sorted(said.items()), entries, package)).encode()).hexdigest()
+
+
+def _exports(text: str) -> dict[str, str]:
+    """The module of each name that the package offers."""
+    for statement in parsed(text).body:
+        if isinstance(statement, ast.Assign) and [ast.unparse(name) for name in statement.targets] == ["EXPORTS"]:
+            return dict(ast.literal_eval(statement.value))
+    return {}
+
+
+def _used(file: Path, exports: Mapping[str, str]) -> Iterator[str]:
+    """What a user's file uses of the package, as entries for `import_closure`."""
+    tree = parsed(file.read_text(encoding="utf-8"), str(file))
+    aliases = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+        if alias.name == "rnshmc"
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in aliases and node.attr in exports:
+            yield f"{exports[node.attr]}:{node.attr}"
+    for entry in script_imports(file):
+        module, _, name = entry.partition(":")
+        yield f"{exports[name]}:{name}" if module == "rnshmc" and name in exports else entry
 
 
 def meaning(text: str, *, tables: bool = True) -> str:
