@@ -11,6 +11,7 @@ from rnshmc.types import Array
 dolfinx = pytest.importorskip("dolfinx")
 
 from rnshmc.fem.diffusion import DiffusionSolver  # noqa: E402
+from rnshmc.fem.linear_system import LinearSystem  # noqa: E402
 from rnshmc.targets.elliptic import EllipticInverseProblem, boundary_pressure  # noqa: E402
 from rnshmc.targets.elliptic_full_jacobian import FullJacobianProblem  # noqa: E402
 from rnshmc.targets.elliptic_settings import EllipticSettings  # noqa: E402
@@ -32,15 +33,20 @@ def position(name: str) -> Array:
 
 @pytest.fixture
 def solves(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often the equation is solved."""
+    """How often the equation is solved, and its system assembled, to be factorised at the next solve."""
     counted: Counter[str] = Counter()
-    solve = DiffusionSolver.solve
+    solve, assemble = DiffusionSolver.solve, LinearSystem.assemble
 
     def counting(self: DiffusionSolver, load: Array) -> Array:
         counted["solves"] += 1
         return solve(self, load)
 
+    def assembling(self: LinearSystem) -> None:
+        counted["assemblies"] += 1
+        assemble(self)
+
     monkeypatch.setattr(DiffusionSolver, "solve", counting)
+    monkeypatch.setattr(LinearSystem, "assemble", assembling)
     return counted
 
 
@@ -66,6 +72,7 @@ def test_every_evaluation_solves_for_the_whole_jacobian(name: str, evaluations: 
     for call in (1, 2):
         getattr(target, name)(q)
         assert solves["solves"] == call * evaluations * (1 + DIM)
+        assert solves["assemblies"] == call * evaluations
 
 
 def test_a_geometry_is_one_evaluation_and_the_second_derivatives(solves: Counter[str]) -> None:
@@ -75,6 +82,6 @@ def test_a_geometry_is_one_evaluation_and_the_second_derivatives(solves: Counter
     target.gradient(q)
     for _ in range(3):
         target.metric_vjp(q, factor)
-    assert solves["solves"] == 1 + DIM + PAIRS
+    assert (solves["solves"], solves["assemblies"]) == (1 + DIM + PAIRS, 1)
     target.metric(q)
     assert solves["solves"] == 2 * (1 + DIM) + PAIRS

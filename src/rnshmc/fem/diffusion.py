@@ -88,7 +88,7 @@ class DiffusionSolver:
         coefficient = fem.Function(compat.function_space(domain, "DG", 0))
         # A rank's own cells come first; nothing is integrated over the others.
         self._c = coefficient.x.array[:own]
-        self._c[:] = np.nan  # No c is equal to it.
+        self.forget()
         self.nodes: Array = self._space.tabulate_dof_coordinates()[:, :2].copy()
         self.centroids: Array = coefficient.function_space.tabulate_dof_coordinates()[:own, :2].copy()
 
@@ -121,6 +121,10 @@ class DiffusionSolver:
             raise NumericalError("diffusion coefficient: not finite and positive in every cell")
         self._c[:] = c
         self._system.assemble()
+
+    def forget(self) -> None:
+        """Make the next `factorise` assemble anew whatever its c is, as a code does that keeps nothing."""
+        self._c[:] = np.nan  # No c is equal to it.
 
     def forward(self) -> Array:
         """Solution u at the nodes, shape (n_nodes,), with the given boundary values.

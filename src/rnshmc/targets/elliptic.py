@@ -87,6 +87,7 @@ class EllipticForwardModel:
     def linearise_anew(self, theta: Array) -> Linearisation:
         """The same, whatever was asked for before, and not kept."""
         c = self._diffusion(theta)
+        self._solver.forget()
         self._solver.factorise(c)
         u = self._solver.forward()
         return Linearisation(theta.copy(), c, u, self._solver, self._modes, self._observe, self._observe_transposed)
