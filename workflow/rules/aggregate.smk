@@ -36,7 +36,7 @@ rule metrics:
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        spec={"discard": config["iterations"]["discard"]},
+        spec=lambda wc: {"discard": iterations(wc.problem, "discard")},
     script:
         "../scripts/metrics.py"
 
