@@ -30,7 +30,7 @@ class Asked(Gaussian):
 def reference(target: Asked, checkpoint: Checkpoint | None = None, **changed: Any) -> Reference:
     settings = {"tolerance": 0.04, "max_batches": 20, "step_size": 0.5, "n_steps": (1, 4), **changed}
     made = ReferenceSettings(chains=CHAINS, batch=BATCH, **settings)
-    return run_reference(target, made, seed=1, problem="gaussian", checkpoint=checkpoint)
+    return run_reference(target, made, start=np.zeros(2), seed=1, problem="gaussian", checkpoint=checkpoint)
 
 
 def test_a_reference_goes_on_with_more_batches_than_it_was_given(tmp_path: Path) -> None:

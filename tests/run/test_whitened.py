@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from rnshmc.errors import ParameterError
+from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.run.chain import Phase
 from rnshmc.run.checkpoint import Checkpoint
+from rnshmc.run.start import start_point
 from rnshmc.run.whitened import WhitenedHMC, explore_whitened
 from rnshmc.targets.gaussian import Gaussian
 from rnshmc.types import Array
@@ -19,7 +20,7 @@ from tests.conftest import z_bound
 MEAN = np.array([30.0, -2.0, 0.5])
 FACTOR = np.array([[10.0, 0.0, 0.0], [0.9, 0.1, 0.0], [0.3, 0.05, 0.01]])
 TARGET = Gaussian(MEAN, FACTOR @ FACTOR.T)
-QUARTER_TURN: dict[str, Any] = {"step_size": 0.5, "n_steps": (3, 3)}
+QUARTER_TURN: dict[str, Any] = {"start": np.zeros(3), "step_size": 0.5, "n_steps": (3, 3)}
 
 
 def explored(iterations: int, **more: Any) -> Phase:
@@ -76,4 +77,34 @@ def test_a_saddle_is_refused() -> None:
             return self.value(q), self.gradient(q)
 
     with pytest.raises(ParameterError, match="not positive definite"):
-        WhitenedHMC.of(Saddle(), **QUARTER_TURN)
+        WhitenedHMC.of(Saddle(), **{**QUARTER_TURN, "start": np.zeros(2)})
+
+
+def test_the_search_for_the_mode_begins_at_the_start() -> None:
+    class Gamma:
+        """U(q) = q - 4 log q: not defined at the origin, the mode is 4 and the curvature there 1/4."""
+
+        dim = 1
+
+        def value(self, q: Array) -> float:
+            if q[0] <= 0.0:
+                raise NumericalError("outside")
+            return float(q[0] - 4.0 * np.log(q[0]))
+
+        def gradient(self, q: Array) -> Array:
+            return 1.0 - 4.0 / q
+
+        def value_and_grad(self, q: Array) -> tuple[float, Array]:
+            return self.value(q), self.gradient(q)
+
+    whitened = WhitenedHMC.of(Gamma(), **{**QUARTER_TURN, "start": np.array([3.0])})
+    assert_allclose([whitened.mode[0], whitened.metric.mass[0, 0]], [4.0, 0.25], rtol=1e-4)
+    with pytest.raises(NumericalError, match="outside"):
+        WhitenedHMC.of(Gamma(), **{**QUARTER_TURN, "start": np.zeros(1)})
+
+
+def test_a_start_of_another_length_is_told() -> None:
+    assert start_point({}, 2).tolist() == [0.0, 0.0]
+    assert start_point({"start": [1, 2]}, 2).tolist() == [1.0, 2.0]
+    with pytest.raises(ParameterError, match="start: 2 coordinates, but the posterior has 3"):
+        start_point({"start": [1, 2]}, 3)

@@ -84,6 +84,7 @@ rule explore_whitened:
             "whitened": problem(wc)["surrogates"][wc.surrogate]["whitened"],
             "entry": target_code(wc),
             "iterations": iterations(wc.problem, "explore"),
+            **start_of(wc.problem),
         },
     script:
         "../scripts/explore_whitened.py"
@@ -152,6 +153,7 @@ rule reference:
             "target": problem(wc)["target"],
             "reference": config["reference"],
             "entry": target_code(wc),
+            **start_of(wc.problem),
         },
     script:
         "../scripts/reference.py"

@@ -7,7 +7,7 @@ def names_of(problem):
 
 
 def start_of(problem):
-    """Where explorations of a problem start, if not at the origin."""
+    """Where explorations of a problem start, and searches for its mode, if not at the origin."""
     return {"start": PROBLEMS[problem]["start"]} if "start" in PROBLEMS[problem] else {}
 
 

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rnshmc.files import sha256
 from rnshmc.random import stream
 from rnshmc.run.checkpoint import Checkpoint
@@ -13,6 +11,7 @@ from rnshmc.run.phases import dynamics, explore
 from rnshmc.run.progress import report_progress
 from rnshmc.run.recording import GradientRecording
 from rnshmc.run.registry import load_target
+from rnshmc.run.start import start_point
 from rnshmc.store.chains import StoredChain, write_chain
 from rnshmc.store.origin import read_origin
 from rnshmc.store.provenance import provenance
@@ -29,12 +28,11 @@ with job(snakemake.log[0]):
     shaped = {**spec, "code": snakemake.params.code}
     checkpoint = Checkpoint.of_job(kept, shaped, reads=snakemake.input, **snakemake.config["checkpoint"])
     target = load_target(spec["target"], data)
-    start = np.array(spec["start"]) if "start" in spec else np.zeros(target.dim)
     recording = GradientRecording(target.dim, start=spec["recorded_from"]) if "recorded_from" in spec else None
     with report_progress(f"{spec['problem']}, exploration, {chain}") as progress:
         phase = explore(
             target,
-            start=start,
+            start=start_point(spec, target.dim),
             iterations=spec["iterations"],
             rng=stream(spec["seed"], spec["problem"], "explore", chain),
             **dynamics(spec["hmc"]),

@@ -10,6 +10,7 @@ from rnshmc.run.job import job
 from rnshmc.run.phases import dynamics
 from rnshmc.run.progress import report_progress
 from rnshmc.run.registry import load_target
+from rnshmc.run.start import start_point
 from rnshmc.run.whitened import explore_whitened
 from rnshmc.store.chains import StoredChain, write_chain
 from rnshmc.store.origin import read_origin
@@ -27,8 +28,10 @@ with job(snakemake.log[0]):
     shaped = {**spec, "code": snakemake.params.code}
     checkpoint = Checkpoint.of_job(kept, shaped, reads=snakemake.input, **snakemake.config["checkpoint"])
     with report_progress(f"{spec['problem']}, whitened exploration, {chain}") as progress:
+        target = load_target(spec["target"], data)
         phase = explore_whitened(
-            load_target(spec["target"], data),
+            target,
+            start=start_point(spec, target.dim),
             iterations=spec["iterations"],
             rng=stream(spec["seed"], spec["problem"], "explore", spec["surrogate"], chain),
             **dynamics(spec["whitened"]),

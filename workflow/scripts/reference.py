@@ -9,6 +9,7 @@ from rnshmc.files import sha256
 from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.job import job
 from rnshmc.run.registry import load_target
+from rnshmc.run.start import start_point
 from rnshmc.store.origin import read_origin
 from rnshmc.store.provenance import provenance
 from rnshmc.store.reference import write_reference
@@ -32,9 +33,11 @@ with job(snakemake.log[0]):
         """Say how far the run has come."""
         log.info("%s: %d draws per chain, Monte Carlo error %.4f sd", spec["problem"], draws, error)
 
+    target = load_target(spec["target"], data)
     found = run_reference(
-        load_target(spec["target"], data),
+        target,
         settings,
+        start=start_point(spec, target.dim),
         seed=spec["seed"],
         problem=spec["problem"],
         progress=report,

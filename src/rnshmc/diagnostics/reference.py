@@ -55,6 +55,7 @@ def run_reference(
     potential: Potential,
     settings: ReferenceSettings,
     *,
+    start: Array,
     seed: int,
     problem: str,
     progress: Callable[[int, float], None] | None = None,
@@ -64,6 +65,8 @@ def run_reference(
 
     Parameters
     ----------
+    start
+        Where the search for the mode starts, shape (dim,).
     progress
         Told the draws per chain so far and the largest Monte Carlo error, in standard deviations, after each batch.
     checkpoint
@@ -76,7 +79,7 @@ def run_reference(
     CheckpointError
         If a checkpoint is damaged, or belongs to another run.
     """
-    whitened = WhitenedHMC.of(potential, step_size=settings.step_size, n_steps=settings.n_steps)
+    whitened = WhitenedHMC.of(potential, start=start, step_size=settings.step_size, n_steps=settings.n_steps)
     kernel, counter = whitened.kernel, whitened.counter
     names = [f"chain{k}" for k in range(1, settings.chains + 1)]
     streams = [stream(seed, problem, "reference", name) for name in names]

@@ -33,11 +33,13 @@ class WhitenedHMC:
     """Counts what the kernel evaluates; the search for the mode is not counted."""
 
     @classmethod
-    def of(cls, potential: Potential, *, step_size: float, n_steps: StepRange) -> Self:
-        """Search the mode from the origin, and take the Hessian there.
+    def of(cls, potential: Potential, *, start: Array, step_size: float, n_steps: StepRange) -> Self:
+        """Search the mode, and take the Hessian there.
 
         Parameters
         ----------
+        start
+            Where the search starts, shape (dim,).
         step_size, n_steps
             Leapfrog step, in posterior standard deviations, and the range of the number of steps.
 
@@ -45,8 +47,10 @@ class WhitenedHMC:
         ------
         ParameterError
             If a setting is out of range, or the Hessian is not positive definite.
+        NumericalError
+            As the potential's, which has to be defined at the start.
         """
-        mode = find_mode(potential, np.zeros(potential.dim))
+        mode = find_mode(potential, start)
         metric = DenseMetric(hessian(potential, mode))
         counter = Counter()
         counted = CountedPotential(potential, counter)
@@ -62,6 +66,7 @@ class WhitenedHMC:
 def explore_whitened(
     potential: Potential,
     *,
+    start: Array,
     step_size: float,
     n_steps: StepRange,
     iterations: int,
@@ -73,7 +78,7 @@ def explore_whitened(
 
     Parameters
     ----------
-    step_size, n_steps
+    start, step_size, n_steps
         As in `WhitenedHMC.of`.
     checkpoint
         Where the exploration is kept while it runs. Its spec has to tell the potential.
@@ -82,10 +87,12 @@ def explore_whitened(
     ------
     ParameterError
         If a setting is out of range, or the Hessian at the mode is not positive definite.
+    NumericalError
+        As the potential's.
     CheckpointError
         If the checkpoint is damaged, or belongs to another chain.
     """
-    whitened = WhitenedHMC.of(potential, step_size=step_size, n_steps=n_steps)
+    whitened = WhitenedHMC.of(potential, start=start, step_size=step_size, n_steps=n_steps)
     if checkpoint is not None:
         checkpoint = checkpoint.extended(whitened={"step_size": step_size, "n_steps": n_steps})
     _, phase = run_phase(
