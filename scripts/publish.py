@@ -81,7 +81,10 @@ def with_tables(page: str, card: pd.DataFrame) -> str:
 
 
 def copy(run: Path) -> None:
-    """Replace docs/results by the tables and figures of a run."""
+    """Replace docs/results by the tables and figures of a run, which has to be whole."""
+    for needed in ("tables/scorecard.csv", "provenance.json"):
+        if not (run / needed).is_file():
+            raise SystemExit(f"{run}: no finished run, for there is no {needed}; nothing was changed")
     shutil.rmtree(DOCS, ignore_errors=True)
     DOCS.mkdir(parents=True)
     for file in (*sorted((run / "tables").glob("*.csv")), run / "provenance.json"):

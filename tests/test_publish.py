@@ -37,6 +37,13 @@ def test_the_page_has_the_counts_of_the_published_scorecard(publish: ModuleType)
         assert verdict_sentence(rows) in page
 
 
+def test_a_folder_without_a_finished_run_costs_nothing(publish: ModuleType, tmp_path: Path) -> None:
+    before = sorted(publish.DOCS.iterdir())
+    with pytest.raises(SystemExit, match=r"no finished run, for there is no tables/scorecard\.csv"):
+        publish.copy(tmp_path)
+    assert sorted(publish.DOCS.iterdir()) == before
+
+
 def test_tables_on_the_page_are_those_of_the_published_scorecard(publish: ModuleType) -> None:
     page = publish.PAGE.read_text(encoding="utf-8")
     assert publish.with_tables(page, pd.read_csv(publish.DOCS / "scorecard.csv")) == page

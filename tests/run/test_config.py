@@ -57,6 +57,15 @@ def test_the_paper_is_consistent() -> None:
         ),
         (changed(["bnak"], "only"), r"only: there is no problem or experiment 'bnak'; there are .*bank"),
         (changed("garch", "experiments", "nng_fig4", "problem"), r"experiments.nng_fig4.problem is 'garch', a garch"),
+        (
+            changed("lr_2000", "experiments", "nng_fig4", "problem"),
+            r"experiments.nng_fig4.problem is 'lr_2000'; .*lr_200",
+        ),
+        (
+            changed("lr_2000", "experiments", "nng_fig5", "problem"),
+            r"experiments.nng_fig5.problem is 'lr_2000'; .*lr_200",
+        ),
+        (changed(["rms_hmc"], "problems", "bank", "without"), r"problems.bank.without names 'rms_hmc'; .*rns_hmc"),
         (changed("probit", "problems", "bank", "target", "kind"), r"problems.bank.target.kind is 'probit'"),
         (
             changed("gp", "problems", "bank", "samplers", "rns_hmc", "surrogate"),

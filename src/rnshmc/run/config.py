@@ -60,6 +60,9 @@ def _complaints(config: Mapping[str, Any]) -> Iterator[str]:
     known = config["problems"].keys() | config["experiments"].keys() | EXPERIMENTS_BESIDE
     for name in sorted(set(config["only"] or ()) - known):
         yield f"only: there is no problem or experiment {name!r}; there are {', '.join(sorted(known))}"
+    for name, entry in config["problems"].items():
+        for sampler in sorted(set(entry.get("without", ())) - entry["samplers"].keys()):
+            yield f"problems.{name}.without names {sampler!r}; there are {', '.join(sorted(entry['samplers']))}"
     for name, problem in selected_problems(config).items():
         yield from _problem_complaints(f"problems.{name}", problem, config["iterations"])
 
@@ -112,6 +115,9 @@ def _network_complaints(experiments: Mapping[str, Any], problems: Mapping[str, A
     if banana["training"] >= banana["iterations"]:
         left = f"which leaves nothing of {banana['iterations']} iterations"
         yield f"experiments.nng_fig2.training is {banana['training']}, {left}"
+    for name in ("nng_fig4", "nng_fig5"):
+        if (problem := experiments[name]["problem"]) not in problems:
+            yield f"experiments.{name}.problem is {problem!r}; there are {', '.join(sorted(problems))}"
     swapped = experiments["nng_fig4"]["problem"]
     kind = problems[swapped]["target"]["kind"] if swapped in problems else "logistic"
     if kind != "logistic":
