@@ -23,7 +23,7 @@ def flat_directions(whitening: Whitening | None, archive: Archive, limits: Judgi
     z, slopes = z[near], slopes[near]
     if len(z) <= archive.dim:
         return np.zeros((0, archive.dim))
-    variances, axes = np.linalg.eigh(np.cov(z.T))
+    variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(z.T)))
     root = axes * np.sqrt(np.maximum(variances, 0.0))
     changes, turned = np.linalg.eigh((slopes @ root).T @ (slopes @ root) / len(z))
     moves = root @ turned
