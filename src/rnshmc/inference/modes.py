@@ -16,7 +16,7 @@ from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.mixture import Mixture, apportioned
 from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.stages.correction import Checked, metropolis
-from rnshmc.inference.stages.descent import Mode, Watch, descend, unwatched
+from rnshmc.inference.stages.descent import Mode, Watch, descend, far_below, unwatched
 from rnshmc.inference.stages.probing import settle
 from rnshmc.types import Array
 
@@ -43,7 +43,8 @@ def settled(job: Job, found: Found, watch: Watch = unwatched) -> Found:
         job.archive.part = Part(mode, others) if others else None
         better = settle(job.archive, mode, job.rng, job.tuning, watch=watch)
         job.archive.part = None
-        if not any(known.near(better.whitening.centre) or _joined(job, known, better) for known in kept):
+        centre, below = better.whitening.centre, far_below(job.archive, job.tuning)
+        if not any(known.near(centre, better.value, below) or _joined(job, known, better) for known in kept):
             kept = (*kept, better)
     most = max(mode.log_mass for mode in kept)
     counted = tuple(mode for mode in kept if mode.log_mass >= most - tuning.negligible)
@@ -56,7 +57,7 @@ def settled(job: Job, found: Found, watch: Watch = unwatched) -> Found:
 
 def descended(job: Job, found: Found, mode: Mode) -> Found:
     """With the mode that one more descent led to, and how many did not lead to another that may count."""
-    wider = found.with_mode(mode)
+    wider = found.with_mode(mode, far_below(job.archive, job.tuning))
     new = len(wider.modes) > len(found.modes)
     least = max((known.log_mass for known in found.modes), default=-np.inf) - job.tuning.modes.hopeless
     quiet = 0 if new and mode.log_mass >= least else found.quiet + 1

@@ -66,10 +66,18 @@ class Mode:
             heights = self.value + 0.5 * (z**2).sum(axis=1)
         return np.minimum(heights, np.finfo(float).max), z @ self.whitening.factor.T
 
-    def near(self, point: Array) -> bool:
-        """Whether a point is nearer to it than draws are."""
+    def near(self, point: Array, value: float = np.inf, below: float = 0.0) -> bool:
+        """Whether a point is nearer to it than draws are, and its potential, if given, not so far below this one's.
+
+        In a wide mode a narrow one may be that near, and a potential far below shows that it is another.
+        """
         reach = 2.0 + 0.5 * np.sqrt(len(point))
-        return bool(np.linalg.norm(self.whitening.whiten(point[None])) < reach)
+        return bool(np.linalg.norm(self.whitening.whiten(point[None])) < reach and value > self.value - below)
+
+
+def far_below(archive: Archive, tuning: Tuning) -> float:
+    """How far below a mode a potential shows that it is not of that mode."""
+    return tuning.probing.lower + tuning.probing.noise * archive.noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +191,7 @@ def descend_on(
     most, each = own.steps if archive.noise < tuning.noise.noisy else own.noisy_steps
     for _ in range(most + each * archive.dim):
         for mode in known:
-            if mode.near(best.point):
+            if mode.near(best.point, best.value, far_below(archive, tuning)):
                 return mode
         seen = secants(whitening, best, path, tuning.curvatures.third_order)
         whitening = improved(whitening.moved(best.point), seen.hessian(), tuning.curvatures)
