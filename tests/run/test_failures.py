@@ -80,7 +80,7 @@ def test_a_failed_job_is_named_with_its_log(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", ["died with <Signals.SIGKILL: 9>", "returned non-zero exit status 137."])
 def test_a_killed_job_needs_memory(error: str) -> None:
-    assert "--set-resources fit:mem_mb" in explain("fit", ["a.npz"], [], error, quiet_log=False)
+    assert "mem_mb of fit under set-resources in the profile" in explain("fit", ["a.npz"], [], error, quiet_log=False)
 
 
 def test_the_end_of_a_log_that_nobody_saw_is_shown_and_a_missing_launcher_explained(tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ def test_a_job_that_the_system_kills_for_its_memory(
 ) -> None:
     (job,) = (process for process in processes(begun) if any(".sample.py" in word for word in process.cmdline()))
     job.kill()
-    told = f"Rule sample failed to make results/test/{JOB}", "It was killed", "--set-resources sample:mem_mb"
+    told = f"Rule sample failed to make results/test/{JOB}", "It was killed", "mem_mb of sample under set-resources"
     assert_trouble(ended(running), begun, before, *told, GOES_ON)
 
 
