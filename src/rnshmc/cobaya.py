@@ -107,7 +107,9 @@ class RNSHMC(Sampler):  # type: ignore[misc]
         and external ones, which need not be. Parameters as `samples`.
         """
         chosen = self.samples(combined, skip_samples, to_getdist)
-        return {} if self._result is None else {"sample": chosen, **self._evidence(), "result": self._result}
+        if self._result is None:  # on the other processes, which have the draws where they are combined
+            return {} if chosen is None else {"sample": chosen}
+        return {"sample": chosen, **self._evidence(), "result": self._result}
 
     @classmethod
     def output_files_regexps(cls, output: Any, *, minimal: bool = False, **_: Any) -> list[Any]:

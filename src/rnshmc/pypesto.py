@@ -64,7 +64,8 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
     def initialize(self, problem: Problem, x0: Any) -> None:
         """Take a problem, and one start or several; without one, the middle of the bounds.
 
-        Starts on a bound, or beyond, are moved inside by `MARGIN` of what is between the bounds.
+        Starts on a bound, or beyond, are moved inside by `MARGIN` of what is between the bounds, or of the bound's own
+        size and 1 where there is but one.
 
         Raises
         ------
@@ -77,7 +78,9 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         starts = np.atleast_2d(0.5 * (low + high) if x0 is None else np.asarray(x0, dtype=np.float64))
         if starts.shape[1] == problem.dim_full:
             starts = starts[:, problem.x_free_indices]
-        width = np.where(np.isfinite(high - low), high - low, 0.0)
+        # Where one bound is infinite, by the size of the other.
+        sizes = 1.0 + np.where(np.isfinite(low), np.abs(low), np.where(np.isfinite(high), np.abs(high), 0.0))
+        width = np.where(np.isfinite(high - low), high - low, sizes)
         self._starts = np.clip(starts, low + MARGIN * width, high - MARGIN * width)
         self._problem, self.result = problem, None
 
@@ -192,8 +195,10 @@ def least_squares(problem: Problem, x: Array) -> tuple[LeastSquares, float]:
     if not objective.has_res:
         raise ParameterError("outputs: the objective has no residuals; sample without outputs=True")
     residuals = Residuals(problem)
-    middle = np.where(np.isfinite(problem.lb + problem.ub), 0.5 * (problem.lb + problem.ub), x + 1.0)
-    found = [(float(objective(point)), residuals(point)) for point in (x, x + STEP * (middle - x))]
+    # Towards the bound that is farther away: it moves each coordinate.
+    up, down = (np.where(np.isfinite(side), np.abs(side - x), 1.0) for side in (problem.ub, problem.lb))
+    beside = x + STEP * np.where(up >= down, up, -down)
+    found = [(float(objective(point)), residuals(point)) for point in (x, beside)]
     constants = [value - 0.5 * float(rest @ rest) for value, rest in found]
     largest = max(1.0, *(abs(value) for value, _ in found))
     if not abs(constants[1] - constants[0]) < ROUNDING * largest:

@@ -125,6 +125,16 @@ def test_the_user_may_change_the_argument() -> None:
     assert (point == X).all()
 
 
+def test_a_gradient_is_at_the_point_whatever_the_function_did_to_its_argument() -> None:
+    def careless(x: Array) -> float:
+        x *= 0
+        return 0.0
+
+    answer, _ = Density(careless, lambda x: 3.0 * x).evaluate(X, gradient=True)
+    assert answer.gradient is not None
+    assert (answer.gradient == -3.0 * X).all()
+
+
 def test_a_server_that_is_gone_is_no_failure_of_the_point() -> None:
     def gone(x: Array) -> float:
         raise EvaluationError("gone")

@@ -1,8 +1,11 @@
 """Runs of forward models whose outputs are emulated: kept, given, failed, and counted."""
 
+import json
 import math
 import re
+import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,6 +118,43 @@ def test_failed_runs_are_avoided_and_told() -> None:
 
     result = sampled(decaying(forward=fragile))
     assert any("evaluations failed" in f.text and "no convergence" in f.text for f in result.verdict.findings)
+
+
+@pytest.mark.parametrize("failure", ["raised", "nan", "late"])
+def test_a_file_with_runs_that_failed_is_read_again(failure: str, tmp_path: Path) -> None:
+    def fragile(x: Array) -> Array:
+        if x[1] > 0.15 and failure == "raised":
+            raise RuntimeError("no convergence")
+        if x[1] > 0.15 and failure == "late":
+            time.sleep(60.0)
+        return np.where(x[1] > 0.15, math.nan, decay(x))
+
+    settings: dict[str, Any] = {"filepath": tmp_path / "runs.jsonl", "draws": 100}
+    if failure == "late":
+        settings |= {"pool": 2, "time_limit": 0.5, "budget": 10}
+    first = sampled(decaying(forward=fragile), **settings)
+    assert any("evaluations failed" in finding.text for finding in first.verdict.findings)
+    again = sampled(decaying(forward=fragile), **settings)
+    assert again.spent.units <= first.spent.units
+    if failure != "late":
+        np.testing.assert_array_equal(again.draws, first.draws)
+        assert again.verdict.level == first.verdict.level
+    assert len(read_all(tmp_path / "runs.jsonl")) >= first.spent.points
+
+
+def test_failed_runs_of_an_earlier_version_are_read(tmp_path: Path) -> None:
+    """They had the parameters of the likelihood, too, and a log density in place of outputs."""
+    path = tmp_path / "runs.jsonl"
+    lines = (
+        {"format": "rnshmc runs 1", "names": ["a", "r"]},
+        {"x": [0.1, 0.2, 0.5], "log_density": None, "failure": "it took longer than time_limit = 1 s"},
+        {"x": [0.1, 0.2], "outputs": [1.0, None]},
+    )
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    late, whole = read_all(path)
+    assert (late.point.tolist(), late.failed, late.run) == ([0.1, 0.2], True, None)
+    assert whole.run is not None
+    assert np.isnan(whole.run.outputs).tolist() == [False, True]
 
 
 def test_the_same_seed_gives_the_same_result_with_processes() -> None:

@@ -65,6 +65,15 @@ def test_gradients_are_exact_to_their_kind_of_rounding(name: str) -> None:
     np.testing.assert_allclose(found, exact, rtol=1e-6, atol=1e-6 * np.abs(exact).max())
 
 
+def test_slopes_of_a_scipy_distribution_hold_near_the_end_of_its_support() -> None:
+    """Its density may be a power of the distance from there: of gamma(0.1), x^-0.9."""
+    law = stats.gamma(0.1)
+    x = law.ppf([1e-4, 1e-2, 0.1, 0.3])[:, None]
+    found = make_prior({"a": law}, ["a"]).potential(x)[1]
+    # The error of a central difference of log x with steps of 1e-3 x is (1e-3)^2 / 3 of it.
+    np.testing.assert_allclose(found, 1.0 - (0.1 - 1.0) / x, rtol=1e-6)
+
+
 @univariate
 def test_outside_the_support_the_potential_is_infinite(name: str) -> None:
     given, _, support = UNIVARIATE[name]

@@ -9,6 +9,7 @@ import arviz
 import pytest
 
 from rnshmc.errors import DataError, ParameterError
+from rnshmc.inference import settings
 from rnshmc.inference.settings import run_file
 
 MODEL = """
@@ -71,6 +72,16 @@ def test_mistakes_are_told_by_key(folder: Path, old: str, new: str, message: str
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(ParameterError, match=message):
         run_file(path)
+
+
+def test_evaluations_and_priors_may_stand_in_the_file(folder: Path) -> None:
+    evaluations = "evaluations: {points: [[2.0, 2.0]], log_densities: [0.0]}"
+    (folder / "settings.yaml").write_text(f"{SETTINGS}\n{evaluations}\n")
+    assert run_file(folder / "settings.yaml")[0].verdict.level == "good"
+    for prior, expected in (([0.0, 1.0], (0.0, 1.0)), (["normal", 0, 1], ("normal", 0, 1))):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(settings, "UMBridge", lambda url, prior=None: prior)
+            assert settings.make_target({"kind": "umbridge", "url": "here", "prior": prior}, folder) == expected
 
 
 def test_a_file_that_cannot_be_read_is_told_in_one_line(folder: Path) -> None:

@@ -4,7 +4,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +14,14 @@ import rnshmc
 from rnshmc.errors import DataError
 from rnshmc.inference.result.arviz_view import by_origin
 from rnshmc.inference.result.plots import FIGURES
+from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.stages.correction import largest_rhat
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 from tests.conftest import z_bound
+
+WHITE = Whitening(np.zeros(1), np.eye(1))
 
 
 def gamma(x: Array) -> tuple[float, Array]:
@@ -84,6 +90,14 @@ def test_more_draws_have_the_corrected_moments(result: rnshmc.Result, stopped: r
     assert result.resample(10, seed=2).tobytes() != result.resample(10).tobytes()
     with pytest.raises(rnshmc.ParameterError, match="resample: no surrogate was used"):
         stopped.resample(10)
+
+
+def test_more_draws_than_a_surrogate_has_repeat_where_nothing_was_checked() -> None:
+    unchecked: Any = SimpleNamespace(checked=np.zeros((0, 1)), draws=np.arange(10.0)[:, None])
+    for count, most in ((6, 1), (25, 3)):
+        rows, of_surrogate = resampled(unchecked, WHITE, count, np.random.default_rng(1), DEFAULT.resampling)
+        times = np.unique(rows, return_counts=True)[1]
+        assert (len(rows), times.max(), of_surrogate) == (count, most, True)
 
 
 def test_chains_for_arviz_are_those_that_draws_come_from() -> None:

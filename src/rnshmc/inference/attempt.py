@@ -16,11 +16,19 @@ from rnshmc.inference.result.evidence import log_evidence
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.stages.bends import Bent, better_bend, no_bend
-from rnshmc.inference.stages.correction import Checked, check, draw_surrogate, largest_rhat, metropolis
-from rnshmc.inference.stages.descent import Mode
+from rnshmc.inference.stages.correction import (
+    Checked,
+    check,
+    draw_surrogate,
+    largest_rhat,
+    metropolis,
+    without_density,
+)
+from rnshmc.inference.stages.descent import Mode, far_below
 from rnshmc.inference.stages.noise import measure_noise
 from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.training import Trained, train
+from rnshmc.inference.surrogate.tails import Tails
 from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array
@@ -97,7 +105,7 @@ def _below(job: Job, found: Found, further: float = 0.0) -> Array | None:
     if len(found.modes) > 1 or job.archive.part is not None or not len(known.values):
         return None
     [mode], best = found.modes, int(np.argmin(known.values))
-    least = tuning.probing.lower + tuning.probing.noise * job.archive.noise + further
+    least = far_below(job.archive, tuning) + further
     return None if known.values[best] > mode.value - least else np.asarray(known.points[best])
 
 
@@ -115,7 +123,10 @@ def attempt(job: Job, found: Found) -> Iterator[Found]:
             if _unexplained(job, found, trained):
                 better = _better_bend(job, found, trained)
                 if better is not None:
-                    yield from attempt(job, gone_over(job, found, better))
+                    # At once: what was found is in other coordinates than the archive's, should the run end here.
+                    bent = gone_over(job, found, better)
+                    yield bent
+                    yield from attempt(job, bent)
                     return
                 found = replace(found, unbent=len(job.archive.slopes().points))
         measure_noise(job.archive, trained.posterior, job.rng, job.tuning.noise)
@@ -227,19 +238,26 @@ def _unfinished(job: Job, found: Found, trained: Trained) -> Found:
 
 
 def _corrected(job: Job, found: Found, trained: Trained, drawn: Array, checked: Checked) -> Found:
-    posterior, tails, process = trained.posterior, trained.tails, job.tuning.process
+    posterior, process = trained.posterior, job.tuning.process
+    behind = without_density(job.archive, posterior, drawn)
+    tails = trained.tails.joined(_excess(behind, len(checked.values)))
     if job.archive.served(job.tuning.training.fewest) and np.isnan(job.archive.surrogate_error):
         surrogate = unchecked(job.archive, trained, drawn, job.rng, job.tuning, aim=job.aim)
     else:
         surrogate = corrected_by(posterior, drawn, checked, tails, job.rng, process, aim=job.aim)
-    evidence = _evidence(job, trained, drawn, checked)
+    evidence = _evidence(job, replace(trained, tails=tails), drawn, checked)
     exact = metropolis(checked, job.rng, job.tuning.correction)
-    return replace(found, surrogate=surrogate, log_evidence=evidence, exact=exact)
+    return replace(found, surrogate=surrogate, log_evidence=evidence, exact=exact, beyond=len(behind))
+
+
+def _excess(behind: Array, checks: int) -> Tails:
+    """What a surrogate may have in excess at points without density: the mass of one of so many checked draws."""
+    return Tails(behind, np.full(len(behind), 1.0 / max(len(behind) * checks, 1)))
 
 
 def _evidence(job: Job, trained: Trained, drawn: Array, checked: Checked) -> Estimate:
     """By the surrogate that the checked draws are of."""
-    weights = smoothed(-checked.differences[~checked.failed])
+    weights = smoothed(-checked.differences)
     return log_evidence(trained.posterior, drawn, weights, trained.tails, job.rng.spawn(1)[0])
 
 

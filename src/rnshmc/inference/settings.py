@@ -54,7 +54,7 @@ def run_file(path: Path) -> tuple[Result, Path]:
     _check_output(output)
     target = make_target(settings.pop("target"), folder)
     for key in _PATHS:
-        if settings.get(key) is not None:
+        if isinstance(settings.get(key), str):
             settings[key] = folder / settings[key]
     return sample(target, settings.pop("x0"), **settings), output
 
@@ -116,6 +116,8 @@ def make_target(entry: Any, folder: Path) -> Any:
             if isinstance(prior := keys.get("prior"), Mapping):
                 check_keys(prior, {"mean", "sd"}, required=("mean", "sd"), where="target, prior")
                 keys["prior"] = (prior["mean"], prior["sd"])
+            elif isinstance(prior, list):  # YAML has no tuples
+                keys["prior"] = tuple(prior)
             return UMBridge(**keys)
         case kind:
             raise ParameterError(f"target: kind is {kind!r}; there are python and umbridge")

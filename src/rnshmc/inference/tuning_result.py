@@ -77,6 +77,8 @@ class Judging:
     """Standard errors between observed and predicted acceptance that are not chance."""
     accepted: float = 0.1
     """Acceptance below which chains hardly move."""
+    enough: int = 200
+    """Checked draws from which on those without density tell what is behind an edge: as `Correction.telling`."""
     failing: float = 0.1
     """Share of failed evaluations from which on a region may be missing."""
     noisy: float = 0.05

@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -200,13 +201,13 @@ class Archive:
         return sys.maxsize if self._evaluations.budget is None else self._evaluations.budget - self.spent.units
 
     @property
-    def failures(self) -> tuple[Evaluation, ...]:
-        """Failed evaluations of this run and earlier ones."""
-        return tuple(found for found in self._by_point.values() if found.failure is not None)
+    def failures(self) -> tuple[Counter[str], int]:
+        """Reasons of failures, each with how often, and the number of all evaluations, of this run and earlier ones."""
+        return Counter(one.failure for one in self._by_point.values() if one.failure is not None), len(self._by_point)
 
-    def zeros(self) -> Array:
-        """Points where the density is zero, shape (n, d)."""
-        found = [one.point for one in self._by_point.values() if one.failure is None and one.value == math.inf]
+    def zeros(self, *, failed: bool = False) -> Array:
+        """Points where the density is zero, and those where the evaluation failed if asked for, shape (n, d)."""
+        found = [one.point for one in self._by_point.values() if one.value == math.inf and (failed or not one.failed)]
         return np.array(found).reshape(-1, self.dim)
 
     def evaluate(self, points: Array, stage: str, *, gradient: bool = True) -> list[Evaluation]:

@@ -86,15 +86,15 @@ class Density:
 
     def _ask(self, x: Array, gradient: bool, bill: _Bill) -> tuple[Any, Any]:
         """Value and gradient as the user's functions return them; each call is counted before it is made."""
-        x = x.copy()  # the user's function may modify it
+        # Copies, for the user's functions may modify what they are given.
         if self.both is not None and gradient:
             bill.values += 1
             bill.gradients += 1
-            value, slope = self.both(x)
+            value, slope = self.both(x.copy())
             return value, slope
         if self._in_jax is None:
             bill.values += 1
-            result = self.function(x)
+            result = self.function(x.copy())
             if _is_pair(result):
                 return self._pair(result, bill)
             if self.gradient is not None or not is_jax(result):
@@ -102,7 +102,7 @@ class Density:
                     return result, None
                 bill.value = _number(result)
                 bill.gradients += 1
-                return result, self.gradient(x)
+                return result, self.gradient(x.copy())
             # Most likely in single precision: from now on, this worker requests doubles from JAX.
             self._in_jax = Differentiated(self.function)
         bill.values += 1

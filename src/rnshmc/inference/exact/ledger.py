@@ -91,7 +91,7 @@ class Ledger:
         StoreError
             If the disk is full or the file cannot be written.
         """
-        self._write(written(found))
+        self._write(written(found, len(self.names), runs=self._runs))
 
     def forget(self) -> None:
         """Remove the evaluations appended since the file was opened."""

@@ -33,17 +33,20 @@ def format_of(runs: bool) -> str:
     return _RUNS if runs else _DENSITIES
 
 
-def written(found: Evaluation) -> dict[str, Any]:
-    """An evaluation as the content of a line."""
+def written(found: Evaluation, dim: int, *, runs: bool) -> dict[str, Any]:
+    """An evaluation as the content of a line, of a file of runs or of log densities of ``dim`` parameters."""
+    # A run that no worker answered for is at the parameters of the likelihood, too, behind those of the model.
+    x = found.point[:dim].tolist()
     why = {} if found.failure is None else {"failure": found.failure}
-    if found.run is not None:
-        run = found.run
-        parts = {name: part.tolist() for name in _PARTS if (part := getattr(run, name)) is not None}
+    if runs:
+        # JSON has no NaN: outputs that are not finite are null, as the whole of a failed run is.
+        outputs = None if found.run is None else [y if math.isfinite(y) else None for y in found.run.outputs.tolist()]
+        parts = {name: part.tolist() for name in _PARTS if (part := getattr(found.run, name, None)) is not None}
         asked: dict[str, Any] = {"derivatives": True} if found.with_gradient else {}
-        return {"x": found.point.tolist(), "outputs": run.outputs.tolist(), **parts, **asked, **why}
+        return {"x": x, "outputs": outputs, **parts, **asked, **why}
     gradient = None if found.gradient is None else (-found.gradient).tolist()
     asked = {"gradient": gradient} if found.with_gradient else {}
-    return {"x": found.point.tolist(), "log_density": _plain(found), **asked, **why}
+    return {"x": x, "log_density": _plain(found), **asked, **why}
 
 
 def parse_all(lines: Sequence[str], path: Path) -> tuple[Evaluation, ...]:
@@ -114,7 +117,9 @@ def _evaluation(line: str, where: str, dim: int) -> Evaluation:
 def _run(line: str, where: str, dim: int) -> Evaluation:
     try:
         entry = json.loads(line)
-        point, outputs = np.array(entry["x"], dtype=np.float64), entry["outputs"]
+        # Failed runs had no key outputs before, and the parameters of the likelihood behind those of the model.
+        missing = "outputs" not in entry and "failure" in entry
+        point, outputs = np.array(entry["x"], dtype=np.float64)[:dim], None if missing else entry["outputs"]
         parts = {name: np.array(entry[name], dtype=np.float64) for name in _PARTS if name in entry}
         run = None if outputs is None else Run(np.array(outputs, dtype=np.float64), **parts)
     except (ValueError, TypeError, KeyError) as error:

@@ -68,7 +68,10 @@ class Posed:
             return replace(found, point=theta)
         predictors = self.observed.predictors(found.run.outputs[None])
         if not np.isfinite(predictors).all():
-            which = self.observed.present[np.argmin(np.isfinite(found.run.outputs[self.observed.present]))]
+            present = self.observed.present
+            # Where each predictor is of one output, the one at fault: of a finite count below zero, say.
+            there = predictors[0] if predictors.shape[1] == len(present) else found.run.outputs[present]
+            which = present[np.argmin(np.isfinite(there))]
             failure = f"the model's output {which} is {found.run.outputs[which]:g}"
             return replace(found, point=theta, value=math.inf, gradient=None, failure=failure)
         values, slopes, by_theta = self.potential(theta[None], predictors)

@@ -59,7 +59,7 @@ def inference_data(
     if draws is None:
         shown["sample_stats"] = {"lp": log_densities}
     else:
-        shown["exact"] = {**exact, "lp": log_densities}
+        shown["exact"] = {"lp": log_densities, **exact}
     if observed:
         shown["observed_data"] = dict(observed)
     data = (_tree if since_one() else _inference_data)(shown, labelled, attributes)

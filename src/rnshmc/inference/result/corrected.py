@@ -9,7 +9,7 @@ from rnshmc.inference.result.estimates import Estimate, Moments, spread
 from rnshmc.inference.result.long_tails import excess_variance
 from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.tails import Tails
-from rnshmc.inference.surrogate.weights import Weights
+from rnshmc.inference.surrogate.weights import Weights, zero_variance
 from rnshmc.types import Array
 
 GROSS = 3.0
@@ -97,6 +97,8 @@ class Corrected(Moments):
         expected = expected * np.minimum(1.0, plain.var(axis=0) / own)
         correction, variance = expected, spread
         if len(self.checked) > 1:
+            # Of what has no density the process knows nothing: it shifts a mean by so many standard deviations at most.
+            spread = spread + plain.var(axis=0) * zero_variance(self.differences)
             measured, noise = self._measured(np.asarray(function(self.checked)) - mean)
             noise = np.maximum(noise, excess / len(self.checked))
             if self.base is not None:

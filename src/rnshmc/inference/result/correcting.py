@@ -30,16 +30,15 @@ def corrected_by(
 ) -> Corrected:
     """Ingredients of corrected expectations, from draws of the surrogate in x, (chains, n, d), and exact values.
 
-    Failed evaluations are left out; points of zero density have weight 0. ``doubt`` is a factor on the variance of the
-    process.
+    Points of zero density, and those where the evaluation failed, have weight 0. ``doubt`` is a factor on the variance
+    of the process.
 
     Raises
     ------
     FitError
         If the covariance of the surrogate's process cannot be factored.
     """
-    kept = ~checked.failed
-    points, differences = checked.points[kept], checked.differences[kept]
+    points, differences = checked.points, checked.differences
     with _factored():
         paths = draw_paths(
             posterior, _ends(posterior, draws), rng, tuning, checked=points, differences=differences, doubt=doubt
@@ -73,15 +72,18 @@ def cross_fitted(
         If the covariance of the surrogate's process cannot be factored.
     """
     assert isinstance(posterior.kernel, EmulatedPotential)
-    kept = ~checked.failed
-    points, values = checked.points[kept], checked.values[kept]
-    without, variances = posterior.kernel.held_out(points)
-    without = without + posterior.kernel.offset
-    differences = np.where(np.isfinite(values), values - without, np.inf)
+    points, ran = checked.points, ~checked.failed
+    held, of_ran = posterior.kernel.held_out(points[ran])
+    # Where a run failed it is in no surrogate.
+    without, variances = np.zeros(len(points)), np.zeros(len(points))
+    without[ran], variances[ran] = held + posterior.kernel.offset, of_ran
+    finite = np.isfinite(checked.values)
+    differences = np.full(len(points), np.inf)
+    differences[finite] = checked.values[finite] - without[finite]
     # Where the density is 0, the earlier surrogate is not known from U - V.
-    earlier = np.where(np.isfinite(values), values - checked.differences[kept], without)
+    earlier = without.copy()
+    earlier[finite] = checked.values[finite] - checked.differences[finite]
     base = smoothed(earlier - without).weights
-    finite = np.isfinite(differences)
     doubt = inflation(variances[finite], differences[finite])
     with _factored():
         paths = draw_paths(posterior, _ends(posterior, draws), rng, tuning, doubt=doubt)

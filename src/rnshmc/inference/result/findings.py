@@ -1,6 +1,5 @@
 """What a run has found so far, and the outcome made of it."""
 
-from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,8 +57,8 @@ class Found:
         Its draws in x, (chains, n, d).
     surrogate_rhat
         Largest R-hat of these chains in the coordinates of x behind the bend; NaN where nobody asked for it.
-    checked
-        Draws among them with exact values.
+    checked, beyond
+        Draws among them with exact values, and the number of points without density where draws are expected.
     surrogate, mixture
         Ingredients of corrected expectations; of several modes, the latter.
     log_evidence
@@ -97,6 +96,7 @@ class Found:
     surrogate: Corrected | None = None
     mixture: Mixture | None = None
     log_evidence: Estimate = UNKNOWN
+    beyond: int = 0
     exact: Exact | None = None
     rows: tuple[Array, bool] | None = None
     blocks: tuple[tuple[Array, Array, float], ...] = ()
@@ -106,16 +106,20 @@ class Found:
     wall: Wall | None = None
     doubts: tuple[str, ...] = ()
 
-    def with_mode(self, mode: Mode) -> "Found":
-        """With one more mode, unless it is known: nearer to a known one than draws are."""
-        if any(known.near(mode.whitening.centre) for known in (*self.modes, *self.left_out)):
+    def with_mode(self, mode: Mode, below: float = np.inf) -> "Found":
+        """With one more mode, unless it is known: nearer to a known one than draws are, and not so far below it.
+
+        One that is so far below takes the place of those that are as near to it, for they were on the way to it.
+        """
+        if any(known.near(mode.whitening.centre, mode.value, below) for known in (*self.modes, *self.left_out)):
             return self
-        return replace(self, modes=(*self.modes, mode))
+        others = (known for known in self.modes if not (mode.near(known.whitening.centre) and known.value > mode.value))
+        return replace(self, modes=(*others, mode))
 
     def forgetting_the_surrogate(self) -> "Found":
         """Before another one is trained: what was checked is of the last one."""
         empty = replace(self, surrogate_draws=None, surrogate_rhat=np.nan, checked=None, surrogate=None, exact=None)
-        return replace(empty, log_evidence=UNKNOWN, refused=False)
+        return replace(empty, log_evidence=UNKNOWN, refused=False, beyond=0)
 
     def straightened(self, bend: Bend) -> "Found":
         """In coordinates without the bend, behind which everything was found; curvatures there are not known."""
@@ -199,7 +203,9 @@ def outcome_of(
         modes=_modes(found, surrogate, archive.bend),
         left_out=_left_out(found),
         uninformed=flat_directions(found.whitening, archive, tuning.judging),
-        failures=dict(Counter(one.failure or "" for one in archive.failures)),
+        failures=dict(archive.failures[0]),
+        known=archive.failures[1],
+        beyond=found.beyond,
         noise=archive.noise,
         wall=found.wall,
         emulated=_emulated(found),

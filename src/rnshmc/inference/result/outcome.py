@@ -78,8 +78,11 @@ class Outcome:
         largest.
     uninformed
         Directions in which the potential hardly curves, rows of unit length in x; (0, d) if there are none.
-    failures
-        Reasons of failed evaluations, each with how often.
+    failures, known
+        Reasons of failed evaluations, each with how often, and the number of all evaluations, of this run and earlier
+        ones.
+    beyond
+        Number of points without density where the surrogate in use expects draws.
     noise
         Standard deviation of the noise of the potential; 0 where none was seen.
     wall
@@ -124,6 +127,8 @@ class Outcome:
     left_out: tuple[ModeFound, ...]
     uninformed: Array
     failures: dict[str, int]
+    known: int
+    beyond: int
     noise: float
     wall: Wall | None
     emulated: EmulatedPotential | None

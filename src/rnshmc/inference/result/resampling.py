@@ -17,10 +17,12 @@ def resampled(
     They are the surrogate's draws, with the weights nearest to uniform (in relative entropy) that give each whitened
     coordinate its corrected mean and variance. If some of them are known to have density zero, or the checked draws'
     weights are uneven, or there are no such weights, they are the checked draws with their importance weights: exact,
-    and repeated. If nothing was checked, they are the surrogate's draws as they are.
+    and repeated. If nothing was checked, they are the surrogate's draws as they are, repeated if too few.
     """
     if not len(corrected.checked):
-        return corrected.draws[rng.permutation(len(corrected.draws))[:count]], True
+        available = len(corrected.draws)
+        chosen = rng.permutation(available) if count <= available else _systematic(np.ones(available), count, rng)
+        return corrected.draws[chosen[:count]], True
     usable = np.isfinite(corrected.differences).all() and corrected.weights.efficiency >= tuning.even_enough
     weights = _moment_weights(corrected, whitening, tuning) if usable else None
     if weights is None:

@@ -201,10 +201,22 @@ def _failures(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
         return
     count = sum(outcome.failures.values())
     reason, times = max(outcome.failures.items(), key=lambda item: item[1])
-    share = count / max(outcome.spent.values, 1)
+    share = count / max(outcome.known, 1)
     yield Finding(
         "doubtful" if share > limits.failing else "good",
         f"{count} evaluations failed and count as density 0; most often ({times}): {reason}",
+    )
+
+
+def _edges(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+    if not outcome.beyond or outcome.checked is None:
+        return
+    count, drawn = len(outcome.checked.values), int(np.count_nonzero(~np.isfinite(outcome.checked.values)))
+    unsure = count < limits.enough or drawn > limits.failing * count
+    yield Finding(
+        "doubtful" if unsure else "good",
+        f"The density is 0, or fails, at {outcome.beyond} points where the surrogate expects draws, and at {drawn} of "
+        f"{count} checked draws: corrections rest on these alone, for the surrogate knows of no edge there.",
     )
 
 
@@ -235,6 +247,7 @@ _CHECKS: tuple[Callable[[Outcome, Judging], Iterator[Finding]], ...] = (
     _chains,
     modes_told,
     _failures,
+    _edges,
     _target,
 )
 

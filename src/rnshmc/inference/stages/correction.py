@@ -17,6 +17,8 @@ from rnshmc.inference.tuning import Correction, Tuning
 from rnshmc.types import Array
 
 STAGE = "correction"
+EXPECTED = 0.99
+"""Share of the surrogate's draws that are not above what is expected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +126,9 @@ def check(
         When the budget ends, after what it allows.
     """
     order = scattered(draws, rng)
-    checked = Checked.none(archive.dim)
+    checked, edged = Checked.none(archive.dim), len(without_density(archive, posterior, draws)) > 0
     for _ in range(tuning.correction.rounds):
-        wanted = min(_needed(checked, aim, variance, tuning), len(order)) - len(checked.values)
+        wanted = min(_needed(checked, aim, variance, tuning, edged=edged), len(order)) - len(checked.values)
         if wanted <= 0:
             break
         # What the budget allows of a round; the next one then raises.
@@ -134,9 +136,23 @@ def check(
         points = points[: max(1, archive.affordable(points))]
         archive.expected_units = archive.spent.units + wanted
         checked = checked.joined(checked_at(archive, posterior, points))
-        variance = weight_variance(checked.differences[~checked.failed])
+        variance = weight_variance(checked.differences)
         archive.surrogate_error = float(np.sqrt(variance))
         yield checked
+
+
+def without_density(archive: Archive, posterior: SurrogatePosterior, draws: Array) -> Array:
+    """Points evaluated so far, (n, d), where draws of the surrogate are expected and there is no density.
+
+    Draws are expected where the surrogate's potential is not above 99% of those of its draws, (chains, n, d). Where the
+    evaluation failed there is no density. Behind an edge across several coordinates, say, the surrogate goes on as it
+    does before, and a few draws may all be on this side of it.
+    """
+    points = archive.zeros(failed=True)
+    if not len(points):
+        return points
+    highest = np.quantile(posterior.values(draws[:, -1]), EXPECTED)
+    return np.asarray(points[posterior.values(points) <= highest])
 
 
 def checked_at(archive: Archive, posterior: SurrogatePosterior, points: Array) -> Checked:
@@ -147,16 +163,17 @@ def checked_at(archive: Archive, posterior: SurrogatePosterior, points: Array) -
     return Checked(points, values, values - posterior.values(points), failed)
 
 
-def _needed(checked: Checked, aim: float, variance: float, tuning: Tuning) -> int:
+def _needed(checked: Checked, aim: float, variance: float, tuning: Tuning, *, edged: bool) -> int:
     """Exact values in all, after those that there are.
 
-    A single large weight among few must not decide at once how many there are to be.
+    A single large weight among few must not decide at once how many there are to be. Where there is an edge that the
+    surrogate does not know, a few draws do not tell what is behind it.
     """
     needed, have = checks_for(aim, variance, tuning.training), len(checked.values)
     if not have:
-        return min(needed, tuning.correction.first)
+        return tuning.correction.first if edged else min(needed, tuning.correction.first)
     most = tuning.correction.factor * have
-    if smoothed(-checked.differences[~checked.failed]).heavy:
+    if edged or smoothed(-checked.differences).heavy:
         needed = max(needed, min(most, tuning.correction.telling))
     return min(needed, most)
 

@@ -85,3 +85,9 @@ def weight_variance(differences: Array) -> float:
         return math.inf
     weights = np.exp(np.clip(np.median(finite) - differences, *EXPONENTS))
     return float(((weights - 1.0) ** 2).sum() / (len(weights) - 1))
+
+
+def zero_variance(differences: Array) -> float:
+    """Variance of the weights over their squared mean that those of draws without density, zero, add."""
+    share = float(np.mean(~np.isfinite(differences))) if len(differences) else 0.0
+    return share / (1.0 - share) if share < 1.0 else np.inf

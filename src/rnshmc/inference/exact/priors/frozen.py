@@ -10,6 +10,10 @@ from rnshmc.inference.exact.priors.named import centre_of, scale_of
 from rnshmc.inference.exact.rows import STEP
 from rnshmc.types import Array
 
+NEAR = 1e-3
+"""Largest step relative to the distance from an end of the support, where a density may be a power of that distance:
+the relative error of its slope is then about the square of this."""
+
 
 @dataclass(frozen=True, eq=False)
 class FrozenPrior:
@@ -40,11 +44,11 @@ class FrozenPrior:
         return scale_of(self.distribution)
 
     def potential(self, x: Array) -> tuple[Array, Array]:
-        """-log density and gradient; steps are relative to the spread and end inside the support."""
+        """-log density and gradient; steps are relative to the spread, or to the distance from its support's end."""
         column, (low, high) = x[:, 0], self.distribution.support()
         lower, median, upper = self._quartiles
         steps = STEP * np.maximum(np.abs(column - median), upper - lower)
-        steps = np.minimum(steps, 0.5 * np.minimum(np.abs(column - low), np.abs(high - column)))
+        steps = np.minimum(steps, NEAR * np.minimum(np.abs(column - low), np.abs(high - column)))
         with np.errstate(all="ignore"):
             values = -self.distribution.logpdf(column)
             ahead, behind = (-self.distribution.logpdf(column + step) for step in (steps, -steps))

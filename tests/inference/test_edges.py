@@ -1,0 +1,86 @@
+"""Densities with an edge that the surrogate does not know, failing models, and modes within another."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import norm
+
+import rnshmc
+from rnshmc.inference.surrogate.weights import weight_variance, zero_variance
+from rnshmc.types import Array
+from tests.conftest import z_bound
+
+EDGE = 1.8
+DIAGONAL = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0]) / math.sqrt(2.0)
+MEAN = -float(norm.pdf(EDGE) / norm.cdf(EDGE))
+"""Of a standard normal variable below the edge: 3.6% of its mass are beyond."""
+LOG_MASS = float(norm.logcdf(EDGE))
+
+
+def edged(x: Array) -> tuple[float, Array]:
+    """N(0, I) in six dimensions, cut off along a diagonal, where no bound of a parameter is."""
+    return (-0.5 * float(x @ x), -x) if x @ DIAGONAL < EDGE else (-math.inf, np.zeros(6))
+
+
+def failing(x: Array) -> tuple[float, Array]:
+    if x @ DIAGONAL > EDGE:
+        raise RuntimeError("no convergence")
+    return -0.5 * float(x @ x), -x
+
+
+@pytest.mark.parametrize("target", [edged, failing], ids=["zero", "failure"])
+@pytest.mark.parametrize("seed", [1, 3])
+def test_what_is_cut_off_is_in_the_corrections_and_told(target: object, seed: int) -> None:
+    result = rnshmc.sample(target, np.full(6, 0.1), draws=1000, seed=seed, progress_bar=False)
+    mean = result.expectation(lambda x: x @ DIAGONAL)
+    assert abs(float(mean.value) - MEAN) < z_bound(2) * float(mean.standard_error)
+    log_z = 3.0 * math.log(2.0 * math.pi) + LOG_MASS
+    assert abs(float(result.log_evidence.value) - log_z) < z_bound(2) * float(result.log_evidence.standard_error)
+    # Errors that tell an edge from none: without it the mean is 0, and log Z larger by 0.037.
+    assert float(mean.standard_error) < abs(MEAN) / 2
+    assert float(result.log_evidence.standard_error) < -LOG_MASS
+    assert "points where the surrogate expects draws" in str(result.verdict)
+    assert (result.draws @ DIAGONAL < EDGE).all()
+
+
+def test_draws_without_density_count_in_the_variance_of_the_weights() -> None:
+    differences = np.array([0.0, 0.0, 0.0, math.inf])
+    # Weights of 1 and one of 0: their variance over their squared mean is (3/4) (1/4) / (3/4)^2.
+    assert weight_variance(differences) == pytest.approx(1 / 3)
+    assert zero_variance(differences) == pytest.approx(1 / 3)
+    assert zero_variance(np.zeros(0)) == zero_variance(np.zeros(3)) == 0.0
+    assert zero_variance(np.full(3, math.inf)) == math.inf
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["wide first", "narrow first"])
+def test_a_narrow_mode_within_a_wide_one_is_another(order: tuple[int, int]) -> None:
+    centre, wide, narrow = np.array([5.0, 5.0]), 10.0, 0.1
+
+    def target(x: Array) -> tuple[float, Array]:
+        squares, sds = np.array([x @ x, (x - centre) @ (x - centre)]), np.array([wide, narrow])
+        logs = -0.5 * squares / sds**2 - 2.0 * np.log(sds)
+        value = float(logsumexp(logs))
+        shares = np.exp(logs - value)
+        return value, -shares[0] * x / wide**2 - shares[1] * (x - centre) / narrow**2
+
+    starts = np.array([[0.0, 0.0], [5.0, 5.05]])[list(order)]
+    result = rnshmc.sample(target, starts, seed=1, progress_bar=False)
+    shares = [float(mode.share.value) for mode in result.outcome.modes]
+    assert shares == pytest.approx([0.5, 0.5], abs=0.02)
+    assert (np.abs(result.mean.value - 2.5) < z_bound(2) * result.mean.standard_error).all()
+
+
+@pytest.mark.parametrize("with_gradient", [True, False])
+def test_one_parameter_is_enough(with_gradient: bool) -> None:
+    def target(x: Array) -> tuple[float, Array] | float:
+        value = -0.5 * float((x[0] - 3.0) ** 2) / 4.0
+        return (value, -(x - 3.0) / 4.0) if with_gradient else value
+
+    result = rnshmc.sample(target, [1.0], seed=1, progress_bar=False)
+    assert result.verdict.level == "good", str(result.verdict)
+    error = result.mean.standard_error[0]
+    assert abs(result.mean.value[0] - 3.0) < z_bound(1) * error
+    assert error < 0.2
+    assert abs(result.sd.value[0] - 2.0) < z_bound(1) * result.sd.standard_error[0]
