@@ -3,10 +3,13 @@
 It needs ``pip install rnshmc[bilby]``.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
 from bilby.core.sampler.base_sampler import Sampler
+from bilby.core.utils import random
 
 from rnshmc.inference.call import sample
 from rnshmc.types import Array
@@ -36,14 +39,17 @@ class Rnshmc(Sampler):  # type: ignore[misc]
     def run_sampler(self) -> Any:
         """Sample, and fill in bilby's result."""
         keys = list(self.search_parameter_keys)
-        prior = self.priors.sample(PRIOR_DRAWS)
+        # Before draws are taken: a conditional prior then has the bounds of each.
+        bounds = [(self.priors[key].minimum, self.priors[key].maximum) for key in keys]
+        with _seeded(self.kwargs["seed"]):
+            prior = self.priors.sample(PRIOR_DRAWS)
         scale = np.column_stack([prior[key] for key in keys])
         found = sample(
             self._log_posterior,
             np.median(scale, axis=0),
             gradient=False,
             scale=scale,
-            bounds=[(self.priors[key].minimum, self.priors[key].maximum) for key in keys],
+            bounds=bounds,
             names=keys,
             **self.kwargs,
         )
@@ -54,6 +60,21 @@ class Rnshmc(Sampler):  # type: ignore[misc]
         self.result.meta_data = {**(self.result.meta_data or {}), "rnshmc": str(found.verdict)}
         return self.result
 
+    def _time_likelihood(self, *_: Any) -> float:
+        """Not measured: a hundred evaluations would be in no budget, and are more than many a run takes."""
+        return float("nan")
+
     def _log_posterior(self, theta: Array) -> float:
         prior = float(self.log_prior(theta))
         return prior + float(self.log_likelihood(theta)) if np.isfinite(prior) else -np.inf
+
+
+@contextmanager
+def _seeded(seed: Any) -> Iterator[None]:
+    """bilby's generator, of which its priors draw, is one of this seed for a while."""
+    kept = random.Generator.rng
+    random.Generator.rng = np.random.default_rng(seed)
+    try:
+        yield
+    finally:
+        random.Generator.rng = kept

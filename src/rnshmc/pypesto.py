@@ -23,7 +23,7 @@ MARGIN = 0.01
 DRAWS = 2000
 """Draws where their number is left to the sampler."""
 
-STEP = 0.1
+STEP = 0.05
 """Distance of the point where an objective is compared with its residuals, as a part of that to the middle."""
 ROUNDING = 1e-6
 """Relative difference of the two that counts as rounding: a simulation is as precise as its solver."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import z_bound
 
-pytest.importorskip("bilby", reason="bilby is not installed")
+bilby = pytest.importorskip("bilby", reason="bilby is not installed")
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,3 +35,35 @@ def test_the_page_runs_and_has_the_evidence_of_quadrature(
         assert abs(result.posterior[name].mean() - mean) < z_bound(2) * sd / np.sqrt(500)
     assert len(result.posterior) == 1000
     assert "sd(U - V)" in result.meta_data["rnshmc"]
+
+
+def test_a_seed_gives_the_same_run_and_each_evaluation_counts(tmp_path: Path) -> None:
+    asked: list[float] = []
+
+    class Likelihood(bilby.Likelihood):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(parameters={"a": 0.0})
+
+        def log_likelihood(self, parameters: dict[str, float] | None = None) -> float:
+            a = float((parameters or self.parameters)["a"])
+            asked.append(a)
+            return -0.5 * (a - 1.0) ** 2
+
+    def run(label: str) -> list[float]:
+        asked.clear()
+        bilby.core.utils.random.seed(len(label))
+        found = bilby.run_sampler(
+            Likelihood(),
+            {"a": bilby.core.prior.Normal(0.0, 2.0)},
+            sampler="rnshmc",
+            draws=100,
+            seed=3,
+            label=label,
+            outdir=str(tmp_path),
+            progress_bar=False,
+        )
+        # Two calls are bilby's own checks of parameters and of a ratio of likelihoods.
+        assert len(asked) - found.num_likelihood_evaluations <= 2
+        return list(asked)
+
+    assert run("one")[-20:] == run("another")[-20:]

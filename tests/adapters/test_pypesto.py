@@ -68,6 +68,11 @@ def test_a_start_on_a_bound_of_all_parameters_is_taken() -> None:
     assert np.abs(sampler.result.mean.value - SHAPE / RATE).max() < 1.0
 
 
+def test_a_start_on_the_only_bound_is_taken() -> None:
+    sampler, _ = sampled(make_problem(ub=[np.inf, 5.0, np.inf]), np.array([1e-6, 2.0]))
+    assert sampler.result is not None
+
+
 def test_priors_are_counted_once_and_returned() -> None:
     from pypesto.objective import AggregatedObjective, NegLogParameterPriors
     from pypesto.objective.priors import get_parameter_prior_dict
@@ -120,11 +125,12 @@ def test_residuals_are_emulated_as_outputs(jacobian: bool) -> None:
     assert found.trace_x.shape == (1, 400, 2)
 
 
-def test_residuals_that_are_not_the_objective_are_refused() -> None:
+@pytest.mark.parametrize("x0", [np.array([1.0, 2.0]), None], ids=["start", "middle of the bounds"])
+def test_residuals_that_are_not_the_objective_are_refused(x0: Any) -> None:
     with pytest.raises(
         rnshmc.ParameterError, match="outputs: the objective minus half the sum of squared residuals is"
     ):
-        sampled(linear(bend=0.1), np.array([1.0, 2.0]), outputs=True)
+        sampled(linear(bend=0.1), x0, outputs=True)
     with pytest.raises(rnshmc.ParameterError, match="outputs: the objective has no residuals"):
         sampled(make_problem(), np.array([3.0, 2.0]), outputs=True)
 
