@@ -24,7 +24,7 @@ DRAWS = 2000
 """Draws where their number is left to the sampler."""
 
 STEP = 0.05
-"""Distance of the point where an objective is compared with its residuals, as a part of that to the middle."""
+"""Distance of the point where an objective is compared with its residuals, as a part of that to the farther bound."""
 ROUNDING = 1e-6
 """Relative difference of the two that counts as rounding: a simulation is as precise as its solver."""
 
