@@ -166,6 +166,7 @@ def _better_bend(job: Job, found: Found, trained: Trained) -> Bent | None:
 
 def gone_over(job: Job, found: Found, better: Bent) -> Found:
     """In the coordinates of a bend, where all points are and nothing is trained yet."""
+    job.archive.part = None  # one is by quadratics in straight coordinates; what it left out has next to no mass
     job.archive.go_over(better.bend)
     mode = Mode(better.whitening, float(job.archive.training().values.min()), 0.0)
     found = replace(found.forgetting_the_surrogate(), trained=None, modes=(mode,), bends=found.bends + 1)
