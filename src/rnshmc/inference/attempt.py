@@ -240,7 +240,7 @@ def _unfinished(job: Job, found: Found, trained: Trained) -> Found:
 
 def _corrected(job: Job, found: Found, trained: Trained, drawn: Array, checked: Checked) -> Found:
     posterior, process = trained.posterior, job.tuning.process
-    behind = without_density(job.archive, posterior, drawn)
+    behind = without_density(job.archive, posterior, drawn, job.tuning.correction)
     tails = trained.tails.joined(_excess(behind, len(checked.values)))
     if job.archive.served(job.tuning.training.fewest) and np.isnan(job.archive.surrogate_error):
         surrogate = unchecked(job.archive, trained, drawn, job.rng, job.tuning, aim=job.aim)

@@ -200,7 +200,9 @@ class Correction:
     left: float = 0.8
     """Variance of moments, in units of that aimed at, at which runs of a forward model end."""
     telling: int = 200
-    """Minimum number of weights for diagnosing a heavy tail."""
+    """Minimum number of weights for diagnosing a heavy tail, or what is behind an edge."""
+    expected: float = 0.99
+    """Share of the surrogate's draws that are lower than where draws are still expected. Not varied."""
     sure: float = 1e-3
     """Variance of the importance weights, by draws and by the processes of outputs, below which a few checks tell."""
     settle: int = 20

@@ -17,8 +17,6 @@ from rnshmc.inference.tuning import Correction, Tuning
 from rnshmc.types import Array
 
 STAGE = "correction"
-EXPECTED = 0.99
-"""Share of the surrogate's draws that are not above what is expected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +124,7 @@ def check(
         When the budget ends, after what it allows.
     """
     order = scattered(draws, rng)
-    checked, edged = Checked.none(archive.dim), len(without_density(archive, posterior, draws)) > 0
+    checked, edged = Checked.none(archive.dim), len(without_density(archive, posterior, draws, tuning.correction)) > 0
     for _ in range(tuning.correction.rounds):
         wanted = min(_needed(checked, aim, variance, tuning, edged=edged), len(order)) - len(checked.values)
         if wanted <= 0:
@@ -141,17 +139,17 @@ def check(
         yield checked
 
 
-def without_density(archive: Archive, posterior: SurrogatePosterior, draws: Array) -> Array:
+def without_density(archive: Archive, posterior: SurrogatePosterior, draws: Array, tuning: Correction) -> Array:
     """Points evaluated so far, (n, d), where draws of the surrogate are expected and there is no density.
 
-    Draws are expected where the surrogate's potential is not above 99% of those of its draws, (chains, n, d). Where the
-    evaluation failed there is no density. Behind an edge across several coordinates, say, the surrogate goes on as it
+    Draws are expected where the surrogate's potential is not above that of nearly all of its draws, (chains, n, d).
+    Where the evaluation failed there is no density. Behind an edge across several coordinates, say, the surrogate goes on as it
     does before, and a few draws may all be on this side of it.
     """
     points = archive.zeros(failed=True)
     if not len(points):
         return points
-    highest = np.quantile(posterior.values(draws[:, -1]), EXPECTED)
+    highest = np.quantile(posterior.values(draws[:, -1]), tuning.expected)
     return np.asarray(points[posterior.values(points) <= highest])
 
 
