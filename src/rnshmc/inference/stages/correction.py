@@ -143,8 +143,8 @@ def without_density(archive: Archive, posterior: SurrogatePosterior, draws: Arra
     """Points evaluated so far, (n, d), where draws of the surrogate are expected and there is no density.
 
     Draws are expected where the surrogate's potential is not above that of nearly all of its draws, (chains, n, d).
-    Where the evaluation failed there is no density. Behind an edge across several coordinates, say, the surrogate goes on as it
-    does before, and a few draws may all be on this side of it.
+    Where the evaluation failed there is no density. Behind an edge across several coordinates, say, the surrogate goes
+    on as before, and a few draws may all be on this side of it.
     """
     points = archive.zeros(failed=True)
     if not len(points):
