@@ -258,6 +258,15 @@ def test_what_is_no_prior(given: Any, sentence: str) -> None:
     assert str(error.value).startswith(sentence)
 
 
+def test_differences_are_right_for_parameters_of_any_size() -> None:
+    law = stats.lognorm(0.7, scale=1e-6)
+    prior = make_prior(lambda z: law.logpdf(z[0]) - 0.5 * z[1] ** 2, ["small", "one"])
+    x = np.column_stack((law.ppf([0.02, 0.3, 0.8]), [1e-7, -0.3, 0.0]))
+    exact = np.column_stack(((1.0 + np.log(x[:, 0] / 1e-6) / 0.49) / x[:, 0], x[:, 1]))
+    # Of an entry near 0 that is of size 1, a step of its own size leaves rounding errors of 1e-16 over 6e-13.
+    np.testing.assert_allclose(prior.potential(x)[1], exact, rtol=1e-5, atol=1e-3)
+
+
 def test_a_potential_has_the_dimension_of_the_parameters() -> None:
     with pytest.raises(ParameterError, match="prior: the potential has 2 parameters, there are 3: a, b, c"):
         make_prior(Quartic(), ["a", "b", "c"])

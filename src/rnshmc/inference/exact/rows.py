@@ -12,6 +12,12 @@ from rnshmc.types import Array
 
 STEP = float(np.finfo(np.float64).eps ** (1 / 3))
 """Relative step of central differences: truncation and rounding errors are of the same size."""
+SMALL = 1e-3
+"""Part of its typical size below which an entry may be of a size of its own."""
+SAME = 1e-3
+"""Relative difference of the slopes by steps of both sizes, besides rounding, from which on it is."""
+ROUNDED = 10.0
+"""Rounding errors of a value that a difference may have."""
 
 
 @dataclass
@@ -89,10 +95,19 @@ class RowFunction:
                 f"{self.what}: it returns a number without derivatives, of {len(row)} variables; that is too many for "
                 f"differences (at most {self.most_differences}). Return derivatives, too, or write it in JAX"
             )
-        steps = STEP * np.maximum(np.abs(row), self.typical)
-        gradient = np.empty(len(row))
-        for i, step in enumerate(np.diag(steps)):
-            ends = [(sign, self._number(self.function(row + sign * step))) for sign in (1.0, -1.0)]
-            (ahead, high), (behind, low) = ((sign, f) if np.isfinite(f) else (0.0, value) for sign, f in ends)
-            gradient[i] = (high - low) / ((ahead - behind) * steps[i]) if ahead != behind else 0.0
+        gradient = np.array([self._slope(row, i, max(abs(row[i]), self.typical[i]), value) for i in range(len(row))])
+        # Far below its typical size an entry may be of a size of its own, over which the density changes.
+        for i in np.flatnonzero((row != 0.0) & (np.abs(row) < SMALL * self.typical)):
+            own = self._slope(row, i, abs(row[i]), value)
+            rounding = ROUNDED * np.finfo(np.float64).eps * abs(value) / (STEP * abs(row[i]))
+            if abs(own - gradient[i]) > SAME * abs(own) + rounding:
+                gradient[i] = own
         return gradient
+
+    def _slope(self, row: Array, i: int, size: float, value: float) -> float:
+        """Derivative by one entry, by a step relative to a size."""
+        step = np.zeros(len(row))
+        step[i] = STEP * size
+        ends = [(sign, self._number(self.function(row + sign * step))) for sign in (1.0, -1.0)]
+        (ahead, high), (behind, low) = ((sign, f) if np.isfinite(f) else (0.0, value) for sign, f in ends)
+        return (high - low) / ((ahead - behind) * step[i]) if ahead != behind else 0.0
