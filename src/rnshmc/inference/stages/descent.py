@@ -186,6 +186,7 @@ def descend_on(
     """
     own, path, fall = tuning.descent, list(path), Fall()
     best, trust = min(path, key=lambda found: found.value), None
+    lowest = float(archive.training().values.min(initial=best.value))
     close = max(own.close, float(np.sqrt(archive.dim)) * slope_noise(archive, tuning.differences))
     slack = own.slack * float(np.sqrt(2.0)) * archive.noise
     most, each = own.steps if archive.noise < tuning.noise.noisy else own.noisy_steps
@@ -217,7 +218,8 @@ def descend_on(
             trust = _Trust(whitening, own.longer * step)
         if found.gradient is not None:
             path.append(found)
-            fall = fall.after(best, found, own.falling)
+            # From far away a potential may fall for long, and be bounded all the same.
+            fall = fall.after(best, found, own.falling) if found.value < lowest else Fall()
             best = found if ratio >= own.poor else best
     centre = whitening.unwhiten(-slope[None])[0] if distance < close else best.point
     return Mode(whitening.moved(centre), best.value, distance)
