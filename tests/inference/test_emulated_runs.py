@@ -14,6 +14,7 @@ import rnshmc
 from rnshmc.errors import BudgetSpent, ParameterError, StoreError
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.known import read_all, read_runs
+from rnshmc.inference.exact.lines import written
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.exact.target import make_posterior
 from rnshmc.inference.transforms import make_transform
@@ -148,13 +149,14 @@ def test_failed_runs_of_an_earlier_version_are_read(tmp_path: Path) -> None:
     lines = (
         {"format": "rnshmc runs 1", "names": ["a", "r"]},
         {"x": [0.1, 0.2, 0.5], "log_density": None, "failure": "it took longer than time_limit = 1 s"},
-        {"x": [0.1, 0.2], "outputs": [1.0, None]},
+        {"x": [0.1, 0.2], "outputs": [1.0, None], "jacobian": [[1.0, 2.0], [None, 0.0]]},
     )
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     late, whole = read_all(path)
     assert (late.point.tolist(), late.failed, late.run) == ([0.1, 0.2], True, None)
     assert whole.run is not None
     assert np.isnan(whole.run.outputs).tolist() == [False, True]
+    assert written(whole, 2, runs=True) == lines[2]
 
 
 def test_the_same_seed_gives_the_same_result_with_processes() -> None:

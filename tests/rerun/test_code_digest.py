@@ -163,6 +163,7 @@ def test_the_place_of_a_users_folder_does_not_count(tmp_path: Path, monkeypatch:
         "import rnshmc\nmodel = rnshmc.Model\n",
         "import rnshmc as r\nmodel = r.Model\n",
         "from rnshmc import Model\n",
+        "import rnshmc.density\nmodel = rnshmc.Model\n",
         "from rnshmc.likelihood import Model\n",
         "def make():\n    import rnshmc\n    return rnshmc.Model\n",
     ],

@@ -26,7 +26,7 @@ from rnshmc.inference.modes import descended, each_mode, looked_around, settled,
 from rnshmc.inference.result.findings import Found, outcome_of
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.stages.bends import Watch
-from rnshmc.inference.stages.descent import descend
+from rnshmc.inference.stages.descent import descend, far_below
 from rnshmc.inference.stages.emulation import seek
 from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.walls import find_wall
@@ -160,7 +160,8 @@ def _stages(
         # Exact chains are long: before they begin it is worth to know whether this is the mode.
         [mode], found = found.modes, looked_around(job, found, starts[0])
         yield found
-        if len(found.modes) > 1 or not mode.near(found.modes[0].whitening.centre):
+        below, other = far_below(job.archive, job.tuning), found.modes[0]
+        if len(found.modes) > 1 or not mode.near(other.whitening.centre, other.value, below):
             for tried in _surrogates(job, found):
                 found = tried
                 yield found
@@ -200,7 +201,7 @@ def _emulated(job: Job, found: Found, starts: Array, coordinates: Whitening | No
         yield replace(found, reason=str(error))
         return
     best = min(found.modes, key=lambda mode: mode.value)
-    found = replace(found, whitening=best.whitening)
+    found = replace(found, whitening=best.whitening, early=len(job.archive.zeros(failed=True)))
     if len(found.modes) > 1:
         yield replace(
             found, reason=f"the starts led to {len(found.modes)} different modes, and one emulator serves one"

@@ -191,9 +191,11 @@ def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Foun
             )
             yield found
         assert found.surrogate_draws is not None
-        found = replace(found, surrogate_rhat=_rhat(found.surrogate_draws, job.tuning))
+        behind = without_density(job.archive, posterior, drawn, job.tuning.correction, found.early)
+        found = replace(found, surrogate_rhat=_rhat(found.surrogate_draws, job.tuning), beyond=len(behind))
     else:
-        rounds = check(job.archive, posterior, drawn, job.rng, job.tuning, aim=job.aim, variance=trained.variance)
+        archive, known, early = job.archive, trained.variance, found.early
+        rounds = check(archive, posterior, drawn, job.rng, job.tuning, aim=job.aim, variance=known, early=early)
         found = replace(found, surrogate_rhat=_rhat(drawn, job.tuning))
         # Where the chains are apart, a few tell the next attempt what they fell into.
         apart = found.surrogate_rhat > job.tuning.judging.apart
@@ -240,7 +242,7 @@ def _unfinished(job: Job, found: Found, trained: Trained) -> Found:
 
 def _corrected(job: Job, found: Found, trained: Trained, drawn: Array, checked: Checked) -> Found:
     posterior, process = trained.posterior, job.tuning.process
-    behind = without_density(job.archive, posterior, drawn, job.tuning.correction)
+    behind = without_density(job.archive, posterior, drawn, job.tuning.correction, found.early)
     tails = trained.tails.joined(_excess(behind, len(checked.values)))
     if job.archive.served(job.tuning.training.fewest) and np.isnan(job.archive.surrogate_error):
         surrogate = unchecked(job.archive, trained, drawn, job.rng, job.tuning, aim=job.aim)

@@ -61,7 +61,7 @@ def descended(job: Job, found: Found, mode: Mode) -> Found:
     new = len(wider.modes) > len(found.modes)
     least = max((known.log_mass for known in found.modes), default=-np.inf) - job.tuning.modes.hopeless
     quiet = 0 if new and mode.log_mass >= least else found.quiet + 1
-    return replace(wider, starts=found.starts + 1, quiet=quiet)
+    return replace(wider, starts=found.starts + 1, quiet=quiet, early=len(job.archive.zeros(failed=True)))
 
 
 def sought(job: Job, found: Found, further: Array) -> Found:
@@ -83,7 +83,7 @@ def sought(job: Job, found: Found, further: Array) -> Found:
         with suppress(ParameterError):
             mode = descend(job.archive, start, job.tuning, found.modes[0].whitening, known=known)
             found = descended(job, found, mode)
-    return settled(job, found) if len(found.modes) > len(first.modes) else found
+    return settled(job, found) if found.modes != first.modes else found
 
 
 def looked_around(job: Job, found: Found, start: Array) -> Found:
@@ -110,7 +110,7 @@ def looked_around(job: Job, found: Found, start: Array) -> Found:
         found = descended(job, found, other)
         if found.starts > tuning.looks:
             break
-    return settled(job, found) if len(found.modes) > 1 else found
+    return settled(job, found) if found.modes != (mode,) else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +173,7 @@ def combined(job: Job, found: Found, parts: tuple[Found, ...]) -> Found:
     return replace(
         found,
         parts=parts,
+        beyond=sum(part.beyond for part in parts),
         method="surrogate",
         reason="surrogates are close to the posterior around each mode",
         mixture=mixture,

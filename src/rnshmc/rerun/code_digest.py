@@ -132,11 +132,11 @@ def _used(file: Path, exports: Mapping[str, str]) -> Iterator[str]:
     """What a user's file uses of the package, as entries for `import_closure`."""
     tree = parsed(file.read_text(encoding="utf-8"), str(file))
     aliases = {
-        alias.asname or alias.name
+        alias.asname or "rnshmc"
         for node in ast.walk(tree)
         if isinstance(node, ast.Import)
         for alias in node.names
-        if alias.name == "rnshmc"
+        if alias.name == "rnshmc" or (alias.name.startswith("rnshmc.") and not alias.asname)
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in aliases and node.attr in exports:

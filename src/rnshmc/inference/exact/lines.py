@@ -39,14 +39,18 @@ def written(found: Evaluation, dim: int, *, runs: bool) -> dict[str, Any]:
     x = found.point[:dim].tolist()
     why = {} if found.failure is None else {"failure": found.failure}
     if runs:
-        # JSON has no NaN: outputs that are not finite are null, as the whole of a failed run is.
-        outputs = None if found.run is None else [y if math.isfinite(y) else None for y in found.run.outputs.tolist()]
-        parts = {name: part.tolist() for name in _PARTS if (part := getattr(found.run, name, None)) is not None}
+        outputs = None if found.run is None else _numbers(found.run.outputs)
+        parts = {name: _numbers(part) for name in _PARTS if (part := getattr(found.run, name, None)) is not None}
         asked: dict[str, Any] = {"derivatives": True} if found.with_gradient else {}
         return {"x": x, "outputs": outputs, **parts, **asked, **why}
     gradient = None if found.gradient is None else (-found.gradient).tolist()
     asked = {"gradient": gradient} if found.with_gradient else {}
     return {"x": x, "log_density": _plain(found), **asked, **why}
+
+
+def _numbers(array: Array) -> Any:
+    """As lists; JSON has no NaN, and what is not finite is null."""
+    return np.where(np.isfinite(array), array, None).tolist()  # type: ignore[call-overload]
 
 
 def parse_all(lines: Sequence[str], path: Path) -> tuple[Evaluation, ...]:

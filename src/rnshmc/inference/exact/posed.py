@@ -69,9 +69,10 @@ class Posed:
         predictors = self.observed.predictors(found.run.outputs[None])
         if not np.isfinite(predictors).all():
             present = self.observed.present
-            # Where each predictor is of one output, the one at fault: of a finite count below zero, say.
-            there = predictors[0] if predictors.shape[1] == len(present) else found.run.outputs[present]
-            which = present[np.argmin(np.isfinite(there))]
+            finite = np.isfinite(found.run.outputs[present])
+            if finite.all() and predictors.shape[1] == len(present):  # of a count below zero, say
+                finite = np.isfinite(predictors[0])
+            which = present[np.argmin(finite)]
             failure = f"the model's output {which} is {found.run.outputs[which]:g}"
             return replace(found, point=theta, value=math.inf, gradient=None, failure=failure)
         values, slopes, by_theta = self.potential(theta[None], predictors)

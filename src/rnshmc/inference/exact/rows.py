@@ -99,7 +99,7 @@ class RowFunction:
         # Far below its typical size an entry may be of a size of its own, over which the density changes.
         for i in np.flatnonzero((row != 0.0) & (np.abs(row) < SMALL * self.typical)):
             own = self._slope(row, i, abs(row[i]), value)
-            rounding = ROUNDED * np.finfo(np.float64).eps * abs(value) / (STEP * abs(row[i]))
+            rounding = ROUNDED * np.finfo(np.float64).eps * max(abs(value), 1.0) / (STEP * abs(row[i]))
             if abs(own - gradient[i]) > SAME * abs(own) + rounding:
                 gradient[i] = own
         return gradient

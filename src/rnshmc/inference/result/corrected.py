@@ -96,7 +96,7 @@ class Corrected(Moments):
         own = np.maximum(spread + expected**2, np.finfo(float).tiny)
         expected = expected * np.minimum(1.0, plain.var(axis=0) / own)
         correction, variance = expected, spread
-        if len(self.checked) > 1:
+        if len(self.checked) > 1 and np.isfinite(self.differences).any():
             # Of what has no density the process knows nothing: it shifts a mean by so many standard deviations at most.
             spread = spread + plain.var(axis=0) * zero_variance(self.differences)
             measured, noise = self._measured(np.asarray(function(self.checked)) - mean)
@@ -146,6 +146,7 @@ class Corrected(Moments):
 
         _, spread, excess = self.paths.shift(moments(self.paths.points).reshape(len(self.paths.points), -1))
         _, noise = self._measured(moments(self.checked).reshape(len(self.checked), -1))
+        spread = spread + zero_variance(self.differences)
         left = np.minimum(spread, np.maximum(noise, excess / max(len(self.checked), 1)))
         return float(left.reshape(-1, 2).mean(axis=0).max())
 

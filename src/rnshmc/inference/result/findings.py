@@ -35,8 +35,8 @@ class Found:
         Number of starts that were descended from.
     quiet
         How many since one led to a mode that may count, and was not known.
-    modes
-        The different modes that they led to.
+    modes, early
+        The different modes that they led to, and the number of points without density on the way there.
     left_out
         Modes among them that have next to nothing of the posterior.
     parts
@@ -45,10 +45,8 @@ class Found:
         Coordinates of the lowest mode, or of the surrogate that was used.
     begun
         Coordinates in which a surrogate begins to be trained.
-    bends
-        Bends that were taken, one after the other.
-    kept
-        What stays of the current one.
+    bends, kept
+        Bends that were taken, one after the other, and what stays of the current one.
     unbent
         Gradients at the last search that found no other.
     trained
@@ -81,6 +79,7 @@ class Found:
 
     starts: int = 0
     quiet: int = 0
+    early: int = 0
     modes: tuple[Mode, ...] = ()
     left_out: tuple[Mode, ...] = ()
     parts: tuple["Found", ...] = ()
@@ -113,7 +112,7 @@ class Found:
         """
         if any(known.near(mode.whitening.centre, mode.value, below) for known in (*self.modes, *self.left_out)):
             return self
-        others = (known for known in self.modes if not (mode.near(known.whitening.centre) and known.value > mode.value))
+        others = (one for one in self.modes if not (mode.near(one.whitening.centre) and one.value > mode.value + below))
         return replace(self, modes=(*others, mode))
 
     def forgetting_the_surrogate(self) -> "Found":

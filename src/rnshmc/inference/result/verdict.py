@@ -209,7 +209,7 @@ def _failures(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
 
 
 def _edges(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
-    if not outcome.beyond or outcome.checked is None:
+    if not outcome.beyond or outcome.checked is None or outcome.surrogate is None:
         return
     count, drawn = len(outcome.checked.values), int(np.count_nonzero(~np.isfinite(outcome.checked.values)))
     unsure = count < limits.enough or drawn > limits.failing * count

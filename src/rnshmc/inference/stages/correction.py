@@ -106,6 +106,7 @@ def check(
     *,
     aim: float,
     variance: float,
+    early: int = 0,
 ) -> Iterator[Checked]:
     """Exact values at draws of the surrogate, as many as corrections to a precision of ``aim`` draws need.
 
@@ -117,6 +118,8 @@ def check(
         (chains, n, d); points are taken evenly from all chains and far apart within one.
     variance
         Of the importance weights, by what is known so far.
+    early
+        As in `without_density`.
 
     Raises
     ------
@@ -124,8 +127,9 @@ def check(
         When the budget ends, after what it allows.
     """
     order = scattered(draws, rng)
-    checked, edged = Checked.none(archive.dim), len(without_density(archive, posterior, draws, tuning.correction)) > 0
+    checked = Checked.none(archive.dim)
     for _ in range(tuning.correction.rounds):
+        edged = len(without_density(archive, posterior, draws, tuning.correction, early)) > 0
         wanted = min(_needed(checked, aim, variance, tuning, edged=edged), len(order)) - len(checked.values)
         if wanted <= 0:
             break
@@ -139,14 +143,18 @@ def check(
         yield checked
 
 
-def without_density(archive: Archive, posterior: SurrogatePosterior, draws: Array, tuning: Correction) -> Array:
+def without_density(
+    archive: Archive, posterior: SurrogatePosterior, draws: Array, tuning: Correction, early: int
+) -> Array:
     """Points evaluated so far, (n, d), where draws of the surrogate are expected and there is no density.
+
+    The first few, ``early``, are those of searches for a mode, which go far along single axes.
 
     Draws are expected where the surrogate's potential is not above that of nearly all of its draws, (chains, n, d).
     Where the evaluation failed there is no density. Behind an edge across several coordinates, say, the surrogate goes
     on as before, and a few draws may all be on this side of it.
     """
-    points = archive.zeros(failed=True)
+    points = archive.zeros(failed=True)[early:]
     if not len(points):
         return points
     highest = np.quantile(posterior.values(draws[:, -1]), tuning.expected)
