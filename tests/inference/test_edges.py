@@ -1,6 +1,8 @@
 """Densities with an edge that the surrogate does not know, failing models, and modes within another."""
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +10,12 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 import rnshmc
+from rnshmc.inference.result.findings import Found
+from rnshmc.inference.stages.correction import without_density
+from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.surrogate.weights import weight_variance, zero_variance
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 from tests.conftest import z_bound
 
@@ -70,6 +77,33 @@ def test_a_narrow_mode_within_a_wide_one_is_another(order: tuple[int, int]) -> N
     shares = [float(mode.share.value) for mode in result.outcome.modes]
     assert shares == pytest.approx([0.5, 0.5], abs=0.02)
     assert (np.abs(result.mean.value - 2.5) < z_bound(2) * result.mean.standard_error).all()
+
+
+def white(centre: list[float], sd: float, value: float) -> Mode:
+    return Mode(Whitening(np.array(centre), np.eye(2) / sd), value, 0.0)
+
+
+def test_what_is_far_below_a_mode_is_another_or_takes_its_place() -> None:
+    wide = white([0.0, 0.0], 10.0, 0.0)
+    found = Found(modes=(wide,))
+    assert found.with_mode(white([5.0, 5.0], 10.0, -1.0), below=2.0).modes == (wide,)
+    narrow = white([5.0, 5.0], 0.1, -9.0)
+    assert found.with_mode(narrow, below=2.0).modes == (wide, narrow)
+    further = white([5.0, 5.0], 10.0, -9.0)  # the descent to the first one had stopped on the way
+    assert found.with_mode(further, below=2.0).modes == (further,)
+    # Where values do not count, as of emulated outputs, what is near is the same, and nothing takes its place.
+    assert found.with_mode(further).modes == (wide,)
+    assert Found(modes=(narrow,)).with_mode(wide).modes == (narrow, wide)
+
+
+def test_points_that_searches_met_tell_of_no_edge() -> None:
+    points = np.array([[9.0, 0.0], [1.0, 1.0], [0.0, 9.0], [-1.0, 0.5]])
+    archive: Any = SimpleNamespace(zeros=lambda *, failed: points)
+    posterior: Any = SimpleNamespace(values=lambda x: 0.5 * (x**2).sum(axis=1))
+    draws = np.random.default_rng(1).normal(size=(128, 5, 2))
+    tuning = DEFAULT.correction
+    assert without_density(archive, posterior, draws, tuning, 0).tolist() == points[[1, 3]].tolist()
+    assert without_density(archive, posterior, draws, tuning, 2).tolist() == points[[3]].tolist()
 
 
 @pytest.mark.parametrize("with_gradient", [True, False])

@@ -63,6 +63,19 @@ def test_an_output_that_is_nan_is_named() -> None:
         sampled(decaying(forward=lambda x: np.where(np.arange(12) == 3, math.nan, decay(x))))
 
 
+@pytest.mark.parametrize(
+    ("likelihood", "outputs", "said"),
+    [
+        (rnshmc.Gaussian(covariance=np.eye(3) + 0.5), [1.0, 2.0, math.nan], "output 2 is nan"),
+        (rnshmc.Poisson(), [5.0, -3.0, 1.0], "output 1 is -3"),
+    ],
+)
+def test_the_output_at_fault_is_named(likelihood: Any, outputs: list[float], said: str) -> None:
+    model = rnshmc.Model(lambda x: np.array(outputs), [5, 3, 1], likelihood=likelihood, prior=rnshmc.Normal(0.0, 1.0))
+    with pytest.raises(ParameterError, match=f"the model's {said}"):
+        rnshmc.sample(model, [0.5], progress_bar=False)
+
+
 def test_missing_data_may_have_outputs_that_are_nan() -> None:
     data = DATA.copy()
     data[3] = math.nan

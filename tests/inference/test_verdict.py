@@ -12,6 +12,7 @@ from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.outcome import ModeFound, Outcome
 from rnshmc.inference.result.verdict import HEADS, judge
+from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.tails import Tails
 from rnshmc.inference.surrogate.weights import Weights, reliable_k
@@ -98,6 +99,13 @@ def test_a_good_run_is_good_and_says_what_that_rests_on() -> None:
 TWO = (mode(1.0), mode(3.5))
 
 
+def seen(count: int, zeros: int) -> Checked:
+    """Checked draws, of which the last ones have no density."""
+    values = np.zeros(count)
+    values[count - zeros :] = np.inf
+    return Checked(np.zeros((count, 2)), values, values, np.zeros(count, dtype=bool))
+
+
 @pytest.mark.parametrize(
     ("changes", "level", "said"),
     [
@@ -161,6 +169,13 @@ TWO = (mode(1.0), mode(3.5))
             "good",
             "3 evaluations failed and count as density 0; most often (3)",
         ),
+        (
+            {"beyond": 3, "checked": seen(200, 6)},
+            "good",
+            "  The density is 0, or fails, at 3 points where the surrogate",
+        ),
+        ({"beyond": 3, "checked": seen(199, 6)}, "doubtful", "! The density is 0, or fails, at 3 points"),
+        ({"beyond": 3, "checked": seen(200, 21)}, "doubtful", "at 21 of 200 checked draws: corrections rest on these"),
         ({"uninformed": np.array([[0.1, -0.99]])}, "doubtful", "! The density hardly depends on -0.99 b"),
         ({"noise": 0.3}, "doubtful", "! The log density is noisy: it differs by 0.3 between neighbouring points"),
         ({"doubts": ("The gradient is inexact.",)}, "doubtful", "! The gradient is inexact."),
@@ -187,3 +202,9 @@ def test_the_limit_of_pareto_k_grows_with_the_number_of_weights() -> None:
     assert reliable_k(100) == pytest.approx(0.5)
     assert reliable_k(1000) == pytest.approx(2 / 3)
     assert reliable_k(10**6) == 0.7
+
+
+def test_exact_chains_know_the_edges_that_a_refused_surrogate_did_not() -> None:
+    assert "where the surrogate expects draws" not in str(
+        judge(outcome(**{**CHAINS, "beyond": 3, "checked": seen(100, 6)}), NAMES)
+    )
