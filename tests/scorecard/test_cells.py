@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from numpy.testing import assert_allclose
@@ -17,6 +18,7 @@ COVER = {
     ("cover_type", "nng_hmc"): {"s_per_iter": 0.2, "sample_s": 2000.0, "truncated_ess_median": 90.0, "ap": 0.6},
     ("cover_type", "sghmc_mh"): {"s_per_iter": 0.1, "sample_s": 1000.0, "truncated_ess_median": 30.0, "ap": 0.3},
 }
+EFFICIENCY: dict[str, Any] = {"ess": "truncated_ess_median", "seconds": "sample_s", "other": "sghmc_mh"}
 
 
 def test_samplers_are_compared_with_the_errors_of_both(find: Find, results: Results) -> None:
@@ -35,15 +37,7 @@ def test_effective_sizes_are_compared_at_equal_draws(find: Find, results: Result
     tables = results(COVER)
     tables["results"]["draws"] = [600, 1200]
     ratio = find(tables, "ess_ratio", "cover_type", "nng_hmc", column="truncated_ess_median", other="sghmc_mh")
-    efficiency = find(
-        tables,
-        "relative_efficiency",
-        "cover_type",
-        "nng_hmc",
-        ess="truncated_ess_median",
-        seconds="sample_s",
-        other="sghmc_mh",
-    )
+    efficiency = find(tables, "relative_efficiency", "cover_type", "nng_hmc", **EFFICIENCY)
     assert ratio is not None
     assert efficiency is not None
     assert_allclose([ratio.estimate.value, efficiency.estimate.value], [6.0, 3.0])
@@ -56,15 +50,7 @@ def test_the_effective_size_of_a_single_chain_has_an_error_in_a_ratio(find: Find
     assert ratio is not None
     assert_allclose(ratio.estimate, (3.0, 3.0 * math.sqrt(ONE_CHAIN / 90 + ONE_CHAIN / 30)))
     tables["results_se"]["sample_s"] = math.nan
-    efficiency = find(
-        tables,
-        "relative_efficiency",
-        "cover_type",
-        "nng_hmc",
-        ess="truncated_ess_median",
-        seconds="sample_s",
-        other="sghmc_mh",
-    )
+    efficiency = find(tables, "relative_efficiency", "cover_type", "nng_hmc", **EFFICIENCY)
     assert efficiency is not None
     assert_allclose(efficiency.estimate, (1.5, 1.5 * math.sqrt(ONE_CHAIN / 90 + ONE_CHAIN / 30)))
 

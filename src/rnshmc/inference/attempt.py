@@ -28,6 +28,7 @@ from rnshmc.inference.stages.descent import Mode, far_below
 from rnshmc.inference.stages.noise import measure_noise
 from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.training import Trained, train
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.tails import Tails
 from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.tuning import Tuning
@@ -186,7 +187,7 @@ def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Foun
                 surrogate_draws=refined.draws,
                 checked=refined.checked,
                 surrogate=refined.surrogate,
-                log_evidence=_evidence(job, trained, drawn, refined.checked),
+                log_evidence=_evidence(job, trained.posterior, drawn, refined.checked, trained.tails),
                 exact=metropolis(refined.checked, job.rng, job.tuning.correction),
             )
             yield found
@@ -248,7 +249,7 @@ def _corrected(job: Job, found: Found, trained: Trained, drawn: Array, checked: 
         surrogate = unchecked(job.archive, trained, drawn, job.rng, job.tuning, aim=job.aim)
     else:
         surrogate = corrected_by(posterior, drawn, checked, tails, job.rng, process, aim=job.aim)
-    evidence = _evidence(job, replace(trained, tails=tails), drawn, checked)
+    evidence = _evidence(job, trained.posterior, drawn, checked, tails)
     exact = metropolis(checked, job.rng, job.tuning.correction)
     return replace(found, surrogate=surrogate, log_evidence=evidence, exact=exact, beyond=len(behind))
 
@@ -258,10 +259,10 @@ def _excess(behind: Array, checks: int) -> Tails:
     return Tails(behind, np.full(len(behind), 1.0 / max(len(behind) * checks, 1)))
 
 
-def _evidence(job: Job, trained: Trained, drawn: Array, checked: Checked) -> Estimate:
+def _evidence(job: Job, posterior: SurrogatePosterior, drawn: Array, checked: Checked, tails: Tails) -> Estimate:
     """By the surrogate that the checked draws are of."""
     weights = smoothed(-checked.differences)
-    return log_evidence(trained.posterior, drawn, weights, trained.tails, job.rng.spawn(1)[0])
+    return log_evidence(posterior, drawn, weights, tails, job.rng.spawn(1)[0])
 
 
 def _refused(found: Found, surrogate: Corrected, tuning: Tuning) -> str | None:

@@ -170,6 +170,7 @@ def outcome_of(
     rows, corrected = _rows(found, exact, draws)
     checks = None if behind is None or not len(behind.checked) else behind
     error = archive.surrogate_error if checks is None and surrogate is not None else _normal_error(checks)
+    reasons, known = archive.failures
     # Proposals are draws of the surrogate that was checked, which a later one may have replaced.
     of_proposals = _sd(found.checked.differences) if checks is not None and found.checked is not None else error
     return Outcome(
@@ -202,8 +203,8 @@ def outcome_of(
         modes=_modes(found, surrogate, archive.bend),
         left_out=_left_out(found),
         uninformed=flat_directions(found.whitening, archive, tuning.judging),
-        failures=dict(archive.failures[0]),
-        known=archive.failures[1],
+        failures=dict(reasons),
+        known=known,
         beyond=found.beyond,
         noise=archive.noise,
         wall=found.wall,
