@@ -40,7 +40,7 @@ def test_the_page_runs_and_has_the_evidence_of_quadrature(
 def test_a_seed_gives_the_same_run_and_each_evaluation_counts(tmp_path: Path) -> None:
     asked: list[float] = []
 
-    class Likelihood(bilby.Likelihood):  # type: ignore[misc]
+    class Likelihood(bilby.Likelihood):  # type: ignore[name-defined, misc]
         def __init__(self) -> None:
             super().__init__(parameters={"a": 0.0})
 
