@@ -9,8 +9,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing.connection import wait
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,10 @@ FORKS = multiprocessing.get_context("forkserver")
 # The last three it imports as it plans a run.
 FORKS.set_forkserver_preload(["snakemake.cli", "snakemake.report.html_reporter", "jsonschema", "yte"])
 
+COLLECTED = threading.Lock()
+"""Held while ended processes are collected: to start one collects those of other threads, too, and a status that two
+threads read at once is 255 for one of them."""
+
 
 @dataclass(frozen=True)
 class Project:
@@ -54,8 +60,11 @@ class Project:
             path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
             environment = {**os.environ, "PATH": path}
             process = FORKS.Process(target=_run, args=(self.folder, arguments, environment, said.name))
-            process.start()
-            process.join()
+            with COLLECTED:
+                process.start()
+            wait([process.sentinel])
+            with COLLECTED:
+                process.join()
             assert process.exitcode is not None
             return subprocess.CompletedProcess(["snakemake", *arguments], process.exitcode, said.read())
 
