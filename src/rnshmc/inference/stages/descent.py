@@ -194,7 +194,7 @@ def descend_on(
         for mode in known:
             if mode.near(best.point, best.value, far_below(archive, tuning)):
                 return mode
-        seen = secants(whitening, best, path, tuning.curvatures.third_order)
+        seen = secants(whitening, best, path, tuning.curvatures.third_order, own.unexplained)
         whitening = improved(whitening.moved(best.point), seen.hessian(), tuning.curvatures)
         slope = whitening.slopes(gradient_of(best)[None])[0]
         distance = float(np.linalg.norm(slope))
@@ -250,15 +250,18 @@ def _first_step(units: Whitening, gradient: Array, longest: float, tuning: Desce
     return np.asarray(units.steps(down[None])[0])
 
 
-def secants(whitening: Whitening, best: Evaluation, others: list[Evaluation], third_order: float) -> Secants:
-    """Changes of the whitened gradient over the steps from ``best`` to other points."""
+def secants(
+    whitening: Whitening, best: Evaluation, others: list[Evaluation], third_order: float, unexplained: float = np.inf
+) -> Secants:
+    """Changes of the whitened gradient over steps from ``best`` to other points, weighted as `Secants.over` does."""
     apart = [found for found in others if not np.array_equal(found.point, best.point)]
     points = np.array([found.point for found in apart]).reshape(-1, len(best.point))
     slopes = whitening.slopes(np.array([gradient_of(found) for found in apart]).reshape(points.shape))
     origin = whitening.slopes(gradient_of(best)[None])
     steps = whitening.whiten(points) - whitening.whiten(best.point[None])
     rises = np.array([found.value for found in apart]) - best.value
-    return Secants.over(steps, slopes - origin, rises - 0.5 * ((slopes + origin) * steps).sum(axis=1), third_order)
+    remainders = rises - 0.5 * ((slopes + origin) * steps).sum(axis=1)
+    return Secants.over(steps, slopes - origin, remainders, third_order, unexplained)
 
 
 def gradient_of(found: Evaluation) -> Array:

@@ -96,14 +96,18 @@ class Secants:
     weights: Array
 
     @classmethod
-    def over(cls, steps: Array, changes: Array, remainders: Array, third_order: float) -> "Secants":
+    def over(
+        cls, steps: Array, changes: Array, remainders: Array, third_order: float, unexplained: float = np.inf
+    ) -> "Secants":
         """With weights from the remainders of the trapezoidal rule, shape (n,), and an assumed third derivative.
 
-        Steps that whitening rounds to zero are left out.
+        That is smaller where it would leave more than ``unexplained`` of the change over the shortest step. Steps that
+        whitening rounds to zero are left out.
         """
         lengths = np.sqrt((steps**2).sum(axis=1))
         moved = lengths > 0.0
         steps, changes, remainders, lengths = steps[moved], changes[moved], remainders[moved], lengths[moved]
+        third_order = min([third_order, *(unexplained / lengths)])
         errors = np.maximum(third_order * lengths**2, 6.0 * np.abs(remainders) / lengths) + 1e-3 * lengths
         return cls(steps, changes, errors**-2.0)
 
