@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from peers.known_laws import Banana, Law, Student
 
+from rnshmc.errors import FitError
 from rnshmc.inference.algorithm import run
 from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages.looking import look_along, look_out, look_size
+from rnshmc.inference.surrogate import paths
 from rnshmc.inference.surrogate.paths import Paths, draw_paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior
 from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed
@@ -43,6 +45,19 @@ def normal_surrogate() -> tuple[SurrogatePosterior, Paths]:
     posterior = fit_posterior(training, Whitening(np.zeros(3), np.eye(3)), rng, DEFAULT.fitting)
     ends = draw_chains(posterior, points[rng.choice(20, 128)], transitions=50, rng=rng)[:, -1]
     return posterior, draw_paths(posterior, ends, rng, DEFAULT.process)
+
+
+def test_chains_that_stand_still_make_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a hole of a surrogate all of them are at one point, and there is no spread to measure moments by."""
+    posterior, _ = normal_surrogate()
+
+    def still(*_: object, transitions: int, **__: object) -> tuple[Array, Array]:
+        shape = (DEFAULT.process.chains, transitions)
+        return np.ones((*shape, 3)), np.zeros(shape)
+
+    monkeypatch.setattr(paths, "draw_tempered", still)
+    with pytest.raises(FitError, match="stand still"):
+        draw_paths(posterior, np.zeros((8, 3)), stream(3, "tails"), DEFAULT.process)
 
 
 def seen_by_a_normal_surrogate(potential: Potential) -> Tails:

@@ -159,6 +159,16 @@ def seen(count: int, zeros: int) -> Checked:
             "doubtful",
             "! 4 starts led to as many modes, of which one counts; there may be better ones.",
         ),
+        (
+            {"starts": 4, "left_out": 3 * (mode(21.0, 2e-9, converged=False),)},
+            "good",
+            "  A descent ended before a mode, with a log density 20 below the highest.",
+        ),
+        (
+            {**CHAINS, "starts": 4, "left_out": 3 * (mode(21.0, 2e-9, converged=False),)},
+            "doubtful",
+            "! 4 starts led to one mode.",
+        ),
         (CHAINS, "good", "  No surrogate was used, but adapted HMC: the surrogate is close to the posterior."),
         ({**CHAINS, "starts": 1}, "doubtful", "! One start led to one mode; other modes were not looked for"),
         ({**CHAINS, "draws": np.zeros((1, 10, 2))}, "doubtful", "! The smallest effective sample size of a coordinate"),

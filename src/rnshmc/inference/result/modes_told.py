@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rnshmc.inference.result.finding import Finding, Level
+from rnshmc.inference.result.finding import Finding
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.tuning_result import Judging
 
@@ -15,23 +15,29 @@ def modes_told(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     if count > 1:
         yield _shares(outcome, _capital(starts), limits)
     elif count == 1:
-        text = f"{_capital(starts)} led to one mode" + (" that counts" if outcome.left_out else "")
-        # Where each start has a mode of its own, the next one may have, too.
-        lonely = outcome.starts == len(outcome.left_out) + 1
-        if outcome.starts == 1:
-            text = f"{text}; other modes were not looked for (x0 takes several starts as rows)"
-        elif lonely and outcome.starts > 2:
-            text = f"{_capital(starts)} led to as many modes, of which one counts; there may be better ones"
-        # Where no surrogate is good enough, the posterior is not near a normal one, and more modes are likely.
-        level: Level = "doubtful" if lonely and (outcome.refused or outcome.starts > 2) else "good"
-        yield Finding(level, f"{text}.")
+        yield _one(outcome, _capital(starts))
     for mode in outcome.left_out:
-        height = mode.value - min(one.value for one in outcome.modes)
-        text = f"A mode with a log density {height:.3g} below the highest has about {mode.share.value:.0e} of its mass"
-        yield Finding("good", f"{text} and is left out.")
+        below = f"a log density {mode.value - min(one.value for one in outcome.modes):.3g} below the highest"
+        text = f"A mode with {below} has about {mode.share.value:.0e} of its mass and is left out."
+        yield Finding("good", text if mode.converged else f"A descent ended before a mode, with {below}.")
     if any(not mode.converged for mode in outcome.modes):
         text = "A descent did not come to a mode: the potential may be noisy, flat, or without a minimum"
         yield Finding("doubtful", f"{text}. Is the target the log density, and not minus the log density?")
+
+
+def _one(outcome: Outcome, starts: str) -> Finding:
+    """Whether there may be others than the only mode that counts."""
+    others = sum(mode.converged for mode in outcome.left_out)
+    ended = outcome.starts - (len(outcome.left_out) - others)
+    text = f"{starts} led to one mode" + (" that counts" if others else "")
+    # Where each start has a mode of its own, the next one may have, too.
+    lonely = ended == others + 1
+    if outcome.starts == 1:
+        text = f"{text}; other modes were not looked for (x0 takes several starts as rows)"
+    elif lonely and ended > 2:
+        text = f"{ended} starts led to as many modes, of which one counts; there may be better ones"
+    # Where no surrogate is good enough, the posterior is not near a normal one, and more modes are likely.
+    return Finding("doubtful" if lonely and (outcome.refused or ended > 2) else "good", f"{text}.")
 
 
 def _shares(outcome: Outcome, starts: str, limits: Judging) -> Finding:

@@ -25,7 +25,9 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     Each batch evaluates some orthogonal whitened directions that no secant has explored, at distance sqrt(d) from the
     mode. Each gives a secant and a training point. The remaining directions take the geometric mean of the curvatures
     just measured. Once all directions are explored, a few random ones check the Hessian. If their curvatures are not
-    near 1, the assumed third derivative grows, secants count over shorter distances, and probing goes on.
+    near 1, the assumed third derivative grows, secants count over shorter distances, and probing goes on. If they are,
+    directions in which their secants make the Hessian much smaller are probed, too: curvatures along random directions
+    are means of eigenvalues, and hide a small one, as along the ridge of an intercept and a slope.
 
     Where a batch has many directions, it tells more. If the Hessian predicts the gradients there, the others are left
     alone. If not, a few large curvatures that they have in common are known from it (`_low_rank`), as where data inform
@@ -33,13 +35,16 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     """
     whitening, d = mode.whitening, archive.dim
     own, curved = tuning.probing, tuning.curvatures
-    quiet = archive.noise < tuning.noise.noisy
+    quiet, passed = archive.noise < tuning.noise.noisy, False
     for _ in range(own.most_batches if quiet else own.batches + own.noisy_checks):
         refined, known = _refined(archive, whitening, curved)
+        soft = _softened(whitening, refined.whitening, own.softer)
+        if passed and not soft.shape[1]:
+            break
         whitening = refined.whitening
         left = known.unexplored()
         seen = left.shape[1] == 0
-        span = np.eye(d) if seen else left
+        span = soft if passed else np.eye(d) if seen else left
         count = min(max(own.fewest_checked, d // own.checked) if seen else max(2, d // own.batches), span.shape[1])
         mixed = np.linalg.qr(rng.standard_normal((span.shape[1], count)))[0]
         probes = np.sqrt(d) * (span @ mixed).T
@@ -48,6 +53,8 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
             return Mode(whitening, min(one.value for one in found), np.inf)
         curvatures = _curvatures(whitening, probes, found)
         steps, changes = _changes(archive, whitening, probes, found)
+        if passed:
+            continue
         if not seen and len(steps) >= own.telling:
             if ((changes - steps) ** 2).sum(axis=1).mean() < own.predicted:
                 break
@@ -55,7 +62,7 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
         elif not seen:
             whitening = _rescaled(whitening, left, curvatures)
         elif len(curvatures) and curvatures.min() > 1.0 / own.near_one and curvatures.max() < own.near_one:
-            break
+            passed = True
         else:
             curved = replace(curved, third_order=own.growth * curved.third_order)
     # Every direction has a known curvature now: a Newton step may be as long as the distance of draws.
@@ -120,6 +127,16 @@ def _curvatures(whitening: Whitening, probes: Array, found: list[Evaluation]) ->
             if one.gradient is not None
         ]
     )
+
+
+def _softened(before: Whitening, after: Whitening, softer: float) -> Array:
+    """Directions in which the Hessian of a whitening is less than some share of that of the one before.
+
+    Orthonormal columns in the coordinates of the one after.
+    """
+    between = np.linalg.solve(before.factor, after.factor)
+    curvatures, directions = np.linalg.eigh(between @ between.T)
+    return np.asarray(np.linalg.qr(between.T @ directions[:, curvatures < softer])[0])
 
 
 def _rescaled(whitening: Whitening, directions: Array, curvatures: Array) -> Whitening:

@@ -74,8 +74,9 @@ def search_scales(
     sizes, most = np.full(dim, search.first), np.full(dim, np.inf)
     ahead, behind = np.zeros(dim), np.zeros(dim)
     noise = noise_at(archive, first, axes.sum(axis=0), tuning.noise, stage)
-    low = max(search.low, search.above_noise * noise)
-    floor = max(search.resolved * (1.0 + abs(first.value)), 3.0 * noise)
+    rounding = search.resolved * (1.0 + abs(first.value))
+    low = max(search.low, search.above_noise * max(noise, rounding))
+    floor = max(rounding, 3.0 * noise)
     active = np.arange(dim)
     for _ in range(search.rounds):
         steps = sizes[active, None] * axes[active]

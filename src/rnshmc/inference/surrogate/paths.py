@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from rnshmc.errors import FitError
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_tempered, temperature
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Process
@@ -88,13 +89,15 @@ def draw_paths(
     Raises
     ------
     FitError
-        If the covariance of the process cannot be factored.
+        If the covariance of the process cannot be factored, or no chain of the surrogate moves.
     """
     start = positions[rng.choice(len(positions), tuning.chains)]
     transitions = tuning.settle + tuning.every * tuning.times
     draws, tempered = draw_tempered(posterior, start, transitions=transitions, rng=rng)
     taken = slice(tuning.settle + tuning.every - 1, None, tuning.every)
     z = draws[:, taken].reshape(-1, posterior.dim)
+    if not np.ptp(z, axis=0).all():
+        raise FitError("the surrogate's chains stand still")
     colder = (1.0 - temperature(posterior.dim)) * tempered[:, taken].ravel()
     if checked is None or differences is None:
         checked, differences = np.zeros((0, posterior.dim)), np.zeros(0)
