@@ -150,7 +150,7 @@ def test_the_ridge_of_a_raw_column_is_probed_along(seed: int) -> None:
     """An intercept and a slope on a column of mean 100 and standard deviation 15, whose correlation is 0.99.
 
     Curvatures along random directions are means of eigenvalues: a small one, of the ridge, was not seen by them, and
-    modes were 3 to 5 standard deviations away.
+    modes were 3 to 6 standard deviations away.
     """
     rng = stream(seed, "ridge")
     columns = np.column_stack((np.ones(434), rng.normal(100.0, 15.0, 434)))
