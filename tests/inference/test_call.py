@@ -121,6 +121,15 @@ def test_the_budget_ends_a_run_with_what_there_is() -> None:
         run(budget=3)
 
 
+def test_expectations_ask_a_function_for_no_empty_rows() -> None:
+    """Of a run whose budget ended before a draw was checked: `np.stack` takes no list without entries."""
+    found = run(budget=40)
+    assert found.outcome.surrogate is not None
+    assert len(found.outcome.surrogate.checked) == 0
+    mean = found.expectation(lambda draws: np.stack([[row.sum(), row.max()] for row in draws]))
+    assert np.isfinite(mean.value).all()
+
+
 def test_ctrl_c_ends_a_run_with_what_there_is() -> None:
     count = 0
 

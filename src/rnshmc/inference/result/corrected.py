@@ -168,13 +168,17 @@ class Corrected(Moments):
         return replace(self, mixed=known)
 
     def moved(self, to: Callable[[Array], Array]) -> "Corrected":
-        """In other coordinates, given by a function of rows."""
+        """In other coordinates, given by a function of rows, which is never asked for none of them."""
+
+        def moved(rows: Array) -> Array:
+            return to(rows) if len(rows) else to(self.draws[:1])[:0]
+
         return replace(
             self,
-            draws=to(self.draws),
-            checked=to(self.checked),
-            paths=replace(self.paths, points=to(self.paths.points)),
-            tails=replace(self.tails, points=to(self.tails.points)),
+            draws=moved(self.draws),
+            checked=moved(self.checked),
+            paths=replace(self.paths, points=moved(self.paths.points)),
+            tails=replace(self.tails, points=moved(self.tails.points)),
         )
 
     @property
