@@ -159,19 +159,21 @@ def test_the_ridge_of_a_raw_column_is_probed_along(seed: int) -> None:
     mode, _ = settled(density, rng.uniform(-1.0, 1.0, 3), has_gradient=True)
     precision = np.exp(-2.0 * truth[2]) * columns.T @ columns
     away = mode.whitening.centre[:2] - truth[:2]
-    assert away @ precision @ away < 1.0
+    # A mode is nearer than draws are, sqrt(d) away, or half of d above it.
+    assert away @ precision @ away < 3.0
     assert mode.value < -density(truth)[0] + 0.5 * 3.0
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_steps_change_a_large_log_density_by_more_than_its_rounding(seed: int) -> None:
-    """Incomes by height: 1e12 above the mode at the start, where a change of one is rounding."""
+    """Incomes by height: 1e11 to 1e12 above the mode at the start, where a change of one is rounding."""
     rng = stream(seed, "incomes")
     columns = np.column_stack((np.ones(1200), rng.normal(67.0, 4.0, 1200)))
     observed = columns @ np.array([-6e4, 1.2e3]) + 1.8e4 * rng.standard_normal(1200)
     density, start = regression(columns, observed), rng.uniform(-1.0, 0.0, 3)
     assert density(start)[0] < -1e11
     mode, _ = settled(density, start, has_gradient=True)
+    assert mode.converged
     assert mode.value < -density(mode_of(columns, observed))[0] + 0.5 * 3.0
 
 

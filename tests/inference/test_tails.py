@@ -47,7 +47,7 @@ def normal_surrogate() -> tuple[SurrogatePosterior, Paths]:
     return posterior, draw_paths(posterior, ends, rng, DEFAULT.process)
 
 
-def test_chains_that_stand_still_make_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chains_at_one_point_make_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a hole of a surrogate all of them are at one point, and there is no spread to measure moments by."""
     posterior, _ = normal_surrogate()
 
@@ -56,7 +56,7 @@ def test_chains_that_stand_still_make_no_process(monkeypatch: pytest.MonkeyPatch
         return np.ones((*shape, 3)), np.zeros(shape)
 
     monkeypatch.setattr(paths, "draw_tempered", still)
-    with pytest.raises(FitError, match="stand still"):
+    with pytest.raises(FitError, match="at one point"):
         draw_paths(posterior, np.zeros((8, 3)), stream(3, "tails"), DEFAULT.process)
 
 

@@ -161,13 +161,18 @@ def seen(count: int, zeros: int) -> Checked:
         ),
         (
             {"starts": 4, "left_out": 3 * (mode(21.0, 2e-9, converged=False),)},
+            "doubtful",
+            "! 1 of 4 starts led to a mode; the others ended before any.",
+        ),
+        (
+            {"starts": 4, "left_out": (mode(21.0, 2e-9, converged=False),)},
             "good",
             "  A descent ended before a mode, with a log density 20 below the highest.",
         ),
         (
             {**CHAINS, "starts": 4, "left_out": 3 * (mode(21.0, 2e-9, converged=False),)},
             "doubtful",
-            "! 4 starts led to one mode.",
+            "! 1 of 4 starts led to",
         ),
         (CHAINS, "good", "  No surrogate was used, but adapted HMC: the surrogate is close to the posterior."),
         ({**CHAINS, "starts": 1}, "doubtful", "! One start led to one mode; other modes were not looked for"),

@@ -60,7 +60,8 @@ def descended(job: Job, found: Found, mode: Mode) -> Found:
     wider = found.with_mode(mode, far_below(job.archive, job.tuning))
     new = len(wider.modes) > len(found.modes)
     least = max((known.log_mass for known in found.modes), default=-np.inf) - job.tuning.modes.hopeless
-    quiet = 0 if new and mode.log_mass >= least else found.quiet + 1
+    # A descent that ended before a mode tells of none.
+    quiet = 0 if new and mode.log_mass >= least else found.quiet + int(mode.converged)
     return replace(wider, starts=found.starts + 1, quiet=quiet, early=len(job.archive.zeros(failed=True)))
 
 

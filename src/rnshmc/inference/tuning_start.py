@@ -79,10 +79,10 @@ class Descent:
     uneven: float = 1e4
     """Ratio of components of the first gradient from which on scales are searched. Not varied."""
     unexplained: float = 0.3
-    """Part of the change of a gradient over the shortest step that `Curvatures.third_order` leaves at most. Far from a
-    mode all steps are long, and the coordinates come from no nearer. The regression of tests/inference/test_scales.py,
-    five starts: without a limit, 54 to 56 evaluations end 1e6 above the mode on three; at 1, 23 to 28 end at it; from
-    0.5 to 0.1, 23 to 27."""
+    """Part of the change of a gradient over the longest step that `Curvatures.third_order` leaves at most. Far from a
+    mode steps are long, and the coordinates were set further up still. The first regression of
+    tests/inference/test_scales.py, five starts: without a limit, 54 to 56 evaluations end 1e6 above the mode on three;
+    at 1, 23 to 28 end at it; from 0.5 to 0.1, 23 to 27."""
     tries: int = 12
     """First steps, each a fifth of the one before, until the start is given up. Not varied."""
     steps: tuple[int, int] = (40, 2)
@@ -103,9 +103,9 @@ class Probing:
 
     near_one: float = 3.0
     """Factor within which random curvatures have to be one. Not varied."""
-    softer: float = 0.5
-    """Share of what a curvature was before their secants, below which its direction is probed, too. Incomes by height
-    in tests/inference/test_scales.py: at a third, one mode of twelve was 9 standard deviations off."""
+    softer: float = 0.4
+    """Share of what a curvature was before the secants of the checks, below which its direction is probed, too. Incomes
+    by height in tests/inference/test_scales.py: at a third, one mode of twelve was 9 standard deviations off."""
     fewest_checked: int = 3
     """Random directions that are checked, at least. Not varied."""
     checked: int = 10

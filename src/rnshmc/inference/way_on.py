@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from rnshmc.errors import FitError
 from rnshmc.inference.attempt import attempt, checked_surrogate, teachable, with_rows
 from rnshmc.inference.job import Job, price, suffices
 from rnshmc.inference.result.findings import Found
@@ -101,7 +102,11 @@ def _rough(job: Job, found: Found) -> Iterator[Found]:
     assert found.trained is not None
     reason = found.reason
     if found.surrogate is None:
-        for checked in checked_surrogate(job, found, found.trained):
-            found = replace(checked, reason=reason)
-            yield found
+        try:
+            for checked in checked_surrogate(job, found, found.trained):
+                found = replace(checked, reason=reason)
+                yield found
+        except FitError as error:
+            yield replace(found, method="none", reason=f"{reason}; {error}")
+            return
     yield with_rows(job, replace(found, method="surrogate", reason=reason))

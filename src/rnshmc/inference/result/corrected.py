@@ -168,10 +168,10 @@ class Corrected(Moments):
         return replace(self, mixed=known)
 
     def moved(self, to: Callable[[Array], Array]) -> "Corrected":
-        """In other coordinates, given by a function of rows, which is never asked for none of them."""
+        """In other coordinates, given by a function of rows. It is never called without rows."""
 
         def moved(rows: Array) -> Array:
-            return to(rows) if len(rows) else to(self.draws[:1])[:0]
+            return to(rows) if len(rows) else to(self.draws[:2])[:0]
 
         return replace(
             self,

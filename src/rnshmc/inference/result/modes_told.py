@@ -30,6 +30,8 @@ def _one(outcome: Outcome, starts: str) -> Finding:
     others = sum(mode.converged for mode in outcome.left_out)
     ended = outcome.starts - (len(outcome.left_out) - others)
     text = f"{starts} led to one mode" + (" that counts" if others else "")
+    if ended < outcome.starts:
+        text = f"{ended} of {outcome.starts} starts led to a mode; the others ended before any"
     # Where each start has a mode of its own, the next one may have, too.
     lonely = ended == others + 1
     if outcome.starts == 1:
@@ -37,7 +39,8 @@ def _one(outcome: Outcome, starts: str) -> Finding:
     elif lonely and ended > 2:
         text = f"{ended} starts led to as many modes, of which one counts; there may be better ones"
     # Where no surrogate is good enough, the posterior is not near a normal one, and more modes are likely.
-    return Finding("doubtful" if lonely and (outcome.refused or ended > 2) else "good", f"{text}.")
+    unsure = lonely and (outcome.refused or ended > 2)
+    return Finding("doubtful" if unsure or 2 * ended <= outcome.starts else "good", f"{text}.")
 
 
 def _shares(outcome: Outcome, starts: str, limits: Judging) -> Finding:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
@@ -38,7 +39,7 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     quiet, passed = archive.noise < tuning.noise.noisy, False
     for _ in range(own.most_batches if quiet else own.batches + own.noisy_checks):
         refined, known = _refined(archive, whitening, curved)
-        soft = _softened(whitening, refined.whitening, own.softer)
+        soft = _softened(whitening, refined.whitening, own.softer) if passed and quiet else np.zeros((d, 0))
         if passed and not soft.shape[1]:
             break
         whitening = refined.whitening
@@ -134,7 +135,7 @@ def _softened(before: Whitening, after: Whitening, softer: float) -> Array:
 
     Orthonormal columns in the coordinates of the one after.
     """
-    between = np.linalg.solve(before.factor, after.factor)
+    between = solve_triangular(before.factor, after.factor, lower=True)
     curvatures, directions = np.linalg.eigh(between @ between.T)
     return np.asarray(np.linalg.qr(between.T @ directions[:, curvatures < softer])[0])
 

@@ -1,8 +1,8 @@
 """Scales of coordinates: the distance over which the potential changes by about one.
 
 A step of given length may be a millionth of an unknown standard deviation, or a million of them. Steps along each
-coordinate therefore grow or shrink until the potential changes by about one, and no step is predicted to change it
-more.
+coordinate therefore grow or shrink until the potential changes by about one, or by more than its rounding, and no step
+is predicted to change it more.
 """
 
 from dataclasses import dataclass

@@ -89,7 +89,7 @@ def draw_paths(
     Raises
     ------
     FitError
-        If the covariance of the process cannot be factored, or no chain of the surrogate moves.
+        If the covariance of the process cannot be factored, or chains of the surrogate are all at one point.
     """
     start = positions[rng.choice(len(positions), tuning.chains)]
     transitions = tuning.settle + tuning.every * tuning.times
@@ -97,7 +97,7 @@ def draw_paths(
     taken = slice(tuning.settle + tuning.every - 1, None, tuning.every)
     z = draws[:, taken].reshape(-1, posterior.dim)
     if not np.ptp(z, axis=0).all():
-        raise FitError("the surrogate's chains stand still")
+        raise FitError("the surrogate's chains are at one point")
     colder = (1.0 - temperature(posterior.dim)) * tempered[:, taken].ravel()
     if checked is None or differences is None:
         checked, differences = np.zeros((0, posterior.dim)), np.zeros(0)

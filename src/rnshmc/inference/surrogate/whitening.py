@@ -101,13 +101,13 @@ class Secants:
     ) -> "Secants":
         """With weights from the remainders of the trapezoidal rule, shape (n,), and an assumed third derivative.
 
-        That is smaller where it would leave more than ``unexplained`` of the change over the shortest step. Steps that
+        That is smaller where it would leave more than ``unexplained`` of the change over the longest step. Steps that
         whitening rounds to zero are left out.
         """
         lengths = np.sqrt((steps**2).sum(axis=1))
         moved = lengths > 0.0
         steps, changes, remainders, lengths = steps[moved], changes[moved], remainders[moved], lengths[moved]
-        third_order = min([third_order, *(unexplained / lengths)])
+        third_order = min(third_order, unexplained / lengths.max(initial=np.finfo(float).tiny))
         errors = np.maximum(third_order * lengths**2, 6.0 * np.abs(remainders) / lengths) + 1e-3 * lengths
         return cls(steps, changes, errors**-2.0)
 
