@@ -79,10 +79,9 @@ class Descent:
     uneven: float = 1e4
     """Ratio of components of the first gradient from which on scales are searched. Not varied."""
     unexplained: float = 0.3
-    """Part of the change of a gradient over the longest step that `Curvatures.third_order` leaves at most. Far from a
-    mode steps are long, and the coordinates were set further up still. The first regression of
-    tests/inference/test_scales.py, five starts: without a limit, 54 to 56 evaluations end 1e6 above the mode on three;
-    at 1, 23 to 28 end at it; from 0.5 to 0.1, 23 to 27."""
+    """Part of the change of a gradient over the longest step that `Curvatures.third_order` leaves at most. Regressions
+    of tests/inference/test_scales.py, 1e7 above their modes: without, 54 to 56 evaluations; from 0.5 to 0.1, 23 to 27.
+    """
     tries: int = 12
     """First steps, each a fifth of the one before, until the start is given up. Not varied."""
     steps: tuple[int, int] = (40, 2)
