@@ -3,23 +3,36 @@
 It needs ``pip install rnshmc[bilby]``.
 """
 
-from collections.abc import Iterator
+import logging
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
+from bilby.core import prior as priors_of_bilby
 from bilby.core.sampler.base_sampler import Sampler
 from bilby.core.utils import random
 
+from rnshmc.errors import ParameterError
 from rnshmc.inference.call import sample
 from rnshmc.types import Array
 
 PRIOR_DRAWS = 400
 """Draws of the prior that give start and scale."""
+NOTHING = -sys.float_info.max
+"""A log likelihood from which on bilby takes it for that of an impossible point: what `np.nan_to_num` makes of -inf."""
+DISCRETE = ("WeightedDiscreteValues", "Categorical")
+"""Discrete priors of bilby; not every version has both."""
+
+_log = logging.getLogger(__name__)
 
 
 class Rnshmc(Sampler):  # type: ignore[misc]
     """`rnshmc.sample` as a sampler of bilby: by values, with its priors as bounds, start and scale.
+
+    A bound that depends on other parameters, of a conditional prior, is none: beyond it the density is zero. So it is
+    where a `Constraint` is not met.
 
     Keyword arguments of ``run_sampler`` are those of `default_kwargs`, see `rnshmc.sample`. The evidence is that of the
     surrogate, corrected; its error goes into the result, too. The verdict is in ``result.meta_data["rnshmc"]``.
@@ -37,24 +50,37 @@ class Rnshmc(Sampler):  # type: ignore[misc]
     }
 
     def run_sampler(self) -> Any:
-        """Sample, and fill in bilby's result."""
+        """Sample, and fill in bilby's result.
+
+        Raises
+        ------
+        ParameterError
+            If a prior is discrete.
+        """
         keys = list(self.search_parameter_keys)
-        # Before draws are taken: a conditional prior then has the bounds of each.
-        bounds = [(self.priors[key].minimum, self.priors[key].maximum) for key in keys]
+        kinds = {key: {one.__name__ for one in type(self.priors[key]).__mro__} for key in keys}
+        if discrete := [key for key in keys if not kinds[key].isdisjoint(DISCRETE)]:
+            raise ParameterError(f"priors: {', '.join(discrete)} are discrete; rnshmc samples continuous parameters")
         with _seeded(self.kwargs["seed"]):
             prior = self.priors.sample(PRIOR_DRAWS)
+            # A condition on a fixed parameter reads what that was drawn as last: 400 of them.
+            for key in self.fixed_parameter_keys:
+                self.priors[key].least_recently_sampled = self.priors[key].peak
+            # The density is that of priors without their constraints, whose share of the prior bilby draws anew.
+            allowed = float(np.log(self.priors.normalize_constraint_factor(tuple(keys))))
         scale = np.column_stack([prior[key] for key in keys])
         found = sample(
             self._log_posterior,
-            np.median(scale, axis=0),
+            self._start(scale),
             gradient=False,
             scale=scale,
-            bounds=bounds,
+            bounds=[self._bounds(key, prior) for key in keys],
             names=keys,
             **self.kwargs,
         )
+        _log.log(logging.INFO if found.verdict.level == "good" else logging.WARNING, "%s", found.verdict)
         self.result.samples = found.draws
-        self.result.log_evidence = float(found.log_evidence.value)
+        self.result.log_evidence = float(found.log_evidence.value) + allowed
         self.result.log_evidence_err = float(found.log_evidence.standard_error)
         self.result.num_likelihood_evaluations = found.spent.values
         self.result.meta_data = {**(self.result.meta_data or {}), "rnshmc": str(found.verdict)}
@@ -64,9 +90,36 @@ class Rnshmc(Sampler):  # type: ignore[misc]
         """Not measured: a hundred evaluations would be in no budget, and are more than many a run takes."""
         return float("nan")
 
+    def _bounds(self, key: str, drawn: Mapping[str, Any]) -> tuple[float, float]:
+        """Bounds of a prior; infinite ones where they differ between draws of the parameters that it depends on."""
+        prior = self.priors[key]
+        if not (isinstance(self.priors, priors_of_bilby.ConditionalPriorDict) and hasattr(prior, "condition_func")):
+            return prior.minimum, prior.maximum
+        ends = set()
+        # One by one, for a condition may be a function of numbers alone.
+        for k in range(PRIOR_DRAWS):
+            prior.update_conditions(**{name: drawn[name][k] for name in prior.required_variables})
+            ends.add((float(prior.minimum), float(prior.maximum)))
+        low, high = zip(*ends, strict=True)
+        return low[0] if len(set(low)) == 1 else -np.inf, high[0] if len(set(high)) == 1 else np.inf
+
+    def _start(self, draws: Array) -> Array:
+        """The medians of draws of the prior; where these do not meet a constraint, the draw nearest to them."""
+        middle = np.median(draws, axis=0)
+        if np.isfinite(self._log_prior(middle)):
+            return np.asarray(middle)
+        distances = (draws - middle) / np.maximum(draws.std(axis=0), np.finfo(float).tiny)
+        return np.asarray(draws[np.argmin((distances**2).sum(axis=1))])
+
+    def _log_prior(self, theta: Array) -> float:
+        return float(self.priors.ln_prob(dict(zip(self.search_parameter_keys, theta, strict=True)), normalized=False))
+
     def _log_posterior(self, theta: Array) -> float:
-        prior = float(self.log_prior(theta))
-        return prior + float(self.log_likelihood(theta)) if np.isfinite(prior) else -np.inf
+        prior = self._log_prior(theta)
+        if not np.isfinite(prior):
+            return -np.inf
+        likelihood = float(self.log_likelihood(theta))
+        return -np.inf if likelihood <= NOTHING else prior + likelihood
 
 
 @contextmanager

@@ -36,7 +36,7 @@ class RNSHMC(Sampler):  # type: ignore[misc]
         See `rnshmc.sample`.
     evaluate_draws
         Whether to evaluate the model at the draws, for likelihoods and derived parameters in the collection: as many
-        evaluations as draws. If not, these columns are NaN.
+        evaluations as draws, which are not kept beside the output. If not, these columns are NaN.
     seed
         Of all that is random, a number or several; None: always the same.
     """
@@ -126,7 +126,11 @@ class RNSHMC(Sampler):  # type: ignore[misc]
         prior = self.model.prior
         rows = np.array([prior.reference(random_state=rng, warn_if_no_ref=False) for _ in range(REFERENCES)])
         of_prior = prior.sample(REFERENCES, ignore_external=True, random_state=rng)
-        return np.median(rows, axis=0), np.where(np.ptp(rows, axis=0) > 0, rows, of_prior)
+        middle = np.median(rows, axis=0)
+        if not np.isfinite(prior.logp(middle)):  # as of an external prior that is a ring
+            distances = (rows - middle) / np.maximum(rows.std(axis=0), np.finfo(float).tiny)
+            middle = rows[np.argmin((distances**2).sum(axis=1))]
+        return middle, np.where(np.ptp(rows, axis=0) > 0, rows, of_prior)
 
     def _log_posterior(self, x: Array) -> float:
         return float(self.model.logpost(x))

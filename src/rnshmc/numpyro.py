@@ -223,7 +223,7 @@ def _prior_draws(trace: Mapping[str, Any], sites: Sequence[str]) -> Array | None
     for site, key in zip(sites, keys, strict=True):
         distribution = trace[site]["fn"]
         try:
-            draws = distribution.sample(key, (PRIOR_DRAWS,))
+            draws = distribution.sample(key, (PRIOR_DRAWS, *trace[site]["kwargs"].get("sample_shape", ())))
         except NotImplementedError:  # of an improper prior
             return None
         columns.append(np.reshape(biject_to(distribution.support).inv(draws), (PRIOR_DRAWS, -1)))

@@ -4,7 +4,7 @@ It needs ``pip install rnshmc[pymc]``.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import pymc as pm
 from pymc.backends.base import MultiTrace
 from pymc.backends.ndarray import NDArray
 from pymc.blocking import DictToArrayBijection, RaveledVars
+from pytensor.gradient import NullTypeGradError
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.call import sample as sample_density
@@ -21,6 +22,9 @@ from rnshmc.types import Array
 
 PRIOR_DRAWS = 400
 """Draws of the prior that give start and scale."""
+_PARTS = ("tensor", "xtensor", "scalar", "sparse", "scan", "gradient", "compile.builders", "raise_op", "ifelse")
+CHEAP = tuple(f"pytensor.{part}." for part in _PARTS)
+"""Where operations are from, besides PyMC itself, that draws of the prior may evaluate hundreds of times."""
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +48,8 @@ class Posterior:
         Medians of draws of the prior, (d,); the model's initial point where it has an initial value, or a prior cannot
         be drawn from.
     scale
-        Draws of the prior, (n, d); None where it cannot be drawn from.
+        Draws of the prior, (n, d); None where it cannot be drawn from, or where that would run an operation that is not
+        PyMC's, as for missing data behind a solver.
     names
         A name for each coordinate: ``sigma_log__``, ``rates[0]``.
 
@@ -107,12 +112,22 @@ class Posterior:
         trace.close()
         return trace
 
-    def _variables(self, var_names: Sequence[str] | None) -> list[Any]:
-        """Variables with these names; all of the model without."""
+    def check_names(self, var_names: Sequence[str] | None) -> None:
+        """Check names of variables before anything is spent.
+
+        Raises
+        ------
+        ParameterError
+            If one is not known.
+        """
         names = [variable.name for variable in self._model.unobserved_RVs]
         if unknown := [name for name in var_names or () if name not in names]:
             raise ParameterError(f"var_names: {unknown[0]!r} is not known; there are {', '.join(names)}")
-        chosen = names if var_names is None else var_names
+
+    def _variables(self, var_names: Sequence[str] | None) -> list[Any]:
+        """Variables with these names; all of the model without."""
+        self.check_names(var_names)
+        chosen = [variable.name for variable in self._model.unobserved_RVs] if var_names is None else var_names
         # As functions of the unconstrained values.
         return [variable for variable in self._model.unobserved_value_vars if variable.name in chosen]
 
@@ -154,6 +169,7 @@ def sample(
         If the model has discrete variables, or an argument cannot be used; and what `rnshmc.sample` raises.
     """
     posterior = Posterior(model)
+    posterior.check_names(var_names)
     start = posterior.x0 if x0 is None else x0
     width = posterior.scale if scale is None else scale
     result = sample_density(posterior, start, names=posterior.names, scale=width, **settings)
@@ -162,7 +178,9 @@ def sample(
 
 
 def _prior_draws(model: Any) -> Array | None:
-    """Draws of the prior in the unconstrained coordinates, (n, d); None where a prior cannot be drawn from."""
+    """Draws of the prior in the unconstrained coordinates, (n, d); None where it is not drawn from, see `Posterior`."""
+    if any(_dear(operation) for operation in _operations(model.free_RVs)):
+        return None
     transforms = ((variable, model.rvs_to_transforms[variable]) for variable in model.free_RVs)
     variables = [one if how is None else how.forward(one, *one.owner.inputs) for one, how in transforms]
     try:
@@ -174,11 +192,27 @@ def _prior_draws(model: Any) -> Array | None:
     return rows if len(rows) > rows.shape[1] else None
 
 
+def _operations(variables: Sequence[Any]) -> Iterator[Any]:
+    """All operations that variables are computed by."""
+    waiting, seen = list(variables), set[Any]()
+    while waiting:
+        node = waiting.pop().owner
+        if node is not None and node not in seen:
+            seen.add(node)
+            waiting.extend(node.inputs)
+            yield node.op
+
+
+def _dear(operation: Any) -> bool:
+    where = f"{type(operation).__module__}."
+    return not where.startswith((*CHEAP, "pymc.")) or where.startswith("pymc.ode.")
+
+
 def _compiled(model: Any) -> Any:
     """The log density of raveled value variables with its gradient, or alone where an Op has none."""
     try:
         function = model.logp_dlogp_function(ravel_inputs=True)
-    except (NotImplementedError, AttributeError):
+    except (NotImplementedError, AttributeError, NullTypeGradError):
         value = model.compile_logp()
         return lambda point: value(DictToArrayBijection.rmap(point))
     function.set_extra_values({})

@@ -19,7 +19,9 @@ from rnshmc.inference.result.result import Result
 from rnshmc.types import Array
 
 MARGIN = 0.01
-"""Least distance of a start from its bounds, as a part of what is between them: optima lie on bounds."""
+"""Distance to which a start on a bound is moved from it, as a part of what is between the bounds: optima lie there."""
+NEAR = 1e-6
+"""Distance up to which a start is on a bound, in the same units."""
 DRAWS = 2000
 """Draws where their number is left to the sampler."""
 
@@ -64,8 +66,8 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
     def initialize(self, problem: Problem, x0: Any) -> None:
         """Take a problem, and one start or several; without one, the middle of the bounds.
 
-        Starts on a bound, or beyond, are moved inside by `MARGIN` of what is between the bounds, or of the bound's own
-        size and 1 where there is but one.
+        Starts on a bound (within `NEAR`), or beyond, are moved inside by `MARGIN` of what is between the bounds, or of
+        the bound's own size and 1 where there is but one.
 
         Raises
         ------
@@ -81,7 +83,8 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         # Where one bound is infinite, by the size of the other.
         sizes = 1.0 + np.where(np.isfinite(low), np.abs(low), np.where(np.isfinite(high), np.abs(high), 0.0))
         width = np.where(np.isfinite(high - low), high - low, sizes)
-        self._starts = np.clip(starts, low + MARGIN * width, high - MARGIN * width)
+        raised = np.where(starts <= low + NEAR * width, low + MARGIN * width, starts)
+        self._starts = np.where(starts >= high - NEAR * width, high - MARGIN * width, raised)
         self._problem, self.result = problem, None
 
     def sample(self, n_samples: int | None, beta: float = 1.0) -> None:
@@ -122,8 +125,8 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
     def get_samples(self) -> McmcPtResult:
         """The draws as pyPESTO has them: one chain without warm-up, of the free parameters.
 
-        Exact negative log posteriors are known where the exact density decided; they are NaN at the draws of a
-        surrogate. ``message`` is the verdict.
+        Where no surrogate was used, it has the exact chains one after the other. Exact negative log posteriors are
+        known there; they are NaN at the draws of a surrogate. ``message`` is the verdict.
 
         Raises
         ------
@@ -133,12 +136,15 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         if self.result is None or self._problem is None:
             raise ParameterError("get_samples: nothing was sampled yet")
         draws = self.result.draws
-        unknown = np.full((1, len(draws)), np.nan)
-        known = self._constant - self.result.log_densities.T.reshape(1, -1)[:, : len(draws)]
+        values = np.full(len(draws), np.nan)
+        if self.result.outcome.surrogate is None:
+            each = -(-len(draws) // max(len(self.result.chains), 1))
+            draws = self.result.chains[:, :each].reshape(-1, draws.shape[1])
+            values = self._constant - self.result.log_densities[:, :each].reshape(-1)
         prior = self._problem.x_priors
         return McmcPtResult(
             trace_x=draws[None],
-            trace_neglogpost=known if self.result.outcome.surrogate is None else unknown,
+            trace_neglogpost=values[None],
             trace_neglogprior=np.array([[0.0 if prior is None else float(prior(x)) for x in draws]]),
             betas=np.ones(1),
             burn_in=0,
@@ -151,11 +157,23 @@ class LogDensity:
 
     def __init__(self, problem: Problem) -> None:
         self._objective = problem.objective
+        self._prior = problem.x_priors
         self._orders = (0, 1) if problem.objective.has_grad else (0,)
 
     def __call__(self, x: Array) -> Any:
-        """The log density at x, or the pair of it and its gradient; -inf where the objective is infinite."""
+        """The log density at x, or the pair of it and its gradient; -inf where the prior is zero.
+
+        Raises
+        ------
+        ArithmeticError
+            If the objective is infinite elsewhere, as AMICI's is where a simulation fails. `rnshmc.sample` counts such
+            failures.
+        """
         found = self._objective(x, sensi_orders=self._orders)
+        if (found[0] if len(self._orders) == 2 else found) == np.inf:
+            if self._prior is not None and float(self._prior(x)) == np.inf:
+                return -np.inf
+            raise ArithmeticError("the objective is infinite: a simulation failed, or the density is zero")
         return (-found[0], -np.asarray(found[1])) if len(self._orders) == 2 else -found
 
 

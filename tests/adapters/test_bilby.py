@@ -2,10 +2,13 @@
 
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
+import rnshmc
 from tests.conftest import z_bound
 
 bilby = pytest.importorskip("bilby", reason="bilby is not installed")
@@ -67,3 +70,80 @@ def test_a_seed_gives_the_same_run_and_each_evaluation_counts(tmp_path: Path) ->
         return list(asked)
 
     assert run("one")[-20:] == run("another")[-20:]
+
+
+def found(likelihood: Any, priors: Any, folder: Path, **settings: Any) -> Any:
+    given = {"draws": 400, "seed": 3, "outdir": str(folder), "save": False, "progress_bar": False, **settings}
+    return bilby.run_sampler(likelihood, priors, sampler="rnshmc", **given)
+
+
+class Normal(bilby.Likelihood):  # type: ignore[name-defined, misc]
+    """A normal density of a and b around 1 and 2, with standard deviation 0.2; nothing where a solver fails."""
+
+    def __init__(self, fails: float = np.inf) -> None:
+        super().__init__(parameters={"a": 0.0, "b": 0.0})
+        self.fails = fails
+
+    def log_likelihood(self, parameters: dict[str, float] | None = None) -> float:
+        given = parameters or self.parameters
+        if given["a"] > self.fails:
+            return float(np.nan_to_num(-np.inf))
+        return float(-0.5 * ((given["a"] - 1.0) ** 2 + (given["b"] - 2.0) ** 2) / 0.04)
+
+
+def test_a_bound_that_depends_on_another_parameter_is_none(tmp_path: Path) -> None:
+    def below(reference_params: dict[str, float], b: float) -> dict[str, float]:
+        return {"minimum": reference_params["minimum"], "maximum": b}
+
+    priors = bilby.core.prior.ConditionalPriorDict(
+        {
+            "b": bilby.core.prior.Uniform(0.5, 4.0, "b"),
+            "a": bilby.core.prior.ConditionalUniform(below, name="a", minimum=0.0, maximum=4.0),
+        }
+    )
+    result = found(Normal(), priors, tmp_path)
+    # The bound is 3.5 standard deviations away, a mass of 2e-4 beyond it; the prior of a is 1 / b.
+    grid = np.linspace(0.8, 3.2, 2001)
+    weights = np.exp(-0.5 * (grid - 2.0) ** 2 / 0.04) / grid
+    for name, mean in (("a", 1.0), ("b", (weights * grid).sum() / weights.sum())):
+        assert abs(result.posterior[name].mean() - mean) < z_bound(2) * 0.2 / np.sqrt(200)
+    evidence = np.log(2 * np.pi * 0.04 / 3.5 * weights.sum() / np.exp(-0.5 * (grid - 2.0) ** 2 / 0.04).sum())
+    assert abs(result.log_evidence - evidence) < z_bound(2) * result.log_evidence_err + 1e-3
+
+
+def test_a_constraint_is_a_part_of_the_prior(tmp_path: Path) -> None:
+    def with_gap(parameters: dict[str, Any]) -> dict[str, Any]:
+        return {**parameters, "gap": parameters["b"] - parameters["a"]}
+
+    def priors() -> Any:
+        """New ones, which remember no estimate of what is allowed."""
+        made = {
+            "a": bilby.core.prior.Uniform(0.0, 4.0, "a"),
+            "b": bilby.core.prior.Uniform(0.0, 4.0, "b"),
+            "gap": bilby.core.prior.Constraint(0.0, 4.0),
+        }
+        return bilby.core.prior.PriorDict(made, conversion_function=with_gap)
+
+    file = tmp_path / "evaluations.jsonl"
+    result = found(Normal(), priors(), tmp_path, filepath=file)
+    # Half of the square is allowed, and the mass beyond its edge, at 1 / (0.2 sqrt(2)) deviations, is 2e-4.
+    evidence = np.log(2 * np.pi * 0.04 / 16 * 2)
+    assert abs(result.log_evidence - evidence) < z_bound(2) * result.log_evidence_err + 0.01
+    bilby.core.utils.random.seed(99)
+    again = found(Normal(), priors(), tmp_path, filepath=file)
+    assert again.num_likelihood_evaluations <= 1
+
+
+def test_a_likelihood_that_bilby_takes_for_impossible_is_zero(tmp_path: Path) -> None:
+    priors = {name: bilby.core.prior.Uniform(-10.0, 10.0, name) for name in "ab"}
+    result = found(Normal(fails=1.5), priors, tmp_path)
+    # A normal variable that is at most 2.5 standard deviations above its mean.
+    mean = 1.0 - 0.2 * norm.pdf(2.5) / norm.cdf(2.5)
+    assert abs(result.posterior["a"].mean() - mean) < z_bound(2) * 0.2 / np.sqrt(200)
+    assert result.posterior["a"].max() < 1.5
+
+
+def test_discrete_priors_are_refused(tmp_path: Path) -> None:
+    priors = {"a": bilby.core.prior.Categorical(3, "a"), "b": bilby.core.prior.Uniform(0.0, 4.0, "b")}
+    with pytest.raises(rnshmc.ParameterError, match="priors: a are discrete"):
+        found(Normal(), priors, tmp_path)

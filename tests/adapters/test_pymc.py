@@ -112,6 +112,28 @@ def test_a_flat_prior_and_a_given_start_are_used_as_they_are() -> None:
     assert adapter.Posterior(given).x0.tolist() == [3.0]
 
 
+def test_missing_data_behind_a_black_box_do_not_run_it() -> None:
+    from pytensor.compile.ops import as_op
+    from pytensor.tensor import dscalar, dvector
+
+    import rnshmc.pymc as adapter
+
+    calls: list[float] = []
+
+    def run(rate: Any) -> Any:
+        calls.append(float(rate))
+        return np.full(3, float(rate))
+
+    masked_array: Any = np.ma.masked_array
+    solver = as_op(itypes=[dscalar], otypes=[dvector])(run)
+    with pm.Model() as missing, pytest.warns(Warning, match="missing values"):
+        pm.Normal("y", solver(pm.Normal("rate")), 1.0, observed=masked_array([0.1, 0.2, 0.0], [0, 0, 1]))
+    posterior = adapter.Posterior(missing)
+    assert posterior.scale is None
+    # The model's initial point and its own checks; draws of the prior would be hundreds.
+    assert len(calls) < 20
+
+
 def test_the_page_runs_with_a_black_box(docs_output: ModuleType) -> None:
     names, _ = docs_output.run_page(ROOT / "docs/pymc.md")
     data, half_time = names["data"], names["half_time"]

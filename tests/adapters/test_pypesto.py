@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rnshmc
+from rnshmc.inference.exact.density import Density
 from rnshmc.types import Array
 from tests.conftest import z_bound
 
@@ -68,6 +69,29 @@ def test_a_start_on_a_bound_of_all_parameters_is_taken() -> None:
     assert np.abs(sampler.result.mean.value - SHAPE / RATE).max() < 1.0
 
 
+def test_a_start_near_a_bound_stays_and_one_on_it_is_moved_inside() -> None:
+    import rnshmc.pypesto as adapter
+
+    sampler = adapter.Sampler()
+    sampler.initialize(make_problem(lb=[0.0, -5.0, 0.0], ub=[1e5, 5.0, 1e5]), np.array([[3.0, 99990.0], [0.0, 1e5]]))
+    np.testing.assert_array_equal(sampler._starts, [[3.0, 99990.0], [1e3, 99e3]])
+
+
+def test_failed_simulations_are_counted() -> None:
+    import rnshmc.pypesto as adapter
+
+    def fun(x: Array) -> float:
+        return float(0.5 * x @ x) if x[0] < 1.0 else np.inf
+
+    problem = pypesto.Problem(pypesto.Objective(fun=fun), lb=[-9.0], ub=[9.0])
+    failed, _ = Density(adapter.LogDensity(problem)).evaluate(np.array([2.0]), gradient=False)
+    assert failed.value == np.inf
+    assert failed.failure is not None
+    assert "simulation failed" in failed.failure
+    found, _ = Density(adapter.LogDensity(problem)).evaluate(np.array([0.5]), gradient=False)
+    assert (found.value, found.failure) == (0.125, None)
+
+
 def test_a_start_on_the_only_bound_is_taken() -> None:
     sampler, _ = sampled(make_problem(ub=[np.inf, 5.0, np.inf]), np.array([1e-6, 2.0]))
     assert sampler.result is not None
@@ -120,8 +144,10 @@ def test_residuals_are_emulated_as_outputs(jacobian: bool) -> None:
     # Where the exact density decided, pyPESTO gets its objective, with the constant that residuals lack.
     draws = result.chains.transpose(1, 0, 2).reshape(-1, 2)
     sampler.result = replace(result, draws=draws, outcome=replace(result.outcome, surrogate=None))
-    known = sampler.get_samples().trace_neglogpost[0]
-    np.testing.assert_allclose(known, [linear().objective(x) for x in draws], rtol=1e-9)
+    exact = sampler.get_samples()
+    np.testing.assert_allclose(exact.trace_neglogpost[0], [linear().objective(x) for x in exact.trace_x[0]], rtol=1e-9)
+    # Chain after chain, so that their autocorrelation is seen.
+    np.testing.assert_array_equal(exact.trace_x[0], result.chains.reshape(-1, 2))
     assert found.trace_x.shape == (1, 400, 2)
 
 
