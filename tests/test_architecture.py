@@ -43,7 +43,7 @@ ROOMS = (
     ("refinement", "progress"),
     ("job",),
     ("attempt",),
-    ("modes", "way_on"),
+    ("modes", "fallback"),
     ("algorithm",),
     ("call",),
     ("settings",),

@@ -66,6 +66,7 @@ def test_a_number_is_a_number(returned: Any) -> None:
     ("returned", "failure"),
     [
         (math.nan, "the log density is nan"),
+        (np.ma.masked, "the log density is nan"),
         (math.inf, "the log density is inf"),
         (None, "the target returned None"),
         ("much", "the log density is 'much', expected a number"),

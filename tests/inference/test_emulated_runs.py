@@ -20,7 +20,7 @@ from rnshmc.inference.exact.target import make_posterior
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 from tests.conftest import z_bound
-from tests.inference.model_cases import DATA, TIMES, Counted, decay, decaying, sampled
+from tests.inference.model_cases import DATA, NAMES, TIMES, Counted, decay, decaying, sampled
 
 LATER = 2.3 * np.exp(-1.2 * TIMES) + np.random.default_rng(8).normal(0.0, 0.1, 12)
 LATER[-1] = math.nan
@@ -109,6 +109,25 @@ def test_a_table_of_runs_is_a_start() -> None:
     assert fewer.spent.units < cold.spent.units - 15
     with pytest.raises(ParameterError, match="evaluations: 'outputs' is missing; expected points, outputs"):
         sampled(decaying(), evaluations={"points": points})
+    with pytest.raises(ParameterError, match="evaluations, outputs: a run has 11, and there are 12 data"):
+        sampled(decaying(), evaluations={**table, "outputs": table["outputs"][:, 1:]})
+
+
+def test_known_runs_take_the_place_of_starts(kept: Path) -> None:
+    """However many starts there are, the search begins at the best run, and tells of one mode."""
+    drawn = sampled(decaying(LATER), lambda rng: rng.uniform(0.1, 0.5, 3), evaluations=kept, budget=0)
+    assert drawn.spent.units == 0
+    rows = sampled(decaying(LATER), [[0.1, 0.2, 0.4], [-1.0, 0.5, 0.3]], evaluations=kept, budget=0)
+    for result in (drawn, rows):
+        assert "One start led to one mode; other modes were not looked for" in " ".join(str(result.verdict).split())
+
+
+def test_masked_data_are_missing() -> None:
+    masked_array: Any = np.ma.masked_array
+    data = masked_array(np.append(DATA[:-1], 9.97e36), np.arange(12) == 11)
+    posed = make_posterior(decaying(data), None, NAMES).posed
+    assert posed is not None
+    np.testing.assert_array_equal(posed.data[""], np.append(DATA[:-1], math.nan))
 
 
 def test_failed_runs_are_avoided_and_told() -> None:

@@ -8,6 +8,7 @@ import pytest
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Task
 from rnshmc.inference.exact.pools import make_workers
+from rnshmc.inference.exact.together import Together
 from rnshmc.types import Array
 
 jax = pytest.importorskip("jax", reason="jax is not installed")
@@ -47,3 +48,19 @@ def test_it_can_be_sent_to_a_process() -> None:
     _, (answer, _) = workers.next()
     workers.close()
     assert -answer.value == pytest.approx(exact()[0], rel=1e-14)
+
+
+def test_rows_of_a_batch_are_differentiated_each_by_itself() -> None:
+    workers = Together(Density(lambda x: -jax.numpy.cosh(x).sum(axis=-1) * 1e3))
+    points = np.stack([X, 2 * X, -X])
+    for calls in (2, 1):  # the first batch is evaluated twice: before it is known to be of JAX, and in doubles
+        for number, x in enumerate(points):
+            workers.submit(Task(number, x, number > 0))
+        for x in points:
+            task, (answer, cost) = workers.next()
+            assert -answer.value == pytest.approx(-np.cosh(x).sum() * 1e3, rel=1e-14)
+            assert (cost.values, cost.gradients) == (calls, int(task.gradient))
+            if task.gradient:
+                np.testing.assert_allclose(answer.gradient, np.sinh(x) * 1e3, rtol=1e-12)  # type: ignore[arg-type]
+            else:
+                assert answer.gradient is None

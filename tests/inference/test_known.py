@@ -36,6 +36,13 @@ def test_arrays_and_files_are_read(form: str, tmp_path: Path) -> None:
     assert (first.value, second.value, second.gradient, second.failed) == (1.0, math.inf, None, False)
 
 
+def test_what_is_masked_is_not_known() -> None:
+    masked_array: Any = np.ma.masked_array
+    masked = masked_array([-1.0, 9.97e36], [False, True])
+    [found] = read_known({"points": POINTS[:2], "log_densities": masked}, ["a", "b"])
+    assert np.array_equal(found.point, POINTS[0])
+
+
 def test_gradients_may_be_missing() -> None:
     [found] = read_known({"points": POINTS[:1], "log_densities": [-1.0]}, ["a", "b"])
     assert (found.gradient, found.with_gradient) == (None, False)

@@ -3,11 +3,12 @@
 import contextlib
 import multiprocessing
 import os
+import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,23 @@ def test_an_executor_that_a_crash_has_broken_says_so(points: Array) -> None:
         answers(workers, points)
 
 
+def test_a_pool_that_cancels_evaluations_ends_the_run_and_blames_no_point(points: Array) -> None:
+    class Cancelling:
+        """As a client of Dask whose scheduler is lost."""
+
+        def submit(self, *_: Any) -> Future[Any]:
+            future = Future[Any]()
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+
+    with (
+        workers_of(Cancelling(), make_normal()) as workers,
+        pytest.raises(EvaluationError, match="the pool has cancelled an evaluation"),
+    ):
+        answers(workers, points)
+
+
 def make_leaving() -> Callable[[Array], float]:
     """A model that ends its process as a program does, and one whose server is gone, by the first coordinate."""
 
@@ -196,6 +214,25 @@ def test_processes_end_with_the_run(points: Array) -> None:
     for process in processes:
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+
+
+def test_a_program_that_hangs_ends_with_its_worker(points: Array, tmp_path: Path) -> None:
+    file = tmp_path / "number"
+
+    def hangs(x: Array) -> float:
+        program = subprocess.Popen(["sleep", "600"])
+        file.write_text(str(program.pid))
+        return float(program.wait())
+
+    with workers_of(1, hangs, time_limit=2.0) as workers:
+        [(answer, _)] = answers(workers, points[:1]).values()
+    assert answer.failure == "it took longer than time_limit = 2 s"
+    status, ends = Path(f"/proc/{file.read_text()}/stat"), time.monotonic() + 5.0
+    with contextlib.suppress(FileNotFoundError):
+        # Nobody may wait for it: what is left of it is a zombie.
+        while ") Z " not in status.read_text():
+            assert time.monotonic() < ends
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import io
 import logging
 import re
 import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -55,6 +56,23 @@ def test_the_bar_shows_stage_costs_and_what_is_expected() -> None:
             show(bar, progress)
         assert (bar.n, bar.total, bar.desc) == (20, 32, "training: ")
         assert bar.postfix == "points=10, sd(U-V)=0.21, failed=1"
+
+
+def test_in_a_notebook_there_is_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    class ZMQInteractiveShell:
+        """Named as the shell of a kernel of Jupyter."""
+
+    ipython = ModuleType("IPython")
+    monkeypatch.setattr(ipython, "get_ipython", ZMQInteractiveShell, raising=False)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setattr("rnshmc.inference.progress.tqdm", tqdm)
+    with listening(None, bar=True) as tell:
+        tell(STAGES[1])
+    assert "training" in capsys.readouterr().err
+    monkeypatch.setattr(ipython, "get_ipython", lambda: None)
+    with listening(None, bar=True) as tell:
+        tell(STAGES[1])
+    assert capsys.readouterr().err == ""
 
 
 def test_on_a_terminal_there_are_both(monkeypatch: pytest.MonkeyPatch) -> None:

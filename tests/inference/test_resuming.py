@@ -13,7 +13,7 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import StoreError
-from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.resuming import GRADIENT_RTOL, SPREAD_RTOL, VALUE_RTOL, candidates, difference
 from rnshmc.types import Array
@@ -220,6 +220,16 @@ def test_rounding_passes_and_what_changes_a_posterior_does_not(size: float) -> N
         assert (difference(before, other_value, stored, ["a"]) is None) is agrees
         other_slope = at(before.value, 4.0 * (1 + factor * GRADIENT_RTOL))
         assert (difference(before, other_slope, stored, ["a"]) is None) is agrees
+
+
+def test_one_stored_run_alone_has_no_spread_to_compare_with() -> None:
+    def run(output: float) -> Evaluation:
+        return Evaluation(np.zeros(1), 0.0, with_gradient=False, run=Run(np.array([output, 1.0])))
+
+    before = run(2.0)
+    for factor, agrees in ((0.5, True), (2.0, False)):
+        other = run(2.0 * (1.0 + factor * VALUE_RTOL))
+        assert (difference(before, other, [before], ["a"]) is None) is agrees
 
 
 def test_a_gradient_of_zero_may_be_rounded() -> None:

@@ -136,6 +136,15 @@ def test_without_a_start_the_prior_of_a_model_is_drawn_from() -> None:
     assert np.unique(first[:, 0]).size == 4
 
 
+def test_a_given_start_where_the_density_is_zero_is_told_and_the_others_are_used() -> None:
+    def cut(x: Array) -> float:
+        return -math.inf if x[0] > 20.0 else -0.5 * float(x @ x)
+
+    result = rnshmc.sample(cut, [[0.5, 0.0], [30.0, 0.0], [-0.5, 1.0]], draws=200, progress_bar=False)
+    assert result.outcome.starts == 2
+    assert any(one.text.startswith("A start is not used: ") for one in result.verdict.findings)
+
+
 def test_drawn_starts_where_the_density_is_zero_are_passed_over() -> None:
     seen = list[float]()
 

@@ -49,6 +49,31 @@ def test_a_potential_that_cannot_be_evaluated_is_a_failure() -> None:
     assert answer.failure == "NumericalError: an overflow"
 
 
+def test_a_potential_with_one_of_its_two_gradients_is_used_with_it() -> None:
+    class Apart:
+        dim = 2
+
+        def value(self, q: Array) -> float:
+            return 0.5 * float(q @ q)
+
+        def gradient(self, q: Array) -> Array:
+            return q
+
+    class AtOnce:
+        dim = 2
+
+        def value(self, q: Array) -> float:
+            return 0.5 * float(q @ q)
+
+        def value_and_grad(self, q: Array) -> tuple[float, Array]:
+            return 0.5 * float(q @ q), q
+
+    for potential in (Apart(), AtOnce()):
+        answer, cost = make_model(potential, None, 2).evaluate(X, gradient=True)
+        assert (answer.value, cost.values, cost.gradients) == (0.625, 1, 1)
+        assert np.array_equal(answer.gradient, X)  # type: ignore[arg-type]
+
+
 def test_a_potential_without_gradient_is_used_without() -> None:
     class Value:
         dim = 2

@@ -158,3 +158,10 @@ def test_what_cannot_be_vectorised_is_refused() -> None:
     potential = rnshmc.TwistedGaussian.__new__(rnshmc.TwistedGaussian)
     with pytest.raises(rnshmc.ParameterError, match="vectorize: expected a function of points as rows or a Model"):
         rnshmc.sample(potential, np.ones(2), vectorize=True)
+
+
+def test_masked_rows_fail_alone() -> None:
+    masked_array: Any = np.ma.masked_array
+    points = np.arange(8.0).reshape(4, 2)
+    found = answers(lambda x: masked_array(-x[:, 0], x[:, 0] == 2.0), points, gradient=False)
+    assert [one.failure is not None for one, _ in found] == [False, True, False, False]

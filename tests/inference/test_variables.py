@@ -81,6 +81,19 @@ def test_without_a_surrogate_they_are_along_the_exact_chains(result: rnshmc.Resu
     assert mean == pytest.approx(result.chains.sum(axis=-1).mean(), rel=1e-12)
 
 
+def test_functions_that_change_their_argument_change_no_result(result: rnshmc.Result) -> None:
+    exact = replace(result, outcome=replace(result.outcome, surrogate=None))
+    before = exact.chains.copy()
+
+    def changing(x: Array) -> Array:
+        x[:, 0] = np.exp(x[:, 0])
+        return x[:, 0]
+
+    exact.expectation(changing)
+    exact.to_arviz(variables=lambda x: {"changed": changing(x)})
+    np.testing.assert_array_equal(exact.chains, before)
+
+
 def test_other_numbers_of_rows_are_refused(result: rnshmc.Result) -> None:
     with pytest.raises(rnshmc.ParameterError, match=r"variables: total: expected a row for each of \d+ draws"):
         result.summary(variables=lambda x: {"total": x.sum()})

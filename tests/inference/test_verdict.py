@@ -6,16 +6,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnshmc.inference.bend import STRAIGHT
+from rnshmc.inference.bend import STRAIGHT, Bend, Layer
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.result.errors_told import errors_told
 from rnshmc.inference.result.estimates import Estimate
+from rnshmc.inference.result.findings import Found
+from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.outcome import ModeFound, Outcome
 from rnshmc.inference.result.verdict import HEADS, judge
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.tails import Tails
 from rnshmc.inference.surrogate.weights import Weights, reliable_k
+from rnshmc.inference.tuning import DEFAULT
 
 NAMES = ["a", "b"]
 KNOWN = Estimate(np.zeros(2), np.full(2, 0.1))
@@ -205,6 +209,47 @@ def test_what_is_wrong_is_said(changes: dict[str, Any], level: str, said: str) -
     assert verdict.level == level
     assert str(verdict).startswith(HEADS[level])
     assert said in str(verdict)
+
+
+def test_errors_of_few_draws_are_told_of_the_users_parameters() -> None:
+    draws = np.random.default_rng(1).standard_normal((1000, 2))
+    of_1000, of_40 = 1.0 / np.sqrt(1000), 1.0 / np.sqrt(40)
+
+    def said(means: float, sds: float, count: int = 1000) -> list[str]:
+        mean = Estimate(np.zeros(2), np.array([of_1000, means]))
+        sd = Estimate(np.ones(2), np.array([of_1000, sds]) / np.sqrt(2))
+        return [one.text for one in errors_told(mean, sd, draws[:count], NAMES, DEFAULT.judging)]
+
+    assert said(of_1000, of_1000) == said(np.nan, np.nan) == said(0.0, 0.0) == []
+    z = draws[:, 1] - draws[:, 1].mean()
+    # In units of the variances that these draws have, in place of those of a normal law, 1 and 2.
+    for of, found, by in (
+        ("mean", said(of_40, of_1000), (z**2).mean()),
+        ("standard deviation", said(of_1000, of_40), (z**2).var() / 2),
+    ):
+        (text,) = found
+        assert text == f"The standard error of the {of} of b is that of {40 * by:.2g} independent draws."
+    # A run that was to have 100 draws has errors of 50.
+    assert said(of_40, of_40, 100) == []
+
+
+def test_surrogates_of_several_modes_leave_a_bend_with_all_else() -> None:
+    curved = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    bend = Bend((Layer(0, 0.0, 1.0, curved, np.zeros((2, 2)), np.ones(2)),))
+    mixture = Mixture((corrected(), corrected()), Estimate(np.zeros(2), np.full(2, 0.1)))
+    straight = Found(mixture=mixture).straightened(bend).mixture
+    assert straight is not None
+    for part, before in zip(straight.parts, mixture.parts, strict=True):
+        np.testing.assert_array_equal(part.draws, bend.forward(before.draws))
+
+
+def test_a_variance_that_its_correction_makes_negative_is_not_known() -> None:
+    draws = np.random.default_rng(1).standard_normal((1000, 2))
+    mean, sd = Estimate(np.zeros(2), np.full(2, 0.01)), Estimate(np.array([1.0, 0.0]), np.array([0.01, np.inf]))
+    [found] = errors_told(mean, sd, draws, NAMES, DEFAULT.judging)
+    assert found.text == "The standard error of the standard deviation of b is that of 0 independent draws."
+    [found] = errors_told(mean, replace(sd, value=np.array([1.0, np.inf])), draws, NAMES, DEFAULT.judging)
+    assert (found.level, found.text) == ("bad", "The mean or standard deviation of b is not finite.")
 
 
 def test_without_a_surrogate_there_is_no_word_of_one() -> None:

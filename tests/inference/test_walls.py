@@ -71,6 +71,29 @@ def test_a_surrogate_that_leaves_means_open_is_trained_again(seed: int) -> None:
     assert abs(found.mean.value[0] - np.sqrt(2 / np.pi)) < z_bound() * found.mean.standard_error[0]
 
 
+def test_prior_draws_beyond_a_wall_that_is_found_are_left_out() -> None:
+    draws = np.random.default_rng(1).normal(0.0, 3.0, (50, 2))
+    found = rnshmc.sample(half_normal, [1.0, 0.0], scale=draws, draws=200, progress_bar=False)
+    assert any("this bound was taken from a few values" in one.text for one in found.verdict.findings)
+    # The mean of a half normal variable.
+    assert abs(found.mean.value[0] - np.sqrt(2 / np.pi)) < z_bound() * found.mean.standard_error[0]
+
+
+def test_drawn_starts_beyond_a_wall_that_is_found_are_left_out() -> None:
+    asked = list[Array]()
+
+    def two_halves(x: Array) -> float:
+        """Modes at -4 and 4 of the first parameter, and the second one positive."""
+        asked.append(x)
+        if x[1] <= 0:
+            return -np.inf
+        return float(np.logaddexp(-0.5 * (x[0] + 4.0) ** 2, -0.5 * (x[0] - 4.0) ** 2) - x[1])
+
+    found = rnshmc.sample(two_halves, lambda rng: rng.uniform(-6.0, 6.0, 2), draws=200, progress_bar=False)
+    assert np.isfinite(asked).all()
+    assert any("this bound was taken from a few values" in one.text for one in found.verdict.findings)
+
+
 def test_a_declared_bound_is_not_told() -> None:
     found = rnshmc.sample(gamma, [1.0, 0.5], names=["a", "b"], bounds={"a": "positive"}, draws=500)
     assert FREE not in str(found.verdict)

@@ -21,6 +21,7 @@ from rnshmc.errors import FitError, ParameterError, Stopped
 from rnshmc.inference.attempt import attempts, gone_over, salvaged
 from rnshmc.inference.exact.archive import Archive, Progress
 from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.fallback import fall_back
 from rnshmc.inference.job import Job, suffices
 from rnshmc.inference.modes import descended, each_mode, looked_around, settled, sought
 from rnshmc.inference.result.findings import Found, outcome_of
@@ -34,7 +35,6 @@ from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
-from rnshmc.inference.way_on import way_on
 from rnshmc.types import Array
 
 
@@ -117,7 +117,9 @@ def _stages(
     """What is found after each stage."""
     found = Found()
     if job.archive.emulating:
-        for tried in _emulated(job, replace(found, starts=len(starts)), starts, coordinates):
+        # Given runs take the place of starts: the search begins at the best one, whatever the start is.
+        used = starts[:1] if job.archive.served(job.tuning.training.fewest) else starts
+        for tried in _emulated(job, replace(found, starts=len(used)), used, coordinates):
             found = tried
             yield found
         if found.rows is not None:
@@ -125,10 +127,11 @@ def _stages(
         # What was run serves as values, and the coordinates of the mode as a start.
         job.archive.emulating = False
         known = job.archive.training()
-        starts = known.points[[int(np.argmin(known.values))]] if len(found.modes) == 1 else starts
+        one = len(found.modes) == 1 or len(used) < len(starts)
+        starts = known.points[[int(np.argmin(known.values))]] if one else starts
         coordinates = found.whitening or coordinates
         # The emulator stays what there is, should the budget end before there is a surrogate of the density.
-        doubts = _not_emulated(found)
+        doubts = (*found.doubts, *_not_emulated(found))
         found = replace(found.forgetting_the_surrogate(), starts=0, modes=(), method="none", doubts=doubts)
         yield found
     watch = Watch(job.archive, job.tuning.bending, idle=len(starts) > 1)
@@ -136,7 +139,11 @@ def _stages(
         if found.quiet >= job.tuning.modes.quiet:
             break
         first = found.modes[0].whitening if found.modes else coordinates
-        mode = descend(job.archive, start, job.tuning, first, doubtful=doubtful, known=found.modes, watch=watch)
+        try:
+            mode = descend(job.archive, start, job.tuning, first, doubtful=doubtful, known=found.modes, watch=watch)
+        except ParameterError as error:
+            found = _without_a_start(found, error)
+            continue
         found = descended(job, found, mode)
         yield found
     best = min(found.modes, key=lambda mode: mode.value)
@@ -166,7 +173,14 @@ def _stages(
                 found = tried
                 yield found
     if found.rows is None:
-        yield from way_on(job, found)
+        yield from fall_back(job, found)
+
+
+def _without_a_start(found: Found, error: ParameterError) -> Found:
+    """With a doubt about a start that cannot be used; the error where it is the first, or the target's own."""
+    if not found.modes or str(error).startswith("target:"):
+        raise error
+    return replace(found, doubts=(*found.doubts, f"A start is not used: {error}."))
 
 
 def _surrogates(job: Job, found: Found) -> Iterator[Found]:
@@ -195,7 +209,12 @@ def _emulated(job: Job, found: Found, starts: Array, coordinates: Whitening | No
     """What is found by emulated outputs; the last has rows if that is good enough."""
     try:
         for start in starts:
-            found = found.with_mode(seek(job.archive, start, job.tuning, coordinates))
+            try:
+                mode = seek(job.archive, start, job.tuning, coordinates)
+            except ParameterError as error:
+                found = replace(_without_a_start(found, error), starts=found.starts - 1)
+                continue
+            found = found.with_mode(mode)
             yield found
     except FitError as error:
         yield replace(found, reason=str(error))

@@ -76,7 +76,7 @@ def _better_taught(job: Job, found: Found) -> bool:
 
 
 def _straightened(job: Job, found: Found) -> Found:
-    """In coordinates without the bend, where all the points that there are now do not speak for it."""
+    """In coordinates without the bend, where the gradients known by now no longer support it."""
     if found.whitening is None or found.begun is None or job.archive.part is not None:
         return found
     straight = no_bend(job.archive, found.whitening, job.tuning.bending, begun=found.begun, kept=found.kept)
@@ -84,7 +84,7 @@ def _straightened(job: Job, found: Found) -> Found:
 
 
 def lowered(job: Job, found: Found) -> Found:
-    """With the mode that is below the lowest potential that training came upon, where that is far below the mode."""
+    """With the mode found by a new descent, where training found a potential far below the current mode."""
     lowest = _below(job, found)
     if lowest is None:
         return found
@@ -273,7 +273,7 @@ def _refused(found: Found, surrogate: Corrected, tuning: Tuning) -> str | None:
             f"the importance weights of the surrogate's draws are too uneven (efficiency {weights.efficiency:.2f}, "
             f"Pareto k {weights.pareto_k:.2f})"
         )
-    if lacking > limits.much_lacking:
+    if lacking > tuning.judging.much_lacking:
         return f"its tails may lack {lacking:.0%} of the standard deviation of a mean or variance"
     rhat = found.surrogate_rhat
     if rhat > tuning.judging.apart:

@@ -32,7 +32,7 @@ from rnshmc.inference.exact.together import Together
 from rnshmc.inference.progress import Listener, listening
 from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.result import Result
-from rnshmc.inference.stages.scale import make_coordinates, prior_scale
+from rnshmc.inference.stages.scale import inside, make_coordinates, prior_scale
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
 from rnshmc.inference.stages.starts import (
     Start,
@@ -98,8 +98,9 @@ def sample(
         Further arguments of the log density and of its gradient: ``target(x, *args, **kwargs)``.
     vectorize
         Whether the function takes all points of a batch in one call, as rows, (n, d), and returns n log densities, or
-        the pair of these and their gradients, (n, d); that of a `Model`, outputs (n, ...). Points that fail are rows of
-        NaN; what it raises is a failure of all points of the batch. There is no pool then.
+        the pair of these and their gradients, (n, d); that of a `Model`, outputs (n, ...). A function in JAX is
+        differentiated. Points that fail are rows of NaN; what it raises is a failure of all points of the batch. There
+        is no pool then.
     draws
         Number of draws in the result. It sets the precision, too: expectations aim at the errors of half as many
         independent draws.
@@ -142,8 +143,8 @@ def sample(
     callback
         Called with a `rnshmc.inference.exact.archive.Progress` now and then.
     progress_bar
-        Whether there is a bar where standard error is a terminal. Without a bar, the logger ``rnshmc`` gets a line of
-        level INFO at each stage, and every ten seconds.
+        Whether there is a bar where standard error is a terminal, or in a notebook. Without a bar, the logger
+        ``rnshmc`` gets a line of level INFO at each stage, and every ten seconds.
 
     Returns
     -------
@@ -212,12 +213,13 @@ def sample(
     )
     with closing(potential), listening(callback, bar=progress_bar) as tell:
         potential.confirm()
+        # Known runs of a model without derivatives take the place of starts.
+        served = not posterior.slope_price and potential.served(DEFAULT.training.fewest)
         if x0 is None or callable(x0):
-            starts = first_usable(potential, transform, starts)
+            starts = starts[: DEFAULT.modes.starts] if served else first_usable(potential, transform, starts)
         try:
-            doubts = checked = _checked(
-                potential, transform.coordinates(starts[0]), stream(seed, "gradient"), plain=not posterior.slope_price
-            )
+            at, checks = transform.coordinates(starts[0]), stream(seed, "gradient")
+            doubts = checked = () if served else check_gradient(potential, check_start(potential, at), checks)
         except ParameterError:
             potential.disown()
             raise
@@ -238,18 +240,12 @@ def sample(
                 break
             transform, doubt = take_up(outcome.wall, transform, chosen_names)
             potential, doubts = potential.bounded(transform), (*doubts, doubt)
+            starts, further = starts[transform.inside(starts)], further[transform.inside(further)]
+            if not len(starts):
+                starts = transform.parameters(min(potential.known, key=lambda one: one.value).point)[None]
+            expected = inside(expected, transform)
             coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
-
-
-def _checked(potential: Evaluations, start: Array, rng: np.random.Generator, *, plain: bool) -> tuple[str, ...]:
-    """What is doubtful of the gradient at the start.
-
-    Nothing is evaluated where known runs of a model without derivatives (``plain``) take the start's place.
-    """
-    if plain and potential.served(DEFAULT.training.fewest):
-        return ()
-    return check_gradient(potential, check_start(potential, start), rng)
 
 
 def _together(target: Any, evaluable: Evaluable, pool: Pool, time_limit: float | None) -> Together:

@@ -62,7 +62,9 @@ def descended(job: Job, found: Found, mode: Mode) -> Found:
     least = max((known.log_mass for known in found.modes), default=-np.inf) - job.tuning.modes.hopeless
     # A descent that ended before a mode tells of none.
     quiet = 0 if new and mode.log_mass >= least else found.quiet + int(mode.converged)
-    return replace(wider, starts=found.starts + 1, quiet=quiet, early=len(job.archive.zeros(failed=True)))
+    # Points without density that were found while a surrogate was trained are not early ones.
+    early = len(job.archive.zeros(failed=True)) if found.trained is None else found.early
+    return replace(wider, starts=found.starts + 1, quiet=quiet, early=early)
 
 
 def sought(job: Job, found: Found, further: Array) -> Found:

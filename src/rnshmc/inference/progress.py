@@ -28,9 +28,10 @@ def listening(callback: Listener | None, *, bar: bool) -> Iterator[Callable[[Pro
     callback
         The user's, None for none.
     bar
-        Whether there is a bar where standard error is a terminal; otherwise there are log lines of level INFO.
+        Whether there is a bar where standard error is a terminal, or in a notebook; otherwise there are log lines of
+        level INFO.
     """
-    if not (bar and sys.stderr.isatty()):
+    if not (bar and (sys.stderr.isatty() or _in_notebook())):
         yield _both(logged(), callback)
         return
     with tqdm(unit=" units", dynamic_ncols=True) as shown:
@@ -65,6 +66,12 @@ def show(bar: Any, progress: Progress) -> None:
     bar.set_postfix(notes, refresh=False)
     bar.update(done - bar.n)
     bar.refresh()
+
+
+def _in_notebook() -> bool:
+    """Whether this is a kernel of Jupyter: its standard error says that it is no terminal."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 def _both(first: Callable[[Progress], None], callback: Listener | None) -> Callable[[Progress], None]:

@@ -44,8 +44,8 @@ def refine(
 ) -> Iterator[Refined]:
     """Evaluate at draws of a surrogate and fit again to all runs, until its moments have the errors of ``aim`` draws.
 
-    They have by its process, whose variance is raised to what runs show that are left out, or by as many draws as
-    importance weights take without one. Where the budget has ended before, and the process is sure of the potential,
+    By its process, with the variance raised to the leave-one-out residuals, or by as many draws as importance weights
+    need without a process. Where the budget has ended before, and the process is sure of the potential,
     known runs are what checks the surrogate, each left out in turn.
 
     Parameters

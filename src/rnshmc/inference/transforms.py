@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import expit, log_expit, logit
 
 from rnshmc.errors import ParameterError
@@ -60,6 +61,10 @@ class Transform:
             theta[..., above] = self.high[above] - np.exp(theta[..., above])
             theta[..., both] = self.low[both] + (self.high - self.low)[both] * expit(theta[..., both])
         return np.clip(theta, np.nextafter(self.low, math.inf), np.nextafter(self.high, -math.inf))
+
+    def inside(self, theta: Array) -> npt.NDArray[np.bool_]:
+        """Which rows of ``theta``, (n, d), are strictly between the bounds, (n,)."""
+        return np.asarray(((self.low < theta) & (theta < self.high)).all(axis=1))
 
     def coordinates(self, theta: Array) -> Array:
         """x with T(x) = ``theta``, of the same shape."""

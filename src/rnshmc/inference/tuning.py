@@ -223,8 +223,6 @@ class Correction:
     """Chains in which the exact density decides among the checked draws."""
     least_efficiency: float = 0.2
     """Efficiency of the importance weights of a surrogate that is used."""
-    much_lacking: float = 0.3
-    """Part of a mean or variance, in standard deviations, that tails of a surrogate in use may lack."""
     much_open: float = 0.04
     """Variance that a surrogate in use may leave to means or variances, in units of a normal variable's: an error of a
     fifth of a standard deviation. Twelve seeds of the half normal of tests/inference/test_walls.py, without gradients:

@@ -64,7 +64,7 @@ class Judging:
     lacking: float = 0.1
     """Part of a mean or variance, in standard deviations, that tails may lack."""
     much_lacking: float = 0.3
-    """The same, from which on a result is bad."""
+    """The same, from which on a surrogate is not used, and a result bad."""
     even: float = 0.995
     """Efficiency of importance weights from which on their tail does not matter."""
     mixed: float = 1.01
@@ -72,7 +72,10 @@ class Judging:
     apart: float = 1.1
     """R-hat above which chains are of different distributions, and their average has no error (Gelman and Rubin)."""
     few: float = 100.0
-    """Effective sample size from which on averages over chains are worth printing."""
+    """Effective sample size from which on averages over chains are worth printing, and independent draws whose standard
+    errors a surrogate's expectations should have at least."""
+    short: float = 0.1
+    """The same for the latter, as a part of the draws that were asked for. Not varied."""
     surprise: float = 4.0
     """Standard errors between observed and predicted acceptance that are not chance."""
     accepted: float = 0.1
@@ -86,7 +89,7 @@ class Judging:
     level: float = 0.01
     """Change of the potential over the distance between points, root mean square, below which nothing bounds it."""
     vast: float = 100.0
-    """Whitened coordinates and slopes from which on a point says nothing of what is level: the fourth power of it is
-    rounded to far less than the square of `level`."""
+    """Whitened coordinates and slopes above which a point is not used to find flat directions: rounding of the fourth
+    power hides changes as small as the square of `level`."""
     apart_points: float = 0.5
     """Distance between points, in standard deviations by the curvature, from which on they show what is level."""

@@ -13,6 +13,7 @@ import numpy as np
 from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.differentiated import Differentiated, is_jax
 from rnshmc.inference.exact.evaluation import Answer, Cost, Evaluation
+from rnshmc.inference.exact.masked import unmasked
 from rnshmc.types import Array
 
 Function = Callable[[Array], Any]
@@ -132,7 +133,7 @@ def _number(value: Any) -> float:
     if np.iscomplexobj(value):
         raise _UnusableError(f"the log density is complex, {value!s:.80}; expected a real number")
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = np.asarray(unmasked(value), dtype=np.float64)
     except (TypeError, ValueError):
         raise _UnusableError(f"the log density is {value!r:.80}, expected a number") from None
     if array.size != 1:
@@ -150,7 +151,7 @@ def _slope(gradient: Any, dim: int) -> Array | None:
     if np.iscomplexobj(gradient):
         raise _UnusableError("the gradient is complex, expected real numbers")
     try:
-        array = np.array(gradient, dtype=np.float64)
+        array = np.array(unmasked(gradient), dtype=np.float64)
     except (TypeError, ValueError):
         raise _UnusableError(f"the gradient is {gradient!r:.80}, expected numbers") from None
     if array.shape != (dim,):

@@ -42,15 +42,41 @@ class DifferentiatedRows:
         self._both = self._jax.jit(self._jax.vmap(self._jax.value_and_grad(function)))
 
     def values_and_gradients(self, rows: Array) -> tuple[Array, Array]:
-        """Values (k,) and gradients (k, n) at the rows, (k, n).
-
-        It is compiled for each power of two of rows, and the last row is repeated up to that.
-        """
-        size = 1 << (len(rows) - 1).bit_length()
-        padded = rows[np.minimum(np.arange(size), len(rows) - 1)]
+        """Values (k,) and gradients (k, n) at the rows, (k, n)."""
         with in_doubles(self._jax):
-            values, gradients = self._both(self._jax.numpy.asarray(padded))
+            values, gradients = self._both(self._jax.numpy.asarray(_padded(rows)))
             return np.array(values[: len(rows)]), np.array(gradients[: len(rows)])
+
+
+class DifferentiatedTogether:
+    """A function of rows, written in JAX, whose values depend on one row each, with its gradients; as above."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._jax, self._function = import_module("jax"), function
+        self._values = self._jax.jit(function)
+        self._both = self._jax.jit(self._jax.value_and_grad(self._total, has_aux=True))
+
+    def values(self, rows: Array) -> Array:
+        """Values (k,) at the rows, (k, n)."""
+        with in_doubles(self._jax):
+            return np.array(self._values(self._jax.numpy.asarray(_padded(rows))))[: len(rows)]
+
+    def values_and_gradients(self, rows: Array) -> tuple[Array, Array]:
+        """Values (k,) and gradients (k, n) at the rows, (k, n)."""
+        with in_doubles(self._jax):
+            (_, values), gradients = self._both(self._jax.numpy.asarray(_padded(rows)))
+            return np.array(values)[: len(rows)], np.array(gradients)[: len(rows)]
+
+    def _total(self, rows: Any) -> tuple[Any, Any]:
+        """The sum of the values, whose gradient holds those of all rows, and the values."""
+        values = self._function(rows)
+        return values.sum(), values
+
+
+def _padded(rows: Array) -> Array:
+    """With the last row repeated up to a power of two: functions are compiled for each number of rows."""
+    size = 1 << (len(rows) - 1).bit_length()
+    return rows[np.minimum(np.arange(size), len(rows) - 1)]
 
 
 def in_doubles(jax: Any) -> Any:

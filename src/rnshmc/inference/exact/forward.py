@@ -9,6 +9,7 @@ from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.likelihoods.base import Likelihood
 from rnshmc.inference.exact.likelihoods.groups import make_likelihood
+from rnshmc.inference.exact.masked import unmasked
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.priors.making import make_prior
 from rnshmc.inference.exact.runner import Forward, Runner
@@ -164,7 +165,7 @@ def _named(data: Any) -> dict[str, Array]:
 
 def _numbers(array: Any, name: str) -> Array:
     try:
-        return np.array(array, dtype=np.float64)
+        return np.array(unmasked(array), dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError(f"data{f' of {name}' if name else ''}: expected numbers, got {array!r:.80}") from None
 

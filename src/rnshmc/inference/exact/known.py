@@ -13,6 +13,7 @@ import numpy as np
 from rnshmc.errors import DataError, ParameterError
 from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.inference.exact.lines import parse, parse_all
+from rnshmc.inference.exact.masked import unmasked
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.types import Array
 
@@ -87,6 +88,8 @@ def read_runs(source: Known, names: Sequence[str], posed: Posed, start: Array) -
         raise ParameterError(f"{where}, points: expected shape (n, {len(kept)}), got {points.shape}")
     if outputs.ndim != 2 or len(outputs) != len(points):
         raise ParameterError(f"{where}, outputs: expected shape ({len(points)}, m), got {outputs.shape}")
+    if outputs.shape[1] != (size := sum(array.size for array in posed.data.values())):
+        raise ParameterError(f"{where}, outputs: a run has {outputs.shape[1]}, and there are {size} data")
     return tuple(
         Evaluation(np.concatenate((x, own)), 0.0, with_gradient=False, run=Run(y))
         for x, y in zip(points, outputs, strict=True)
@@ -155,6 +158,6 @@ def _of_arrays(arrays: Mapping[str, Any], where: str, dim: int) -> tuple[Evaluat
 
 def _array(values: Any, where: str) -> Any:
     try:
-        return np.array(values, dtype=np.float64)
+        return np.array(unmasked(values), dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError(f"{where}: expected numbers, got {values!r:.80}") from None

@@ -1,9 +1,10 @@
 """Workers that evaluate: this process, worker processes, or the user's executor with `submit` or `map`."""
 
+import asyncio
 import contextlib
 import os
 from collections import deque
-from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 from pickle import PicklingError
 from queue import SimpleQueue
 from typing import Any, Protocol
@@ -183,6 +184,8 @@ class Submitted:
             raise _unusable(error) from error
         except EvaluationError:
             raise
+        except (CancelledError, asyncio.CancelledError) as error:  # as Dask's where its scheduler is lost
+            raise EvaluationError(f"the pool has cancelled an evaluation: {error!r}") from error
         except Exception as error:  # Dask's error for a worker that died during this evaluation
             return failed(task.x, f"{type(error).__name__}: {error}"[:500], gradient=task.gradient)
         return answer

@@ -5,10 +5,12 @@ this process do no harm.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe, wait
 
@@ -149,6 +151,8 @@ def _start(content: bytes) -> _Worker:
 
 
 def _stop(worker: _Worker) -> None:
-    worker.process.kill()
+    # The worker leads a session of its own, with what it started, such as a solver that hangs.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(worker.process.pid, signal.SIGKILL)
     worker.process.wait()
     worker.pipe.close()

@@ -110,7 +110,9 @@ def _between(before: Run, anew: Run, stored: Sequence[Evaluation]) -> str | None
     others = np.array(alike[:: -(-len(alike) // MOST_COMPARED)])
     spread = np.nanmedian(np.abs(others - before.outputs), axis=0)
     apart = np.abs(before.outputs - anew.outputs)
-    allowed = np.minimum(VALUE_RTOL * np.maximum(np.abs(before.outputs), spread), SPREAD_RTOL * np.maximum(spread, 0.0))
+    allowed = VALUE_RTOL * np.maximum(np.abs(before.outputs), spread)
+    if len(others) > 1:  # one alone is compared with itself, and has no spread
+        allowed = np.minimum(allowed, SPREAD_RTOL * np.maximum(spread, 0.0))
     excess = apart - np.maximum(allowed, ROUNDING * np.abs(before.outputs))
     if not (excess > 0).any():
         return None

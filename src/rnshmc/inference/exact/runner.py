@@ -10,6 +10,7 @@ import numpy.typing as npt
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.density import reason
 from rnshmc.inference.exact.evaluation import Answer, Cost, Evaluation, Run, failed
+from rnshmc.inference.exact.masked import unmasked
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.types import Array
 
@@ -108,4 +109,4 @@ def _real(returned: Any, what: str) -> Array:
     """What a function of the user returned, as doubles."""
     if np.iscomplexobj(returned):
         raise ParameterError(f"{what}: complex numbers, expected real ones")
-    return np.asarray(returned, dtype=np.float64)
+    return np.asarray(unmasked(returned), dtype=np.float64)

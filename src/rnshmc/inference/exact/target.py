@@ -13,7 +13,7 @@ from rnshmc.inference.exact.evaluation import Evaluable
 from rnshmc.inference.exact.forward import Model, ModelValue
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.umbridge import UMBridge
-from rnshmc.types import Array, Potential
+from rnshmc.types import Array
 
 Gradient = Callable[[Array], Any] | Literal[False] | None
 
@@ -80,8 +80,8 @@ def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
     ----------
     target
         The log density as a function of x, shape (d,), that returns a number, or the pair of it and its gradient; a
-        potential U = -log density, with ``dim``, ``value`` and, where it has one, ``gradient``; a `UMBridge` without
-        data.
+        potential U = -log density, with ``dim``, ``value`` and, where it has them, ``gradient`` or
+        ``value_and_grad``; a `UMBridge` without data.
     gradient
         Gradient of a log density as another function; False: no gradient is used; None: that of the target, if it has
         one.
@@ -103,8 +103,9 @@ def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
         return Density(target.log_density, slope or own)
     if callable(getattr(target, "value", None)):
         density = _OfPotential(target)
-        both = density.value_and_grad if slope is None and isinstance(target, Potential) else None
-        return Density(density.value, slope, both)
+        at_once, alone = (callable(getattr(target, name, None)) for name in ("value_and_grad", "gradient"))
+        own = density.gradient if alone and not at_once else None
+        return Density(density.value, slope or own, density.value_and_grad if slope is None and at_once else None)
     if callable(target):
         return Density(target, slope)
     hint = ""
@@ -160,6 +161,9 @@ class _OfPotential:
     def value(self, x: Array) -> Any:
         return -self._potential.value(x)
 
+    def gradient(self, x: Array) -> Array:
+        return -np.asarray(self._potential.gradient(x))
+
     def value_and_grad(self, x: Array) -> tuple[Any, Array]:
         value, gradient = self._potential.value_and_grad(x)
         return -value, -np.asarray(gradient)
@@ -200,7 +204,7 @@ def make_units(units: Any, names: Sequence[str]) -> tuple[str, ...]:
     """
     if units is None:
         return ("",) * len(names)
-    if isinstance(units, dict):
+    if isinstance(units, Mapping):
         if unknown := [name for name in units if name not in names]:
             raise ParameterError(f"units: no parameter is named {unknown[0]!r}; there are {', '.join(names)}")
         return tuple(str(units.get(name, "")) for name in names)

@@ -1,7 +1,7 @@
 """Targets that take all points of a batch in one call, as arrays on a GPU or jobs in an array do."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,9 +9,13 @@ import numpy as np
 
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.density import Density
+from rnshmc.inference.exact.differentiated import DifferentiatedTogether, is_jax
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task
+from rnshmc.inference.exact.masked import unmasked
 from rnshmc.inference.exact.runner import Runner
 from rnshmc.types import Array
+
+_Function = Callable[[Array], Any]
 
 
 class Together:
@@ -22,7 +26,8 @@ class Together:
     model
         A log density, or a forward model, whose function takes points as rows, (n, d), and returns a row for each: n
         log densities, or the pair of these and their gradients, (n, d); outputs, (n, ...), or a mapping to such. A
-        gradient that is another function takes rows, too. What the function raises is a failure of all its points.
+        gradient that is another function takes rows, too; a log density written in JAX is differentiated, each row by
+        itself. What the function raises is a failure of all its points.
     """
 
     slots: int | None = None
@@ -31,6 +36,7 @@ class Together:
         self._model = model
         self._waiting: dict[int, Task] = {}
         self._done: deque[tuple[Task, Answer]] = deque()
+        self._in_jax: DifferentiatedTogether | None = None
 
     def submit(self, task: Task) -> None:
         """Accept a task."""
@@ -55,21 +61,47 @@ class Together:
     def _answers(self, tasks: list[Task]) -> list[Answer]:
         model = self._model
         if isinstance(model, Runner):
-            outputs = _rows(model.forward, np.array([model.posed.key(task.x) for task in tasks]))
+            points = np.array([model.posed.key(task.x) for task in tasks])
+            outputs = _rows(_returned(model.forward, points), len(points))
             models: list[Evaluable] = [replace(model, forward=_returning(row)) for row in outputs]
-        else:
-            values = _rows(model.function, np.array([task.x for task in tasks]))
+        elif self._in_jax is None:
+            points = np.array([task.x for task in tasks])
+            returned = _returned(model.function, points)
+            if model.gradient is None and _of_jax(returned, len(points)):
+                # Most likely in single precision, and without gradients: from now on, doubles are requested from JAX.
+                self._in_jax = DifferentiatedTogether(model.function)
+                return [(one, replace(cost, values=cost.values + 1)) for one, cost in self._answers(tasks)]
+            values = _rows(returned, len(points))
             slopes = _slopes(model, tasks, values)
             models = [replace(model, function=_returning(row), gradient=slopes[k]) for k, row in enumerate(values)]
+        else:
+            models = [replace(model, function=row, gradient=slope) for row, slope in _by_jax(self._in_jax, tasks)]
         return [one.evaluate(task.x, gradient=task.gradient) for one, task in zip(models, tasks, strict=True)]
 
 
-def _slopes(model: Density, tasks: list[Task], values: list[Any]) -> list[Callable[[Array], Any] | None]:
+def _of_jax(returned: Any, count: int) -> bool:
+    """Whether values of JAX were returned, one for each point; its errors are of its modules, too."""
+    return not isinstance(returned, BaseException) and is_jax(returned) and np.shape(returned) == (count,)
+
+
+def _by_jax(function: DifferentiatedTogether, tasks: list[Task]) -> Iterator[tuple[_Function, _Function | None]]:
+    """Functions that return the log density at each task's point, and its gradient where any is asked for."""
+    points = np.array([task.x for task in tasks])
+    if any(task.gradient for task in tasks):
+        for row in _rows(_returned(function.values_and_gradients, points), len(points)):
+            failed = isinstance(row, BaseException)
+            yield _returning(row if failed else row[0]), None if failed else _returning(row[1])
+    else:
+        for row in _rows(_returned(function.values, points), len(points)):
+            yield _returning(row), None
+
+
+def _slopes(model: Density, tasks: list[Task], values: list[Any]) -> list[_Function | None]:
     """Functions that return the gradients, or raise; None where none is asked for or there is no such function."""
-    found: list[Callable[[Array], Any] | None] = [None] * len(tasks)
+    found: list[_Function | None] = [None] * len(tasks)
     asked = [k for k, task in enumerate(tasks) if task.gradient and _positive(values[k])]
     if model.gradient is not None and asked:
-        rows = _rows(model.gradient, np.array([tasks[k].x for k in asked]))
+        rows = _rows(_returned(model.gradient, np.array([tasks[k].x for k in asked])), len(asked))
         for k, row in zip(asked, rows, strict=True):
             found[k] = _returning(row)
     return found
@@ -82,14 +114,26 @@ def _positive(value: Any) -> bool:
     return bool(np.ravel(value)[0] > -np.inf)
 
 
-def _rows(function: Callable[[Array], Any], points: Array) -> list[Any]:
-    """What a function of rows returns, row by row; or, for each row, what it raised."""
+def _returned(function: _Function, points: Array) -> Any:
+    """What a function of rows returns, or raises."""
     try:
-        return _split(function(points.copy()), len(points))
+        return function(points.copy())
     except (EvaluationError, KeyboardInterrupt):
         raise
     except BaseException as error:  # `sys.exit` in a wrapped program, and panics of Rust, which are no `Exception`
-        return [error] * len(points)
+        return error
+
+
+def _rows(returned: Any, count: int) -> list[Any]:
+    """What was returned, row by row; or, for each row, what was raised."""
+    if isinstance(returned, BaseException):
+        return [returned] * count
+    try:
+        return _split(returned, count)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # JAX raises where its arrays are read
+        return [error] * count
 
 
 def _split(returned: Any, count: int) -> list[Any]:
@@ -105,14 +149,14 @@ def _split(returned: Any, count: int) -> list[Any]:
     if isinstance(returned, Mapping):
         split = {name: _split(part, count) for name, part in returned.items()}
         return [{name: rows[k] for name, rows in split.items()} for k in range(count)]
-    array = np.asarray(returned)
+    array = np.asarray(unmasked(returned))
     if array.shape[:1] != (count,):
         shape = f"got shape {array.shape} for {count} points"
         raise ParameterError(f"vectorize: the target takes points as rows and returns a row for each, {shape}")
     return list(array)
 
 
-def _returning(row: Any) -> Callable[[Array], Any]:
+def _returning(row: Any) -> _Function:
     """A function of one point that returns a row, or raises it."""
 
     def function(_: Array) -> Any:

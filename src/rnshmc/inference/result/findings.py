@@ -48,7 +48,7 @@ class Found:
     bends, kept
         Bends that were taken, one after the other, and what stays of the current one.
     unbent
-        Gradients at the last search that found no other.
+        Number of gradients at the last search that found no other bend.
     trained
         The latest surrogate.
     surrogate_draws
@@ -127,6 +127,7 @@ class Found:
         return replace(
             self,
             surrogate=self.surrogate and self.surrogate.moved(bend.forward),
+            mixture=self.mixture and self.mixture.moved(bend.forward),
             checked=self.checked and self.checked.straightened(bend),
             exact=self.exact and self.exact.straightened(bend),
             rows=self.rows and (bend.forward(self.rows[0]), self.rows[1]),
@@ -158,7 +159,7 @@ def outcome_of(
         Sentences on what was doubtful of the target before the run.
     """
     dim = archive.dim
-    found = found.straightened(archive.bend)
+    found = replace(found, exact=found.exact and found.exact.whole(archive)).straightened(archive.bend)
     behind = found.mixture or found.surrogate
     surrogate = behind if found.method == "surrogate" else None
     exact = (found.exact if surrogate is not None else found.chains()) or Exact.none(dim)
@@ -177,9 +178,7 @@ def outcome_of(
         rows=rows,
         corrected=corrected,
         draws=exact.draws,
-        potentials=archive.whole(exact.draws.reshape(-1, dim), exact.potentials.ravel()).reshape(
-            exact.potentials.shape
-        ),
+        potentials=exact.potentials,
         surrogate=surrogate,
         mean=mean,
         variance=variance,
@@ -201,7 +200,7 @@ def outcome_of(
         starts=found.starts,
         quiet=found.quiet,
         modes=_modes(found, surrogate, archive.bend),
-        left_out=_left_out(found),
+        left_out=_left_out(found, archive.bend),
         uninformed=flat_directions(found.whitening, archive, tuning.judging),
         failures=dict(reasons),
         known=known,
@@ -233,24 +232,19 @@ def _learnt(found: Found) -> int | None:
 
 def _modes(found: Found, surrogate: Corrected | Mixture | None, bend: Bend) -> tuple[ModeFound, ...]:
     shares = surrogate.shares if isinstance(surrogate, Mixture) else Estimate(*np.full((2, len(found.modes)), np.nan))
-    return tuple(
-        ModeFound(bend.forward(mode.whitening.centre[None])[0], mode.value, mode.converged, Estimate(share, error))
-        for mode, share, error in zip(found.modes, shares.value, shares.standard_error, strict=True)
-    )
+    each = zip(found.modes, shares.value, shares.standard_error, strict=True)
+    return tuple(_mode(mode, Estimate(share, error), bend) for mode, share, error in each)
 
 
-def _left_out(found: Found) -> tuple[ModeFound, ...]:
+def _left_out(found: Found, bend: Bend) -> tuple[ModeFound, ...]:
     """With shares by Hessians at the modes, whose errors are not known."""
     most = max((mode.log_mass for mode in found.modes), default=0.0)
-    return tuple(
-        ModeFound(
-            mode.whitening.centre,
-            mode.value,
-            mode.converged,
-            Estimate(np.exp(np.array(mode.log_mass - most)), np.array(np.nan)),
-        )
-        for mode in found.left_out
-    )
+    shares = (Estimate(np.exp(np.array(one.log_mass - most)), np.array(np.nan)) for one in found.left_out)
+    return tuple(_mode(one, share, bend) for one, share in zip(found.left_out, shares, strict=True))
+
+
+def _mode(mode: Mode, share: Estimate, bend: Bend) -> ModeFound:
+    return ModeFound(bend.forward(mode.whitening.centre[None])[0], mode.value, mode.converged, share)
 
 
 def _rhat_behind(found: Found, exact: Exact, tuning: Tuning) -> float:

@@ -5,12 +5,14 @@ import os
 import numpy as np
 
 from rnshmc.inference.result.bends_told import coordinate_names
+from rnshmc.inference.result.errors_told import errors_told
 from rnshmc.inference.result.moments import moments
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.result.stored import read
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.transforms import Transform
+from rnshmc.inference.tuning import DEFAULT
 
 
 def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...], units: tuple[str, ...]) -> Result:
@@ -30,17 +32,21 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
     surrogate = outcome.surrogate
     drawn = chains if surrogate is None else surrogate.moved(transform.parameters)
     mean, sd = moments(drawn, mixed=outcome.mixed)
+    draws = transform.parameters(outcome.rows)
+    verdict = judge(outcome, names, coordinates=coordinate_names(names, transform))
+    if surrogate is not None:
+        verdict = verdict.with_findings(errors_told(mean, sd, draws, names, DEFAULT.judging))
     return Result(
         names=names,
         units=units,
-        draws=transform.parameters(outcome.rows),
+        draws=draws,
         chains=chains,
         log_densities=-outcome.potentials - jacobian.reshape(outcome.potentials.shape),
         mean=mean,
         sd=sd,
         log_evidence=outcome.log_evidence,
         spent=outcome.spent,
-        verdict=judge(outcome, names, coordinates=coordinate_names(names, transform)),
+        verdict=verdict,
         outcome=outcome,
         _transform=transform,
     )

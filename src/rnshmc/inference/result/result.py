@@ -290,7 +290,7 @@ class Result:
         """Values of a function of rows where expectations need them."""
         if self.outcome.surrogate is not None:
             return self.outcome.surrogate.moved(lambda x: function(self._transform.parameters(x)))
-        values = function(self.chains.reshape(-1, len(self.names)))
+        values = function(self.chains.reshape(-1, len(self.names)).copy())
         return values.reshape(*self.chains.shape[:2], *values.shape[1:])
 
     def __repr__(self) -> str:

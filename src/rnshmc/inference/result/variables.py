@@ -1,5 +1,6 @@
 """Variables with shapes of their own, computed from the parameters: constrained, transformed or generated ones."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -60,8 +61,8 @@ def columns(variables: Variables) -> Callable[[Array], Array]:
     def flat(theta: Array) -> Array:
         found = variables(theta)
         Layout.of(found, len(theta))
-        parts = [np.asarray(array, dtype=np.float64).reshape(len(theta), -1) for array in found.values()]
-        return np.concatenate(parts, axis=1)
+        arrays = [np.asarray(array, dtype=np.float64) for array in found.values()]
+        return np.concatenate([one.reshape(len(theta), math.prod(one.shape[1:])) for one in arrays], axis=1)
 
     return flat
 
@@ -75,6 +76,6 @@ def along_chains(variables: Variables, chains: Array) -> dict[str, Array]:
         As `Layout.of`.
     """
     count, n, dim = chains.shape
-    found = variables(chains.reshape(-1, dim))
+    found = variables(chains.reshape(-1, dim).copy())
     Layout.of(found, count * n)
     return {name: np.reshape(array, (count, n, *np.shape(array)[1:])) for name, array in found.items()}

@@ -5,7 +5,7 @@ Each check is a function from an outcome and the limits to findings; a new line 
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +38,10 @@ class Verdict:
     def level(self) -> Level:
         """The worst level of the findings."""
         return _worst(finding.level for finding in self.findings)
+
+    def with_findings(self, further: Iterable[Finding]) -> "Verdict":
+        """With further findings at the end."""
+        return Verdict((*self.findings, *further))
 
     def __str__(self) -> str:
         signs = {"good": " ", "doubtful": "!", "bad": "!"}

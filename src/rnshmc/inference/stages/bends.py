@@ -62,7 +62,8 @@ class _Candidate:
     driver: int | None
 
     def missed(self, found: Match) -> Array:
-        """|r|^2 / (2 d + |r|^2) of each point, between 0 and 1: one far out is not more than not understood."""
+        """|r|^2 / (2 d + |r|^2) of each point, between 0 and 1: a point far out counts at most as one that is
+        not explained."""
         return 1.0 - trust(found.residuals(self.seen.points, self.seen.gradients))
 
     def matched(self, whitening: Whitening, tuning: Bending) -> Match:
@@ -107,9 +108,9 @@ def better_bend(
     Parameters
     ----------
     whitening
-        Of the current coordinates.
+        That of the current coordinates.
     begun
-        Of them when the bend was taken; None: the same.
+        That of the coordinates in which the bend was taken; None: the current one.
     kept
         The part of the current bend that stays.
     """

@@ -37,6 +37,11 @@ class Exact:
         """Draws, potentials and acceptance."""
         return self.draws, self.potentials, self.acceptance
 
+    def whole(self, archive: Archive) -> "Exact":
+        """With potentials of the whole density, where a part of it was sampled."""
+        rows = self.draws.reshape(-1, self.draws.shape[-1])
+        return replace(self, potentials=archive.whole(rows, self.potentials.ravel()).reshape(self.potentials.shape))
+
     def straightened(self, bend: Bend) -> "Exact":
         """In coordinates without the bend, behind which they were drawn."""
         rows = self.draws.reshape(-1, self.draws.shape[-1])

@@ -1,4 +1,4 @@
-"""A look further out: exact values where the surrogate's own draws hardly come."""
+"""The check of the tails: exact values where draws of the surrogate are rare."""
 
 from dataclasses import replace
 

@@ -58,10 +58,23 @@ def prior_scale(posed: Posed | None, start: Array) -> Array | None:
     return np.where(np.isfinite(scale), scale, np.maximum(np.abs(start), np.finfo(float).tiny))
 
 
+def inside(scale: npt.ArrayLike | None, transform: Transform) -> npt.ArrayLike | None:
+    """A scale where a bound was found: of prior draws, those between the bounds; None if too few are left."""
+    given = None if scale is None else np.asarray(scale, dtype=np.float64)
+    if given is None or not _of_draws(given, transform.dim):
+        return scale
+    kept = given[transform.inside(given)]
+    return kept if _of_draws(kept, transform.dim) else None
+
+
+def _of_draws(given: Array, dim: int) -> bool:
+    return given.ndim == 2 and given.shape[1] == dim and len(given) > dim
+
+
 def _covariance(given: Array, point: Array, dim: int, transform: Transform, widest: float) -> Array:
     """The covariance of unconstrained coordinates, shape (d, d)."""
-    if given.ndim == 2 and given.shape[1] == dim and len(given) > dim:
-        if not ((transform.low < given) & (given < transform.high)).all():
+    if _of_draws(given, dim):
+        if not transform.inside(given).all():
             raise ParameterError("scale: some of the prior draws are not strictly between the bounds")
         return np.cov(transform.coordinates(given).T).reshape(dim, dim)
     if given.shape == (dim, dim):

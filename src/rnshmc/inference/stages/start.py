@@ -1,4 +1,4 @@
-"""What is looked at before anything is spent on a target that cannot work: the start, and the gradient there."""
+"""Checks of the start, and of the gradient there, before anything is spent on a target that cannot work."""
 
 import logging
 import math

@@ -52,7 +52,7 @@ def number_of_parameters(names: Sequence[str] | None, bounds: Bounds | None, own
     """
     if names is not None:
         return len(names) + sum(name not in names for name in own)
-    if isinstance(bounds, Sequence) and not isinstance(bounds, str):
+    if isinstance(bounds, Sequence | np.ndarray) and not isinstance(bounds, str):
         return len(bounds)
     raise ParameterError("x0: without a start, give the parameters' names (names), or a sequence of bounds")
 
@@ -67,7 +67,7 @@ def further_starts(
     if not callable(x0):
         return np.zeros((0, len(names)))
     drawn = _called(x0, rng, count)
-    return np.asarray(drawn[((transform.low < drawn) & (drawn < transform.high)).all(axis=1)])
+    return np.asarray(drawn[transform.inside(drawn)])
 
 
 def drawn_starts(
@@ -87,7 +87,7 @@ def drawn_starts(
     """
     drawn: Array | None = None if posed is None else posed.prior.draws(rng, count)
     if drawn is not None:
-        inside = ((transform.low < drawn) & (drawn < transform.high)).all(axis=1)
+        inside = transform.inside(drawn)
         if not inside.any():
             raise ParameterError(f"x0: of {count} draws from the prior none is within the bounds; give a start")
         return np.asarray(drawn[inside])

@@ -35,7 +35,7 @@ class SurrogatePosterior:
         Of the wall; with a hull, the least one.
     hull
         Whitened points, (k, d). Along each direction the wall is `Fitting.wall_margin` beyond the farthest of them, but
-        within reach. Where there are no points, V has no room for a well. Without points, the wall is a sphere.
+        within reach. It leaves V no room for a well where there are no points. Without a hull, the wall is a sphere.
     offset
         Exact potential at V = 0.
     tuning

@@ -71,7 +71,7 @@ def surprises(posterior: SurrogatePosterior, x: Array, values: Array) -> Array:
 
 
 def doubt(surprised: Sequence[Array], *, believed: float | None = None) -> float:
-    """Mean square of the `surprises` where U is below V, counted for both signs, and at least 1.
+    """Twice the mean over all points of the squared `surprises` where U is below V, and at least 1.
 
     A potential above the surrogate, as behind a cliff, is no reason to look for more mass.
 

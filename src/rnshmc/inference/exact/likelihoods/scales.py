@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.likelihoods.flat import FlatData, described
+from rnshmc.inference.exact.masked import unmasked
 from rnshmc.types import Array
 
 Given = npt.ArrayLike | Sequence[str]
@@ -140,7 +141,7 @@ def _names(what: str, given: Given) -> tuple[str, ...]:
 
 def _positive(what: str, given: Given) -> Array:
     try:
-        numbers = np.array(given, dtype=np.float64)
+        numbers = np.array(unmasked(given), dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError(f"{what}: expected positive numbers or names of parameters, got {given!r:.80}") from None
     if numbers.size == 0 or not (np.isfinite(numbers) & (numbers > 0)).all():

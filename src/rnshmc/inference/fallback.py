@@ -21,7 +21,7 @@ from rnshmc.types import Array
 _log = logging.getLogger(__name__)
 
 
-def way_on(job: Job, found: Found) -> Iterator[Found]:
+def fall_back(job: Job, found: Found) -> Iterator[Found]:
     """Exact chains; or, where the budget suffices for none, the surrogate as it is, corrected by what is left."""
     # Exact chains are of the whole density, and so is what corrects a surrogate now.
     job.archive.part = None

@@ -9,7 +9,7 @@ import pytest
 from peers.known_laws import LogGamma, NormalMixture, TwistedGaussian
 
 from rnshmc.errors import FitError
-from rnshmc.inference import algorithm, way_on
+from rnshmc.inference import algorithm, fallback
 from rnshmc.inference.job import Job
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.verdict import judge
@@ -71,7 +71,7 @@ def test_a_rough_surrogate_that_cannot_be_corrected_ends_a_run_with_a_reason(mon
         raise FitError("the surrogate's chains are at one point")
         yield found
 
-    monkeypatch.setattr(way_on, "checked_surrogate", at_one_point)
+    monkeypatch.setattr(fallback, "checked_surrogate", at_one_point)
     outcome = sampled(TwistedGaussian(), np.ones(10), budget=700, tuning=UNBENT)
     assert outcome.reason.endswith("; the surrogate's chains are at one point")
     assert judge(outcome, [str(i) for i in range(10)]).level == "bad"
@@ -174,7 +174,7 @@ def test_chains_go_on_where_what_they_teach_is_not_good_enough(monkeypatch: pyte
         assert np.abs(found.whitening.centre - [-3.0, -2.0, -1.0, 0.0, 1.0]).max() < 0.5
         yield replace(found, refused=True, reason="it was refused")
 
-    monkeypatch.setattr(way_on, "attempt", refused)
+    monkeypatch.setattr(fallback, "attempt", refused)
     outcome = sampled(Correlated(), np.ones(5), draws=40, tuning=HOPELESS)
     assert outcome.method == "adapted HMC"
     assert outcome.draws.shape == (4, 10, 5)
