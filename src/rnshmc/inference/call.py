@@ -46,7 +46,6 @@ from rnshmc.inference.stages.walls import take_up
 from rnshmc.inference.transforms import Bounds, make_transform
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
-from rnshmc.types import Array
 
 
 def sample(

@@ -76,7 +76,7 @@ class DifferentiatedTogether:
 def _padded(rows: Array) -> Array:
     """With the last row repeated up to a power of two: functions are compiled for each number of rows."""
     size = 1 << (len(rows) - 1).bit_length()
-    return rows[np.minimum(np.arange(size), len(rows) - 1)]
+    return np.asarray(rows[np.minimum(np.arange(size), len(rows) - 1)])
 
 
 def in_doubles(jax: Any) -> Any:
