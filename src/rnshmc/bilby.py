@@ -16,6 +16,7 @@ from bilby.core.utils import random
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.call import sample
+from rnshmc.inference.stages.starts import middle_of
 from rnshmc.types import Array
 
 PRIOR_DRAWS = 400
@@ -71,7 +72,7 @@ class Rnshmc(Sampler):  # type: ignore[misc]
         scale = np.column_stack([prior[key] for key in keys])
         found = sample(
             self._log_posterior,
-            self._start(scale),
+            middle_of(scale, lambda theta: bool(np.isfinite(self._log_prior(theta)))),
             gradient=False,
             scale=scale,
             bounds=[self._bounds(key, prior) for key in keys],
@@ -102,14 +103,6 @@ class Rnshmc(Sampler):  # type: ignore[misc]
             ends.add((float(prior.minimum), float(prior.maximum)))
         low, high = zip(*ends, strict=True)
         return low[0] if len(set(low)) == 1 else -np.inf, high[0] if len(set(high)) == 1 else np.inf
-
-    def _start(self, draws: Array) -> Array:
-        """The medians of draws of the prior; where these do not meet a constraint, the draw nearest to them."""
-        middle = np.median(draws, axis=0)
-        if np.isfinite(self._log_prior(middle)):
-            return np.asarray(middle)
-        distances = (draws - middle) / np.maximum(draws.std(axis=0), np.finfo(float).tiny)
-        return np.asarray(draws[np.argmin((distances**2).sum(axis=1))])
 
     def _log_prior(self, theta: Array) -> float:
         return float(self.priors.ln_prob(dict(zip(self.search_parameter_keys, theta, strict=True)), normalized=False))

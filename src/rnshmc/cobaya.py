@@ -17,6 +17,7 @@ from cobaya.yaml import yaml_dump_file
 
 from rnshmc.inference.call import sample
 from rnshmc.inference.result.result import Result
+from rnshmc.inference.stages.starts import middle_of
 from rnshmc.types import Array
 
 REFERENCES = 400
@@ -126,11 +127,9 @@ class RNSHMC(Sampler):  # type: ignore[misc]
         prior = self.model.prior
         rows = np.array([prior.reference(random_state=rng, warn_if_no_ref=False) for _ in range(REFERENCES)])
         of_prior = prior.sample(REFERENCES, ignore_external=True, random_state=rng)
-        middle = np.median(rows, axis=0)
-        if not np.isfinite(prior.logp(middle)):  # as of an external prior that is a ring
-            distances = (rows - middle) / np.maximum(rows.std(axis=0), np.finfo(float).tiny)
-            middle = rows[np.argmin((distances**2).sum(axis=1))]
-        return middle, np.where(np.ptp(rows, axis=0) > 0, rows, of_prior)
+        # An external prior may be zero at the medians.
+        start = middle_of(rows, lambda theta: bool(np.isfinite(prior.logp(theta))))
+        return start, np.where(np.ptp(rows, axis=0) > 0, rows, of_prior)
 
     def _log_posterior(self, x: Array) -> float:
         return float(self.model.logpost(x))

@@ -9,7 +9,7 @@ from peers.known_laws import NormalMixture
 
 import rnshmc
 from rnshmc.errors import ParameterError
-from rnshmc.inference.stages.starts import make_starts
+from rnshmc.inference.stages.starts import make_starts, middle_of
 from rnshmc.random import stream
 from rnshmc.types import Array
 
@@ -134,6 +134,14 @@ def test_without_a_start_the_prior_of_a_model_is_drawn_from() -> None:
     first = np.log(np.array(seen[:4]))
     assert (np.abs(first - [0.5, -0.5]) < 2.0).all()
     assert np.unique(first[:, 0]).size == 4
+
+
+def test_in_the_middle_of_a_ring_the_nearest_draw_is_taken() -> None:
+    angles = np.linspace(0.0, 2.0 * np.pi, 12, endpoint=False)
+    ring = np.column_stack((np.cos(angles), np.sin(angles)))
+    rows = np.vstack((2.0 * ring, ring[:1]))
+    assert np.array_equal(middle_of(rows, lambda x: bool(x @ x > 0.5)), ring[0])
+    assert np.array_equal(middle_of(rows, lambda x: True), np.median(rows, axis=0))
 
 
 def test_a_given_start_where_the_density_is_zero_is_told_and_the_others_are_used() -> None:

@@ -101,6 +101,15 @@ def drawn_starts(
     return np.asarray(rng.uniform(transform.low, transform.high, (count, len(names))))
 
 
+def middle_of(draws: Array, possible: Callable[[Array], bool]) -> Array:
+    """The medians of draws, (n, d); where they are not possible, as within a ring, the nearest draw, (d,)."""
+    middle = np.median(draws, axis=0)
+    if possible(middle):
+        return np.asarray(middle)
+    distances = (draws - middle) / np.maximum(draws.std(axis=0), np.finfo(float).tiny)
+    return np.asarray(draws[np.argmin((distances**2).sum(axis=1))])
+
+
 def first_usable(evaluations: Evaluations, transform: Transform, drawn: Array) -> Array:
     """The first few of drawn starts where the density is positive, (n, d): as many as `Modes.starts`, or what there is.
 
