@@ -40,6 +40,7 @@ def attempts(job: Job, found: Found) -> Iterator[Found]:
     found = replace(found, begun=found.whitening)
     tuning = job.tuning
     for more in reversed(range(job.tuning.attempts)):
+        begun, known = found.begun, len(job.archive.training().values)
         # A surrogate that diverged distorts the whitening: each attempt starts from the mode's.
         for tried in attempt(replace(job, tuning=tuning), replace(found, whitening=found.begun)):
             found = tried
@@ -58,7 +59,10 @@ def attempts(job: Job, found: Found) -> Iterator[Found]:
         if not job.archive.emulating:
             found = replace(lowered(job, _straightened(job, found)), refused=True)
             yield found
-            tuning = job.tuning.again(known=len(job.archive.training().values))
+            tried_again, tuning = tuning is not job.tuning, job.tuning.again(known=len(job.archive.training().values))
+            # One that was full of known points from the first fit on, and did not help, would be made once more.
+            full = len(job.archive.training().values) - known < 2 * tuning.training.first_batch
+            last = last or (tried_again and full and found.begun is begun)
         if last:
             return
 

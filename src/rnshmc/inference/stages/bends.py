@@ -184,6 +184,10 @@ def _best(
     fitted.sort(key=lambda pair: float(pair[0].missed(pair[1]).mean()))
     finalists = fitted[: tuning.finalists]
     simple = [(one, near) for one, found in finalists if (near := one.simplified(found, tuning)) is not None]
+    # Gradients that are held out are matched no better than with them.
+    least = min((float(one.missed(found).mean()) for one, found in (*finalists, *simple)), default=np.inf)
+    if not least < tuning.again_share * now.mean() - tuning.better:
+        return None
     offered, simplest = (_by_losses(some, tuning)[:1] for some in (finalists, simple))
     # Of what explains the points about as well, a simple layer is right elsewhere, too.
     if simplest and not (offered and _clearly(offered[0][0], simplest[0][0], tuning.again_share, tuning)):

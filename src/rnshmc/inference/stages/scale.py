@@ -55,7 +55,7 @@ def prior_scale(posed: Posed | None, start: Array) -> Array | None:
     scale = None if posed is None else posed.prior.scale
     if posed is None or scale is None or not np.isfinite(scale[: posed.inputs]).all():
         return None
-    return np.where(np.isfinite(scale), scale, np.maximum(np.abs(start), np.finfo(float).tiny))
+    return np.where(np.isfinite(scale), scale, np.where(start == 0.0, 1.0, np.abs(start)))
 
 
 def inside(scale: npt.ArrayLike | None, transform: Transform) -> npt.ArrayLike | None:

@@ -11,7 +11,7 @@ from rnshmc.inference.stages.decision import Decision, Tally, batch_size, checks
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
 from rnshmc.inference.stages.looking import look_along, look_out, look_size, still_to_look
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
-from rnshmc.inference.surrogate.paths import Paths, draw_paths, open_points
+from rnshmc.inference.surrogate.paths import Paths, open_points, tempered_paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, within_reach
 from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed, no_tails, surprises
 from rnshmc.inference.surrogate.weights import weight_variance
@@ -136,6 +136,13 @@ def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tun
     # What went before says nothing of a surrogate that no more points will change.
     variance = latest if tally.final else 0.5 * (latest + _known(state, latest, tuning))
     archive.surrogate_error = float(np.sqrt(variance))
+    unfitted = replace(
+        tally, used=tally.used + batch.size, tried=tally.tried + batch.size, variance=variance, missing=batch.missing
+    )
+    surprised = (*state.surprised, batch.surprised)
+    if not archive.emulating and variance >= training.usable and decide(unfitted, training) is Decision.GIVE_UP:
+        # Another fit, the largest of all, would not be used.
+        return replace(state, tally=unfitted, latest=latest, surprised=surprised)
     there = within_reach(archive.training(), state.fit.posterior.whitening, tuning.fitting)
     search = len(there.values) > training.stale * state.searched
     fit = next_fit(archive, state.fit, rng, tuning, search=search, sound=latest < training.sound)
@@ -148,7 +155,7 @@ def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tun
         tally=replace(_refitted(tally, fit, batch.size), variance=variance, missing=batch.missing),
         searched=fit.points if search else state.searched,
         latest=latest,
-        surprised=(*state.surprised, batch.surprised),
+        surprised=surprised,
     )
 
 
@@ -226,8 +233,9 @@ def _refitted(tally: Tally, fit: Fit, evaluated: int) -> Tally:
 def _open(state: State, rng: np.random.Generator, tuning: Tuning) -> tuple[Paths, Tails]:
     """What the surrogate leaves open, by its process, which recent surprises tell to believe or not."""
     posterior = state.fit.posterior
-    paths = draw_paths(posterior, state.fit.positions, rng, tuning.process)
+    paths, variances = tempered_paths(posterior, state.fit.positions, rng, tuning.process)
     recent = state.surprised[-tuning.training.recent :]
     # The processes of outputs are vague far out, and runs there say by how much.
     believed = tuning.training.believed if isinstance(posterior.kernel, EmulatedPotential) else None
-    return paths, expected_tails(paths, posterior, tuning.tails, doubt=doubt(recent, believed=believed))
+    doubted = doubt(recent, believed=believed) * variances
+    return paths, expected_tails(paths, posterior, tuning.tails, variances=doubted)

@@ -154,6 +154,8 @@ def _turned(found: Match, points: Array, gradients: Array, tuning: Bending) -> W
     """The whitening by the Hessian that gradients show, each with the weight that it has in the match."""
     z, slopes = found.whitened(points, gradients)
     weights = trust(slopes - z)
+    if not np.isfinite(weights).all():
+        raise np.linalg.LinAlgError("a layer overflows")
     middle, level = (weights @ each / weights.sum() for each in (z, slopes))
     curvatures, directions = np.linalg.eigh(Secants(z - middle, slopes - level, weights).hessian())
     curvatures = np.clip(np.abs(curvatures), 1.0 / tuning.most_curved, tuning.most_curved)

@@ -72,9 +72,25 @@ def draw_paths(
     differences: Array | None = None,
     doubt: float = 1.0,
 ) -> Paths:
-    """Posteriors drawn from the process given the training points.
+    """Posteriors drawn from the process given the training points, see `tempered_paths`."""
+    return tempered_paths(
+        posterior, positions, rng, tuning, checked=checked, differences=differences, doubt=doubt
+    )[0]
 
-    The variance of the process is raised to what differences show, where that is more.
+
+def tempered_paths(
+    posterior: SurrogatePosterior,
+    positions: Array,
+    rng: np.random.Generator,
+    tuning: Process,
+    *,
+    checked: Array | None = None,
+    differences: Array | None = None,
+    doubt: float = 1.0,
+) -> tuple[Paths, Array]:
+    """Posteriors drawn from the process given the training points, and its variances at their points, (m,).
+
+    The variance of the process is raised to what differences show, where that is more, but not in what is returned.
 
     Parameters
     ----------
@@ -106,7 +122,8 @@ def draw_paths(
     factor = doubt * inflation(both.diagonal()[len(z) :] + posterior.kernel.noise**2, differences[finite])
     variances, directions = np.linalg.eigh(factor * both[: len(z), : len(z)])
     errors = rng.standard_normal((tuning.paths, len(z))) * np.sqrt(np.maximum(variances, 0.0)) @ directions.T
-    return Paths(posterior.whitening.unwhiten(z), _normalised(colder), _normalised(colder - errors))
+    paths = Paths(posterior.whitening.unwhiten(z), _normalised(colder), _normalised(colder - errors))
+    return paths, both.diagonal()[: len(z)]
 
 
 def open_points(

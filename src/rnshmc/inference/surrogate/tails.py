@@ -40,7 +40,7 @@ def no_tails(dim: int) -> Tails:
     return Tails(np.zeros((0, dim)), np.zeros(0))
 
 
-def expected_tails(paths: Paths, posterior: SurrogatePosterior, tuning: TailChecks, *, doubt: float) -> Tails:
+def expected_tails(paths: Paths, posterior: SurrogatePosterior, tuning: TailChecks, *, variances: Array) -> Tails:
     """What a surrogate may miss at tempered draws, before any exact value there.
 
     Where the variance s^2 of U - V is large, a draw's weight times E[exp(V - U) - 1] = exp(s^2 / 2) - 1; near the wall,
@@ -48,13 +48,11 @@ def expected_tails(paths: Paths, posterior: SurrogatePosterior, tuning: TailChec
 
     Parameters
     ----------
-    doubt
-        Factor on the variances of the process (`doubt`).
+    variances
+        Of U - V there, (m,): those of the process times their `doubt`.
     """
-    z = posterior.whitening.whiten(paths.points)
-    norms, walls = posterior.walls(z)
+    norms, walls = posterior.walls(posterior.whitening.whiten(paths.points))
     at_wall = norms > walls - tuning.edge
-    variances = doubt * posterior.covariance(z).diagonal()
     least = max(tuning.blind**2, tuning.unusual**2 * float(paths.weights @ variances))
     expected = np.where(variances > least, np.expm1(np.minimum(0.5 * variances, tuning.highest)), 0.0)
     return Tails(paths.points, paths.weights * np.maximum(at_wall, expected))
