@@ -14,7 +14,7 @@ from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages.looking import look_along, look_out, look_size
 from rnshmc.inference.surrogate import paths
-from rnshmc.inference.surrogate.paths import Paths, draw_paths
+from rnshmc.inference.surrogate.paths import Paths, draw_paths, tempered_paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior
 from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed
 from rnshmc.inference.surrogate.weights import smoothed
@@ -115,9 +115,21 @@ def test_without_a_bend_there_is_no_driver_to_look_along() -> None:
     assert len(look_along(archive, posterior, paths, stream(2, "tails"), DEFAULT.tails).points) == 0
 
 
+def variances_at(paths: Paths, posterior: SurrogatePosterior) -> Array:
+    """Of U - V by the process, at the points of paths."""
+    return np.asarray(posterior.covariance(posterior.whitening.whiten(paths.points)).diagonal())
+
+
+def test_paths_come_with_the_variances_at_their_points() -> None:
+    posterior, _ = normal_surrogate()
+    ends = stream(4, "tails").standard_normal((64, posterior.dim))
+    paths, variances = tempered_paths(posterior, ends, stream(5, "tails"), DEFAULT.process)
+    np.testing.assert_allclose(variances, variances_at(paths, posterior), rtol=1e-6, atol=1e-12)
+
+
 def test_a_wall_that_cuts_off_nothing_asks_for_no_points() -> None:
     posterior, paths = normal_surrogate()
-    tails = expected_tails(paths, posterior, DEFAULT.tails, doubt=1.0)
+    tails = expected_tails(paths, posterior, DEFAULT.tails, variances=variances_at(paths, posterior))
     assert len(missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0, most=8)) == 0
 
 
@@ -127,7 +139,8 @@ def test_what_is_cut_off_or_open_asks_for_points_there(change: str) -> None:
     posterior, paths = normal_surrogate()
     if change == "wall":
         posterior = replace(posterior, radius=2.0)
-    tails = expected_tails(paths, posterior, DEFAULT.tails, doubt=1.0 if change == "wall" else 1e6)
+    doubt = 1.0 if change == "wall" else 1e6
+    tails = expected_tails(paths, posterior, DEFAULT.tails, variances=doubt * variances_at(paths, posterior))
     left = missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0, most=8)
     assert len(left) > 0
     assert np.linalg.norm(left, axis=1).min() > 1.0

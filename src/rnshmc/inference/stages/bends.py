@@ -183,10 +183,14 @@ def _best(
         fitted.append((same, same.again(Match(bend.layers[-1], begun), tuning)))
     fitted.sort(key=lambda pair: float(pair[0].missed(pair[1]).mean()))
     finalists = fitted[: tuning.finalists]
-    simple = [(one, near) for one, found in finalists if (near := one.simplified(found, tuning)) is not None]
+    simple = []
+    for one, found in finalists:
+        with suppress(np.linalg.LinAlgError):
+            if (near := one.simplified(found, tuning)) is not None:
+                simple.append((one, near))
     # Gradients that are held out are matched no better than with them.
-    least = min((float(one.missed(found).mean()) for one, found in (*finalists, *simple)), default=np.inf)
-    if not least < tuning.again_share * now.mean() - tuning.better:
+    losses = [float(one.missed(found).mean()) for one, found in (*finalists, *simple)]
+    if not np.nanmin([*losses, np.inf]) < tuning.again_share * now.mean() - tuning.better:
         return None
     offered, simplest = (_by_losses(some, tuning)[:1] for some in (finalists, simple))
     # Of what explains the points about as well, a simple layer is right elsewhere, too.

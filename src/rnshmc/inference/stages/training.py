@@ -141,7 +141,7 @@ def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tun
     )
     surprised = (*state.surprised, batch.surprised)
     if not archive.emulating and variance >= training.usable and decide(unfitted, training) is Decision.GIVE_UP:
-        # Another fit, the largest of all, would not be used.
+        # Another fit, the largest of all, would serve nobody but a run whose budget ends here.
         return replace(state, tally=unfitted, latest=latest, surprised=surprised)
     there = within_reach(archive.training(), state.fit.posterior.whitening, tuning.fitting)
     search = len(there.values) > training.stale * state.searched

@@ -73,9 +73,7 @@ def draw_paths(
     doubt: float = 1.0,
 ) -> Paths:
     """Posteriors drawn from the process given the training points, see `tempered_paths`."""
-    return tempered_paths(
-        posterior, positions, rng, tuning, checked=checked, differences=differences, doubt=doubt
-    )[0]
+    return tempered_paths(posterior, positions, rng, tuning, checked=checked, differences=differences, doubt=doubt)[0]
 
 
 def tempered_paths(
