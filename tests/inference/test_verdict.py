@@ -233,6 +233,21 @@ def test_errors_of_few_draws_are_told_of_the_users_parameters() -> None:
     assert said(of_40, of_40, 100) == []
 
 
+def test_how_many_draws_an_error_is_that_of_is_not_told_where_no_number_of_draws_tells() -> None:
+    """x ~ N(0, exp(v)), v ~ N(0, 9): the kurtosis is 3 exp(9), and of a thousand draws a few dozen to hundreds."""
+    rng = np.random.default_rng(1)
+    draws = rng.standard_normal((1000, 2))
+    draws[:, 1] *= np.exp(1.5 * rng.standard_normal(1000))
+    scale = draws.std(axis=0)
+    z = (draws[:, 1] - draws[:, 1].mean()) / scale[1]
+    assert (z**4).mean() < 0.1 * 3.0 * np.exp(9.0)
+    known, of_ten = scale / np.sqrt(1000), np.sqrt(z.var() / 10.0) * scale[1]
+    sds = Estimate(scale, np.array([known[0], np.sqrt((z**2).var() / 10.0) * scale[1] / 2.0]))
+    assert list(errors_told(Estimate(np.zeros(2), known), sds, draws, NAMES, DEFAULT.judging)) == []
+    [found] = errors_told(Estimate(np.zeros(2), np.array([known[0], of_ten])), sds, draws, NAMES, DEFAULT.judging)
+    assert found.text == "The standard error of the mean of b is that of 10 independent draws."
+
+
 def test_surrogates_of_several_modes_leave_a_bend_with_all_else() -> None:
     curved = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
     bend = Bend((Layer(0, 0.0, 1.0, curved, np.zeros((2, 2)), np.ones(2)),))

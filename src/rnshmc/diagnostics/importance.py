@@ -26,6 +26,12 @@ def pareto_smoothed(log_weights: Array) -> tuple[Array, float]:
     return smoothed, k if math.isfinite(k) else math.nan
 
 
+def tail_shape(values: Array) -> float:
+    """Shape k of the tail of values from 0 on, (m,): moments below the order 1 / k exist. NaN where it cannot be told."""
+    with np.errstate(divide="ignore"):
+        return pareto_smoothed(np.log(values))[1] if values.any() else math.nan
+
+
 # arviz is imported here, for it takes two seconds, and many who import this read results that are there already.
 def _smoothed_before_one(log_weights: Array) -> tuple[Array, float]:
     import arviz as az

@@ -76,6 +76,8 @@ class Judging:
     errors a surrogate's expectations should have at least."""
     short: float = 0.1
     """The same for the latter, as a part of the draws that were asked for. Not varied."""
+    heavy: float = 0.5
+    """Tail shape of squares from which on their variance is not finite, and no number of draws shows it."""
     surprise: float = 4.0
     """Standard errors between observed and predicted acceptance that are not chance."""
     accepted: float = 0.1

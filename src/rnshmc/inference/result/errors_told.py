@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from rnshmc.diagnostics.importance import tail_shape
 from rnshmc.inference.result.estimates import Estimate, spread
 from rnshmc.inference.result.finding import Finding
 from rnshmc.inference.tuning_result import Judging
@@ -42,6 +43,9 @@ def errors_told(mean: Estimate, sd: Estimate, draws: Array, names: Sequence[str]
     of_sd = np.where((sd.value == 0) & (squares.mean(axis=0) > 0), 0.0, of_sd)
     # Unknown errors are told elsewhere, and what does not vary has none.
     worth = np.nan_to_num(np.stack((of_mean, of_sd)), nan=np.inf, posinf=np.inf)
+    # Draws do not show the variance of squares with so heavy a tail: how many an error is that of cannot be told.
+    shapes = np.array([tail_shape(column) for column in squares.T])
+    worth[1, (shapes > limits.heavy) & (of_sd > 0)] = np.inf
     of, column = (int(place) for place in np.unravel_index(np.argmin(worth), worth.shape))
     if worth[of, column] < min(limits.few, limits.short * len(draws)):
         what = ("mean", "standard deviation")[of]
