@@ -27,7 +27,7 @@ def pareto_smoothed(log_weights: Array) -> tuple[Array, float]:
 
 
 def tail_shape(values: Array) -> float:
-    """Shape k of the tail of values from 0 on, (m,): moments below the order 1 / k exist. NaN where it cannot be told."""
+    """Shape k of the tail of values from 0 on, (m,): moments below the order 1 / k exist. NaN if unknown."""
     with np.errstate(divide="ignore"):
         return pareto_smoothed(np.log(values))[1] if values.any() else math.nan
 
