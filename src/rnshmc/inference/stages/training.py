@@ -136,13 +136,6 @@ def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tun
     # What went before says nothing of a surrogate that no more points will change.
     variance = latest if tally.final else 0.5 * (latest + _known(state, latest, tuning))
     archive.surrogate_error = float(np.sqrt(variance))
-    unfitted = replace(
-        tally, used=tally.used + batch.size, tried=tally.tried + batch.size, variance=variance, missing=batch.missing
-    )
-    surprised = (*state.surprised, batch.surprised)
-    if not archive.emulating and variance >= training.usable and decide(unfitted, training) is Decision.GIVE_UP:
-        # Another fit, the largest of all, would serve nobody but a run whose budget ends here.
-        return replace(state, tally=unfitted, latest=latest, surprised=surprised)
     there = within_reach(archive.training(), state.fit.posterior.whitening, tuning.fitting)
     search = len(there.values) > training.stale * state.searched
     fit = next_fit(archive, state.fit, rng, tuning, search=search, sound=latest < training.sound)
@@ -155,7 +148,7 @@ def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tun
         tally=replace(_refitted(tally, fit, batch.size), variance=variance, missing=batch.missing),
         searched=fit.points if search else state.searched,
         latest=latest,
-        surprised=surprised,
+        surprised=(*state.surprised, batch.surprised),
     )
 
 
