@@ -113,8 +113,12 @@ def seen(count: int, zeros: int) -> Checked:
 @pytest.mark.parametrize(
     ("changes", "level", "said"),
     [
-        ({"surrogate_error": 1.0}, "doubtful", "! sd(U - V) = 1:"),
-        ({"surrogate_error": 3.0}, "bad", "! sd(U - V) = 3:"),
+        # Normal differences of these sds have the first two efficiencies; a few that are far off leave the others.
+        ({"surrogate_error": 1.0, "efficiency": 0.37}, "doubtful", "! sd(U - V) = 1:"),
+        ({"surrogate_error": 3.0, "efficiency": 1e-3}, "bad", "! sd(U - V) = 3:"),
+        ({"surrogate_error": 1.0, "efficiency": 0.77}, "doubtful", "! sd(U - V) = 1:"),
+        ({"surrogate_error": 1.0, "efficiency": 0.79}, "good", "  sd(U - V) = 1:"),
+        ({"surrogate_error": 3.0, "efficiency": 0.9}, "doubtful", "! sd(U - V) = 3:"),
         ({"surrogate_error": np.nan}, "bad", "! sd(U - V) is unknown"),
         ({"surrogate": corrected(0)}, "doubtful", "! sd(U - V) = 0.2 at the last training points; nothing corrects"),
         ({"surrogate": corrected(missing=0.02)}, "doubtful", "! Tails may lack up to"),
@@ -133,6 +137,7 @@ def seen(count: int, zeros: int) -> Checked:
             "  The tail of 25 importance weights cannot be judged: Pareto k takes 100 or more.",
         ),
         ({"acceptance": 0.5}, "doubtful", "! 50% of proposals were accepted; sd(U - V) predicts 89%: the surrogate is"),
+        ({"predicted_acceptance": 0.5}, "good", "  90% of proposals were accepted; sd(U - V) predicts 50%."),
         ({"rhat": 1.05}, "doubtful", "! R-hat = 1.050: the surrogate's chains have not mixed; they need more draws."),
         ({"rhat": 1.0102}, "doubtful", "! R-hat = 1.010: the surrogate's chains have not mixed"),
         (
