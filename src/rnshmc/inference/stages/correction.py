@@ -88,13 +88,18 @@ def draw_surrogate(
     n = tuning.transitions
     kept = draw_chains(posterior, positions, transitions=tuning.settle + n, rng=rng)[:, tuning.settle :]
     for doubled in range(1, tuning.doublings + 1):
-        rhat = largest_rhat(kept[: tuning.rhat_chains])
+        # In the coordinates in which the verdict has it: whitened ones may agree where these do not.
+        rhat = largest_rhat(_unwhitened(posterior, kept[: tuning.rhat_chains]))
         patience, hopeless = tuning.hopeless
         if rhat <= tuning.rhat or (rhat > hopeless and doubled > patience):
             break
         every = 2**doubled
         kept = draw_chains(posterior, kept[:, -1], transitions=every * n, rng=rng)[:, every - 1 :: every]
-    return posterior.whitening.unwhiten(kept.reshape(-1, posterior.dim)).reshape(kept.shape)
+    return _unwhitened(posterior, kept)
+
+
+def _unwhitened(posterior: SurrogatePosterior, chains: Array) -> Array:
+    return posterior.whitening.unwhiten(chains.reshape(-1, posterior.dim)).reshape(chains.shape)
 
 
 def largest_rhat(draws: Array) -> float:
