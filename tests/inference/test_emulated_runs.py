@@ -122,6 +122,40 @@ def test_known_runs_take_the_place_of_starts(kept: Path) -> None:
         assert "One start led to one mode; other modes were not looked for" in " ".join(str(result.verdict).split())
 
 
+def in_two(first: str, second: str, late: int = 7) -> rnshmc.Model:
+    """The data under two names, of times before and after, in one order or the other."""
+    parts = {"early": slice(None, late), "late": slice(late, None)}
+
+    def forward(x: Array) -> dict[str, Array]:
+        return {name: decay(x)[part] for name, part in parts.items()}
+
+    prior = {"a": ("normal", 0.0, 1.0), "r": ("normal", 0.0, 1.0), "sigma": ("halfnormal", 1.0)}
+    data = {name: DATA[parts[name]] for name in (first, second)}
+    return rnshmc.Model(forward, data, likelihood=rnshmc.Gaussian(sd="sigma"), prior=prior)
+
+
+def test_runs_have_outputs_under_the_names_of_the_data(tmp_path: Path) -> None:
+    """Whatever their order: six and six would otherwise be taken for each other."""
+    path = tmp_path / "runs.jsonl"
+    first = sampled(in_two("early", "late", 6), filepath=path, draws=100)
+    header = json.loads(path.read_text().splitlines()[0])
+    assert [*header["outputs"].items()] == [("early", 6), ("late", 6)]
+    posed = make_posterior(in_two("late", "early", 6), None, NAMES).posed
+    assert posed is not None
+    runs = read_runs(path, NAMES, posed, np.zeros(3))
+    assert len(runs) == first.spent.points
+    for one in runs:
+        assert one.run is not None
+        expected = decay(one.point[:2])
+        np.testing.assert_array_equal(one.run.outputs, np.concatenate((expected[6:], expected[:6])))
+    # Further runs would be in another order.
+    told = r"runs\.jsonl holds runs with the outputs early \(6\), late \(6\), and the data are late \(6\), early \(6\);"
+    with pytest.raises(StoreError, match=told):
+        sampled(in_two("late", "early", 6), filepath=path)
+    with pytest.raises(StoreError, match=r"outputs early \(6\), late \(6\); the data are early \(7\), late \(5\)"):
+        sampled(in_two("early", "late", 7), evaluations=path)
+
+
 def test_masked_data_are_missing() -> None:
     masked_array: Any = np.ma.masked_array
     data = masked_array(np.append(DATA[:-1], 9.97e36), np.arange(12) == 11)

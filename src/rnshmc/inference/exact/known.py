@@ -12,7 +12,7 @@ import numpy as np
 
 from rnshmc.errors import DataError, ParameterError
 from rnshmc.inference.exact.evaluation import Evaluation, Run
-from rnshmc.inference.exact.lines import parse, parse_all
+from rnshmc.inference.exact.lines import in_order, outputs_of, parse, parse_all
 from rnshmc.inference.exact.masked import unmasked
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.types import Array
@@ -78,7 +78,10 @@ def read_runs(source: Known, names: Sequence[str], posed: Posed, start: Array) -
     kept = names[: posed.inputs]
     path = None if isinstance(source, Mapping) else Path(source)
     if path is not None and path.suffix != ".npz":
-        runs = parse(_lines(path), path, kept, runs=True)
+        lines = _lines(path)
+        runs, theirs = parse(lines, path, kept, runs=True), outputs_of(lines)
+        if theirs is not None:
+            runs = in_order(runs, theirs, posed.sizes, path)
         return tuple(replace(one, point=np.concatenate((one.point, own))) for one in runs)
     arrays, where = (source, "evaluations") if path is None else (_stored(path), str(path))
     assert isinstance(arrays, Mapping)
@@ -88,7 +91,7 @@ def read_runs(source: Known, names: Sequence[str], posed: Posed, start: Array) -
         raise ParameterError(f"{where}, points: expected shape (n, {len(kept)}), got {points.shape}")
     if outputs.ndim != 2 or len(outputs) != len(points):
         raise ParameterError(f"{where}, outputs: expected shape ({len(points)}, m), got {outputs.shape}")
-    if outputs.shape[1] != (size := sum(array.size for array in posed.data.values())):
+    if outputs.shape[1] != (size := sum(posed.sizes.values())):
         raise ParameterError(f"{where}, outputs: a run has {outputs.shape[1]}, and there are {size} data")
     return tuple(
         Evaluation(np.concatenate((x, own)), 0.0, with_gradient=False, run=Run(y))

@@ -8,14 +8,14 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rnshmc.errors import DataError, ParameterError, StoreError
 from rnshmc.files import write_remedy
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.exact.lines import format_of, parse, written
+from rnshmc.inference.exact.lines import format_of, outputs_of, parse, told, written
 
 
 class Ledger:
@@ -31,8 +31,8 @@ class Ledger:
         Whether to use the evaluations of an existing file; if not, a file with evaluations is refused.
     digest
         A string that changes whenever the target does, None if there is none.
-    runs
-        Whether it is a file of runs of a forward model.
+    outputs
+        Number of outputs under each name of the data, of a file of runs of a forward model; None: of log densities.
 
     Attributes
     ----------
@@ -62,10 +62,10 @@ class Ledger:
         *,
         resume: bool = True,
         digest: str | None = None,
-        runs: bool = False,
+        outputs: Mapping[str, int] | None = None,
     ) -> None:
         self.path = Path(path)
-        self._runs = runs
+        self._outputs = outputs
         self.names = tuple(names)
         self._file = _opened(self.path)
         try:
@@ -91,7 +91,7 @@ class Ledger:
         StoreError
             If the disk is full or the file cannot be written.
         """
-        self._write(written(found, len(self.names), runs=self._runs))
+        self._write(written(found, len(self.names), runs=self._outputs is not None))
 
     def forget(self) -> None:
         """Remove the evaluations appended since the file was opened."""
@@ -116,15 +116,24 @@ class Ledger:
             if not b'{"format"'.startswith(content[:9]):
                 raise DataError(f"{self.path} is not a file of evaluations of rnshmc; name another one")
             return None, ()
-        records = parse(lines, self.path, self.names, runs=self._runs)
+        records = parse(lines, self.path, self.names, runs=self._outputs is not None)
+        theirs = outputs_of(lines)
+        # New lines would have them in another order.
+        if self._outputs is not None and theirs is not None and [*theirs.items()] != [*self._outputs.items()]:
+            raise StoreError(
+                f"filepath: {self.path} holds runs with the outputs {told(theirs)}, and the data are "
+                f"{told(self._outputs)}; name another file, and pass this one as evaluations="
+            )
         os.ftruncate(self._file, whole)
         return json.loads(lines[0]).get("digest"), records
 
     def _begin(self, digest: str | None) -> None:
         """Write the first line of a file without evaluations."""
         os.ftruncate(self._file, 0)
-        known = {} if digest is None else {"digest": digest}
-        self._write({"format": format_of(self._runs), "names": list(self.names), **known})
+        known: dict[str, Any] = {} if digest is None else {"digest": digest}
+        if self._outputs is not None:
+            known["outputs"] = dict(self._outputs)
+        self._write({"format": format_of(self._outputs is not None), "names": list(self.names), **known})
 
     def _write(self, content: dict[str, Any]) -> None:
         line = json.dumps(content, allow_nan=False) + "\n"

@@ -9,12 +9,14 @@ or, of runs of a forward model,
     {"x": [9.0, 2.0], "outputs": null, "failure": "ValueError: no convergence"}
 
 with "jacobian", or "along" and "pulled", where derivatives were requested. JSON has no infinities: the logarithm of a
-zero density is "-inf". The key gradient is missing where none was requested. Doubles are read back exactly.
+zero density is "-inf". The key gradient is missing where none was requested. Doubles are read back exactly. The first
+line of a file of runs has the number of outputs under each name of the data, in the order in which lines have them.
 """
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,39 @@ def parse(lines: Sequence[str], path: Path, names: Sequence[str], *, runs: bool 
         )
     read = _run if runs else _evaluation
     return tuple(read(line, f"{path}, line {i}", len(names)) for i, line in enumerate(lines[1:], start=2))
+
+
+def outputs_of(lines: Sequence[str]) -> dict[str, int] | None:
+    """The number of outputs of each run under each name, in their order; None where the first line does not say."""
+    found: dict[str, int] | None = json.loads(lines[0]).get("outputs")
+    return found
+
+
+def in_order(
+    runs: Sequence[Evaluation], theirs: Mapping[str, int], wanted: Mapping[str, int], path: Path
+) -> tuple[Evaluation, ...]:
+    """Runs with their outputs in the order of the data.
+
+    Raises
+    ------
+    StoreError
+        If there are others.
+    """
+    if dict(theirs) != dict(wanted):
+        raise StoreError(f"{path} holds runs with the outputs {told(theirs)}; the data are {told(wanted)}")
+    starts = dict(zip(theirs, np.cumsum([0, *theirs.values()]), strict=False))
+    order = np.concatenate([starts[name] + np.arange(size) for name, size in wanted.items()])
+
+    def arranged(run: Run) -> Run:
+        parts = {name: part if part is None else part[order] for name in _PARTS[:2] for part in [getattr(run, name)]}
+        return replace(run, outputs=run.outputs[order], **parts)
+
+    return tuple(one if one.run is None else replace(one, run=arranged(one.run)) for one in runs)
+
+
+def told(outputs: Mapping[str, int]) -> str:
+    """Names of outputs, each with its number."""
+    return ", ".join(f"{name} ({size})" if name else str(size) for name, size in outputs.items())
 
 
 def _evaluation(line: str, where: str, dim: int) -> Evaluation:

@@ -36,14 +36,18 @@ class Posed:
     inputs: int
     data: Mapping[str, Array]
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of outputs under each name."""
+        return {name: array.size for name, array in self.data.items()}
+
     def key(self, theta: Array) -> Array:
         """The part of theta on which a run depends, shape (p,)."""
         return theta[: self.inputs]
 
     def structured(self, outputs: Array) -> Array | dict[str, Array]:
         """Rows of outputs, (k, m), with the structure of the data: one array, or one for each name, (k, ...)."""
-        sizes = [array.size for array in self.data.values()]
-        parts = np.split(outputs, np.cumsum(sizes)[:-1], axis=1)
+        parts = np.split(outputs, np.cumsum([*self.sizes.values()])[:-1], axis=1)
         named = zip(self.data.items(), parts, strict=True)
         arrays = {name: part.reshape(len(outputs), *array.shape) for (name, array), part in named}
         return arrays[""] if list(arrays) == [""] else arrays
