@@ -199,7 +199,7 @@ def sample(
     ledger = None
     if filepath is not None:
         kept = chosen_names if posed is None else chosen_names[: posed.inputs]
-        ledger = Ledger(filepath, kept, resume=resume, digest=digest, outputs=posed and posed.sizes)
+        ledger = Ledger(filepath, kept, resume=resume, digest=digest, outputs=posed.sizes if posed else None)
     potential = Evaluations(
         workers,
         transform,

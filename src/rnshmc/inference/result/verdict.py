@@ -109,7 +109,7 @@ def _surrogate(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     if outcome.efficiency >= math.exp(-(limits.close**2)):
         # Weights are as even as those of normal differences that are close: a few draws decide the sd, where V is too
         # low, and their weights are next to 0.
-        level = {"good": "good", "doubtful": "good", "bad": "doubtful"}[level]
+        level = "good" if sd <= limits.far else "doubtful"
     yield Finding(
         level,
         f"sd(U - V) = {sd:.2g}: exact minus surrogate potential at draws that the surrogate was not fitted to; "
