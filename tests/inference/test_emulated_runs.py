@@ -12,10 +12,12 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import BudgetSpent, ParameterError, StoreError
+from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.known import read_all, read_runs
-from rnshmc.inference.exact.lines import written
+from rnshmc.inference.exact.lines import in_order, written
 from rnshmc.inference.exact.pools import make_workers
+from rnshmc.inference.exact.resuming import candidates, difference
 from rnshmc.inference.exact.target import make_posterior
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
@@ -154,6 +156,31 @@ def test_runs_have_outputs_under_the_names_of_the_data(tmp_path: Path) -> None:
         sampled(in_two("late", "early", 6), filepath=path)
     with pytest.raises(StoreError, match=r"outputs early \(6\), late \(6\); the data are early \(7\), late \(5\)"):
         sampled(in_two("early", "late", 7), evaluations=path)
+
+
+def test_derivatives_of_runs_follow_their_outputs(tmp_path: Path) -> None:
+    numbers = np.arange(3.0)
+    run = Run(numbers, jacobian=np.outer(numbers, [1.0, 10.0]), along=-numbers, pulled=np.array([5.0, 6.0]))
+    one = Evaluation(np.zeros(2), 0.0, run=run)
+    failed = Evaluation(np.ones(2), math.inf, failure="no convergence")
+    [there, other] = in_order([one, failed], {"a": 1, "b": 2}, {"b": 2, "a": 1}, tmp_path)
+    assert there.run is not None
+    assert there.run.along is not None
+    assert (there.run.outputs.tolist(), there.run.along.tolist()) == ([1.0, 2.0, 0.0], [-1.0, -2.0, 0.0])
+    np.testing.assert_array_equal(there.run.jacobian, np.outer([1.0, 2.0, 0.0], [1.0, 10.0]))
+    np.testing.assert_array_equal(there.run.pulled, run.pulled)
+    assert other is failed
+    with pytest.raises(StoreError, match=r"does not say in which order its runs have the outputs a \(1\), b \(2\)"):
+        in_order([one], None, {"a": 1, "b": 2}, tmp_path)
+    with pytest.raises(StoreError, match="holds a run with 3 outputs, and there are 2 data"):
+        in_order([one], None, {"": 2}, tmp_path)
+
+
+def test_a_run_without_outputs_does_not_tell_that_a_file_is_of_this_model() -> None:
+    whole, none = (Evaluation(np.zeros(1), 0.0, run=Run(np.full(2, fill))) for fill in (1.0, math.nan))
+    assert candidates([whole, none], gradient=False)[0] is whole
+    assert difference(none, whole, [none], ["a"]) == "output 0 of the model is nan in the file, and 1 now"
+    assert difference(none, none, [none], ["a"]) is None
 
 
 def test_masked_data_are_missing() -> None:

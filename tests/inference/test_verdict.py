@@ -119,6 +119,8 @@ def seen(count: int, zeros: int) -> Checked:
         ({"surrogate_error": 1.0, "efficiency": 0.77}, "doubtful", "! sd(U - V) = 1:"),
         ({"surrogate_error": 1.0, "efficiency": 0.79}, "good", "  sd(U - V) = 1:"),
         ({"surrogate_error": 3.0, "efficiency": 0.9}, "doubtful", "! sd(U - V) = 3:"),
+        # Few weights are even by chance.
+        ({"surrogate_error": 1.0, "efficiency": 0.9, "surrogate": corrected(99)}, "doubtful", "! sd(U - V) = 1:"),
         ({"surrogate_error": np.nan}, "bad", "! sd(U - V) is unknown"),
         ({"surrogate": corrected(0)}, "doubtful", "! sd(U - V) = 0.2 at the last training points; nothing corrects"),
         ({"surrogate": corrected(missing=0.02)}, "doubtful", "! Tails may lack up to"),
@@ -247,8 +249,13 @@ def test_how_many_draws_an_error_is_that_of_is_not_told_where_no_number_of_draws
     z = (draws[:, 1] - draws[:, 1].mean()) / scale[1]
     assert (z**4).mean() < 0.1 * 3.0 * np.exp(9.0)
     known, of_ten = scale / np.sqrt(1000), np.sqrt(z.var() / 10.0) * scale[1]
-    sds = Estimate(scale, np.array([known[0], np.sqrt((z**2).var() / 10.0) * scale[1] / 2.0]))
+    sds = Estimate(scale, np.array([known[0], np.sqrt((z**2).var() / 60.0) * scale[1] / 2.0]))
+    assert sds.standard_error[1] < scale[1]
     assert list(errors_told(Estimate(np.zeros(2), known), sds, draws, NAMES, DEFAULT.judging)) == []
+    # Where the error is larger than the standard deviation, that is not known, by any count.
+    unknown = Estimate(scale, np.array([known[0], 1.01 * scale[1]]))
+    [found] = errors_told(Estimate(np.zeros(2), known), unknown, draws, NAMES, DEFAULT.judging)
+    assert "the standard deviation of b" in found.text
     [found] = errors_told(Estimate(np.zeros(2), np.array([known[0], of_ten])), sds, draws, NAMES, DEFAULT.judging)
     assert found.text == "The standard error of the mean of b is that of 10 independent draws."
 

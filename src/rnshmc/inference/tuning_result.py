@@ -76,8 +76,9 @@ class Judging:
     errors a surrogate's expectations should have at least."""
     short: float = 0.1
     """The same for the latter, as a part of the draws that were asked for. Not varied."""
-    heavy: float = 0.5
-    """Tail shape of squares from which on their variance is not finite, and no number of draws shows it."""
+    heavy: float = 0.75
+    """Tail shape of squares from which on draws do not show their variance. Of samples of 2000 from a funnel, whose
+    kurtosis is 24300, 98% have more, of lognormal ones none, none, 5% and 62% at log sds of 0.3, 0.5, 0.75 and 1."""
     surprise: float = 4.0
     """Standard errors between observed and predicted acceptance that are not chance."""
     accepted: float = 0.1

@@ -56,8 +56,8 @@ def read_runs(source: Known, names: Sequence[str], posed: Posed, start: Array) -
     Parameters
     ----------
     source
-        A file that `rnshmc.sample` wrote for this model, with any data; an npz file or a mapping with ``points``, the
-        model's parameters, shape (n, p), and ``outputs``, (n, m). None: no runs.
+        A file that `rnshmc.sample` wrote for this model, with any data of the same names and sizes; an npz file or a
+        mapping with ``points``, the model's parameters, shape (n, p), and ``outputs``, (n, m). None: no runs.
     names
         Names of all parameters.
     posed
@@ -69,6 +69,8 @@ def read_runs(source: Known, names: Sequence[str], posed: Posed, start: Array) -
     ------
     DataError
         If a file cannot be read, or is not of this kind.
+    StoreError
+        If runs have other outputs than the data, or do not say which.
     ParameterError
         If an array is missing, unknown or of the wrong shape.
     """
@@ -79,9 +81,7 @@ def read_runs(source: Known, names: Sequence[str], posed: Posed, start: Array) -
     path = None if isinstance(source, Mapping) else Path(source)
     if path is not None and path.suffix != ".npz":
         lines = _lines(path)
-        runs, theirs = parse(lines, path, kept, runs=True), outputs_of(lines)
-        if theirs is not None:
-            runs = in_order(runs, theirs, posed.sizes, path)
+        runs = in_order(parse(lines, path, kept, runs=True), outputs_of(lines), posed.sizes, path)
         return tuple(replace(one, point=np.concatenate((one.point, own))) for one in runs)
     arrays, where = (source, "evaluations") if path is None else (_stored(path), str(path))
     assert isinstance(arrays, Mapping)

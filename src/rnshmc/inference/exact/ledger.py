@@ -66,14 +66,17 @@ class Ledger:
     ) -> None:
         self.path = Path(path)
         self._outputs = outputs
+        self._ordered = outputs is None or len(outputs) == 1
         self.names = tuple(names)
         self._file = _opened(self.path)
         try:
             stored, self.records = self._read(resume)
-            self.trusted = digest is not None and digest == stored
+            same = digest is not None and digest == stored
+            # Runs of several outputs in an order that the file does not tell are compared.
+            self.trusted = same and self._ordered
             if not self.records:
                 self._begin(digest)
-            elif digest is not None and stored is not None and not self.trusted:
+            elif digest is not None and stored is not None and not same:
                 raise StoreError(
                     f"filepath: {self.path} holds evaluations of another target: its digest is {stored}, that of this "
                     f"one is {digest}; name another file, or remove this one to start again"
@@ -118,11 +121,13 @@ class Ledger:
             return None, ()
         records = parse(lines, self.path, self.names, runs=self._outputs is not None)
         theirs = outputs_of(lines)
+        self._ordered |= theirs is not None
         # New lines would have them in another order.
-        if self._outputs is not None and theirs is not None and [*theirs.items()] != [*self._outputs.items()]:
+        if records and self._outputs is not None and theirs and [*theirs.items()] != [*self._outputs.items()]:
+            remedy = ", and pass this one as evaluations=" if theirs == dict(self._outputs) else ""
             raise StoreError(
                 f"filepath: {self.path} holds runs with the outputs {told(theirs)}, and the data are "
-                f"{told(self._outputs)}; name another file, and pass this one as evaluations="
+                f"{told(self._outputs)}; name another file{remedy}"
             )
         os.ftruncate(self._file, whole)
         return json.loads(lines[0]).get("digest"), records

@@ -109,21 +109,29 @@ def outputs_of(lines: Sequence[str]) -> dict[str, int] | None:
 
 
 def in_order(
-    runs: Sequence[Evaluation], theirs: Mapping[str, int], wanted: Mapping[str, int], path: Path
+    runs: Sequence[Evaluation], theirs: Mapping[str, int] | None, wanted: Mapping[str, int], path: Path
 ) -> tuple[Evaluation, ...]:
-    """Runs with their outputs in the order of the data.
+    """Runs with their outputs in the order of the data; ``theirs`` is None where their file does not tell.
 
     Raises
     ------
     StoreError
-        If there are others.
+        If there are others, or their order is not known.
     """
+    if theirs is None and len(wanted) > 1:
+        raise StoreError(
+            f"{path} does not say in which order its runs have the outputs {told(wanted)}; pass them as a mapping with "
+            "points and outputs"
+        )
+    theirs = wanted if theirs is None else theirs
     if dict(theirs) != dict(wanted):
         raise StoreError(f"{path} holds runs with the outputs {told(theirs)}; the data are {told(wanted)}")
     starts = dict(zip(theirs, np.cumsum([0, *theirs.values()]), strict=False))
     order = np.concatenate([starts[name] + np.arange(size) for name, size in wanted.items()])
 
     def arranged(run: Run) -> Run:
+        if len(run.outputs) != len(order):
+            raise StoreError(f"{path} holds a run with {len(run.outputs)} outputs, and there are {len(order)} data")
         parts = {name: part if part is None else part[order] for name in _PARTS[:2] for part in [getattr(run, name)]}
         return replace(run, outputs=run.outputs[order], **parts)
 

@@ -39,7 +39,7 @@ class Posed:
     @property
     def sizes(self) -> dict[str, int]:
         """Number of outputs under each name."""
-        return {name: array.size for name, array in self.data.items()}
+        return {str(name): array.size for name, array in self.data.items()}
 
     def key(self, theta: Array) -> Array:
         """The part of theta on which a run depends, shape (p,)."""

@@ -66,7 +66,8 @@ def candidates(stored: Sequence[Evaluation], *, gradient: bool) -> list[Evaluati
 
     def informative(index: int) -> tuple[bool, bool, bool, int]:
         one = stored[index]
-        return math.isfinite(one.value), gradient and one.gradient is not None, gradient and one.with_gradient, index
+        known = math.isfinite(one.value) and (one.run is None or bool(np.isfinite(one.run.outputs).any()))
+        return known, gradient and one.gradient is not None, gradient and one.with_gradient, index
 
     return [stored[i] for i in sorted(range(len(stored)), key=informative, reverse=True)[:TRIES]]
 
@@ -109,6 +110,9 @@ def _between(before: Run, anew: Run, stored: Sequence[Evaluation]) -> str | None
     alike = [one.run.outputs for one in stored if one.run and one.run.outputs.shape == before.outputs.shape]
     others = np.array(alike[:: -(-len(alike) // MOST_COMPARED)])
     spread = np.nanmedian(np.abs(others - before.outputs), axis=0)
+    if (lost := np.isnan(before.outputs) != np.isnan(anew.outputs)).any():
+        i = int(np.argmax(lost))
+        return f"output {i} of the model is {before.outputs[i]:.14g} in the file, and {anew.outputs[i]:.14g} now"
     apart = np.abs(before.outputs - anew.outputs)
     allowed = VALUE_RTOL * np.maximum(np.abs(before.outputs), spread)
     if len(others) > 1:  # one alone is compared with itself, and has no spread

@@ -45,7 +45,7 @@ def errors_told(mean: Estimate, sd: Estimate, draws: Array, names: Sequence[str]
     worth = np.nan_to_num(np.stack((of_mean, of_sd)), nan=np.inf, posinf=np.inf)
     # Draws do not show the variance of squares with so heavy a tail: how many an error is that of cannot be told.
     shapes = np.array([tail_shape(column) for column in squares.T])
-    worth[1, (shapes > limits.heavy) & (of_sd > 0)] = np.inf
+    worth[1, (shapes > limits.heavy) & (sd.standard_error < sd.value)] = np.inf
     of, column = (int(place) for place in np.unravel_index(np.argmin(worth), worth.shape))
     if worth[of, column] < min(limits.few, limits.short * len(draws)):
         what = ("mean", "standard deviation")[of]

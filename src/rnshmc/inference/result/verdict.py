@@ -106,7 +106,8 @@ def _surrogate(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
         text = f"sd(U - V) = {sd:.2g} at the last training points; nothing corrects or checks the finished surrogate."
         yield Finding(_worst([level, "doubtful"]), text)
         return
-    if outcome.efficiency >= math.exp(-(limits.close**2)):
+    checks = outcome.surrogate.checked if isinstance(outcome.surrogate, Corrected) and not outcome.emulated else ()
+    if len(checks) >= TELLING and outcome.efficiency >= math.exp(-(limits.close**2)):
         # Weights are as even as those of normal differences that are close: a few draws decide the sd, where V is too
         # low, and their weights are next to 0.
         level = "good" if sd <= limits.far else "doubtful"

@@ -88,8 +88,9 @@ def draw_surrogate(
     n = tuning.transitions
     kept = draw_chains(posterior, positions, transitions=tuning.settle + n, rng=rng)[:, tuning.settle :]
     for doubled in range(1, tuning.doublings + 1):
-        # In the coordinates in which the verdict has it: whitened ones may agree where these do not.
-        rhat = largest_rhat(_unwhitened(posterior, kept[: tuning.rhat_chains]))
+        # In the verdict's coordinates, too: some of a narrow direction's are nowhere else, and some of these in none.
+        some = kept[: tuning.rhat_chains]
+        rhat = max(largest_rhat(some), largest_rhat(_unwhitened(posterior, some)))
         patience, hopeless = tuning.hopeless
         if rhat <= tuning.rhat or (rhat > hopeless and doubled > patience):
             break
