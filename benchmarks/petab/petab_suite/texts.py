@@ -50,7 +50,8 @@ def how_it_was_run(runs: Sequence[Verdict], packages: Sequence[str]) -> list[str
         "    snakemake --snakefile benchmarks/petab/Snakefile --cores 2 --config folder=../shared/petab",
         "",
         "The folder is a clone of the collection, or one with a folder for each problem; models are compiled by AMICI. "
-        f"{machine()}. Other programs ran at the same time, so seconds are rough.",
+        f"{machine()}. Other programs ran at the same time, so seconds are rough. Limits of units and of processor "
+        "time, of a run and of a reference, are in `benchmarks/petab/config.yaml`.",
         "",
         f"Versions: {', '.join(packages)}; {versions(runs)}.",
     ]
