@@ -107,12 +107,14 @@ def _between(before: Run, anew: Run, stored: Sequence[Evaluation]) -> str | None
     """How the outputs of two runs differ."""
     if before.outputs.shape != anew.outputs.shape:
         return f"a run has {len(before.outputs)} outputs in the file, and {len(anew.outputs)} now"
-    alike = [one.run.outputs for one in stored if one.run and one.run.outputs.shape == before.outputs.shape]
-    others = np.array(alike[:: -(-len(alike) // MOST_COMPARED)])
-    spread = np.nanmedian(np.abs(others - before.outputs), axis=0)
     if (lost := np.isnan(before.outputs) != np.isnan(anew.outputs)).any():
         i = int(np.argmax(lost))
         return f"output {i} of the model is {before.outputs[i]:.14g} in the file, and {anew.outputs[i]:.14g} now"
+    if np.isnan(before.outputs).all():
+        return None
+    alike = [one.run.outputs for one in stored if one.run and one.run.outputs.shape == before.outputs.shape]
+    others = np.array(alike[:: -(-len(alike) // MOST_COMPARED)])
+    spread = np.nanmedian(np.abs(others - before.outputs), axis=0)
     apart = np.abs(before.outputs - anew.outputs)
     allowed = VALUE_RTOL * np.maximum(np.abs(before.outputs), spread)
     if len(others) > 1:  # one alone is compared with itself, and has no spread
