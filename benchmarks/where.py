@@ -25,7 +25,7 @@ PARTS = {
     "fits": ("learning.py", "learnt"),
     "chains": ("chains.py", "run_chains"),
     "process": ("gradient_conditioning.py", "conditional_covariance"),
-    "paths": ("paths.py", "tempered_paths"),
+    "paths": ("paths.py", "draw_paths"),
     "rhat": ("summary.py", "rhats"),
     "target": ("pools.py", "next"),
     "all": ("call.py", "sample"),

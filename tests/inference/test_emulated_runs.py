@@ -124,7 +124,7 @@ def test_known_runs_take_the_place_of_starts(kept: Path) -> None:
         assert "One start led to one mode; other modes were not looked for" in " ".join(str(result.verdict).split())
 
 
-def in_two(first: str, second: str, late: int = 7) -> rnshmc.Model:
+def in_two(first: str, second: str, late: int) -> rnshmc.Model:
     """The data under two names, of times before and after, in one order or the other."""
     parts = {"early": slice(None, late), "late": slice(late, None)}
 

@@ -14,7 +14,7 @@ from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages.looking import look_along, look_out, look_size
 from rnshmc.inference.surrogate import paths
-from rnshmc.inference.surrogate.paths import Paths, draw_paths, tempered_paths
+from rnshmc.inference.surrogate.paths import Paths, draw_paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior
 from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed
 from rnshmc.inference.surrogate.weights import smoothed
@@ -44,7 +44,7 @@ def normal_surrogate() -> tuple[SurrogatePosterior, Paths]:
     training = Training(points, 0.5 * (points**2).sum(axis=1), points)
     posterior = fit_posterior(training, Whitening(np.zeros(3), np.eye(3)), rng, DEFAULT.fitting)
     ends = draw_chains(posterior, points[rng.choice(20, 128)], transitions=50, rng=rng)[:, -1]
-    return posterior, draw_paths(posterior, ends, rng, DEFAULT.process)
+    return posterior, draw_paths(posterior, ends, rng, DEFAULT.process)[0]
 
 
 def test_chains_at_one_point_make_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +123,7 @@ def variances_at(paths: Paths, posterior: SurrogatePosterior) -> Array:
 def test_paths_come_with_the_variances_at_their_points() -> None:
     posterior, _ = normal_surrogate()
     ends = stream(4, "tails").standard_normal((64, posterior.dim))
-    paths, variances = tempered_paths(posterior, ends, stream(5, "tails"), DEFAULT.process)
+    paths, variances = draw_paths(posterior, ends, stream(5, "tails"), DEFAULT.process)
     np.testing.assert_allclose(variances, variances_at(paths, posterior), rtol=1e-6, atol=1e-12)
 
 

@@ -40,7 +40,7 @@ def corrected_by(
     """
     points, differences = checked.points, checked.differences
     with _factored():
-        paths = draw_paths(
+        paths, _ = draw_paths(
             posterior, _ends(posterior, draws), rng, tuning, checked=points, differences=differences, doubt=doubt
         )
     chains, _, dim = draws.shape
@@ -86,7 +86,7 @@ def cross_fitted(
     base = smoothed(earlier - without).weights
     doubt = inflation(variances[finite], differences[finite])
     with _factored():
-        paths = draw_paths(posterior, _ends(posterior, draws), rng, tuning, doubt=doubt)
+        paths, _ = draw_paths(posterior, _ends(posterior, draws), rng, tuning, doubt=doubt)
     chains, _, dim = draws.shape
     weights = smoothed(-differences)
     return Corrected(draws.reshape(-1, dim), points, differences, weights, paths, chains, tails, aim, base)

@@ -44,10 +44,12 @@ def errors_told(mean: Estimate, sd: Estimate, draws: Array, names: Sequence[str]
     # Unknown errors are told elsewhere, and what does not vary has none.
     worth = np.nan_to_num(np.stack((of_mean, of_sd)), nan=np.inf, posinf=np.inf)
     # Draws do not show the variance of squares with so heavy a tail: how many an error is that of cannot be told.
-    shapes = np.array([tail_shape(column) for column in squares.T])
-    worth[1, (shapes > limits.heavy) & (sd.standard_error < sd.value)] = np.inf
+    few = min(limits.few, limits.short * len(draws))
+    for k in np.flatnonzero((worth[1] < few) & (sd.standard_error < sd.value)):
+        if tail_shape(squares[:, k]) > limits.heavy:
+            worth[1, k] = np.inf
     of, column = (int(place) for place in np.unravel_index(np.argmin(worth), worth.shape))
-    if worth[of, column] < min(limits.few, limits.short * len(draws)):
+    if worth[of, column] < few:
         what = ("mean", "standard deviation")[of]
         yield Finding(
             "doubtful",

@@ -11,7 +11,7 @@ from rnshmc.inference.stages.decision import Decision, Tally, batch_size, checks
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
 from rnshmc.inference.stages.looking import look_along, look_out, look_size, still_to_look
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
-from rnshmc.inference.surrogate.paths import Paths, open_points, tempered_paths
+from rnshmc.inference.surrogate.paths import Paths, draw_paths, open_points
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, within_reach
 from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed, no_tails, surprises
 from rnshmc.inference.surrogate.weights import weight_variance
@@ -226,7 +226,7 @@ def _refitted(tally: Tally, fit: Fit, evaluated: int) -> Tally:
 def _open(state: State, rng: np.random.Generator, tuning: Tuning) -> tuple[Paths, Tails]:
     """What the surrogate leaves open, by its process, which recent surprises tell to believe or not."""
     posterior = state.fit.posterior
-    paths, variances = tempered_paths(posterior, state.fit.positions, rng, tuning.process)
+    paths, variances = draw_paths(posterior, state.fit.positions, rng, tuning.process)
     recent = state.surprised[-tuning.training.recent :]
     # The processes of outputs are vague far out, and runs there say by how much.
     believed = tuning.training.believed if isinstance(posterior.kernel, EmulatedPotential) else None

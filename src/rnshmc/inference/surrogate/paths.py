@@ -71,20 +71,6 @@ def draw_paths(
     checked: Array | None = None,
     differences: Array | None = None,
     doubt: float = 1.0,
-) -> Paths:
-    """Posteriors drawn from the process given the training points, see `tempered_paths`."""
-    return tempered_paths(posterior, positions, rng, tuning, checked=checked, differences=differences, doubt=doubt)[0]
-
-
-def tempered_paths(
-    posterior: SurrogatePosterior,
-    positions: Array,
-    rng: np.random.Generator,
-    tuning: Process,
-    *,
-    checked: Array | None = None,
-    differences: Array | None = None,
-    doubt: float = 1.0,
 ) -> tuple[Paths, Array]:
     """Posteriors drawn from the process given the training points, and its variances at their points, (m,).
 
