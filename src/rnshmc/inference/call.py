@@ -28,6 +28,7 @@ from rnshmc.inference.exact.target import (
     own_names,
     with_arguments,
 )
+from rnshmc.inference.exact.threads import Threads, Unlimited
 from rnshmc.inference.exact.together import Together
 from rnshmc.inference.progress import Listener, listening
 from rnshmc.inference.result.making import make_result
@@ -200,8 +201,9 @@ def sample(
     if filepath is not None:
         kept = chosen_names if posed is None else chosen_names[: posed.inputs]
         ledger = Ledger(filepath, kept, resume=resume, digest=digest, outputs=posed.sizes if posed else None)
+    threads = Threads()
     potential = Evaluations(
-        workers,
+        Unlimited(workers, threads),
         transform,
         use_gradients=gradient is not False,
         ledger=ledger,
@@ -210,7 +212,7 @@ def sample(
         posed=posed,
         slope_price=posterior.slope_price,
     )
-    with closing(potential), listening(callback, bar=progress_bar) as tell:
+    with closing(potential), threads.one(), listening(callback, bar=progress_bar) as tell:
         potential.confirm()
         # Known runs of a model without derivatives take the place of starts.
         served = not posterior.slope_price and potential.served(DEFAULT.training.fewest)

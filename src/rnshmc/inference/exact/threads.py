@@ -1,0 +1,74 @@
+"""Threads of linear algebra: one for the surrogate's small matrices, the caller's number for the target.
+
+Threads that wait for each other take longer than one does for matrices of a few hundred rows: benchmarks/threads.py.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import scipy.linalg  # noqa: F401  # loads SciPy's BLAS, so that the controller finds it
+from threadpoolctl import ThreadpoolController
+
+from rnshmc.inference.exact.evaluation import Answer, Task
+from rnshmc.inference.exact.pools import Workers
+
+
+class Threads:
+    """The BLAS libraries that are loaded, and the number of threads that each had when this was made."""
+
+    def __init__(self) -> None:
+        self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+        self._own = [library.num_threads for library in self._libraries]
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """One thread, until the end of the block."""
+        self._set([1] * len(self._own))
+        try:
+            yield
+        finally:
+            self._set(self._own)
+
+    @contextmanager
+    def own(self) -> Iterator[None]:
+        """Within `one`: as many as before, until the end of the block."""
+        self._set(self._own)
+        try:
+            yield
+        finally:
+            self._set([1] * len(self._own))
+
+    def _set(self, numbers: list[int]) -> None:
+        for library, number in zip(self._libraries, numbers, strict=True):
+            library.set_num_threads(number)
+
+
+class Unlimited:
+    """Workers for whom BLAS has the caller's number of threads, within `Threads.one`."""
+
+    def __init__(self, workers: Workers, threads: Threads) -> None:
+        self._workers = workers
+        self._threads = threads
+
+    @property
+    def slots(self) -> int | None:
+        """Number of tasks to submit at a time; None for any number."""
+        return self._workers.slots
+
+    def submit(self, task: Task) -> None:
+        """Accept a task."""
+        with self._threads.own():  # processes that start here inherit the number
+            self._workers.submit(task)
+
+    def next(self) -> tuple[Task, Answer]:
+        """Wait for a finished task."""
+        with self._threads.own():
+            return self._workers.next()
+
+    def withdraw(self, task: Task) -> bool:
+        """Withdraw a task that has not started; whether that was possible."""
+        return self._workers.withdraw(task)
+
+    def close(self) -> None:
+        """Abandon unfinished tasks."""
+        self._workers.close()
