@@ -8,11 +8,15 @@ from peers.known_laws import Law
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages import fits
+from rnshmc.inference.stages.decision import Tally
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
-from rnshmc.inference.surrogate.posterior import SurrogatePosterior
+from rnshmc.inference.stages.training import State, _fill
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
+from rnshmc.inference.surrogate.tails import no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
+from rnshmc.surrogates.gradient_kernel import LENGTHS, GradientKernel
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of_potential
 
@@ -33,6 +37,8 @@ class Skewed(Law):
         return 0.5 * float(q @ q) + 0.1 * float((t**3 / rest).sum()), q + 0.1 * slope @ self._directions
 
 
+EYE = Whitening(np.zeros(10), np.eye(10))
+SHORTEST = LENGTHS[0]
 POINTS = stream(10, "wells").standard_normal((28, 10))
 
 
@@ -46,7 +52,7 @@ def archive() -> Archive:
 @pytest.fixture
 def last(archive: Archive) -> Fit:
     """A first surrogate, without draws at its wall."""
-    found = first_fit(archive, Whitening(np.zeros(10), np.eye(10)), stream(10, "first"), DEFAULT)
+    found = first_fit(archive, EYE, stream(10, "first"), DEFAULT)
     return replace(found, at_wall=0.0)
 
 
@@ -76,3 +82,21 @@ def test_the_fewest_draws_at_the_wall_are_taken_where_every_length_has_some(
     shares[:] = [0.3, 0.5]
     found = next_fit(archive, replace(last, at_wall=0.5), stream(0, "next"), DEFAULT, search=True, sound=True)
     assert found.at_wall == 0.5
+
+
+@pytest.mark.parametrize(("searched", "again"), [(20, True), (25, False)])
+def test_points_where_much_is_open_lead_to_another_search_of_the_length_too(
+    searched: int, again: bool, archive: Archive, last: Fit
+) -> None:
+    """A length that was too short leaves as much open with any number of points: on a9a, 410 in place of 99.
+
+    28 points are more than 1.3 times 20, and not more than 1.3 times 25.
+    """
+    short = fit_posterior(archive.training(), EYE, stream(0, "short"), DEFAULT.fitting, lengths=(SHORTEST,))
+    tally = Tally(dim=10, informed=10, learnt="gradients", aim=500, most_rows=9000, rows=11, used=20)
+    state = State(replace(last, posterior=short), tally, searched, 0.1, (), POINTS[20:], no_tails(10))
+    filled = _fill(archive, state, stream(1, "fill"), DEFAULT)
+    kernel = filled.fit.posterior.kernel
+    assert isinstance(kernel, GradientKernel)
+    assert (kernel.relative_length > SHORTEST) == again
+    assert filled.searched == (28 if again else 25)

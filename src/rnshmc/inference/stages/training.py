@@ -136,17 +136,13 @@ def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tun
     # What went before says nothing of a surrogate that no more points will change.
     variance = latest if tally.final else 0.5 * (latest + _known(state, latest, tuning))
     archive.surrogate_error = float(np.sqrt(variance))
-    there = within_reach(archive.training(), state.fit.posterior.whitening, tuning.fitting)
-    search = len(there.values) > training.stale * state.searched
-    fit = next_fit(archive, state.fit, rng, tuning, search=search, sound=latest < training.sound)
+    state = _fitted(archive, state, rng, tuning, sound=latest < training.sound)
     if archive.emulating:
         # A handful of draws shows a small variance by chance; the processes of outputs know theirs.
-        variance = max(variance, expected_variance(fit))
+        variance = max(variance, expected_variance(state.fit))
     return replace(
         state,
-        fit=fit,
-        tally=replace(_refitted(tally, fit, batch.size), variance=variance, missing=batch.missing),
-        searched=fit.points if search else state.searched,
+        tally=replace(_refitted(tally, state.fit, batch.size), variance=variance, missing=batch.missing),
         latest=latest,
         surprised=(*state.surprised, batch.surprised),
     )
@@ -205,9 +201,17 @@ def _fill(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuni
     """Evaluate where too much is open, and fit again."""
     found = archive.evaluate(state.points, STAGE)
     seen = surprises(state.fit.posterior, state.points, np.array([one.value for one in found]))
-    fit = next_fit(archive, state.fit, rng, tuning, search=False, sound=True)
-    tally = _refitted(state.tally, fit, len(found))
-    return replace(state, fit=fit, tally=tally, surprised=(*state.surprised, seen))
+    state = _fitted(archive, state, rng, tuning, sound=True)
+    tally = _refitted(state.tally, state.fit, len(found))
+    return replace(state, tally=tally, surprised=(*state.surprised, seen))
+
+
+def _fitted(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning, *, sound: bool) -> State:
+    """With a surrogate of all points evaluated by now; its length and noise are searched where many are new."""
+    there = within_reach(archive.training(), state.fit.posterior.whitening, tuning.fitting)
+    search = len(there.values) > tuning.training.stale * state.searched
+    fit = next_fit(archive, state.fit, rng, tuning, search=search, sound=sound)
+    return replace(state, fit=fit, searched=fit.points if search else state.searched)
 
 
 _STEPS: dict[Decision, Callable[[Archive, State, np.random.Generator, Tuning], State]] = {
