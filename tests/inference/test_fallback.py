@@ -10,11 +10,17 @@ from peers.known_laws import LogGamma, NormalMixture, TwistedGaussian
 
 from rnshmc.errors import FitError
 from rnshmc.inference import algorithm, fallback
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.job import Job
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages import adapted
+from rnshmc.inference.stages.descent import Mode
+from rnshmc.inference.stages.scattered import Around, scattered_starts
 from rnshmc.inference.stages.training import Trained
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.types import Array
+from tests.inference.conftest import evaluations_of_potential
 from tests.inference.problems import Correlated, Wide, two_modes
 from tests.inference.runs import HOPELESS, NARROW, UNBENT, said, sampled, within
 
@@ -181,3 +187,46 @@ def test_chains_go_on_where_what_they_teach_is_not_good_enough(monkeypatch: pyte
     # After 30, 90 and 180 transitions; 50 states or up to twice as many, of which some are the same.
     assert len(taught) == 3
     assert all(20 < count <= 100 for count in taught)
+
+
+def test_states_of_chains_that_began_at_two_places_teach_one_surrogate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Descents ended in two places of one posterior, as in a bent one: chains from both are soon in the same places."""
+
+    def refused(job: Job, found: Found) -> Iterator[Found]:
+        mode = found.modes[0]
+        other = replace(mode, whitening=mode.whitening.moved(mode.whitening.centre + 1.5 * np.sqrt(LogGamma.variance)))
+        yield replace(found, modes=(mode, other), begun=found.whitening, refused=True, reason="it was refused")
+
+    monkeypatch.setattr(algorithm, "_surrogates", refused)
+    outcome = sampled(LogGamma(), [np.zeros(3), np.ones(3)])
+    assert outcome.method == "surrogate"
+    within(outcome, LogGamma.mean, LogGamma.variance)
+    assert "  2 starts led to one mode." in said(outcome)
+
+
+def test_states_of_chains_that_stay_at_two_modes_teach_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    taught: list[int] = []
+
+    def noted(job: Job, found: Found) -> Iterator[Found]:
+        taught.append(job.archive.spent.units)
+        yield replace(found, refused=True, reason="it was refused")
+
+    monkeypatch.setattr(fallback, "attempt", noted)
+    outcome = sampled(two_modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400, tuning=HOPELESS)
+    assert outcome.method == "adapted HMC"
+    assert len(outcome.modes) == 2
+    assert not taught
+
+
+def test_no_chain_begins_far_above_a_mode() -> None:
+    """In coordinates that are a hundred times too wide, as behind a bend."""
+    archive = Archive(evaluations_of_potential(Correlated()), lambda _: None)
+    mode = Mode(Whitening(np.arange(5) - 3.0, np.eye(5)), 0.0, 0.0)
+
+    def values(z: Array) -> Array:
+        return np.array([Correlated().value_and_grad(x)[0] for x in mode.whitening.unwhiten(z)])
+
+    around = Around.modes((mode,), 10.0).repeated(4)
+    start = scattered_starts(archive, mode.whitening, around, values, np.random.default_rng(2), spread=0.5, tries=20)
+    assert values(start).max() < 10.0
+    assert len(np.unique(start, axis=0)) == 4

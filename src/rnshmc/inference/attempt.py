@@ -67,14 +67,20 @@ def attempts(job: Job, found: Found) -> Iterator[Found]:
             return
 
 
-def teachable(job: Job, found: Found) -> bool:
+def teachable(job: Job) -> bool:
     """Whether states of exact chains may teach a surrogate what it did not find by itself."""
-    return job.archive.has_gradient and job.archive.noise <= job.tuning.judging.noisy and len(found.modes) == 1
+    return job.archive.has_gradient and job.archive.noise <= job.tuning.judging.noisy
 
 
 def _better_taught(job: Job, found: Found) -> bool:
     """Whether exact chains come before another surrogate: they tell where the posterior is, which the last did not."""
-    if found.trained is None or job.archive.emulating or not teachable(job, found) or not suffices(job):
+    if (
+        found.trained is None
+        or job.archive.emulating
+        or not teachable(job)
+        or len(found.modes) > 1
+        or not suffices(job)
+    ):
         return False
     return not found.trained.variance < job.tuning.teaching.far
 

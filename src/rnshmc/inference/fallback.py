@@ -15,6 +15,8 @@ from rnshmc.inference.job import Job, price, suffices
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.outcome import Method
 from rnshmc.inference.stages import adapted, ensemble
+from rnshmc.inference.stages.correction import largest_rhat
+from rnshmc.inference.stages.scattered import Around
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.types import Array
 
@@ -47,12 +49,27 @@ def fall_back(job: Job, found: Found) -> Iterator[Found]:
             found = replace(found, blocks=(*found.blocks, stretch.block))
             yield found
         states = sum(potentials.shape[1] for _, potentials, _ in seen)
-        if states >= due and tries < job.tuning.teaching.tries and found.begun is not None and teachable(job, found):
+        if states < due or tries == job.tuning.teaching.tries or found.begun is None or not teachable(job):
+            continue
+        if len(found.modes) == 1 or _mixed(job, seen):
             due, tries = 2 * states, tries + 1
             for tried in _taught(job, found, seen):
                 yield tried
                 if tried.rows is not None:
                     return
+
+
+def _mixed(job: Job, seen: tuple[adapted.Block, ...]) -> bool:
+    """Whether chains that began at several modes are in the same places by now."""
+    draws, _ = _settled(job, seen)
+    return largest_rhat(draws) < job.tuning.teaching.mixed
+
+
+def _settled(job: Job, seen: tuple[adapted.Block, ...]) -> tuple[Array, Array]:
+    """States of chains without the first ones, (chains, n, d), and their potentials, (chains, n)."""
+    draws, potentials = (np.concatenate([block[i] for block in seen], axis=1) for i in range(2))
+    first = int(job.tuning.teaching.left_out * draws.shape[1])
+    return draws[:, first:], potentials[:, first:]
 
 
 def _taught(job: Job, found: Found, seen: tuple[adapted.Block, ...]) -> Iterator[Found]:
@@ -62,20 +79,21 @@ def _taught(job: Job, found: Found, seen: tuple[adapted.Block, ...]) -> Iterator
     covariance from the curvature there. What was evaluated elsewhere before, as along trajectories, is left out.
     """
     archive, own, known = job.archive, job.tuning.teaching, job.archive.training()
-    draws, potentials = (np.concatenate([block[i] for block in seen], axis=1) for i in range(2))
-    settled = slice(int(own.left_out * draws.shape[1]), None)
-    states = draws[:, settled].reshape(-1, archive.dim)
+    draws, potentials = _settled(job, seen)
+    states = draws.reshape(-1, archive.dim)
     # Across chains first, then evenly over time.
-    in_order = potentials[:, settled].T.ravel()
+    in_order = potentials.T.ravel()
     chosen = np.isin(known.values, in_order[:: max(1, len(in_order) // own.states_of(archive.dim))])
     archive.leave_out(known.points[~chosen])
     tuning = job.tuning.taught(known=int(chosen.sum()))
     try:
         whitening = _whitened_by(states)
-        begun = replace(found, whitening=whitening, begun=whitening, method="none", blocks=())
+        best = min(found.modes, key=lambda mode: mode.value)
+        begun = replace(found, modes=(best,), whitening=whitening, begun=whitening, method="none", blocks=())
         for tried in attempt(replace(job, tuning=tuning), begun):
             # A run that ends here has the chains so far.
-            yield tried if tried.rows is not None else replace(tried, method=found.method, blocks=found.blocks)
+            unused = replace(tried, modes=found.modes, method=found.method, blocks=found.blocks)
+            yield unused if tried.rows is None else tried
     except np.linalg.LinAlgError:
         _log.info("the chains have not moved far enough for their covariance")
     finally:
@@ -90,11 +108,12 @@ def _whitened_by(states: Array) -> Whitening:
 
 def _stretches(job: Job, found: Found) -> Iterator[adapted.Stretch]:
     assert found.whitening is not None
-    centres = np.array([mode.whitening.centre for mode in found.modes])
+    height = job.tuning.fitting.plausible_height(job.archive.dim) + job.tuning.probing.noise * job.archive.noise
+    around = Around.modes(found.modes, height)
     if job.archive.has_gradient:
         tuning = job.tuning.adapted
-        return adapted.adapted_hmc(job.archive, found.whitening, centres, job.rng, tuning, draws=job.draws)
-    return ensemble.stretch_moves(job.archive, found.whitening, centres, job.rng, job.tuning.ensemble, draws=job.draws)
+        return adapted.adapted_hmc(job.archive, found.whitening, around, job.rng, tuning, draws=job.draws)
+    return ensemble.stretch_moves(job.archive, found.whitening, around, job.rng, job.tuning.ensemble, draws=job.draws)
 
 
 def _rough(job: Job, found: Found) -> Iterator[Found]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from rnshmc.errors import Stopped
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.stages.scattered import scattered_starts
+from rnshmc.inference.stages.scattered import Around, scattered_starts
 from rnshmc.inference.surrogate.chains import BatchPotential, Chains, run_chains
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning_chains import AdaptedHMC
@@ -36,7 +36,7 @@ def price(dim: int, draws: int, tuning: AdaptedHMC) -> int:
 def adapted_hmc(
     archive: Archive,
     whitening: Whitening,
-    centres: Array,
+    around: Around,
     rng: np.random.Generator,
     tuning: AdaptedHMC,
     *,
@@ -48,8 +48,8 @@ def adapted_hmc(
     ----------
     whitening
         Coordinates to begin with.
-    centres
-        Where chains begin, in turn, shape (k, d).
+    around
+        Where chains begin, in turn.
     draws
         Of all chains together.
 
@@ -63,9 +63,9 @@ def adapted_hmc(
     told = price(archive.dim, draws, tuning)
     exact = _Exact(archive, told, archive.spent.units + int(tuning.most_price * told))
     potential = exact.whitened(whitening)
-    z = whitening.whiten(centres[np.arange(tuning.chains) % len(centres)])
+    each = around.repeated(tuning.chains)
     positions = scattered_starts(
-        archive, whitening, z, lambda at: potential(at)[0], rng, spread=tuning.spread, tries=tuning.tries
+        archive, whitening, each, lambda at: potential(at)[0], rng, spread=tuning.spread, tries=tuning.tries
     )
     start, step = (positions, *potential(positions)), _first_step(archive.dim)
     # Where noise decides the acceptance, no step leads to the target, and the step would shrink without end.

@@ -6,7 +6,7 @@ import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.adapted import Stretch
-from rnshmc.inference.stages.scattered import scattered_starts
+from rnshmc.inference.stages.scattered import Around, scattered_starts
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning_chains import Ensemble
 from rnshmc.types import Array
@@ -23,7 +23,7 @@ def price(dim: int, draws: int, tuning: Ensemble) -> int:
 def stretch_moves(
     archive: Archive,
     whitening: Whitening,
-    centres: Array,
+    around: Around,
     rng: np.random.Generator,
     tuning: Ensemble,
     *,
@@ -37,8 +37,8 @@ def stretch_moves(
     ----------
     whitening
         Coordinates in which walkers are scattered around the centres.
-    centres
-        Where they begin, in turn, shape (k, d).
+    around
+        Where they begin, in turn.
     draws
         Of all walkers together.
 
@@ -53,8 +53,7 @@ def stretch_moves(
         found = archive.evaluate(whitening.unwhiten(z), STAGE, gradient=False)
         return np.array([one.value for one in found])
 
-    z = whitening.whiten(centres[np.arange(walkers) % len(centres)])
-    start = scattered_starts(archive, whitening, z, values, rng, spread=1.0, tries=tuning.tries)
+    start = scattered_starts(archive, whitening, around.repeated(walkers), values, rng, spread=1.0, tries=tuning.tries)
     positions, potentials = whitening.unwhiten(start), values(start)
     warm_up = _warm_up(archive.dim, tuning)
     for block in range(warm_up + _blocks(archive.dim, draws, tuning)):
