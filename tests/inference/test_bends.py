@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from peers.known_laws import EightSchools, Funnel, KnownMoments, LogGamma, TwistedGaussian
+from peers.known_laws import EightSchools, Funnel, KnownMoments, Law, LogGamma, TwistedGaussian
 
 import rnshmc
 from rnshmc.inference.bend import STRAIGHT, Bend, BentTransform, Layer
@@ -210,7 +210,7 @@ def test_what_is_kept_of_a_bend_stays() -> None:
     for bend, left in ((Bend(tuple(layers)), kept), (kept, None)):
         archive = archive_of(Correlated(6), points)
         archive.go_over(bend)
-        found = no_bend(archive, whitening, TUNING, begun=whitening, kept=kept)
+        found = no_bend(archive, whitening, TUNING, height=np.inf, begun=whitening, kept=kept)
         assert (None if found is None else found.bend) is left
 
 
@@ -224,9 +224,41 @@ def test_a_bend_that_more_gradients_contradict_is_taken_back() -> None:
     for problem, taken_back in ((Correlated(6), True), (Funnel(), False)):
         archive = archive_of(problem, rng.standard_normal((60, 6)))
         archive.go_over(bend)
-        found = no_bend(archive, whitening, TUNING, begun=whitening)
+        found = no_bend(archive, whitening, TUNING, height=np.inf, begun=whitening)
         assert (found is not None) == taken_back
-    assert no_bend(archive_of(Funnel(), np.zeros((1, 6))), whitening, TUNING, begun=whitening) is None
+    empty = archive_of(Funnel(), np.zeros((1, 6)))
+    assert no_bend(empty, whitening, TUNING, height=np.inf, begun=whitening) is None
+
+
+class Regression(Law):
+    """y_i ~ N(b_1 x_i1 + b_2 x_i2, exp(s)^2), flat in b and s: nearly normal at its mode, a funnel far from it."""
+
+    dim = 3
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(12)
+        self.x = rng.standard_normal((40, 2))
+        self._y: Array = self.x @ [100.0, -100.0] + rng.standard_normal(40)
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        left, precision = self._y - self.x @ q[:2], np.exp(-2.0 * q[2])
+        squares = precision * float(left @ left)
+        return 0.5 * squares + 40.0 * q[2], np.array([*(-precision * left @ self.x), 40.0 - squares])
+
+
+def test_a_bend_that_only_points_far_out_follow_is_taken_back() -> None:
+    """There b exp(-s) is normal; all points together still show it."""
+    rng, whitening, scales = np.random.default_rng(13), Whitening(np.zeros(3), np.eye(3)), np.zeros((2, 3))
+    scales[0, :2] = 1.0
+    bend = Bend((Layer(2, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
+    far = bend.forward(rng.standard_normal((40, 3)) * [3e3, 3e3, 1.0])
+    near = [100.0, -100.0, 0.0] + rng.standard_normal((20, 3)) * [0.16, 0.16, 0.11]
+    archive = archive_of(Regression(), np.concatenate((far, near)))
+    archive.go_over(bend)
+    found = [no_bend(archive, whitening, TUNING, height=height, begun=whitening) for height in (11.0, np.inf)]
+    assert found[0] is not None
+    assert not found[0].bend.layers
+    assert found[1] is None
 
 
 def test_an_archive_goes_over_with_all_that_it_has(bend: Bend) -> None:

@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.errors import FitError, ParameterError, Stopped
-from rnshmc.inference.attempt import attempts, gone_over, salvaged
+from rnshmc.inference.attempt import attempts, gone_over, salvaged, straightened
 from rnshmc.inference.exact.archive import Archive, Progress
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.fallback import fall_back
@@ -160,6 +160,13 @@ def _stages(
         mode = settle(job.archive, descend_again(job.archive, watch.found.whitening, job.tuning), job.rng, job.tuning)
         found = replace(found, modes=(mode,), whitening=mode.whitening)
         yield found
+        # Far from a mode gradients may follow a bend that those near it do not.
+        plain = straightened(job, replace(found, begun=mode.whitening))
+        if plain.modes != found.modes:
+            [mode] = plain.modes
+            mode = settle(job.archive, descend_again(job.archive, mode.whitening, job.tuning), job.rng, job.tuning)
+            found = replace(plain, modes=(mode,), whitening=mode.whitening)
+            yield found
     for tried in _surrogates(job, found):
         found = tried
         yield found

@@ -57,7 +57,7 @@ def attempts(job: Job, found: Found) -> Iterator[Found]:
             return
         # Outputs of a model are as smooth far up as elsewhere, and their emulators are fitted to all runs.
         if not job.archive.emulating:
-            found = replace(lowered(job, _straightened(job, found)), refused=True)
+            found = replace(lowered(job, straightened(job, found)), refused=True)
             yield found
             tried_again, tuning = tuning is not job.tuning, job.tuning.again(known=len(job.archive.training().values))
             # One that was full of known points from the first fit on, and did not help, would be made once more.
@@ -85,11 +85,14 @@ def _better_taught(job: Job, found: Found) -> bool:
     return not found.trained.variance < job.tuning.teaching.far
 
 
-def _straightened(job: Job, found: Found) -> Found:
+def straightened(job: Job, found: Found) -> Found:
     """In coordinates without the bend, where the gradients known by now no longer support it."""
     if found.whitening is None or found.begun is None or job.archive.part is not None:
         return found
-    straight = no_bend(job.archive, found.whitening, job.tuning.bending, begun=found.begun, kept=found.kept)
+    height = job.tuning.fitting.plausible_height(job.archive.dim)
+    straight = no_bend(
+        job.archive, found.whitening, job.tuning.bending, height=height, begun=found.begun, kept=found.kept
+    )
     return found if straight is None else gone_over(job, found, straight)
 
 

@@ -127,7 +127,7 @@ def better_bend(
 
 
 def no_bend(
-    archive: Archive, whitening: Whitening, tuning: Bending, *, begun: Whitening, kept: Bend = STRAIGHT
+    archive: Archive, whitening: Whitening, tuning: Bending, *, height: float, begun: Whitening, kept: Bend = STRAIGHT
 ) -> Bent | None:
     """Coordinates of what is kept of a bend, where the bend does not explain nearly every gradient better; else None.
 
@@ -142,7 +142,7 @@ def no_bend(
     """
     if archive.bend.layers == kept.layers:
         return None
-    straight = _latest(archive.straight(), tuning)
+    straight = _latest(_plausible(archive, height), tuning)
     bent, plain = (_Candidate(one, _behind(straight, one), None) for one in (archive.bend, kept))
     try:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -270,6 +270,15 @@ def _latest(training: Training, tuning: Bending) -> Training:
     usable = np.flatnonzero(np.isfinite(training.gradients).all(axis=1))
     most = tuning.points * max(1, training.points.shape[1] // 10)
     return training.where(usable[-most:])
+
+
+def _plausible(archive: Archive, height: float) -> Training:
+    """Points without a bend that are at most so much above the lowest behind it; all, where these are few."""
+    straight = archive.straight()
+    heights = straight.values - archive.bend.log_jacobians(archive.bend.inverse(straight.points))
+    sloped = np.isfinite(straight.gradients).all(axis=1)
+    near = np.flatnonzero(sloped & (heights <= heights.min() + height))
+    return straight.where(near) if len(near) > 2 * archive.dim else straight
 
 
 def _behind(training: Training, bend: Bend) -> Training:
