@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from peers.known_laws import TwistedGaussian
 
-from rnshmc.inference import attempt
+from rnshmc.inference import attempt, coordinates
 from rnshmc.inference.attempt import attempts, lowered
 from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.job import Job
@@ -120,7 +120,7 @@ def test_a_bend_is_searched_in_many_dimensions_where_the_last_draws_show_that_th
 ) -> None:
     """The first good draws are not believed yet: the variance is half of what it may be at most."""
     archive = Archive(evaluations_of_potential(TwistedGaussian(dim)), lambda _: None)
-    assert _unexplained(archive, Found(), latest) == searched
+    assert unexplained(archive, Found(), latest) == searched
 
 
 @pytest.mark.parametrize(("dim", "last", "searched"), [(12, 30, True), (13, 21, False), (13, 20, True)])
@@ -130,7 +130,7 @@ def test_a_bend_is_searched_in_many_dimensions_where_there_are_half_as_many_poin
     """A search takes d^4 operations, and with a few points more it finds what it found before."""
     archive = Archive(evaluations_of_potential(TwistedGaussian(dim)), lambda _: None)
     archive.evaluate(stream(6, "points").standard_normal((30, dim)), "training")
-    assert _unexplained(archive, Found(unbent=last), 1.5) == searched
+    assert unexplained(archive, Found(unbent=last), 1.5) == searched
 
 
 @pytest.mark.parametrize("infinite", [False, True])
@@ -142,7 +142,7 @@ def test_a_search_that_finds_no_bend_is_remembered(infinite: bool, monkeypatch: 
     wrong = _wrong(13, np.inf if infinite else 1.5)
     monkeypatch.setattr(attempt, "train", lambda *_, **__: iter((wrong, wrong, wrong)))
     monkeypatch.setattr(attempt, "measure_noise", lambda *_: None)
-    monkeypatch.setattr(attempt, "better_bend", lambda archive, *_, **__: asked.append(archive))
+    monkeypatch.setattr(coordinates, "better_bend", lambda archive, *_, **__: asked.append(archive))
     *_, last = attempt.attempt(job, Found(whitening=wrong.posterior.whitening))
     assert last.refused
     assert len(asked) == (0 if infinite else 1)
@@ -154,9 +154,9 @@ def _wrong(dim: int, latest: float) -> Trained:
     return Trained(posterior, np.zeros((1, dim)), 2.0, latest, no_tails(dim), good=False)
 
 
-def _unexplained(archive: Archive, found: Found, latest: float) -> bool:
+def unexplained(archive: Archive, found: Found, latest: float) -> bool:
     job = Job(archive, stream(5, "bent"), DEFAULT, 1000)
-    return attempt._unexplained(job, found, _wrong(archive.dim, latest))
+    return coordinates.unexplained(job, found, _wrong(archive.dim, latest))
 
 
 @pytest.mark.parametrize(("depth", "ended"), [(2.5, False), (8.0, True)])

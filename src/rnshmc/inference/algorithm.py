@@ -18,7 +18,8 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.errors import FitError, ParameterError, Stopped
-from rnshmc.inference.attempt import attempts, gone_over, salvaged, straightened
+from rnshmc.inference.attempt import attempts, salvaged
+from rnshmc.inference.coordinates import gone_over, straightened
 from rnshmc.inference.exact.archive import Archive, Progress
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.fallback import fall_back

@@ -7,6 +7,7 @@ from itertools import islice
 import numpy as np
 
 from rnshmc.errors import FitError
+from rnshmc.inference.coordinates import found_bend, gone_over, straightened, unexplained
 from rnshmc.inference.job import Job, suffices
 from rnshmc.inference.refinement import refine, unchecked
 from rnshmc.inference.result.corrected import Corrected
@@ -15,7 +16,6 @@ from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import log_evidence
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.resampling import resampled
-from rnshmc.inference.stages.bends import Bent, better_bend, no_bend
 from rnshmc.inference.stages.correction import (
     Checked,
     check,
@@ -24,7 +24,7 @@ from rnshmc.inference.stages.correction import (
     metropolis,
     without_density,
 )
-from rnshmc.inference.stages.descent import Mode, far_below
+from rnshmc.inference.stages.descent import far_below
 from rnshmc.inference.stages.noise import measure_noise
 from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.training import Trained, train
@@ -85,17 +85,6 @@ def _better_taught(job: Job, found: Found) -> bool:
     return not found.trained.variance < job.tuning.teaching.far
 
 
-def straightened(job: Job, found: Found) -> Found:
-    """In coordinates without the bend, where the gradients known by now no longer support it."""
-    if found.whitening is None or found.begun is None or job.archive.part is not None:
-        return found
-    height = job.tuning.fitting.plausible_height(job.archive.dim)
-    straight = no_bend(
-        job.archive, found.whitening, job.tuning.bending, height=height, begun=found.begun, kept=found.kept
-    )
-    return found if straight is None else gone_over(job, found, straight)
-
-
 def lowered(job: Job, found: Found) -> Found:
     """With the mode found by a new descent, where training found a potential far below the current mode."""
     lowest = _below(job, found)
@@ -134,8 +123,8 @@ def attempt(job: Job, found: Found) -> Iterator[Found]:
         for trained in train(job.archive, found.whitening, job.rng, job.tuning, aim=job.aim):
             found = replace(found, trained=trained)
             yield found
-            if _unexplained(job, found, trained):
-                better = _better_bend(job, found, trained)
+            if unexplained(job, found, trained):
+                better = found_bend(job, found, trained)
                 if better is not None:
                     # At once: what was found is in other coordinates than the archive's, should the run end here.
                     bent = gone_over(job, found, better)
@@ -158,33 +147,6 @@ def attempt(job: Job, found: Found) -> Iterator[Found]:
             yield replace(found, method="none", refused=True, reason=refused)
     except (FitError, np.linalg.LinAlgError) as error:
         yield replace(found, method="none", refused=True, reason=f"no surrogate could be fitted: {error}")
-
-
-def _unexplained(job: Job, found: Found, trained: Trained) -> bool:
-    """Whether a surrogate is so wrong that a bend is looked for."""
-    tuning, dim = job.tuning.bending, job.archive.dim
-    # The first good draws are not believed yet; in many dimensions, where a search is dear, they show no bend.
-    variance = trained.latest if dim > tuning.cheap else trained.variance
-    if trained.good or not tuning.wrong < variance < np.inf or found.bends >= tuning.most:
-        return False
-    # Nor do a few points more.
-    if dim > tuning.cheap and len(job.archive.slopes().points) < tuning.again * found.unbent:
-        return False
-    # A part of the density is one in straight coordinates.
-    return job.archive.part is None
-
-
-def _better_bend(job: Job, found: Found, trained: Trained) -> Bent | None:
-    return better_bend(job.archive, trained.posterior.whitening, job.tuning.bending, begun=found.begun, kept=found.kept)
-
-
-def gone_over(job: Job, found: Found, better: Bent) -> Found:
-    """In the coordinates of a bend, where all points are and nothing is trained yet."""
-    job.archive.part = None  # one is by quadratics in straight coordinates; what it left out has next to no mass
-    job.archive.go_over(better.bend)
-    mode = Mode(better.whitening, float(job.archive.training().values.min()), 0.0)
-    found = replace(found.forgetting_the_surrogate(), trained=None, modes=(mode,), bends=found.bends + 1)
-    return replace(found, whitening=better.whitening, begun=better.whitening, kept=better.kept)
 
 
 def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Found]:
