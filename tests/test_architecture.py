@@ -42,6 +42,7 @@ ROOMS = (
     ("result",),
     ("refinement", "progress"),
     ("job",),
+    ("coordinates",),
     ("attempt",),
     ("modes", "fallback"),
     ("algorithm",),

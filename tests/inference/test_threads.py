@@ -8,6 +8,10 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import rnshmc
 from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.density import Density
+from rnshmc.inference.exact.evaluation import Task
+from rnshmc.inference.exact.pools import make_workers
+from rnshmc.inference.exact.threads import Threads, Unlimited
 from rnshmc.types import Array
 
 SEED = 4
@@ -43,6 +47,25 @@ def test_the_target_has_the_callers_threads_and_the_surrogate_one(pooled: bool) 
     assert at_target == {2}
     assert at_callback == {1}
     assert after == {2}
+
+
+def test_workers_have_the_callers_threads_until_their_last_task_is_done() -> None:
+    """A pool of threads goes on with the others while the first answer is looked at."""
+    with threadpool_limits(2, user_api="blas"):
+        threads = Threads()
+        workers, tasks = Unlimited(make_workers(None, Density(quartic), time_limit=None), threads), []
+        with threads.one():
+            for number in range(3):
+                tasks.append(Task(number, np.full(3, 0.1 * number), gradient=True))
+                workers.submit(tasks[-1])
+                assert blas_threads() == {2}
+            workers.next()
+            assert blas_threads() == {2}
+            assert workers.withdraw(tasks[2])
+            assert blas_threads() == {2}
+            workers.next()
+            assert blas_threads() == {1}
+        assert blas_threads() == {2}
 
 
 def test_the_callers_threads_are_back_after_an_error() -> None:

@@ -23,20 +23,19 @@ class Threads:
     @contextmanager
     def one(self) -> Iterator[None]:
         """One thread, until the end of the block."""
-        self._set([1] * len(self._own))
+        self.limit()
         try:
             yield
         finally:
-            self._set(self._own)
+            self.release()
 
-    @contextmanager
-    def own(self) -> Iterator[None]:
-        """Within `one`: as many as before, until the end of the block."""
+    def limit(self) -> None:
+        """Go over to one thread."""
+        self._set([1] * len(self._own))
+
+    def release(self) -> None:
+        """Go back to as many as before."""
         self._set(self._own)
-        try:
-            yield
-        finally:
-            self._set([1] * len(self._own))
 
     def _set(self, numbers: list[int]) -> None:
         for library, number in zip(self._libraries, numbers, strict=True):
@@ -44,11 +43,12 @@ class Threads:
 
 
 class Unlimited:
-    """Workers for whom BLAS has the caller's number of threads, within `Threads.one`."""
+    """Workers for whom BLAS has the caller's number of threads within `Threads.one`, as long as they have a task."""
 
     def __init__(self, workers: Workers, threads: Threads) -> None:
         self._workers = workers
         self._threads = threads
+        self._tasks = 0
 
     @property
     def slots(self) -> int | None:
@@ -57,18 +57,29 @@ class Unlimited:
 
     def submit(self, task: Task) -> None:
         """Accept a task."""
-        with self._threads.own():  # processes that start here inherit the number
-            self._workers.submit(task)
+        if not self._tasks:
+            self._threads.release()  # before processes start, which inherit the number
+        self._tasks += 1
+        self._workers.submit(task)
 
     def next(self) -> tuple[Task, Answer]:
         """Wait for a finished task."""
-        with self._threads.own():
-            return self._workers.next()
+        done = self._workers.next()
+        self._end_of_one()
+        return done
 
     def withdraw(self, task: Task) -> bool:
         """Withdraw a task that has not started; whether that was possible."""
-        return self._workers.withdraw(task)
+        withdrawn = self._workers.withdraw(task)
+        if withdrawn:
+            self._end_of_one()
+        return withdrawn
 
     def close(self) -> None:
         """Abandon unfinished tasks."""
         self._workers.close()
+
+    def _end_of_one(self) -> None:
+        self._tasks -= 1
+        if not self._tasks:
+            self._threads.limit()
