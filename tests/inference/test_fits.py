@@ -70,7 +70,7 @@ def test_a_surrogate_with_wells_is_fitted_with_a_shorter_length(search: bool, ar
 def test_the_fewest_draws_at_the_wall_are_taken_where_every_length_has_some(
     archive: Archive, last: Fit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Heavy tails have them rightly: where the last surrogate had some, too, other lengths are not tried."""
+    """Heavy tails have them rightly: where the last surrogate had nearly as many, other lengths are not tried."""
     shares = [0.6, 0.4, 0.3, 0.5]
 
     def with_a_share(archive: Archive, posterior: SurrogatePosterior, positions: Array, *_: object) -> Fit:
@@ -80,8 +80,22 @@ def test_the_fewest_draws_at_the_wall_are_taken_where_every_length_has_some(
     found = next_fit(archive, last, stream(0, "next"), DEFAULT, search=False, sound=True)
     assert found.at_wall == 0.3
     shares[:] = [0.3, 0.5]
-    found = next_fit(archive, replace(last, at_wall=0.5), stream(0, "next"), DEFAULT, search=True, sound=True)
+    found = next_fit(archive, replace(last, at_wall=0.3), stream(0, "next"), DEFAULT, search=True, sound=True)
     assert found.at_wall == 0.5
+    shares[:] = [0.3, 0.4, 0.3, 0.5]
+    found = next_fit(archive, replace(last, at_wall=0.2), stream(0, "next"), DEFAULT, search=True, sound=True)
+    assert found.at_wall == 0.3
+
+
+def test_the_first_surrogate_has_no_wells_either(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All draws of one on a hierarchical regression, of length 1.5, were at its wall."""
+    shares = [0.0, 0.4, 1.0]
+
+    def with_a_share(archive: Archive, posterior: SurrogatePosterior, positions: Array, *_: object) -> Fit:
+        return Fit(posterior, positions, shares.pop())
+
+    monkeypatch.setattr(fits, "_rewhitened", with_a_share)
+    assert first_fit(archive, EYE, stream(10, "first"), DEFAULT).at_wall == 0.0
 
 
 @pytest.mark.parametrize(("searched", "again"), [(20, True), (25, False)])

@@ -170,6 +170,8 @@ class Training:
     """Mass on the shoulders that the surrogate may miss, relative to its own."""
     at_wall: float = 2e-3
     """Share of the surrogate's draws that may be at its wall."""
+    more_at_wall: float = 2.0
+    """Growth of that share from one fit to the next from which on shorter lengths are tried. Not varied."""
     sound: float = 4.0
     """Variance of the importance weights up to which draws may whiten, and from which on a surrogate is far off."""
     usable: float = 1.0

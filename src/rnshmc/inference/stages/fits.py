@@ -45,7 +45,8 @@ def first_fit(archive: Archive, whitening: Whitening, rng: np.random.Generator, 
     """
     posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting)
     positions = 0.7 * rng.standard_normal((tuning.training.chains, archive.dim))
-    return _rewhitened(archive, posterior, positions, rng, tuning)
+    found = _rewhitened(archive, posterior, positions, rng, tuning)
+    return _without_wells(archive, Fit(posterior, positions, 0.0), found, rng, tuning)
 
 
 def next_fit(archive: Archive, fit: Fit, rng: np.random.Generator, tuning: Tuning, *, search: bool, sound: bool) -> Fit:
@@ -68,7 +69,8 @@ def next_fit(archive: Archive, fit: Fit, rng: np.random.Generator, tuning: Tunin
     posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=like)
     if sound:
         found = _rewhitened(archive, posterior, fit.positions, rng, tuning)
-        return _without_wells(archive, fit, found, rng, tuning) if fit.at_wall < tuning.training.at_wall else found
+        more = found.at_wall > tuning.training.more_at_wall * fit.at_wall
+        return _without_wells(archive, fit, found, rng, tuning) if more else found
     # Chains of a surrogate that was wrong may be anywhere: they start again at points known to be good.
     known = whitening.whiten(plausible(archive.training(), tuning.fitting).points)
     positions = known[rng.choice(len(known), tuning.training.chains)]
@@ -77,7 +79,7 @@ def next_fit(archive: Archive, fit: Fit, rng: np.random.Generator, tuning: Tunin
 
 
 def _without_wells(archive: Archive, last: Fit, found: Fit, rng: np.random.Generator, tuning: Tuning) -> Fit:
-    """The fit, or one of a shorter length if it has draws at its wall, where the last one had none.
+    """The fit, or one of a shorter length if it has draws at its wall, and the last one had far fewer.
 
     A long length may be likely at the points and make a polynomial with wells beyond them, whose draws would whiten the
     coordinates. Where the density does reach there, a shorter length leaves more open, which the tails are examined
