@@ -46,6 +46,13 @@ def test_a_secant_with_a_remainder_says_less() -> None:
     assert weights[0] > weights[1] > weights[2]
 
 
+def test_a_secant_to_a_potential_near_the_largest_number_weighs_nothing() -> None:
+    largest = np.array([0.0, 0.9 * np.finfo(float).max])
+    weights = Secants.over(np.eye(2), np.eye(2), largest, DEFAULT.curvatures.third_order).weights
+    assert weights[0] > 0.0
+    assert weights[1] == 0.0
+
+
 def test_a_secant_of_no_length_says_nothing() -> None:
     steps = np.array([[0.0, 0.0], [1.0, 0.0]])
     found = Secants.over(steps, steps + 1.0, np.ones(2), DEFAULT.curvatures.third_order)

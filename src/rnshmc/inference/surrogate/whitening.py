@@ -108,7 +108,8 @@ class Secants:
         moved = lengths > 0.0
         steps, changes, remainders, lengths = steps[moved], changes[moved], remainders[moved], lengths[moved]
         third_order = min(third_order, unexplained / lengths.max(initial=np.finfo(float).tiny))
-        errors = np.maximum(third_order * lengths**2, 6.0 * np.abs(remainders) / lengths) + 1e-3 * lengths
+        with np.errstate(over="ignore"):  # potentials near the largest number weigh nothing
+            errors = np.maximum(third_order * lengths**2, 6.0 * np.abs(remainders) / lengths) + 1e-3 * lengths
         return cls(steps, changes, errors**-2.0)
 
     def hessian(self) -> Array:
