@@ -96,6 +96,9 @@ def test_the_first_surrogate_has_no_wells_either(archive: Archive, monkeypatch: 
 
     monkeypatch.setattr(fits, "_rewhitened", with_a_share)
     assert first_fit(archive, EYE, stream(10, "first"), DEFAULT).at_wall == 0.0
+    shares[:] = [0.0, 0.4, 1.0]
+    few = replace(DEFAULT, training=replace(DEFAULT.training, wells=9))
+    assert first_fit(archive, EYE, stream(10, "first"), few).at_wall == 1.0
 
 
 @pytest.mark.parametrize(("searched", "again"), [(20, True), (25, False)])

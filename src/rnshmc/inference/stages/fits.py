@@ -46,6 +46,8 @@ def first_fit(archive: Archive, whitening: Whitening, rng: np.random.Generator, 
     posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting)
     positions = 0.7 * rng.standard_normal((tuning.training.chains, archive.dim))
     found = _rewhitened(archive, posterior, positions, rng, tuning)
+    if archive.dim > tuning.training.wells:
+        return found
     return _without_wells(archive, Fit(posterior, positions, 0.0), found, rng, tuning)
 
 
