@@ -164,9 +164,10 @@ def _stages(
         # Far from a mode gradients may follow a bend that those near it do not.
         plain = straightened(job, replace(found, begun=mode.whitening))
         if plain.modes != found.modes:
-            [mode] = plain.modes
+            [mode], found = plain.modes, plain
+            yield found
             mode = settle(job.archive, descend_again(job.archive, mode.whitening, job.tuning), job.rng, job.tuning)
-            found = replace(plain, modes=(mode,), whitening=mode.whitening)
+            found = replace(found, modes=(mode,), whitening=mode.whitening)
             yield found
     for tried in _surrogates(job, found):
         found = tried

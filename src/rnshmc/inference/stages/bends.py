@@ -135,6 +135,9 @@ def no_bend(
 
     Parameters
     ----------
+    height
+        Points count that are at most so much above the lowest behind the bend, where there are enough: a descent comes
+        from where gradients may follow another law.
     whitening, begun
         Of the bent coordinates, now and when the bend was taken.
     kept
