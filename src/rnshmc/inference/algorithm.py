@@ -147,28 +147,22 @@ def _stages(
             continue
         found = descended(job, found, mode)
         yield found
-    best = min(found.modes, key=lambda mode: mode.value)
-    if not watch(best.whitening):
+    if not watch(found.lowest.whitening):
         found = settled(job, found, watch)
         yield found
         if len(found.modes) > 1:
             found = sought(job, found, further)
             yield found
-        best = min(found.modes, key=lambda mode: mode.value)
-    if watch(best.whitening) and watch.found is not None:
-        found = gone_over(job, found, watch.found)
-        yield found
-        mode = settle(job.archive, descend_again(job.archive, watch.found.whitening, job.tuning), job.rng, job.tuning)
-        found = replace(found, modes=(mode,), whitening=mode.whitening)
-        yield found
+    if watch(found.lowest.whitening) and watch.found is not None:
+        for there in _settled_there(job, gone_over(job, found, watch.found)):
+            found = there
+            yield found
         # Far from a mode gradients may follow a bend that those near it do not.
-        plain = straightened(job, replace(found, begun=mode.whitening))
+        plain = straightened(job, replace(found, begun=found.whitening))
         if plain.modes != found.modes:
-            [mode], found = plain.modes, plain
-            yield found
-            mode = settle(job.archive, descend_again(job.archive, mode.whitening, job.tuning), job.rng, job.tuning)
-            found = replace(found, modes=(mode,), whitening=mode.whitening)
-            yield found
+            for there in _settled_there(job, plain):
+                found = there
+                yield found
     for tried in _surrogates(job, found):
         found = tried
         yield found
@@ -183,6 +177,13 @@ def _stages(
                 yield found
     if found.rows is None:
         yield from fall_back(job, found)
+
+
+def _settled_there(job: Job, found: Found) -> Iterator[Found]:
+    """What is found in other coordinates, and then with the mode that a new descent leads to there."""
+    yield found
+    mode = settle(job.archive, descend_again(job.archive, found.lowest.whitening, job.tuning), job.rng, job.tuning)
+    yield replace(found, modes=(mode,), whitening=mode.whitening)
 
 
 def _without_a_start(found: Found, error: ParameterError) -> Found:
@@ -228,8 +229,7 @@ def _emulated(job: Job, found: Found, starts: Array, coordinates: Whitening | No
     except FitError as error:
         yield replace(found, reason=str(error))
         return
-    best = min(found.modes, key=lambda mode: mode.value)
-    found = replace(found, whitening=best.whitening, early=len(job.archive.zeros(failed=True)))
+    found = replace(found, whitening=found.lowest.whitening, early=len(job.archive.zeros(failed=True)))
     if len(found.modes) > 1:
         yield replace(
             found, reason=f"the starts led to {len(found.modes)} different modes, and one emulator serves one"
@@ -246,8 +246,7 @@ def _until_wall(job: Job, stages: Iterator[Found]) -> Iterator[Found]:
         done = not found.modes or found.blocks or job.archive.bend.layers or looks == job.tuning.walls.looks
         if done or len(job.archive.zeros()) == seen:
             continue
-        best = min(found.modes, key=lambda mode: mode.value)
-        if (wall := find_wall(job.archive, best, job.tuning.walls)) is not None:
+        if (wall := find_wall(job.archive, found.lowest, job.tuning.walls)) is not None:
             yield replace(found, wall=wall)
             return
         looks, seen = looks + 1, len(job.archive.zeros())

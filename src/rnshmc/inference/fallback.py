@@ -88,8 +88,7 @@ def _taught(job: Job, found: Found, seen: tuple[adapted.Block, ...]) -> Iterator
     tuning = job.tuning.taught(known=int(chosen.sum()))
     try:
         whitening = _whitened_by(states)
-        best = min(found.modes, key=lambda mode: mode.value)
-        begun = replace(found, modes=(best,), whitening=whitening, begun=whitening, method="none", blocks=())
+        begun = replace(found, modes=(found.lowest,), whitening=whitening, begun=whitening, method="none", blocks=())
         for tried in attempt(replace(job, tuning=tuning), begun):
             # A run that ends here has the chains so far.
             unused = replace(tried, modes=found.modes, method=found.method, blocks=found.blocks)

@@ -105,6 +105,11 @@ class Found:
     wall: Wall | None = None
     doubts: tuple[str, ...] = ()
 
+    @property
+    def lowest(self) -> Mode:
+        """The mode of the lowest potential."""
+        return min(self.modes, key=lambda mode: mode.value)
+
     def with_mode(self, mode: Mode, below: float = np.inf) -> "Found":
         """With one more mode, unless it is known: nearer to a known one than draws are, and not so far below it.
 
