@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.pools import make_workers
@@ -79,3 +80,9 @@ def evaluations_of(function: Function, dim: int = 3, **settings: Any) -> Evaluat
     pool, limit = settings.pop("pool", None), settings.pop("time_limit", None)
     transform = make_transform(settings.pop("bounds", None), names)
     return Evaluations(make_workers(pool, Density(function), time_limit=limit), transform, **settings)
+
+
+def archive_of(potential: Potential, points: Array) -> Archive:
+    archive = Archive(evaluations_of_potential(potential), lambda _: None)
+    archive.evaluate(points, "test")
+    return archive

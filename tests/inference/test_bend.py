@@ -1,0 +1,120 @@
+"""A bend: a bijection with an exact Jacobian, behind which all that is known is the same."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from rnshmc.inference.bend import STRAIGHT, Bend, BentTransform, Layer
+from rnshmc.inference.result.bends_told import coordinate_names, told
+from rnshmc.inference.transforms import Transform, make_transform
+from rnshmc.types import Array
+from tests.inference.conftest import archive_of
+from tests.inference.problems import Correlated
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def some_layer(rng: np.random.Generator, driver: int, dim: int = 4) -> Layer:
+    shifts, scales = 0.5 * rng.standard_normal((3, dim)), 0.5 * rng.standard_normal((2, dim))
+    shifts[:, driver] = scales[:, driver] = 0.0
+    return Layer(driver, 0.3, 1.7, shifts, scales, np.ones(dim))
+
+
+@pytest.fixture
+def bend() -> Bend:
+    rng = np.random.default_rng(1)
+    return Bend((some_layer(rng, 0), some_layer(rng, 2)))
+
+
+@pytest.fixture
+def transform(bend: Bend) -> Transform:
+    bounds = [None, "positive", "unit", (None, 4.0)]
+    return BentTransform.of(make_transform(bounds, list("abcd")), bend)
+
+
+def test_coordinates_bring_parameters_back(transform: Transform) -> None:
+    y = np.random.default_rng(2).standard_normal((6, 4))
+    # Scales are within exp(4) and x within 100 here, where the inverse of the bounds loses up to exp(|x|).
+    theta = transform.parameters(y)
+    assert ((theta > transform.low) & (theta < transform.high)).all()
+    np.testing.assert_allclose(
+        transform.parameters(transform.coordinates(theta)), theta, rtol=1e5 * EPS, atol=1e5 * EPS
+    )
+
+
+def test_the_log_jacobian_of_a_bend_is_that_of_its_derivative(bend: Bend) -> None:
+    """Against central differences, whose error is of order h^2 and eps / h: 1e-7 at h = 1e-5, with room for scales."""
+    step = 1e-5
+    for y in np.random.default_rng(3).standard_normal((5, 4)):
+        ahead, back = (bend.forward(y + sign * step * np.eye(4)) for sign in (1.0, -1.0))
+        determinant = np.linalg.slogdet((ahead - back) / (2.0 * step))
+        assert determinant[0] == 1.0
+        assert bend.log_jacobians(y[None])[0] == pytest.approx(determinant[1], abs=1e-5)
+
+
+def test_the_gradient_is_that_of_the_density_behind_the_bend(
+    transform: Transform, assert_slope: Callable[..., None]
+) -> None:
+    rng = np.random.default_rng(4)
+    weights = rng.standard_normal(4)
+
+    def log_density(y: Array) -> float:
+        return float(np.sin(transform.parameters(y)) @ weights) + transform.log_jacobian(y)
+
+    for y in rng.standard_normal((5, 4)):
+        gradient = transform.pulled_back(np.cos(transform.parameters(y)) * weights, y)
+        direction = rng.standard_normal(4)
+        assert_slope(log_density, float(gradient @ direction), y, direction, relative_error=1e-13)
+
+
+def test_rows_are_treated_one_by_one(transform: Transform) -> None:
+    rng = np.random.default_rng(5)
+    y, gradients = rng.standard_normal((2, 3, 4)), rng.standard_normal((6, 4))
+    rows = y.reshape(6, 4)
+    for together, alone in (
+        (transform.parameters(y)[1, 2], transform.parameters(y[1, 2])),
+        (transform.log_jacobians(rows)[5], transform.log_jacobian(rows[5])),
+        (transform.pulled_back(gradients, rows)[5], transform.pulled_back(gradients[5], rows[5])),
+    ):
+        np.testing.assert_allclose(together, alone, rtol=1e3 * EPS, atol=1e3 * EPS)
+
+
+def test_an_archive_goes_over_with_all_that_it_has(bend: Bend) -> None:
+    """Potentials and gradients of known points are those behind the bend, and come back as they were."""
+    problem = Correlated(4)
+    points = np.random.default_rng(10).standard_normal((5, 4))
+    archive = archive_of(problem, points)
+    before, spent = archive.training(), archive.spent
+    archive.go_over(bend)
+    behind = archive.training()
+    np.testing.assert_allclose(bend.forward(behind.points), points, rtol=0, atol=1e3 * EPS)
+    np.testing.assert_allclose(behind.values, before.values - bend.log_jacobians(behind.points), rtol=1e3 * EPS)
+    archive.evaluate(behind.points, "test")
+    assert archive.spent == spent
+    archive.go_over(STRAIGHT)
+    after = archive.training()
+    for name in ("points", "values", "gradients"):
+        np.testing.assert_allclose(getattr(after, name), getattr(before, name), rtol=0, atol=1e4 * EPS)
+
+
+def test_points_that_a_bend_moves_beyond_all_numbers_are_left_out_behind_it() -> None:
+    scales = np.zeros((2, 6))
+    scales[0, 1:] = 0.5
+    bend = Bend((Layer(0, 0.0, 1.0, np.zeros((3, 6)), scales, np.ones(6)),))
+    points = np.ones((3, 6))
+    points[:, 0] = 1.0, -200.0, -5000.0
+    archive = archive_of(Correlated(6), points)
+    archive.go_over(bend)
+    assert len(archive.training().points) == 2
+    assert len(archive.straight().points) == 3
+
+
+def test_the_verdict_tells_a_bend_in_the_names_of_the_user() -> None:
+    scales, shifts = np.zeros((2, 4)), np.zeros((3, 4))
+    scales[0, 1:3] = 1.5
+    shifts[2, 3] = 7.0
+    names = coordinate_names(["tau", "b1", "b2", "a"], make_transform(["positive", None, None, None], list("tbba")))
+    sentences = list(told(Bend((Layer(0, 0.0, 3.0, shifts, scales, np.ones(4)),)), names))
+    assert sentences[0].startswith("b1 and b2 scale with exp(0.5 t), t = the log of tau:")
+    assert sentences[1:] == ["a curve along the log of tau."]
