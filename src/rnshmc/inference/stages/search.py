@@ -42,7 +42,7 @@ class _Sides:
 
     def factors(self) -> Array:
         """Factors with which steps would change a quadratic potential by one."""
-        linear, square = np.abs(self.slopes * self.sizes), np.abs(0.5 * self.curvatures * self.sizes**2)
+        linear, square = 0.5 * np.abs(self.ahead - self.behind), 0.5 * np.abs(self.ahead + self.behind)
         return np.asarray(2.0 / (linear + np.hypot(linear, 2.0 * np.sqrt(square)) + np.finfo(float).tiny))
 
 
@@ -121,7 +121,7 @@ def _scaled(
             f"target: the log density is {-first.value:g} at x0 and at all points around it, up to "
             f"{sides.sizes.max():.3g} times the size of a parameter away: it does not depend on the parameters"
         )
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         scales = np.clip(np.abs(sides.curvatures) ** -0.5, tuning.narrow * sides.sizes, tuning.wide * sides.sizes)
     scales = np.where(finite, scales, sides.sizes)
     if first.gradient is None:
