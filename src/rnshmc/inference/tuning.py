@@ -48,8 +48,12 @@ class Fitting:
     """Curvature far from all points; 1 is the posterior's. Below 1, for no weight corrects what is never drawn."""
     ceiling: float = 8.0
     """Height, in units of `plausible` + d, above which potentials are compressed. Benchmark: 2 bends Bank's."""
-    rough: float = 0.0
-    """Standard deviation of errors of potentials, relative to how far they are above `level`, and of long gradients."""
+    rough: float = 0.1
+    """Standard deviation of errors of potentials, relative to how far they are above `level`, and of long gradients.
+
+    docs/development/inference-tried.md, "Hierarchies that are not centred"."""
+    unexplained: float = 3.0
+    """Those errors at most, relative to the same share of what a standard normal density does not explain."""
     level: tuple[float, float] = (4.0, 1.5)
     """Height above the lowest potential, and more for each dimension, up to which potentials have no such errors."""
     most_amplitude: float = 100.0
@@ -268,11 +272,10 @@ class Tuning:
     def again(self, known: int) -> "Tuning":
         """For another attempt, with ``known`` points there, and as many more as the first one had.
 
-        High points are trusted less, for they are what the first may have failed for, and the wall is near the
-        plausible ones, for beyond them the first may have had wells: docs/development/inference-tried.md, "Later
-        attempts".
+        The wall is near the plausible points, for beyond them the first may have had wells:
+        docs/development/inference-tried.md, "Later attempts".
         """
-        fitting = replace(self.fitting, rough=self.teaching.rough, hugging=True)
+        fitting = replace(self.fitting, hugging=True)
         training = replace(
             self.training, most_points=known + self.training.most_points, most_values=known + self.training.most_values
         )
@@ -281,8 +284,7 @@ class Tuning:
     def taught(self, known: int) -> "Tuning":
         """For an attempt on ``known`` states of exact chains, from coordinates that are bent as they are."""
         training = replace(self.training, most_points=known + self.training.most_points)
-        fitting = replace(self.fitting, rough=self.teaching.rough)
-        return replace(self, fitting=fitting, training=training, bending=replace(self.bending, most=0))
+        return replace(self, training=training, bending=replace(self.bending, most=0))
 
 
 DEFAULT = Tuning()

@@ -51,10 +51,6 @@ class Teaching:
     one seed of Student's t went on to the end of the chains: 10152 units in place of 6114."""
     left_out: float = 1 / 3
     """Share of the transitions so far that is left out. Not varied."""
-    rough: float = 0.1
-    """`Fitting.rough` then. Eight schools, from 60 independent draws on, two seeds: at 0, with high points left out, no
-    surrogate is good enough; at 0.1, with all of them, 450 units are enough."""
-
     far: float = 10.0
     """Variance of a surrogate's weights from which on the chains come before another attempt. Eight schools, two seeds:
     760 and 920 units in second and third attempts that came no nearer. Where it is refused for its tails, chains teach

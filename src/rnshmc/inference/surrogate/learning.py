@@ -44,8 +44,9 @@ def learnt(
     """
     heights, slopes = near.values - offset, whitening.slopes(near.gradients)
     ceiling = tuning.ceiling * tuning.plausible_height(len(whitening.centre))
-    errors = _errors(heights, _compressed(heights, slopes, ceiling)[1], tuning)
-    given = _Given(whitening.whiten(near.points), heights, slopes, errors)
+    points = whitening.whiten(near.points)
+    errors = _errors(points, *_compressed(heights, slopes, ceiling), tuning)
+    given = _Given(points, heights, slopes, errors)
     nuggets: tuple[float, ...] = NUGGETS
     if like is not None:
         lengths, nuggets = (like.relative_length,), (like.nugget,)
@@ -96,14 +97,20 @@ def _along(given: _Given, subspace: Subspace) -> _Given:
     )
 
 
-def _errors(heights: Array, slopes: Array, tuning: Fitting) -> Array:
+def _errors(points: Array, heights: Array, slopes: Array, tuning: Fitting) -> Array:
     """Standard deviations of what no process of one length explains, (n, 2): of values and slopes of a long way up.
 
-    Where a normal density is as high, its gradient has the length sqrt(2 U).
+    Where a normal density is as high, its gradient has the length sqrt(2 U). What a standard normal density explains
+    far up has no error, for where the posterior is nearly normal its points far up tell most.
     """
-    if tuning.rough == 0.0:  # and squares of vast slopes are not taken
-        return np.zeros((len(heights), 2))
     least = tuning.level[0] + tuning.level[1] * slopes.shape[1]
-    lengths = np.nan_to_num(np.linalg.norm(slopes, axis=1))
-    beyond = np.column_stack((heights - least, lengths - np.sqrt(2.0 * least)))
-    return np.asarray(tuning.rough * np.maximum(beyond, 0.0))
+    beyond = np.column_stack((heights - least, _lengths(slopes) - np.sqrt(2.0 * least)))
+    unexplained = np.column_stack((np.abs(heights - 0.5 * (points**2).sum(axis=1)), _lengths(slopes - points)))
+    return np.asarray(tuning.rough * np.minimum(tuning.unexplained * unexplained, np.maximum(beyond, 0.0)))
+
+
+def _lengths(slopes: Array) -> Array:
+    """Norms of the rows, of which no square overflows; 0 of what is not known."""
+    known = np.nan_to_num(slopes)
+    largest = np.maximum(np.abs(known).max(axis=1), np.finfo(float).tiny)
+    return np.asarray(largest * np.linalg.norm(known / largest[:, None], axis=1))
