@@ -11,7 +11,7 @@ from peers.known_laws import LogGamma, NormalMixture, TwistedGaussian
 from rnshmc.errors import FitError
 from rnshmc.inference import algorithm, fallback
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.job import Job
+from rnshmc.inference.job import Job, suffices
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages import adapted
@@ -19,6 +19,8 @@ from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.scattered import Around, scattered_starts
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import DEFAULT
+from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of_potential
 from tests.inference.problems import Correlated, Wide, two_modes
@@ -70,6 +72,16 @@ def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> No
         "! The surrogate is used although it is not good enough: the surrogate is too far from the posterior"
         in said(outcome)
     )
+
+
+@pytest.mark.parametrize(("noise", "short"), [(0.0, 0), (0.0, 1), (1.0, 0)])
+def test_a_budget_suffices_for_states_that_teach(noise: float, short: int) -> None:
+    """They cost less than a hundred draws; where the density is noisy, none teach."""
+    enough = adapted.price_of_teaching(5, DEFAULT.adapted)
+    assert enough < adapted.price(5, DEFAULT.fewest_draws, DEFAULT.adapted)
+    archive = Archive(evaluations_of_potential(Correlated(), budget=enough - short), lambda _: None)
+    archive.feel_noise(noise)
+    assert suffices(Job(archive, stream(1, "budget"), DEFAULT, 1000)) == (not noise and not short)
 
 
 def test_a_rough_surrogate_that_cannot_be_corrected_ends_a_run_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rnshmc.errors import FitError
 from rnshmc.inference.coordinates import found_bend, gone_over, straightened, unexplained
-from rnshmc.inference.job import Job, suffices
+from rnshmc.inference.job import Job, suffices, teachable
 from rnshmc.inference.refinement import refine, unchecked
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.correcting import corrected_by
@@ -65,11 +65,6 @@ def attempts(job: Job, found: Found) -> Iterator[Found]:
             last = last or (tried_again and full and found.begun is begun)
         if last:
             return
-
-
-def teachable(job: Job) -> bool:
-    """Whether states of exact chains may teach a surrogate what it did not find by itself."""
-    return job.archive.has_gradient and job.archive.noise <= job.tuning.judging.noisy
 
 
 def _better_taught(job: Job, found: Found) -> bool:

@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.errors import FitError
-from rnshmc.inference.attempt import attempt, checked_surrogate, teachable, with_rows
-from rnshmc.inference.job import Job, price, suffices
+from rnshmc.inference.attempt import attempt, checked_surrogate, with_rows
+from rnshmc.inference.job import Job, price, suffices, teachable
 from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.outcome import Method
 from rnshmc.inference.stages import adapted, ensemble

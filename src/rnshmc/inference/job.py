@@ -25,8 +25,16 @@ class Job:
 
 
 def suffices(job: Job) -> bool:
-    """Whether the budget does for the fewest exact draws that are worth beginning with."""
-    return job.archive.units_left >= price(job, min(job.draws, job.tuning.fewest_draws))
+    """Whether the budget does for exact chains worth beginning: the fewest draws of them, or states that teach."""
+    enough = price(job, min(job.draws, job.tuning.fewest_draws))
+    if teachable(job):
+        enough = min(enough, adapted.price_of_teaching(job.archive.dim, job.tuning.adapted))
+    return job.archive.units_left >= enough
+
+
+def teachable(job: Job) -> bool:
+    """Whether states of exact chains may teach a surrogate what it did not find by itself."""
+    return job.archive.has_gradient and job.archive.noise <= job.tuning.judging.noisy
 
 
 def price(job: Job, draws: int) -> int:

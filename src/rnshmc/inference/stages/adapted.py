@@ -28,8 +28,16 @@ class Stretch:
 
 def price(dim: int, draws: int, tuning: AdaptedHMC) -> int:
     """Evaluation units that ``draws`` draws are expected to take, the warm-up included."""
+    return _price(dim, sum(tuning.warm_up) + draws / tuning.chains, tuning)
+
+
+def price_of_teaching(dim: int, tuning: AdaptedHMC) -> int:
+    """Evaluation units of the first states that teach a surrogate, and of as much training as there were chains."""
+    return 2 * _price(dim, tuning.warm_up[0], tuning)
+
+
+def _price(dim: int, transitions: float, tuning: AdaptedHMC) -> int:
     steps = 1.5 / _first_step(dim) + 0.5
-    transitions = sum(tuning.warm_up) + draws / tuning.chains
     return int(2 * tuning.chains * transitions * steps)
 
 
