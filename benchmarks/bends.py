@@ -10,6 +10,7 @@ import argparse
 import time
 
 import numpy as np
+from peers.hospitals import Hospitals
 from peers.known_laws import Banana, EightSchools, Funnel, KnownMoments, Law, LogGamma, Student, TwistedGaussian
 from peers.measures import Moments
 from threadpoolctl import threadpool_limits
@@ -26,6 +27,8 @@ PROBLEMS: dict[str, Law] = {
     "student": Student(),
     "eight_schools": EightSchools(centred=False),
     "eight_schools_centred": EightSchools(centred=True),
+    "hospitals": Hospitals(centred=False),
+    "hospitals_centred": Hospitals(centred=True),
 }
 
 

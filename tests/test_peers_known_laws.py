@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from peers.hospitals import Hospitals
 from peers.known_laws import (
     Banana,
     EightSchools,
@@ -27,12 +28,15 @@ LAWS = {
     "student": Student(),
     "log_gamma": LogGamma(),
     "schools": EightSchools(centred=False),
+    "hospitals": Hospitals(centred=False),
     "two": two_normals(),
     "three": three_normals(),
 }
 
+CENTRED = {"schools centred": EightSchools(centred=True), "hospitals centred": Hospitals(centred=True)}
 
-@pytest.mark.parametrize("potential", [*LAWS.values(), EightSchools(centred=True)], ids=[*LAWS, "centred"])
+
+@pytest.mark.parametrize("potential", [*LAWS.values(), *CENTRED.values()], ids=[*LAWS, *CENTRED])
 def test_gradients_are_slopes(potential: Potential) -> None:
     rng = np.random.default_rng(6)
     for q in (np.linspace(-1.0, 2.0, potential.dim), 3.0 * rng.standard_normal(potential.dim)):
