@@ -132,6 +132,28 @@ def test_a_bend_is_searched_in_many_dimensions_where_there_are_half_as_many_poin
     assert unexplained(archive, Found(unbent=last), 1.5) == searched
 
 
+@pytest.mark.parametrize(
+    ("dim", "missing", "filling", "last", "searched"),
+    [
+        (12, 1.5, 0.0, 30, True),
+        (13, 1.5, 0.0, 0, False),
+        (12, 0.5, 0.2, 0, False),
+        (12, 0.5, 0.3, 20, True),
+        (12, 0.5, 0.3, 21, False),
+        (13, 0.5, 0.3, 20, True),
+    ],
+)
+def test_a_bend_is_searched_where_parts_are_missing_or_tails_stay_open(
+    dim: int, missing: float, filling: float, last: int, searched: bool
+) -> None:
+    """Draws are near what they should be, but they do not come everywhere, or nobody knows whether they do."""
+    archive = Archive(evaluations_of_potential(TwistedGaussian(dim)), lambda _: None)
+    archive.evaluate(stream(6, "points").standard_normal((30, dim)), "training")
+    near = replace(_wrong(dim, 0.5), variance=0.5, missing=missing, filling=filling)
+    job = Job(archive, stream(5, "bent"), DEFAULT, 1000)
+    assert coordinates.unexplained(job, Found(unbent=last), near) == searched
+
+
 @pytest.mark.parametrize("infinite", [False, True])
 def test_a_search_that_finds_no_bend_is_remembered(infinite: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next one waits for more points than there were then."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rnshmc.inference.stages.decision import Decision, Tally, batch_size, decide, fill_size
+from rnshmc.inference.stages.decision import Decision, Tally, batch_size, decide, fill_size, lenience
 from rnshmc.inference.tuning import Training
 
 TUNING = Training()
@@ -51,3 +51,9 @@ def test_batches_grow_with_the_training_set() -> None:
     assert sizes == [8, 12, 128]
     assert batch_size(replace(TALLY, used=2000, variance=np.inf), TUNING) == 8
     assert [fill_size(replace(TALLY, used=used), TUNING) for used in (20, 128, 320)] == [8, 8, 20]
+
+
+@pytest.mark.parametrize(("filled", "factor"), [(0, 1.0), (10, 2.0), (20, 4.0), (30, 4.0)])
+def test_tails_may_lack_more_after_many_points_that_did_not_fill_them(filled: int, factor: float) -> None:
+    """Of forty points, as many as all others at most count."""
+    assert lenience(replace(TALLY, filled=filled), TUNING) == pytest.approx(factor)

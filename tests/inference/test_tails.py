@@ -8,7 +8,7 @@ from peers.known_laws import Banana, Law, Student
 
 from rnshmc.errors import FitError
 from rnshmc.inference.algorithm import run
-from rnshmc.inference.bend import Bend, Layer
+from rnshmc.inference.bend import STRAIGHT, Bend, Layer
 from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.verdict import judge
@@ -102,7 +102,7 @@ def test_a_bend_that_extrapolates_is_looked_at_along_its_driver(floor: float) ->
     archive = Archive(evaluations_of_potential(Scaled(floor)), lambda _: None)
     scales = np.array([[0.0, -1.0, -1.0], [0.0, 0.0, 0.0]])
     archive.go_over(Bend((Layer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),)))
-    tails = look_along(archive, posterior, paths, stream(2, "tails"), replace(DEFAULT.tails, along=16))
+    tails = look_along(archive, posterior, paths, stream(2, "tails"), replace(DEFAULT.tails, along=16), STRAIGHT)
     assert len(tails.points) == 32
     left = missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0, most=8)
     assert (len(left) > 0) == (floor == -1.0)
@@ -112,7 +112,39 @@ def test_a_bend_that_extrapolates_is_looked_at_along_its_driver(floor: float) ->
 def test_without_a_bend_there_is_no_driver_to_look_along() -> None:
     posterior, paths = normal_surrogate()
     archive = Archive(evaluations_of_potential(Normal()), lambda _: None)
-    assert len(look_along(archive, posterior, paths, stream(2, "tails"), DEFAULT.tails).points) == 0
+    assert len(look_along(archive, posterior, paths, stream(2, "tails"), DEFAULT.tails, STRAIGHT).points) == 0
+
+
+class Necked(Law):
+    """x_1 of N(0, 1), and given it the others of N(0, exp(2 t)) with t = min(0, ``steepness`` (x_1 + 1))."""
+
+    dim = 3
+
+    def __init__(self, steepness: float) -> None:
+        self._steepness = steepness
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        slope = self._steepness * (q[0] < -1.0)
+        t = slope * (q[0] + 1.0)
+        square = np.exp(-2.0 * t) * (q[1:] @ q[1:])
+        return 0.5 * float(q[0] ** 2 + square) + 2.0 * t, np.append(
+            q[0] + slope * (2.0 - square), np.exp(-2.0 * t) * q[1:]
+        )
+
+
+@pytest.mark.parametrize("steepness", [0.0, 1.0])
+def test_a_neck_that_a_surrogate_does_not_know_is_looked_at_along_a_suspected_bend(steepness: float) -> None:
+    """Draws in straight coordinates are beside the neck, where the exact potential is higher than the surrogate."""
+    posterior, paths = normal_surrogate()
+    archive = Archive(evaluations_of_potential(Necked(steepness)), lambda _: None)
+    tuning = replace(DEFAULT.tails, along=16)
+    scales = np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+    suspected = Bend((Layer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
+    tails = look_along(archive, posterior, paths, stream(2, "tails"), tuning, suspected)
+    assert len(tails.points) == 32
+    left = missed(tails, paths, posterior, stream(3, "tails"), tuning, aim=1000.0, most=8)
+    assert (len(left) > 0) == (steepness > 0.0)
+    assert (left[:, 0] < -1.0).all()
 
 
 def variances_at(paths: Paths, posterior: SurrogatePosterior) -> Array:

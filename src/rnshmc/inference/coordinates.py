@@ -32,14 +32,17 @@ def straightened(job: Job, found: Found) -> Found:
 
 
 def unexplained(job: Job, found: Found, trained: Trained) -> bool:
-    """Whether a surrogate is so wrong that a bend is looked for."""
+    """Whether a surrogate is so wrong, or lacks so much, that a bend is looked for."""
     tuning, dim = job.tuning.bending, job.archive.dim
     # The first good draws are not believed yet; in many dimensions, where a search is dear, they show no bend.
     variance = trained.latest if dim > tuning.cheap else trained.variance
-    if trained.good or not tuning.wrong < variance < np.inf or found.bends >= tuning.most:
+    lacking = dim <= tuning.cheap and trained.missing > job.tuning.training.missing
+    unending = trained.filling > tuning.filling
+    wrong = tuning.wrong < variance < np.inf or lacking or unending
+    if trained.good or not wrong or found.bends >= tuning.most:
         return False
     # Nor do a few points more.
-    if dim > tuning.cheap and len(job.archive.slopes().points) < tuning.again * found.unbent:
+    if (dim > tuning.cheap or unending) and len(job.archive.slopes().points) < tuning.again * found.unbent:
         return False
     # A part of the density is one in straight coordinates.
     return job.archive.part is None

@@ -185,6 +185,9 @@ class Training:
     """Variance of the importance weights up to which a surrogate that cannot improve is used."""
     looks: int = 4
     """Looks further out, each of which but the last may lead to more training."""
+    lenient: float = 4.0
+    """Part of a moment that may be missing after as many points where it is open as before, relative to that at first.
+    """
     recent: int = 3
     """Batches whose surprises decide how far the process is believed."""
     believed: float = 4.0

@@ -99,6 +99,7 @@ def better_bend(
     *,
     begun: Whitening | None = None,
     kept: Bend = STRAIGHT,
+    above: float = 0.0,
 ) -> Bent | None:
     """The bend by which held-out gradients are matched best; None if it is not clearly better than what there is.
 
@@ -113,6 +114,8 @@ def better_bend(
         That of the coordinates in which the bend was taken; None: the current one.
     kept
         The part of the current bend that stays.
+    above
+        Loss of held-out gradients in the current coordinates up to which none is searched.
     """
     if not archive.has_gradient or not 1 < archive.dim <= tuning.most_dim:
         return None
@@ -121,7 +124,7 @@ def better_bend(
         return None
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            return _best(straight, archive.bend, kept, whitening, whitening if begun is None else begun, tuning)
+            return _best(straight, archive.bend, kept, whitening, whitening if begun is None else begun, tuning, above)
     except np.linalg.LinAlgError:
         return None
 
@@ -163,12 +166,18 @@ def _without_another(current: _Candidate, whitening: Whitening, begun: Whitening
 
 
 def _best(
-    straight: Training, bend: Bend, kept: Bend, whitening: Whitening, begun: Whitening, tuning: Bending
+    straight: Training,
+    bend: Bend,
+    kept: Bend,
+    whitening: Whitening,
+    begun: Whitening,
+    tuning: Bending,
+    above: float,
 ) -> Bent | None:
     """The same, from the points and gradients without a bend."""
     current = _Candidate(bend, _behind(straight, bend), None)
     now = current.held_out(_without_another(current, whitening, begun, tuning), tuning)
-    if not tuning.again_share * now.mean() > tuning.better:
+    if not now.mean() > max(above, tuning.better / tuning.again_share):
         return None
     bases = [_Candidate(kept, _behind(straight, kept), None)]
     if not kept.layers:

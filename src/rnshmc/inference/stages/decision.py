@@ -55,6 +55,8 @@ class Tally:
         Whether exact values were looked at since the largest system is full.
     left
         Points at which the last examination found too much open; None if there was none since the last fit.
+    filled
+        Points that were evaluated where too much was open.
     """
 
     dim: int
@@ -72,6 +74,12 @@ class Tally:
     looks: int = 0
     final: bool = False
     left: int | None = None
+    filled: int = 0
+
+    @property
+    def filling(self) -> float:
+        """Points that were evaluated where too much was open, relative to all others."""
+        return self.filled / max(self.used - self.filled, 1)
 
 
 def decide(tally: Tally, tuning: Training) -> Decision:
@@ -127,6 +135,11 @@ def batch_size(tally: Tally, tuning: Training) -> int:
 def fill_size(tally: Tally, tuning: Training) -> int:
     """Points to evaluate next where moments or tails are open: all are fitted again each time."""
     return max(tuning.first_batch, tally.used // 16)
+
+
+def lenience(tally: Tally, tuning: Training) -> float:
+    """How much more tails may lack than at first: what as many points as came before did not fill, few more do not."""
+    return 1.0 + (tuning.lenient - 1.0) * min(1.0, tally.filling)
 
 
 def checks_for(aim: float, variance: float, tuning: Training) -> int:

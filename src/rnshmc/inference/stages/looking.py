@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from rnshmc.inference.bend import STRAIGHT, Bend, Layer
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.surrogate.left_out import LeftOut
 from rnshmc.inference.surrogate.paths import Paths
@@ -53,42 +54,75 @@ def look_out(
 
 
 def look_along(
-    archive: Archive, posterior: SurrogatePosterior, paths: Paths, rng: np.random.Generator, tuning: TailChecks
+    archive: Archive,
+    posterior: SurrogatePosterior,
+    paths: Paths,
+    rng: np.random.Generator,
+    tuning: TailChecks,
+    suspected: Bend,
 ) -> Tails:
     """Exact values beyond the ends of the drivers of a bend, at other coordinates that draws have near these ends.
 
     A bend extrapolates: where scales do not go on as it says, tempered draws in bent coordinates come nowhere near the
-    posterior beyond, and nothing would be seen to be missing.
+    posterior beyond, and nothing would be seen to be missing. Nor would the neck of a funnel be, by draws in straight
+    coordinates: other coordinates then have the scales there that a bend says, which is only suspected.
+
+    Parameters
+    ----------
+    suspected
+        A bend that is not taken; `STRAIGHT` without any.
     """
+    seen = _look_along(archive, posterior, paths, rng, tuning, archive.bend.layers, STRAIGHT)
+    return seen.joined(_look_along(archive, posterior, paths, rng, tuning, suspected.layers, suspected))
+
+
+def _look_along(
+    archive: Archive,
+    posterior: SurrogatePosterior,
+    paths: Paths,
+    rng: np.random.Generator,
+    tuning: TailChecks,
+    layers: tuple[Layer, ...],
+    behind: Bend,
+) -> Tails:
+    """What is seen along the drivers of layers, in the coordinates behind a bend of straight ones."""
     seen = no_tails(archive.dim)
-    straight = archive.bend.forward(paths.points)
-    for driver in sorted({layer.driver for layer in archive.bend.layers}):
-        t = straight[:, driver] - paths.weights @ straight[:, driver]
+    others = behind.inverse(archive.bend.forward(paths.points))
+    for driver in sorted({layer.driver for layer in layers}):
+        t = others[:, driver] - paths.weights @ others[:, driver]
         deviation = float(np.sqrt(paths.weights @ t**2))
         for step in (-deviation, deviation):
             weights = np.where(t * np.sign(step) > tuning.end * deviation, paths.weights, 0.0)
             if weights.any():
                 chosen = rng.choice(len(weights), tuning.along, p=weights / weights.sum())
-                found = _beyond(archive, posterior, paths.points[chosen], driver, step, tuning)
+                found = _beyond(archive, posterior, paths.points[chosen], driver, step, tuning, behind)
                 seen = seen.joined(replace(found, missing=weights.sum() / tuning.along * found.missing))
     return seen
 
 
 def _beyond(
-    archive: Archive, posterior: SurrogatePosterior, draws: Array, driver: int, step: float, tuning: TailChecks
+    archive: Archive,
+    posterior: SurrogatePosterior,
+    draws: Array,
+    driver: int,
+    step: float,
+    tuning: TailChecks,
+    behind: Bend,
 ) -> Tails:
     """Mass that a surrogate lacks at draws that are moved along a driver, relative to its own at each draw.
 
-    They are moved in coordinates without the bend, in which that has a Jacobian of 1.
+    They are moved in coordinates without the archive's bend, but behind another one, in which that has a Jacobian of 1.
     """
     bend = archive.bend
-    moved = bend.forward(draws) + step * np.eye(archive.dim)[driver]
-    points = bend.inverse(moved)
+    start = behind.inverse(bend.forward(draws))
+    moved = start + step * np.eye(archive.dim)[driver]
+    points = bend.inverse(behind.forward(moved))
     found = archive.evaluate(points, STAGE, gradient=False)
     exact = np.array([one.value if one.failure is None else np.inf for one in found])
     expected = posterior.values(points)
-    # Potentials without the bend are higher by log |dx/dy|.
-    heights = posterior.values(draws) + bend.log_jacobians(draws) - bend.log_jacobians(points)
+    # Potentials without a bend are higher by log |dx/dy|.
+    heights = posterior.values(draws) + bend.log_jacobians(draws) - behind.log_jacobians(start)
+    heights -= bend.log_jacobians(points) - behind.log_jacobians(moved)
     true, own = (np.exp(np.minimum(heights - each, tuning.highest)) for each in (exact, expected))
     return Tails(points, np.where(expected - exact > tuning.gross, true - own, 0.0))
 

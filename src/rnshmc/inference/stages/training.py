@@ -5,9 +5,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rnshmc.inference.bend import STRAIGHT, Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.batches import STAGE, evaluated_batch
-from rnshmc.inference.stages.decision import Decision, Tally, batch_size, checks_for, decide, fill_size, is_full
+from rnshmc.inference.stages.bends import better_bend
+from rnshmc.inference.stages.decision import (
+    Decision,
+    Tally,
+    batch_size,
+    checks_for,
+    decide,
+    fill_size,
+    is_full,
+    lenience,
+)
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
 from rnshmc.inference.stages.looking import look_along, look_out, look_size, still_to_look
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
@@ -39,6 +50,10 @@ class Trained:
         What it may miss in its tails.
     good
         Whether it is accurate enough to draw with; False while training goes on.
+    missing
+        Mass on the shoulders that it misses, relative to its own.
+    filling
+        Points that were evaluated where too much was open, relative to all others.
     """
 
     posterior: SurrogatePosterior
@@ -47,6 +62,8 @@ class Trained:
     latest: float
     tails: Tails
     good: bool
+    missing: float = 0.0
+    filling: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +142,17 @@ def _begun(archive: Archive, whitening: Whitening, rng: np.random.Generator, tun
 
 
 def _trained(state: State, *, good: bool) -> Trained:
-    return Trained(state.fit.posterior, state.fit.positions, state.tally.variance, state.latest, state.tails, good)
+    fit, tally = state.fit, state.tally
+    return Trained(
+        fit.posterior,
+        fit.positions,
+        tally.variance,
+        state.latest,
+        state.tails,
+        good,
+        missing=tally.missing,
+        filling=tally.filling,
+    )
 
 
 def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning) -> State:
@@ -164,8 +191,9 @@ def _known(state: State, latest: float, tuning: Tuning) -> float:
 def _examine(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning) -> State:
     """Points where the process leaves too much open; where it does not, by exact values further out."""
     posterior, aim, most = state.fit.posterior, state.tally.aim, fill_size(state.tally, tuning.training)
+    tails_aim = aim / lenience(state.tally, tuning.training) ** 2
     paths, tails = _open(state, rng, tuning)
-    points, looked = missed(tails, paths, posterior, rng, tuning.tails, aim=aim, most=most), 0
+    points, looked = missed(tails, paths, posterior, rng, tuning.tails, aim=tails_aim, most=most), 0
     if not len(points) and not archive.emulating:
         checks = checks_for(aim, state.tally.variance, tuning.training)
         points = open_points(
@@ -180,7 +208,7 @@ def _examine(archive: Archive, state: State, rng: np.random.Generator, tuning: T
     # No surrogate is accepted unseen: one that is full is not changed by points, but its tails are to be known.
     if not len(points) or is_full(state.tally, tuning.training):
         seen = _look(archive, state, paths, rng, tuning)
-        points = missed(seen, paths, posterior, rng, tuning.tails, aim=aim, most=most)
+        points = missed(seen, paths, posterior, rng, tuning.tails, aim=tails_aim, most=most)
         looked = int(len(seen.points) > 0)
         tails = tails.joined(seen)
     tally = replace(state.tally, left=len(points), looks=state.tally.looks + looked)
@@ -194,7 +222,18 @@ def _look(archive: Archive, state: State, paths: Paths, rng: np.random.Generator
     seen = no_tails(archive.dim)
     if left := count(posterior, tuning.tails):
         seen = look_out(archive, posterior, paths, rng, tuning.tails, count=left)
-    return seen.joined(look_along(archive, posterior, paths, rng, tuning.tails))
+    return seen.joined(look_along(archive, posterior, paths, rng, tuning.tails, _suspected(archive, posterior, tuning)))
+
+
+def _suspected(archive: Archive, posterior: SurrogatePosterior, tuning: Tuning) -> Bend:
+    """A bend that explains gradients better than straight coordinates that are far from those of a normal density.
+
+    A surrogate may be right wherever its draws come, which is not in the neck of a funnel that it does not know.
+    """
+    if archive.bend.layers or archive.part is not None or archive.emulating:
+        return STRAIGHT
+    found = better_bend(archive, posterior.whitening, tuning.bending, above=tuning.bending.suspect)
+    return STRAIGHT if found is None else found.bend
 
 
 def _fill(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning) -> State:
@@ -203,6 +242,7 @@ def _fill(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuni
     seen = surprises(state.fit.posterior, state.points, np.array([one.value for one in found]))
     state = _fitted(archive, state, rng, tuning, sound=True)
     tally = _refitted(state.tally, state.fit, len(found))
+    tally = replace(tally, filled=tally.filled + len(found))
     return replace(state, tally=tally, surprised=(*state.surprised, seen))
 
 
