@@ -52,9 +52,16 @@ class Hospitals(Law):
         cells = rng.choice(len(logs), size=n, p=softmax(logs))
         mu = mu[cells] + (3.5 / 140.0) * (rng.random(n) - 0.5)
         log_tau = log_tau[cells] + (6.5 / 130.0) * (rng.random(n) - 0.5)
-        scores = np.stack([_drawn(_by_score(k, mu, log_tau), rng) for k in range(len(DEATHS))], axis=1)
+        # A few at once: each takes a row of as many densities as there are scores.
+        parts = np.array_split(np.column_stack((mu, log_tau)), 1 + n // 20000)
+        scores = np.concatenate([_scores(part[:, 0], part[:, 1], rng) for part in parts])
         effects = mu[:, None] + np.exp(log_tau)[:, None] * scores if self._centred else scores
         return np.column_stack((effects, mu, log_tau))
+
+
+def _scores(mu: Array, log_tau: Array, rng: np.random.Generator) -> Array:
+    """A draw of all scores for each mu and log tau, (n, 12)."""
+    return np.stack([_drawn(_by_score(k, mu, log_tau), rng) for k in range(len(DEATHS))], axis=1)
 
 
 def _by_score(k: int, mu: Array, log_tau: Array) -> Array:

@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from rnshmc.inference.bend import STRAIGHT, Bend, Layer
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.exact.evaluation import FARTHEST
 from rnshmc.inference.surrogate.left_out import LeftOut
 from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
@@ -87,12 +89,15 @@ def _look_along(
 ) -> Tails:
     """What is seen along the drivers of layers, in the coordinates behind a bend of straight ones."""
     seen = no_tails(archive.dim)
-    others = behind.inverse(archive.bend.forward(paths.points))
+    with np.errstate(over="ignore", invalid="ignore"):
+        others = behind.inverse(archive.bend.forward(paths.points))
+    there = _representable(others)
+    others, shares = np.where(there[:, None], others, 0.0), np.where(there, paths.weights, 0.0)
     for driver in sorted({layer.driver for layer in layers}):
-        t = others[:, driver] - paths.weights @ others[:, driver]
-        deviation = float(np.sqrt(paths.weights @ t**2))
+        t = others[:, driver] - shares @ others[:, driver]
+        deviation = float(np.sqrt(shares @ t**2))
         for step in (-deviation, deviation):
-            weights = np.where(t * np.sign(step) > tuning.end * deviation, paths.weights, 0.0)
+            weights = np.where(t * np.sign(step) > tuning.end * deviation, shares, 0.0)
             if weights.any():
                 chosen = rng.choice(len(weights), tuning.along, p=weights / weights.sum())
                 found = _beyond(archive, posterior, paths.points[chosen], driver, step, tuning, behind)
@@ -116,7 +121,10 @@ def _beyond(
     bend = archive.bend
     start = behind.inverse(bend.forward(draws))
     moved = start + step * np.eye(archive.dim)[driver]
-    points = bend.inverse(behind.forward(moved))
+    with np.errstate(over="ignore", invalid="ignore"):
+        points = bend.inverse(behind.forward(moved))
+    there = _representable(points)
+    draws, start, moved, points = draws[there], start[there], moved[there], points[there]
     found = archive.evaluate(points, STAGE, gradient=False)
     exact = np.array([one.value if one.failure is None else np.inf for one in found])
     expected = posterior.values(points)
@@ -125,6 +133,11 @@ def _beyond(
     heights -= bend.log_jacobians(points) - behind.log_jacobians(moved)
     true, own = (np.exp(np.minimum(heights - each, tuning.highest)) for each in (exact, expected))
     return Tails(points, np.where(expected - exact > tuning.gross, true - own, 0.0))
+
+
+def _representable(points: Array) -> npt.NDArray[np.bool_]:
+    """Whether layers leave the rows finite, and their squares too: exponentials of a driver may not."""
+    return np.asarray(np.isfinite(points).all(axis=1) & (np.abs(points) < FARTHEST).all(axis=1))
 
 
 def look_size(posterior: SurrogatePosterior, tuning: TailChecks) -> int:

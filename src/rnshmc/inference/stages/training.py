@@ -230,7 +230,7 @@ def _suspected(archive: Archive, posterior: SurrogatePosterior, tuning: Tuning) 
 
     A surrogate may be right wherever its draws come, which is not in the neck of a funnel that it does not know.
     """
-    if archive.bend.layers or archive.part is not None or archive.emulating:
+    if archive.bend.layers or archive.part is not None or archive.emulating or not tuning.bending.most:
         return STRAIGHT
     found = better_bend(archive, posterior.whitening, tuning.bending, above=tuning.bending.suspect)
     return STRAIGHT if found is None else found.bend
