@@ -1,5 +1,7 @@
 """Where a bend is taken, and taken back: from gradients where a posterior is bent, and nowhere else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from peers.known_laws import EightSchools, Funnel, Law, LogGamma, TwistedGaussian
@@ -87,9 +89,9 @@ def test_one_simple_layer_that_cannot_be_fitted_costs_no_other(monkeypatch: pyte
     points = np.random.default_rng(9).standard_normal((20, 6))
     gradients = np.array([Funnel().gradient(point) for point in points])
     found = match(points, gradients, Whitening(np.zeros(6), np.eye(6)), 0, TUNING)
-    behind_given = matching._behind_given
-    monkeypatch.setattr(matching, "_behind_given", raised_at_two)
-    simple = simplified(found, points, gradients, TUNING)
+    behind_given = matching.behind_given
+    monkeypatch.setattr(matching, "behind_given", raised_at_two)
+    simple = simplified(found, points, gradients, (), TUNING)
     assert simple is not None
     assert simple.layer is not None
     assert simple.layer.scales[0].tolist() == [0.0, 0.5, 0.5, 0.5, 0.5, 0.5]
@@ -107,6 +109,52 @@ def test_a_centred_hierarchy_is_not_centred_behind_its_bend() -> None:
     theta = eta[:, 8:9] + np.exp(eta[:, 9:]) * eta[:, :8]
     np.testing.assert_allclose(found.bend.forward(eta)[:, :8], theta, rtol=1e2 * EPS, atol=1e2 * EPS)
     np.testing.assert_array_equal(found.bend.forward(eta)[:, 8:], eta[:, 8:])
+
+
+def test_the_centre_of_a_hierarchy_is_the_one_around_which_effects_are_independent() -> None:
+    """Where a descent has been, the mean is nearly that of the effects: gradients by it are small, and an effect may
+    stand for it as well."""
+    rng = np.random.default_rng(15)
+    points = centred_schools(rng, 45)
+    points[:, 9] = rng.uniform(-5.0, -2.0, 45)
+    deviations = rng.standard_normal((45, 8)) * [3.0, *[1.0] * 7]
+    deviations -= 0.7 * deviations.mean(axis=1)[:, None]
+    points[:, :8] = points[:, 8:9] + np.exp(points[:, 9:]) * deviations
+    schools, units = EightSchools(centred=True), Whitening(points.mean(axis=0), np.diag(1.0 / points.std(axis=0)))
+    gradients = np.array([schools.gradient(point) for point in points])
+    apparent = centring(points, gradients, TUNING)
+    assert apparent is not None
+    assert apparent.driver != 8
+    found = better_bend(archive_of(schools, points), units, TUNING)
+    assert found is not None
+    assert [layer.driver for layer in found.bend.layers] == [8, 9]
+    assert found.bend.layers[1].scales[0].tolist() == [1.0] * 8 + [0.0] * 2
+
+
+class Binomials(Law):
+    """Six of ten each, with logits b_j ~ N(0, exp(s)^2), and s ~ N(0, 1): far from 0 only b_j itself bounds a slope."""
+
+    dim = 7
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        b, s = q[:6], q[6]
+        precision = np.exp(-2.0 * s)
+        squares = precision * float(b @ b)
+        value = 0.5 * squares + 6.0 * s + 0.5 * s * s + float((10.0 * np.logaddexp(0.0, b) - 6.0 * b).sum())
+        return value, np.array([*(precision * b + 10.0 / (1.0 + np.exp(-b)) - 6.0), 6.0 + s - squares])
+
+
+def test_gradients_far_up_hide_no_bend() -> None:
+    """There those of binomials are bounded, and no coordinates make them those of a normal density."""
+    rng = np.random.default_rng(16)
+    near, far = (np.column_stack((rng.standard_normal((40, 6)), rng.uniform(*ends, 40))) for ends in ((-3, 0), (2, 4)))
+    near[:, :6] *= np.exp(near[:, 6:])
+    far[:, :6] *= 100.0
+    archive, units = archive_of(Binomials(), np.concatenate((near, far))), Whitening(np.zeros(7), np.eye(7))
+    found = better_bend(archive, units, TUNING)
+    assert found is not None
+    assert [layer.driver for layer in found.bend.layers] == [6]
+    assert better_bend(archive, units, replace(TUNING, height=(np.inf, 0.0))) is None
 
 
 def test_no_centre_where_gradients_show_none() -> None:

@@ -239,6 +239,10 @@ class Bending:
     seeds: 133 units, and 160 without that; on Bank, in 25 dimensions, it took eleven of fourteen seconds."""
     points: int = 150
     """Latest gradients that are matched, times max(1, d / 10). Not varied."""
+    height: tuple[float, float] = (8.0, 1.0)
+    """Height above the lowest potential, and more for each dimension, up to which gradients are matched."""
+    fewest: float = 1.5
+    """The lowest gradients that are matched, at least, besides `folds`, for each dimension. Not varied."""
     drivers: int = 4
     """Drivers that are fitted: those of which the residuals of a plain match depend most."""
     finalists: int = 2
@@ -282,6 +286,8 @@ class Bending:
     """Largest slope of log scales that a fit starts from. Not varied."""
     rounds: int = 3
     """Fits of a layer, each followed by one of a Hessian. With 0 of these, funnels were missed."""
+    turns: int = 6
+    """Hessians fitted in turn behind a layer that is given. With 3, one of centred eight schools was far from there."""
     most_curved: float = 10.0
     """Largest curvature that a round adds, and inverse of the smallest. Not varied."""
     steps: int = 12

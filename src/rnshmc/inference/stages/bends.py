@@ -1,15 +1,14 @@
 """Bent coordinates, where they explain the gradients of all points so far better than the current ones."""
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from rnshmc.inference.bend import STRAIGHT, Bend
 from rnshmc.inference.exact.archive import Archive, Training
-from rnshmc.inference.surrogate.centring import centring
-from rnshmc.inference.surrogate.layered import trust
-from rnshmc.inference.surrogate.matching import Match, match, rematched, simplified
+from rnshmc.inference.stages.candidates import Candidate, behind, by_driver, centred, on_the_centre
+from rnshmc.inference.surrogate.matching import Match
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning_start import Bending
 from rnshmc.types import Array
@@ -53,45 +52,6 @@ class Watch:
         return self.found is not None
 
 
-@dataclass(frozen=True, eq=False)
-class _Candidate:
-    """Points and gradients behind some layers, to which one of a driver is added; None: none."""
-
-    layers: Bend
-    seen: Training
-    driver: int | None
-
-    def missed(self, found: Match) -> Array:
-        """|r|^2 / (2 d + |r|^2) of each point, between 0 and 1: a point far out counts at most as one that is
-        not explained."""
-        return 1.0 - trust(found.residuals(self.seen.points, self.seen.gradients))
-
-    def matched(self, whitening: Whitening, tuning: Bending) -> Match:
-        return match(self.seen.points, self.seen.gradients, whitening, self.driver, tuning)
-
-    def again(self, found: Match, tuning: Bending) -> Match:
-        """Matched to all points, searched from an earlier match."""
-        return rematched(found, self.seen.points, self.seen.gradients, tuning)
-
-    def simplified(self, found: Match, tuning: Bending) -> Match | None:
-        """The match by a simple layer near that of another; None if there is none."""
-        return simplified(found, self.seen.points, self.seen.gradients, tuning)
-
-    def likelier(self, *found: Match) -> Match:
-        """The match that misses least."""
-        return min(found, key=lambda one: float(self.missed(one).mean()))
-
-    def held_out(self, found: Match, tuning: Bending) -> Array:
-        """`missed` by matches that do not know the point, each searched from one that knows all."""
-        missed = np.zeros(len(self.seen.points))
-        folds = np.arange(len(missed)) % tuning.folds
-        for fold in range(tuning.folds):
-            known = self.seen.where(np.flatnonzero(folds != fold))
-            without = rematched(found, known.points, known.gradients, tuning)
-            missed[folds == fold] = self.missed(without)[folds == fold]
-        return missed
-
-
 def better_bend(
     archive: Archive,
     whitening: Whitening,
@@ -119,14 +79,14 @@ def better_bend(
     """
     if not archive.has_gradient or not 1 < archive.dim <= tuning.most_dim:
         return None
-    straight = _latest(archive.straight(), tuning)
-    if len(straight.points) <= archive.dim + tuning.folds:
-        return None
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return _best(straight, archive.bend, kept, whitening, whitening if begun is None else begun, tuning, above)
-    except np.linalg.LinAlgError:
-        return None
+    found, few = None, archive.dim + tuning.folds
+    for straight in (_latest(_lowest(archive, tuning), tuning), _latest(_sloped(archive), tuning)):
+        # Where far points follow the same law they tell of it, too.
+        if found is None and len(straight.points) > few:
+            few = len(straight.points) + archive.dim
+            with suppress(np.linalg.LinAlgError), np.errstate(over="ignore", invalid="ignore"):
+                found = _best(straight, archive.bend, kept, whitening, begun or whitening, tuning, above)
+    return found
 
 
 def no_bend(
@@ -149,7 +109,7 @@ def no_bend(
     if archive.bend.layers == kept.layers:
         return None
     straight = _latest(_plausible(archive, height), tuning)
-    bent, plain = (_Candidate(one, _behind(straight, one), None) for one in (archive.bend, kept))
+    bent, plain = (Candidate(one, behind(straight, one), None) for one in (archive.bend, kept))
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             now = bent.held_out(_without_another(bent, whitening, begun, tuning), tuning)
@@ -160,7 +120,7 @@ def no_bend(
     return Bent(kept, found.whitening, kept) if (now < missed).mean() < tuning.everywhere else None
 
 
-def _without_another(current: _Candidate, whitening: Whitening, begun: Whitening, tuning: Bending) -> Match:
+def _without_another(current: Candidate, whitening: Whitening, begun: Whitening, tuning: Bending) -> Match:
     """The match of the current coordinates, with no layer more."""
     return current.likelier(current.matched(whitening, tuning), current.again(Match(None, begun), tuning))
 
@@ -175,23 +135,23 @@ def _best(
     above: float,
 ) -> Bent | None:
     """The same, from the points and gradients without a bend."""
-    current = _Candidate(bend, _behind(straight, bend), None)
+    current = Candidate(bend, behind(straight, bend), None)
     now = current.held_out(_without_another(current, whitening, begun, tuning), tuning)
     if not now.mean() > max(above, tuning.better / tuning.again_share):
         return None
-    bases = [_Candidate(kept, _behind(straight, kept), None)]
+    bases = [Candidate(kept, behind(straight, kept), None)]
     if not kept.layers:
-        bases += _centred(straight, tuning)
+        bases += centred(straight, tuning)
     if bend.layers != kept.layers:
         bases.append(current)
-    candidates = [one for base in bases for one in _by_driver(base, whitening, tuning)]
+    candidates = [one for base in bases for one in by_driver(base, whitening, tuning)]
     fitted = []
     for one in candidates:
         with suppress(np.linalg.LinAlgError):
             fitted.append((one, one.matched(whitening, tuning)))
     if bend.layers != kept.layers:
         under = Bend(bend.layers[:-1])
-        same = _Candidate(under, _behind(straight, under), bend.layers[-1].driver)
+        same = Candidate(under, behind(straight, under), bend.layers[-1].driver)
         fitted.append((same, same.again(Match(bend.layers[-1], begun), tuning)))
     fitted.sort(key=lambda pair: float(pair[0].missed(pair[1]).mean()))
     finalists = fitted[: tuning.finalists]
@@ -199,12 +159,13 @@ def _best(
     for one, found in finalists:
         with suppress(np.linalg.LinAlgError):
             if (near := one.simplified(found, tuning)) is not None:
-                simple.append((one, near))
+                simple.append(on_the_centre(one, near, straight, tuning))
     # Gradients that are held out are matched no better than with them.
     losses = [float(one.missed(found).mean()) for one, found in (*finalists, *simple)]
     if not np.nanmin([*losses, np.inf]) < tuning.again_share * now.mean() - tuning.better:
         return None
-    offered, simplest = (_by_losses(some, tuning)[:1] for some in (finalists, simple))
+    offered, simplest = (_by_losses(some, tuning) for some in (finalists, simple))
+    offered, simplest = offered[:1], _centred_first(simplest, tuning)[:1]
     # Of what explains the points about as well, a simple layer is right elsewhere, too.
     if simplest and not (offered and _clearly(offered[0][0], simplest[0][0], tuning.again_share, tuning)):
         offered = simplest + offered
@@ -225,7 +186,7 @@ def _taken(better: Bend, bend: Bend, missed: Array, now: Array, tuning: Bending)
     return again or bool((missed < now).mean() >= tuning.everywhere)
 
 
-def _by_losses(fitted: list[tuple[_Candidate, Match]], tuning: Bending) -> list[tuple[Array, _Candidate, Match]]:
+def _by_losses(fitted: list[tuple[Candidate, Match]], tuning: Bending) -> list[tuple[Array, Candidate, Match]]:
     """With losses of held-out gradients, the smallest first; without what fits no part of them."""
     found = []
     for one, each in fitted:
@@ -234,10 +195,16 @@ def _by_losses(fitted: list[tuple[_Candidate, Match]], tuning: Bending) -> list[
     return sorted(found, key=lambda triple: float(triple[0].mean()))
 
 
-def _centred(straight: Training, tuning: Bending) -> list[_Candidate]:
-    """Behind the centring of a hierarchy; none where gradients show no centre."""
-    layer = centring(straight.points, straight.gradients, tuning)
-    return [] if layer is None else [_Candidate(bend := Bend((layer,)), _behind(straight, bend), None)]
+def _centred_first(
+    ranked: list[tuple[Array, Candidate, Match]], tuning: Bending
+) -> list[tuple[Array, Candidate, Match]]:
+    """Of those that are not clearly worse than the best, first what scales the effects around a centre, then what has
+    fewer layers.
+
+    Near a centre of 0, effects and centre shrink together, as if all were scaled.
+    """
+    as_good = [one for one in ranked if not _clearly(ranked[0][0], one[0], tuning.share, tuning)]
+    return sorted(as_good, key=lambda one: (not one[1].scales_effects(one[2]), len(one[1].layers.layers)))
 
 
 def _clearly(missed: Array, now: Array, share: float, tuning: Bending) -> bool:
@@ -247,53 +214,39 @@ def _clearly(missed: Array, now: Array, share: float, tuning: Bending) -> bool:
     return bool(sure and missed.mean() < share * now.mean() - tuning.better)
 
 
-def _by_driver(base: _Candidate, whitening: Whitening, tuning: Bending) -> list[_Candidate]:
-    """Candidates with the drivers on which the residuals of a plain match depend most."""
-    dim = base.seen.points.shape[1]
-    order = np.arange(dim)
-    if dim > tuning.drivers:
-        plain = base.matched(whitening, tuning)
-        order = np.argsort(-_driven(plain, base.seen))[: tuning.drivers]
-    return [replace(base, driver=int(k)) for k in order]
-
-
-def _driven(plain: Match, seen: Training) -> Array:
-    """Share of the residuals that t^2 and t z_j explain, for each driver t, on average over the coordinates j: (d,)."""
-    z, slopes = plain.whitened(seen.points, seen.gradients)
-    weights = np.sqrt(trust(slopes - z))[:, None]
-    shares = np.zeros(seen.points.shape[1])
-    for k, x in enumerate(seen.points.T):
-        t = (x - x.mean()) / max(float(x.std()), float(np.finfo(float).tiny))
-        for j in range(len(shares)):
-            less = np.column_stack((np.ones(len(t)), t, z[:, j])) * weights
-            more = np.column_stack((less, weights * np.column_stack((t * t, t * z[:, j]))))
-            left = [_left(features, weights[:, 0] * slopes[:, j]) for features in (less, more)]
-            shares[k] += 1.0 - left[1] / max(left[0], float(np.finfo(float).tiny))
-    return shares
-
-
-def _left(features: Array, target: Array) -> float:
-    """Sum of squares that a linear regression leaves."""
-    return float(((target - features @ np.linalg.lstsq(features, target, rcond=None)[0]) ** 2).sum())
-
-
 def _latest(training: Training, tuning: Bending) -> Training:
-    """The latest points with gradients."""
-    usable = np.flatnonzero(np.isfinite(training.gradients).all(axis=1))
     most = tuning.points * max(1, training.points.shape[1] // 10)
-    return training.where(usable[-most:])
+    return training.where(np.arange(len(training.points))[-most:])
+
+
+def _lowest(archive: Archive, tuning: Bending) -> Training:
+    """Points with gradients that are not far above the lowest behind the bend, or the lowest ones if these are few.
+
+    Far up, gradients may follow another law, as those of a logistic regression are bounded.
+    """
+    sloped, heights = _heights(archive)
+    height = tuning.height[0] + tuning.height[1] * archive.dim
+    most = max(int((heights <= height).sum()), int(tuning.fewest * archive.dim) + tuning.folds)
+    return sloped.where(np.sort(np.argsort(heights, kind="stable")[:most]))
 
 
 def _plausible(archive: Archive, height: float) -> Training:
-    """Points without a bend that are at most so much above the lowest behind it; all, where these are few."""
+    """Those at most so much above the lowest behind the bend; all, where these are few."""
+    sloped, heights = _heights(archive)
+    near = np.flatnonzero(heights <= height)
+    return sloped.where(near) if len(near) > 2 * archive.dim else sloped
+
+
+def _heights(archive: Archive) -> tuple[Training, Array]:
+    """Points with gradients, and potentials behind the bend above the lowest: infinite off its range."""
+    sloped = _sloped(archive)
+    with np.errstate(over="ignore", invalid="ignore"):
+        heights = sloped.values - archive.bend.log_jacobians(archive.bend.inverse(sloped.points))
+    heights = np.where(np.isfinite(heights), heights, np.inf)
+    return sloped, heights - heights.min(initial=np.finfo(float).max)
+
+
+def _sloped(archive: Archive) -> Training:
+    """Points with gradients, without a bend."""
     straight = archive.straight()
-    heights = straight.values - archive.bend.log_jacobians(archive.bend.inverse(straight.points))
-    sloped = np.isfinite(straight.gradients).all(axis=1)
-    near = np.flatnonzero(sloped & (heights <= heights.min() + height))
-    return straight.where(near) if len(near) > 2 * archive.dim else straight
-
-
-def _behind(training: Training, bend: Bend) -> Training:
-    """Points and gradients in bent coordinates."""
-    points = bend.inverse(training.points)
-    return replace(training, points=points, gradients=-bend.pulled_back(-training.gradients, points))
+    return straight.where(np.flatnonzero(np.isfinite(straight.gradients).all(axis=1)))

@@ -1,5 +1,7 @@
 """The centre of a hierarchy, from gradients: along it, with what is centred on it, a potential hardly changes."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from rnshmc.inference.bend import SCALES, SHIFTS, Layer
@@ -33,6 +35,17 @@ def centring(points: Array, gradients: Array, tuning: Bending) -> Layer | None:
     shifts = np.zeros((SHIFTS, len(found)))
     shifts[1] = np.where(np.abs(found - near) < tuning.near, near, found)
     return Layer(c, 0.0, 1.0, shifts, np.zeros((SCALES, len(found))), np.ones(len(found)))
+
+
+def recentred(layer: Layer, c: int) -> Layer:
+    """The same centring on another centre: along the same combination a potential hardly changes.
+
+    Of effects around a mean, any one is a centre of the others and of the mean by that.
+    """
+    along = np.where(np.arange(layer.shifts.shape[1]) == layer.driver, 1.0, layer.shifts[1])
+    shifts = np.zeros(layer.shifts.shape)
+    shifts[1] = np.where(np.arange(len(along)) == c, 0.0, along / along[c])
+    return replace(layer, driver=c, shifts=shifts)
 
 
 def _by_others(slopes: Array, c: int) -> tuple[float, Array]:

@@ -1,5 +1,6 @@
 """Coordinates fitted by a match of gradients: where a posterior is standard normal in z, its gradient by z is z."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -73,12 +74,15 @@ def match(points: Array, gradients: Array, whitening: Whitening, driver: int | N
     return min(found, key=lambda one: float(losses(one.residuals(points, gradients)).sum()))
 
 
-def simplified(found: Match, points: Array, gradients: Array, tuning: Bending) -> Match | None:
+def simplified(
+    found: Match, points: Array, gradients: Array, effects: tuple[int, ...], tuning: Bending
+) -> Match | None:
     """Behind the simple layer that matches gradients best, of those near that of a match; None if there is none.
 
     The coordinates that a simple layer scales have one scale, exp(p x_k) with the driver x_k and a power p, and none is
     shifted: x_k is the logarithm of a scale, or of a variance. Where such a layer explains gradients it is right far
-    from all points, too, which slopes fitted one by one are not.
+    from all points, too, which slopes fitted one by one are not. They are those of the steepest slopes, or the effects
+    of a hierarchy that are centred before.
     """
     if found.layer is None:
         return None
@@ -86,22 +90,30 @@ def simplified(found: Match, points: Array, gradients: Array, tuning: Bending) -
     steepest = layer.scales[0, np.argmax(np.abs(layer.scales[0]))] / layer.width
     order = [j for j in np.argsort(-np.sign(steepest) * layer.scales[0]) if j != layer.driver]
     near = [power for power in tuning.powers if tuning.nearly * power > abs(steepest) > power / tuning.nearly]
-    for scaled in (order[:count] for count in range(1, len(order) + 1)):
+    groups = [order[:count] for count in range(1, len(order) + 1)]
+    if effects and layer.driver not in effects:
+        groups.append(list(effects))
+    for scaled in groups:
         for power in near:
-            scales = np.zeros(layer.scales.shape)
-            scales[0, scaled] = np.sign(steepest) * power
-            one = Layer(layer.driver, 0.0, 1.0, np.zeros(layer.shifts.shape), scales, layer.units)
+            one = scaling(layer, scaled, float(np.sign(steepest) * power))
             # exp(p x_k) of a large power overflows at points far out, where another power fits.
             with suppress(np.linalg.LinAlgError):
-                simple.append(_behind_given(one, points, gradients, tuning))
+                simple.append(behind_given(one, points, gradients, tuning))
     by_loss = [float(losses(one.residuals(points, gradients)).sum()) for one in simple]
     return simple[int(np.argmin(by_loss))] if simple else None
+
+
+def scaling(like: Layer, scaled: Sequence[int], power: float) -> Layer:
+    """The simple layer of the driver of another: it scales some coordinates, by exp(power x_k)."""
+    scales = np.zeros(like.scales.shape)
+    scales[0, list(scaled)] = power
+    return Layer(like.driver, 0.0, 1.0, np.zeros(like.shifts.shape), scales, like.units)
 
 
 def rematched(found: Match, points: Array, gradients: Array, tuning: Bending) -> Match:
     """A match of other points, searched from one that was found."""
     if found.given:
-        return _behind_given(found.layer, points, gradients, tuning)
+        return behind_given(found.layer, points, gradients, tuning)
     driver = None if found.layer is None else found.layer.driver
     layered = Layered.of(points, gradients, found.whitening, driver, tuning)
     if found.layer is None:
@@ -123,15 +135,24 @@ def _begun(layered: Layered, at: Array, tuning: Bending) -> Layered:
     In another one, the first steps leave that layer: of a centred hierarchy, the search then found no scale.
     """
     layer, *_ = layered.parts(at)
-    found = _behind_given(layer, layered.points, layered.gradients, replace(tuning, rounds=1))
+    found = behind_given(layer, layered.points, layered.gradients, replace(tuning, turns=1))
     return replace(layered, whitening=found.whitening)
 
 
-def _behind_given(layer: Layer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
+def coupling(found: Match) -> float:
+    """Sum of the squared partial correlations, behind a match, of each two coordinates that its layer scales."""
+    assert found.layer is not None
+    scaled = np.flatnonzero(found.layer.scales[0])
+    precision = (found.whitening.factor @ found.whitening.factor.T)[np.ix_(scaled, scaled)]
+    scales = np.sqrt(precision.diagonal())
+    return float((np.triu(precision / np.outer(scales, scales), 1) ** 2).sum())
+
+
+def behind_given(layer: Layer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
     """The whitening by the Hessian that gradients show behind a layer, begun from the spread of the points there."""
     y, _ = behind(layer, points, gradients)
     found = Match(layer, _by_spread(y, np.median(y, axis=0)), given=True)
-    for _ in range(tuning.rounds):
+    for _ in range(tuning.turns):
         found = replace(found, whitening=_turned(found, points, gradients, tuning))
     return found
 
