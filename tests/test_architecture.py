@@ -33,7 +33,7 @@ STAGES = (
 )
 # The same within `inference`.
 ROOMS = (
-    ("transforms", "tuning_chains", "tuning_result", "tuning_start"),
+    ("transforms", "tuning_bends", "tuning_chains", "tuning_result", "tuning_start"),
     ("bend",),
     ("tuning",),
     ("exact",),

@@ -6,17 +6,18 @@ A source is a paper, or the experiment that chose the number. "Benchmark" is
 
 on paper A's regressions and densities of known moments; what was tried is in docs/development/inference-tried.md. A
 number without a source was set once and not varied. The numbers of the stages before the surrogate are in
-`tuning_start`, those of Markov chains in `tuning_chains`, those of what comes out in `tuning_result`.
+`tuning_start`, those of bent coordinates in `tuning_bends`, those of Markov chains in `tuning_chains`, those of what
+comes out in `tuning_result`.
 """
 
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from rnshmc.inference.tuning_bends import Bending
 from rnshmc.inference.tuning_chains import AdaptedHMC, Ensemble, Teaching, Trajectories
 from rnshmc.inference.tuning_result import Judging, Modes, Resampling
 from rnshmc.inference.tuning_start import (
-    Bending,
     Curvatures,
     Descent,
     Differences,

@@ -11,7 +11,7 @@ from rnshmc.inference.surrogate.centring import centring, recentred
 from rnshmc.inference.surrogate.layered import trust
 from rnshmc.inference.surrogate.matching import Match, behind_given, coupling, match, rematched, scaling, simplified
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning_start import Bending
+from rnshmc.inference.tuning_bends import Bending
 from rnshmc.types import Array
 
 
@@ -73,7 +73,7 @@ def centred(straight: Training, tuning: Bending) -> list[Candidate]:
 
 
 def on_the_centre(one: Candidate, found: Match, straight: Training, tuning: Bending) -> tuple[Candidate, Match]:
-    """A simple match of effects, behind the centre that couples them least of those that explain as much.
+    """A simple match of effects; behind another centre, if that explains as much and hardly couples them.
 
     Gradients show what has a common centre, but not which of it is the centre: where the effects are small, each is
     one of the others. Only around their mean they are independent.
@@ -89,9 +89,11 @@ def on_the_centre(one: Candidate, found: Match, straight: Training, tuning: Bend
             simple = scaling(found.layer, other.effects, power)
             with suppress(np.linalg.LinAlgError):
                 tried.append((other, behind_given(simple, other.seen.points, other.seen.gradients, tuning)))
-    missed = [float(each.missed(its).mean()) for each, its in tried]
+    # Far out a layer may overflow.
+    missed = [float(np.nan_to_num(each.missed(its).mean(), nan=np.inf)) for each, its in tried]
     as_good = [pair for pair, each in zip(tried, missed, strict=True) if each <= min(missed) + tuning.better]
-    return min(as_good, key=lambda pair: coupling(pair[1]))
+    least = min(as_good, key=lambda pair: coupling(pair[1]))
+    return least if coupling(least[1]) < tuning.coupled else tried[0]
 
 
 def by_driver(base: Candidate, whitening: Whitening, tuning: Bending) -> list[Candidate]:
