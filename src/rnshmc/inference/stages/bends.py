@@ -80,7 +80,8 @@ def better_bend(
     if not archive.has_gradient or not 1 < archive.dim <= tuning.most_dim:
         return None
     found, few = None, archive.dim + tuning.folds
-    for straight in (_latest(_lowest(archive, tuning), tuning), _latest(_sloped(archive), tuning)):
+    sloped, heights = _heights(archive)
+    for straight in (_latest(_lowest(sloped, heights, tuning), tuning), _latest(sloped, tuning)):
         # Where far points follow the same law they tell of it, too.
         if found is None and len(straight.points) > few:
             few = len(straight.points) + archive.dim
@@ -215,18 +216,19 @@ def _clearly(missed: Array, now: Array, share: float, tuning: Bending) -> bool:
 
 
 def _latest(training: Training, tuning: Bending) -> Training:
+    """As many as are matched."""
     most = tuning.points * max(1, training.points.shape[1] // 10)
     return training.where(np.arange(len(training.points))[-most:])
 
 
-def _lowest(archive: Archive, tuning: Bending) -> Training:
-    """Points with gradients that are not far above the lowest behind the bend, or the lowest ones if these are few.
+def _lowest(sloped: Training, heights: Array, tuning: Bending) -> Training:
+    """Points that are not far above the lowest behind the bend, or the lowest ones if these are few.
 
     Far up, gradients may follow another law, as those of a logistic regression are bounded.
     """
-    sloped, heights = _heights(archive)
-    height = tuning.height[0] + tuning.height[1] * archive.dim
-    most = max(int((heights <= height).sum()), int(tuning.fewest * archive.dim) + tuning.folds)
+    dim = sloped.points.shape[1]
+    height = tuning.height[0] + tuning.height[1] * dim
+    most = max(int((heights <= height).sum()), int(tuning.fewest * dim) + tuning.folds)
     return sloped.where(np.sort(np.argsort(heights, kind="stable")[:most]))
 
 
@@ -238,15 +240,10 @@ def _plausible(archive: Archive, height: float) -> Training:
 
 
 def _heights(archive: Archive) -> tuple[Training, Array]:
-    """Points with gradients, and potentials behind the bend above the lowest: infinite off its range."""
-    sloped = _sloped(archive)
+    """Points with gradients, without a bend, and potentials behind it above the lowest: infinite off its range."""
+    straight = archive.straight()
+    sloped = straight.where(np.flatnonzero(np.isfinite(straight.gradients).all(axis=1)))
     with np.errstate(over="ignore", invalid="ignore"):
         heights = sloped.values - archive.bend.log_jacobians(archive.bend.inverse(sloped.points))
     heights = np.where(np.isfinite(heights), heights, np.inf)
     return sloped, heights - heights.min(initial=np.finfo(float).max)
-
-
-def _sloped(archive: Archive) -> Training:
-    """Points with gradients, without a bend."""
-    straight = archive.straight()
-    return straight.where(np.flatnonzero(np.isfinite(straight.gradients).all(axis=1)))
