@@ -19,6 +19,7 @@ from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.stages.correction import (
     Checked,
     check,
+    choose,
     draw_surrogate,
     largest_rhat,
     metropolis,
@@ -28,6 +29,7 @@ from rnshmc.inference.stages.descent import far_below
 from rnshmc.inference.stages.noise import measure_noise
 from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.training import Trained, train
+from rnshmc.inference.surrogate.influence import Influence
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.tails import Tails
 from rnshmc.inference.surrogate.weights import smoothed
@@ -173,7 +175,10 @@ def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Foun
         for checked in islice(rounds, 1) if apart else rounds:
             found = replace(found, checked=checked)
             yield found
-        found = _corrected(job, found, trained, drawn, checked)
+        chosen = (
+            None if apart else choose(archive, posterior, drawn, checked, job.rng, job.tuning.correction, aim=job.aim)
+        )
+        found = _corrected(job, found, trained, drawn, checked, chosen)
     yield replace(found, method="surrogate", reason="the surrogate is close to the posterior")
 
 
@@ -211,14 +216,21 @@ def _unfinished(job: Job, found: Found, trained: Trained) -> Found:
     return _corrected(job, found, trained, drawn, checked)
 
 
-def _corrected(job: Job, found: Found, trained: Trained, drawn: Array, checked: Checked) -> Found:
+def _corrected(
+    job: Job,
+    found: Found,
+    trained: Trained,
+    drawn: Array,
+    checked: Checked,
+    chosen: tuple[Influence, Checked] | None = None,
+) -> Found:
     posterior, process = trained.posterior, job.tuning.process
     behind = without_density(job.archive, posterior, drawn, job.tuning.correction, found.early)
     tails = trained.tails.joined(_excess(behind, len(checked.values)))
     if job.archive.served(job.tuning.training.fewest) and np.isnan(job.archive.surrogate_error):
         surrogate = unchecked(job.archive, trained, drawn, job.rng, job.tuning, aim=job.aim)
     else:
-        surrogate = corrected_by(posterior, drawn, checked, tails, job.rng, process, aim=job.aim)
+        surrogate = corrected_by(posterior, drawn, checked, tails, job.rng, process, aim=job.aim, chosen=chosen)
     evidence = _evidence(job, trained.posterior, drawn, checked, tails)
     exact = metropolis(checked, job.rng, job.tuning.correction)
     return replace(found, surrogate=surrogate, log_evidence=evidence, exact=exact, beyond=len(behind))

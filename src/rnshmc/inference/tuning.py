@@ -208,6 +208,10 @@ class Correction:
     factor: int = 2
     """Growth of the number of exact values in a round."""
     rounds: int = 5
+    influential: int = 16
+    """Exact values in a round at draws chosen for their influence on variances, where tails are long."""
+    small: float = 0.25
+    """Variance that these leave to variances, in units of that aimed at, at which they end."""
     refining: int = 16
     """Runs between two fits to all runs of a forward model. Not varied."""
     left: float = 0.8

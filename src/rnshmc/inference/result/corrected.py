@@ -7,9 +7,10 @@ import numpy as np
 
 from rnshmc.inference.result.estimates import Estimate, Moments, spread
 from rnshmc.inference.result.long_tails import excess_variance
+from rnshmc.inference.surrogate.influence import Chosen
 from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.tails import Tails
-from rnshmc.inference.surrogate.weights import Weights, zero_variance
+from rnshmc.inference.surrogate.weights import Weights, measured_shift, zero_variance
 from rnshmc.types import Array
 
 GROSS = 3.0
@@ -42,6 +43,8 @@ class Corrected(Moments):
         None where the checked draws are of the surrogate and it was not fitted to them. Else they are of an earlier
         one, and these are their importance weights of mean 1, shape (m,), to this one. It is fitted to all of them;
         in ``differences`` and here, V at each draw is without the run there.
+    chosen
+        More draws of it with exact values, where a few in a long tail decide a variance; None: there are none.
     mixed
         Whether the chains behind ``draws`` agree. If not, there are no standard errors.
     left_out
@@ -57,6 +60,7 @@ class Corrected(Moments):
     tails: Tails
     aim: float
     base: Array | None = None
+    chosen: Chosen | None = None
     mixed: bool = True
     left_out: int = 0
 
@@ -66,12 +70,13 @@ class Corrected(Moments):
             mean of f over draws of the surrogate + c
 
         c = E_U f - E_V f has a prior by the process of U - V, and is measured by the mean of (w - 1) (f - that mean)
-        over the checked draws; the two are combined by their variances. The variance of the measurement is no less than
-        the process expects, because draws of which none is in a tail do not show it. The standard error includes the
-        error of c, that of the mean over draws of the surrogate, by the spread of the means of its chains and what
-        these lack of a long tail (`excess_variance`), and what tails may lack (`Tails.shift`). The variance of c by the
-        process counts as at least that of a mean of ``aim`` draws. Where the process expects a mean square of c above
-        the variance of f, the c that it expects is shrunk by their ratio; its error stays.
+        over the checked draws, and those chosen for their influence, in place of as many of the former (`Chosen`); the
+        two are combined by their variances. The variance of the measurement is no less than the process expects,
+        because draws of which none is in a tail do not show it. The standard error includes the error of c, that of the
+        mean over draws of the surrogate, by the spread of the means of its chains and what these lack of a long tail
+        (`excess_variance`), and what tails may lack (`Tails.shift`). The variance of c by the process counts as at
+        least that of a mean of ``aim`` draws. Where the process expects a mean square of c above the variance of f, the
+        c that it expects is shrunk by their ratio; its error stays.
 
         Where the squares of measured minus expected c exceed both variances, on average over the functions, the
         variance of the process is raised by the difference (empirical Bayes). Functions of one scale therefore belong
@@ -89,7 +94,8 @@ class Corrected(Moments):
         plain = np.asarray(function(self.draws))
         by_chain = plain.reshape(self.chains, -1, *plain.shape[1:]).mean(axis=1)
         mean = by_chain.mean(axis=0)
-        expected, spread, excess = self.paths.shift(np.asarray(function(self.paths.points)) - mean)
+        at_paths = None if self.chosen is None else self.chosen.at_paths
+        expected, spread, excess = self.paths.shift(np.asarray(function(self.paths.points)) - mean, at_paths)
         # The process expects third derivatives in all directions alike. Where they line up, means shift by far more.
         spread = np.maximum(spread, plain.var(axis=0) / self.aim)
         # A process that expects more, or leaves more open, than a standard deviation of f knows nothing of its mean.
@@ -99,8 +105,8 @@ class Corrected(Moments):
         if len(self.checked) > 1 and np.isfinite(self.differences).any():
             # Of what has no density the process knows nothing: it shifts a mean by so many standard deviations at most.
             spread = spread + plain.var(axis=0) * zero_variance(self.differences)
-            measured, noise = self._measured(np.asarray(function(self.checked)) - mean)
-            noise = np.maximum(noise, excess / len(self.checked))
+            measured, noise = measured_shift(*self._weighing(), np.asarray(function(self._measuring)) - mean)
+            noise = np.maximum(noise, excess / len(self._measuring))
             if self.base is not None:
                 # A few dozen draws may show one function a small variance by chance.
                 noise = np.maximum(noise, noise.mean())
@@ -145,9 +151,9 @@ class Corrected(Moments):
             return np.stack((z, (z**2 - 1.0) / np.sqrt(2.0)), axis=-1)
 
         _, spread, excess = self.paths.shift(moments(self.paths.points).reshape(len(self.paths.points), -1))
-        _, noise = self._measured(moments(self.checked).reshape(len(self.checked), -1))
+        _, noise = measured_shift(*self._weighing(), moments(self._measuring).reshape(len(self._measuring), -1))
         spread = spread + zero_variance(self.differences)
-        left = np.minimum(spread, np.maximum(noise, excess / max(len(self.checked), 1)))
+        left = np.minimum(spread, np.maximum(noise, excess / max(len(self._measuring), 1)))
         return float(left.reshape(-1, 2).mean(axis=0).max())
 
     @property
@@ -179,6 +185,7 @@ class Corrected(Moments):
             checked=moved(self.checked),
             paths=replace(self.paths, points=moved(self.paths.points)),
             tails=replace(self.tails, points=moved(self.tails.points)),
+            chosen=self.chosen and replace(self.chosen, points=moved(self.chosen.points)),
         )
 
     @property
@@ -186,14 +193,13 @@ class Corrected(Moments):
         """Standard deviations of the coordinates over draws of the surrogate."""
         return spread(self.draws)
 
-    def _measured(self, centred: Array) -> tuple[Array, Array]:
-        """Mean of (w - 1) f over the checked draws, and its variance, to first order: the mean of w is random, too."""
-        weights = self.exact_weights.reshape((-1,) + (1,) * (centred.ndim - 1))
-        mean = (weights * centred).mean(axis=0)
-        if self.base is not None:
-            base = self.base.reshape(weights.shape)
-            plain = (base * centred).mean(axis=0)
-            terms = weights * (centred - mean) - base * (centred - plain)
-            return mean - plain, terms.var(axis=0, ddof=1) / len(terms)
-        terms = weights * (centred - mean) - centred
-        return mean - centred.mean(axis=0), terms.var(axis=0, ddof=1) / len(terms)
+    @property
+    def _measuring(self) -> Array:
+        """Draws of which (w - 1) f is averaged."""
+        return self.checked if self.chosen is None else np.concatenate((self.checked, self.chosen.points))
+
+    def _weighing(self) -> tuple[Array, Array]:
+        """Their importance weights to the exact density and to the surrogate, the former of mean 1."""
+        if self.chosen is None:
+            return self.exact_weights, np.ones(len(self.checked)) if self.base is None else self.base
+        return self.chosen.weights(self.weights), self.chosen.base

@@ -9,6 +9,7 @@ from rnshmc.errors import FitError
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.influence import Chosen, Influence
 from rnshmc.inference.surrogate.paths import draw_paths, inflation
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.tails import Tails
@@ -27,11 +28,13 @@ def corrected_by(
     *,
     aim: float,
     doubt: float = 1.0,
+    chosen: tuple[Influence, Checked] | None = None,
 ) -> Corrected:
     """Ingredients of corrected expectations, from draws of the surrogate in x, (chains, n, d), and exact values.
 
     Points of zero density, and those where the evaluation failed, have weight 0. ``doubt`` is a factor on the variance
-    of the process.
+    of the process. ``chosen`` are draws
+    of the surrogate in proportion to an influence.
 
     Raises
     ------
@@ -44,7 +47,14 @@ def corrected_by(
             posterior, _ends(posterior, draws), rng, tuning, checked=points, differences=differences, doubt=doubt
         )
     chains, _, dim = draws.shape
-    return Corrected(draws.reshape(-1, dim), points, differences, smoothed(-differences), paths, chains, tails, aim)
+    weights, more = smoothed(-differences), chosen and _chosen(*chosen, points, paths.points)
+    return Corrected(draws.reshape(-1, dim), points, differences, weights, paths, chains, tails, aim, chosen=more)
+
+
+def _chosen(influence: Influence, chosen: Checked, checked: Array, paths: Array) -> Chosen:
+    counts = len(checked), len(chosen.points)
+    base, at_paths = (influence.base(x, *counts) for x in (np.concatenate((checked, chosen.points)), paths))
+    return Chosen(chosen.points, chosen.differences, base, at_paths)
 
 
 def cross_fitted(

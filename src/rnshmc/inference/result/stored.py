@@ -18,6 +18,7 @@ from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.outcome import ModeFound, Outcome
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.walls import Wall
+from rnshmc.inference.surrogate.influence import Chosen
 from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.tails import Tails
 from rnshmc.inference.surrogate.weights import Weights
@@ -30,6 +31,7 @@ KINDS = {
     for kind in (
         Bend,
         Checked,
+        Chosen,
         Corrected,
         Estimate,
         Layer,

@@ -11,6 +11,7 @@ from rnshmc.diagnostics.summary import MIN_DRAWS, rhats
 from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.decision import checks_for
+from rnshmc.inference.surrogate.influence import Influence
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains
 from rnshmc.inference.surrogate.weights import smoothed, weight_variance
 from rnshmc.inference.tuning import Correction, Tuning
@@ -178,6 +179,43 @@ def checked_at(archive: Archive, posterior: SurrogatePosterior, points: Array) -
     values = np.array([one.value for one in found])
     failed = np.array([one.failure is not None for one in found])
     return Checked(points, values, values - posterior.values(points), failed)
+
+
+def choose(
+    archive: Archive,
+    posterior: SurrogatePosterior,
+    draws: Array,
+    checked: Checked,
+    rng: np.random.Generator,
+    tuning: Correction,
+    *,
+    aim: float,
+) -> tuple[Influence, Checked] | None:
+    """Exact values at draws (chains, n, d) that decide variances where tails are long; None where none is.
+
+    A few dozen draws of the surrogate have none of them, and look alike whatever it does there. They are chosen in
+    rounds, until they leave variances errors that are small beside those of ``aim`` draws.
+
+    Raises
+    ------
+    BudgetSpent
+        When the budget ends.
+    """
+    rows = draws.reshape(-1, draws.shape[-1])
+    influence = Influence.over(rows, archive.bend.forward)
+    weights = smoothed(-checked.differences)
+    if not influence.long or not weights.efficiency > tuning.least_efficiency:
+        return None
+    shares = influence.at(rows)
+    most = min(tuning.influential * tuning.rounds, np.count_nonzero(shares))
+    order = rows[rng.choice(len(rows), most, replace=False, p=shares / shares.sum())]
+    chosen = Checked.none(archive.dim)
+    while len(chosen.values) < len(order):
+        points = order[len(chosen.values) :][: tuning.influential]
+        chosen = chosen.joined(checked_at(archive, posterior, points))
+        if influence.noise(checked.points, weights, chosen.points, chosen.differences) * aim <= tuning.small:
+            break
+    return influence, chosen
 
 
 def _needed(checked: Checked, aim: float, variance: float, tuning: Tuning, *, edged: bool) -> int:

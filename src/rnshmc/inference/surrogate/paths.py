@@ -33,23 +33,26 @@ class Paths:
     weights: Array
     by_path: Array
 
-    def shift(self, values: Array) -> tuple[Array, Array, Array]:
+    def shift(self, values: Array, base: Array | None = None) -> tuple[Array, Array, Array]:
         """The law of E_U f - E_V f over the paths, for functions of mean 0 over the surrogate.
 
         Parameters
         ----------
         values
             f at the points, shape (m,) or (m, k).
+        base
+            Importance weights there of what exact values are at, to the surrogate, (m,); None: at its own draws.
 
         Returns
         -------
         tuple of Array
             Its median; its variance, by the central 95%, for ratios of densities have long tails; and the expected
-            variance of (w - 1) f over draws of the surrogate, w their importance weight. A sample of draws without one
+            variance of (w - 1) f over what exact values are at, w the importance weight. A sample of draws without one
             in the tail shows a smaller one.
         """
         low, middle, high = np.quantile(self.by_path @ values, NORMAL, axis=0)
-        squared = (self.weights * (values**2).T).T
+        drawn_at = self.weights if base is None else self.weights * base
+        squared = (drawn_at * (values**2).T).T
         # Where a weight is zero, or its inverse squared overflows, no draw of the surrogate is.
         drawn = self.weights > np.finfo(float).eps ** 2
         ratios = np.divide(self.by_path, self.weights, out=np.ones(self.by_path.shape), where=drawn)

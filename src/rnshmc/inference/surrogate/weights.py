@@ -87,6 +87,22 @@ def weight_variance(differences: Array) -> float:
     return float(((weights - 1.0) ** 2).sum() / (len(weights) - 1))
 
 
+def measured_shift(weights: Array, base: Array, centred: Array) -> tuple[Array, Array]:
+    """Mean of (w - 1) f over draws, and its variance, to first order: the mean of w is random, too.
+
+    Parameters
+    ----------
+    weights, base
+        Importance weights to the exact density and to the surrogate, each of mean 1, (m,).
+    centred
+        f less its mean over the surrogate, (m, ...).
+    """
+    weights, base = (one.reshape((-1,) + (1,) * (centred.ndim - 1)) for one in (weights, base))
+    mean, plain = (weights * centred).mean(axis=0), (base * centred).mean(axis=0)
+    terms = weights * (centred - mean) - base * (centred - plain)
+    return mean - plain, terms.var(axis=0, ddof=1) / len(terms)
+
+
 def zero_variance(differences: Array) -> float:
     """Variance of the weights over their squared mean that those of draws without density, zero, add."""
     share = float(np.mean(~np.isfinite(differences))) if len(differences) else 0.0

@@ -1,0 +1,94 @@
+"""Variances that a few draws in a long tail decide."""
+
+import numpy as np
+from peers.known_laws import Student
+from scipy.special import logsumexp
+from scipy.stats import norm
+
+import rnshmc
+from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.surrogate.influence import Chosen, Influence
+from rnshmc.inference.surrogate.paths import Paths
+from rnshmc.inference.surrogate.tails import no_tails
+from rnshmc.inference.surrogate.weights import smoothed
+from rnshmc.random import stream
+from rnshmc.types import Array
+
+CHECKED, CHOSEN = 50, 16
+SHARE, FAR = 0.01, 6.0
+"""Of the surrogate's mass in a wide component, and its standard deviation; the posterior is N(0, 1)."""
+
+
+def too_wide(rng: np.random.Generator, count: int) -> Array:
+    """Draws (count, 1) of a surrogate whose variance is 1.35 for 1, by one draw in a hundred."""
+    return (np.where(rng.uniform(size=count) < SHARE, FAR, 1.0) * rng.standard_normal(count))[:, None]
+
+
+def differences(x: Array) -> Array:
+    """U - V there, up to a constant."""
+    parts = np.stack((norm.logpdf(x[:, 0]), norm.logpdf(x[:, 0], scale=FAR)))
+    weights = np.array([[1.0 - SHARE], [SHARE]])
+    return np.asarray(logsumexp(parts, axis=0, b=weights) - norm.logpdf(x[:, 0]))
+
+
+def errors(*, chosen: bool) -> Array:
+    """Of the corrected variance, over 200 sets of draws; the process knows nothing."""
+    rng, found = stream(1, "influence"), np.empty(200)
+    for r in range(len(found)):
+        draws, checked = too_wide(rng, 6400), too_wide(rng, CHECKED)
+        paths = Paths(draws[:640], np.full(640, 1 / 640), np.full((9, 640), 1 / 640))
+        more = choice(draws, checked, paths, rng) if chosen else None
+        weights = smoothed(-differences(checked))
+        variance = Corrected(
+            draws, checked, differences(checked), weights, paths, 128, no_tails(1), aim=1000.0, chosen=more
+        ).variance()
+        found[r] = variance.value[0] - 1.0
+    return found
+
+
+def choice(draws: Array, checked: Array, paths: Paths, rng: np.random.Generator) -> Chosen:
+    """Some of the draws by their influence."""
+    influence = Influence.over(draws, lambda x: x)
+    shares = influence.at(draws)
+    points = draws[rng.choice(len(draws), CHOSEN, replace=False, p=shares / shares.sum())]
+    both = np.concatenate((checked, points))
+    base = influence.base(both, CHECKED, CHOSEN)
+    return Chosen(points, differences(points), base, influence.base(paths.points, CHECKED, CHOSEN))
+
+
+def test_draws_chosen_by_their_influence_show_a_tail_that_is_too_heavy() -> None:
+    """Of 50 draws most have one in the tail or none: the variance stays too large by a third of what it is."""
+    found, alone = errors(chosen=True), errors(chosen=False)
+    assert np.abs(found).mean() < np.abs(alone).mean() / 3.0
+    assert np.median(alone) > 0.25
+    assert np.abs(found.mean()) < 0.1
+
+
+def test_weights_of_checked_and_chosen_draws_are_those_to_the_surrogate() -> None:
+    """Weighted means of 1 and of x^2 are the surrogate's, within four standard errors."""
+    rng = stream(2, "influence")
+    draws = too_wide(rng, 25600)
+    paths = Paths(draws[:9], np.full(9, 1 / 9), np.full((9, 9), 1 / 9))
+    found = []
+    for _ in range(400):
+        checked = draws[rng.choice(len(draws), CHECKED)]
+        chosen = choice(draws, checked, paths, rng)
+        both = np.concatenate((checked, chosen.points))[:, 0]
+        found.append([chosen.base.mean(), (chosen.base * both**2).mean()])
+    errors = np.mean(found, axis=0) - np.array([1.0, (draws**2).mean()])
+    assert (np.abs(errors) < 4.0 * np.std(found, axis=0) / np.sqrt(len(found))).all()
+
+
+def test_draws_are_chosen_where_tails_are_long_alone() -> None:
+    """A normal posterior pays nothing."""
+    long = rnshmc.sample(Student(), np.zeros(3), seed=1, progress_bar=False).outcome.surrogate
+    assert isinstance(long, Corrected)
+    assert long.chosen is not None
+    assert len(long.chosen.points) > 0
+
+    def value(x: Array) -> float:
+        return float(-0.5 * x @ x)
+
+    normal = rnshmc.sample(value, np.zeros(3), gradient=lambda x: -x, seed=1, progress_bar=False).outcome.surrogate
+    assert isinstance(normal, Corrected)
+    assert normal.chosen is None
