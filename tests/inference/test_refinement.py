@@ -8,7 +8,7 @@ from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.stages.decision import Decision, Tally, decide
 from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.tails import Tails, doubt
-from rnshmc.inference.surrogate.weights import smoothed
+from rnshmc.inference.surrogate.weights import measured_shift, smoothed
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array
@@ -72,7 +72,7 @@ def test_a_surrogate_that_predicts_all_left_out_runs_is_not_corrected() -> None:
     base = smoothed(checked[:, 0]).weights
     surrogate = crossed(draws, checked, np.zeros(50), base)
     np.testing.assert_allclose(surrogate.mean().value, draws.mean(axis=0), rtol=0, atol=1e-12)
-    measured, noise = surrogate._measured(checked)
+    measured, noise = measured_shift(*surrogate.measuring_weights(), checked)
     np.testing.assert_allclose([measured, noise], 0.0, rtol=0, atol=1e-12)
 
 
@@ -125,7 +125,7 @@ def test_open_moments_are_the_smaller_of_what_the_process_and_the_draws_leave_op
     assert crossed(draws, checked, differences, np.ones(100)).open_moments < 1e-30
     rough = np.exp(0.1 * rng.standard_normal((9, 1)) * draws[:640, 0])
     vague = crossed(draws, checked, differences, np.ones(100), rough / rough.sum(axis=1, keepdims=True))
-    _, noise = vague._measured(np.column_stack((checked, (checked**2 - 1.0) / np.sqrt(2.0))))
+    _, noise = measured_shift(*vague.measuring_weights(), np.column_stack((checked, (checked**2 - 1.0) / np.sqrt(2.0))))
     assert 1e-4 < vague.open_moments < 2.0 * noise.max()
 
 

@@ -105,8 +105,8 @@ class Corrected(Moments):
         if len(self.checked) > 1 and np.isfinite(self.differences).any():
             # Of what has no density the process knows nothing: it shifts a mean by so many standard deviations at most.
             spread = spread + plain.var(axis=0) * zero_variance(self.differences)
-            measured, noise = measured_shift(*self._weighing(), np.asarray(function(self._measuring)) - mean)
-            noise = np.maximum(noise, excess / len(self._measuring))
+            measured, noise = measured_shift(*self.measuring_weights(), np.asarray(function(self.measuring)) - mean)
+            noise = np.maximum(noise, excess / len(self.measuring))
             if self.base is not None:
                 # A few dozen draws may show one function a small variance by chance.
                 noise = np.maximum(noise, noise.mean())
@@ -151,9 +151,9 @@ class Corrected(Moments):
             return np.stack((z, (z**2 - 1.0) / np.sqrt(2.0)), axis=-1)
 
         _, spread, excess = self.paths.shift(moments(self.paths.points).reshape(len(self.paths.points), -1))
-        _, noise = measured_shift(*self._weighing(), moments(self._measuring).reshape(len(self._measuring), -1))
+        _, noise = measured_shift(*self.measuring_weights(), moments(self.measuring).reshape(len(self.measuring), -1))
         spread = spread + zero_variance(self.differences)
-        left = np.minimum(spread, np.maximum(noise, excess / max(len(self._measuring), 1)))
+        left = np.minimum(spread, np.maximum(noise, excess / max(len(self.measuring), 1)))
         return float(left.reshape(-1, 2).mean(axis=0).max())
 
     @property
@@ -194,11 +194,11 @@ class Corrected(Moments):
         return spread(self.draws)
 
     @property
-    def _measuring(self) -> Array:
+    def measuring(self) -> Array:
         """Draws of which (w - 1) f is averaged."""
         return self.checked if self.chosen is None else np.concatenate((self.checked, self.chosen.points))
 
-    def _weighing(self) -> tuple[Array, Array]:
+    def measuring_weights(self) -> tuple[Array, Array]:
         """Their importance weights to the exact density and to the surrogate, the former of mean 1."""
         if self.chosen is None:
             return self.exact_weights, np.ones(len(self.checked)) if self.base is None else self.base

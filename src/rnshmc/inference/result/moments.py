@@ -39,7 +39,7 @@ def finite_columns(drawn: Drawn) -> npt.NDArray[np.bool_]:
     if isinstance(drawn, Mixture):
         return np.asarray(np.all([finite_columns(part) for part in drawn.parts], axis=0))
     if isinstance(drawn, Corrected):
-        parts = (drawn.draws, drawn.checked, drawn.paths.points, drawn.tails.points)
+        parts = (drawn.draws, drawn.measuring, drawn.paths.points, drawn.tails.points)
         return np.asarray(np.all([np.isfinite(part).all(axis=0) for part in parts], axis=0))
     return np.asarray(np.isfinite(drawn).all(axis=(0, 1)))
 
