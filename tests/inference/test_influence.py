@@ -21,7 +21,7 @@ SHARE, FAR = 0.01, 6.0
 
 def too_wide(rng: np.random.Generator, count: int) -> Array:
     """Draws (count, 1) of a surrogate whose variance is 1.35 for 1, by one draw in a hundred."""
-    return (np.where(rng.uniform(size=count) < SHARE, FAR, 1.0) * rng.standard_normal(count))[:, None]
+    return np.asarray(np.where(rng.uniform(size=count) < SHARE, FAR, 1.0) * rng.standard_normal(count))[:, None]
 
 
 def differences(x: Array) -> Array:
