@@ -21,7 +21,8 @@ from peers.problems import NAMES, Problem, UnconstrainedGarch, make_problem
 from peers.reference import enough, read, write
 from peers.remote import serve
 from peers.run import run
-from peers.table import DESCRIPTIONS, page
+from peers.stan_programs import stan_programs
+from peers.table import DESCRIPTIONS, page, read_rows, write_runs
 from scipy.signal import lfilter
 
 from rnshmc.errors import DataError, NumericalError, ParameterError
@@ -292,6 +293,16 @@ def test_the_page_tells_how_units_grow_with_the_dimension(tmp_path: Path) -> Non
     assert rows[0].startswith("| bank | 25 | 1 | 150 | 6.0 | 2 s |")
     assert rows[1].startswith("| lr_300 | 300 | 3 | 900 (1500) | 3.0 | 2 s |")
     assert growth(runs[3:], {"bank": 25}, "growth.png", "snakemake", overheads) == ""
+
+
+def test_the_page_has_the_posteriors_of_posteriordb_that_its_own_workflow_ran(tmp_path: Path) -> None:
+    ours = [replace(of_dimension("garch11", seed, 500.0 + seed), peer="rnshmc") for seed in (1, 2, 3)]
+    other = replace(ours[0], peer="nutpie_low_rank", units_mean=9000.0, units_variance=8000.0)
+    table = tmp_path / "posteriordb.csv"
+    write_runs(table, [*ours, other])
+    section = stan_programs(read_rows(table), "snakemake")
+    assert "| garch11 | 502 (503) | 9000 | not run | 2 s |" in section
+    assert stan_programs(read_rows(tmp_path / "missing.csv"), "snakemake") == ""
 
 
 def test_the_figure_of_dimensions_has_each_seed_and_the_medians() -> None:

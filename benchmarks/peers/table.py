@@ -14,6 +14,7 @@ from peers.growth import draw, growth
 from peers.judge import Verdict, judge
 from peers.reference import read
 from peers.run import PEERS
+from peers.stan_programs import stan_programs
 from peers.wording import count, machine, median, seconds, spread, versions
 
 OURS = ("rnshmc_gradient", "rnshmc_values")
@@ -78,17 +79,21 @@ def verdicts(results: Path, references: Path) -> list[Verdict]:
 
 def kept(table: Path, runs: Sequence[Verdict]) -> list[Verdict]:
     """Rows that the table has already, of peers on problems that have no run among ``runs``."""
+    anew = {(run.peer, run.problem) for run in runs}
+    return [row for row in read_rows(table) if (row.peer, row.problem) not in anew]
+
+
+def read_rows(table: Path) -> list[Verdict]:
+    """Rows of a table that `write_runs` wrote; none where there is no such file."""
     if not table.exists():
         return []
-    anew = {(run.peer, run.problem) for run in runs}
     types = get_type_hints(Verdict)
 
     def typed(key: str, entry: str) -> Any:
         return entry == "True" if types[key] is bool else types[key](entry)
 
     with table.open(newline="") as file:
-        rows = [Verdict(**{key: typed(key, entry) for key, entry in row.items()}) for row in csv.DictReader(file)]
-    return [row for row in rows if (row.peer, row.problem) not in anew]
+        return [Verdict(**{key: typed(key, entry) for key, entry in row.items()}) for row in csv.DictReader(file)]
 
 
 def write_runs(path: Path, runs: Sequence[Verdict]) -> None:
@@ -113,11 +118,12 @@ def page(
     *,
     figure: str = "",
     overheads: Sequence[dict[str, str]] = (),
+    programs: Sequence[Verdict] = (),
 ) -> str:
     """The page in Markdown: a table for each problem, wins and losses, versions and machine.
 
     ``earlier`` of the ``runs`` are rows that stayed from before; ``figure`` and ``overheads`` are for the section on
-    dimensions (`growth`).
+    dimensions (`growth`); ``programs`` are runs of the workflow of posteriordb.
     """
     problems = list(dict.fromkeys(run.problem for run in runs))
     sections = [_section(name, [run for run in runs if run.problem == name], references) for name in problems]
@@ -128,7 +134,7 @@ def page(
     parts = [
         _HEAD,
         _wins(of_density, [name for name in problems if any(_is_other(run, name) for run in of_density)]),
-        *(part for part in (emulated, grown) if part),
+        *(part for part in (emulated, grown, stan_programs(programs, _COMMAND)) if part),
         _MEASURES,
         *sections,
         _missing(runs, problems),
@@ -312,7 +318,7 @@ _MEASURES = """## What is measured
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for option in ("results", "references", "table", "page", "figure", "overheads"):
+    for option in ("results", "references", "table", "page", "figure", "overheads", "programs"):
         parser.add_argument(f"--{option}", type=Path, required=True)
     arguments = parser.parse_args()
     anew = verdicts(arguments.results, arguments.references)
@@ -321,7 +327,10 @@ def main() -> None:
     write_runs(arguments.table, runs)
     with arguments.overheads.open(newline="") as file:
         overheads = list(csv.DictReader(file))
-    text = page(runs, arguments.references, len(earlier), figure=arguments.figure.name, overheads=overheads)
+    programs = read_rows(arguments.programs)
+    text = page(
+        runs, arguments.references, len(earlier), figure=arguments.figure.name, overheads=overheads, programs=programs
+    )
     arguments.page.write_text(text)
     ours = [run for run in runs if run.peer == OURS[0]]
     draw(ours, dimensions(ours, arguments.references)).savefig(arguments.figure, dpi=150)
