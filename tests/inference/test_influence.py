@@ -1,5 +1,7 @@
 """Variances that a few draws in a long tail decide."""
 
+from dataclasses import replace
+
 import numpy as np
 from peers.known_laws import Student
 from scipy.special import logsumexp
@@ -10,7 +12,7 @@ from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.surrogate.influence import Chosen, Influence
 from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.tails import no_tails
-from rnshmc.inference.surrogate.weights import smoothed
+from rnshmc.inference.surrogate.weights import measured_shift, smoothed
 from rnshmc.random import stream
 from rnshmc.types import Array
 
@@ -77,6 +79,20 @@ def test_weights_of_checked_and_chosen_draws_are_those_to_the_surrogate() -> Non
         found.append([chosen.base.mean(), (chosen.base * both**2).mean()])
     errors = np.mean(found, axis=0) - np.array([1.0, (draws**2).mean()])
     assert (np.abs(errors) < 4.0 * np.std(found, axis=0) / np.sqrt(len(found))).all()
+
+
+def test_an_exact_surrogate_has_no_measured_shift() -> None:
+    """Weights to the surrogate, whose mean is not 1 by chance, are no shift."""
+    rng = stream(3, "influence")
+    draws = too_wide(rng, 6400)
+    paths = Paths(draws[:9], np.full(9, 1 / 9), np.full((9, 9), 1 / 9))
+    checked, weights = draws[:CHECKED], smoothed(np.zeros(CHECKED))
+    chosen = choice(draws, checked, paths, rng)
+    exact = replace(chosen, differences=np.zeros(CHOSEN))
+    squares = np.concatenate((checked, chosen.points)) ** 2 - (draws**2).mean()
+    shift, noise = measured_shift(exact.weights(weights), exact.base, squares)
+    assert abs(float(shift[0])) < 1e-12
+    assert float(noise[0]) < 1e-20
 
 
 def test_draws_are_chosen_where_tails_are_long_alone() -> None:

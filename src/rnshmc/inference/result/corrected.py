@@ -199,7 +199,7 @@ class Corrected(Moments):
         return self.checked if self.chosen is None else np.concatenate((self.checked, self.chosen.points))
 
     def measuring_weights(self) -> tuple[Array, Array]:
-        """Their importance weights to the exact density and to the surrogate, the former of mean 1."""
+        """Their importance weights to the exact density and to the surrogate, each up to a factor."""
         if self.chosen is None:
             return self.exact_weights, np.ones(len(self.checked)) if self.base is None else self.base
         return self.chosen.weights(self.weights), self.chosen.base

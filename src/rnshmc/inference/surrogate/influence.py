@@ -116,11 +116,10 @@ class Chosen:
     at_paths: Array
 
     def weights(self, checked: Weights) -> Array:
-        """Those of the checked draws and of these to the exact density, of mean 1, (m + k,)."""
+        """Those of the checked draws and of these to the exact density, up to a factor, (m + k,)."""
         return with_base(checked, self.differences, self.base)
 
 
 def with_base(checked: Weights, differences: Array, base: Array) -> Array:
-    """Importance weights to the exact density of checked draws, and of others with these U - V, of mean 1, (m + k,)."""
-    weights = base * np.concatenate((checked.weights, np.exp(-differences - checked.log_mean)))
-    return np.asarray(weights / max(float(weights.mean()), float(np.finfo(float).tiny)))
+    """Importance weights to the exact density of checked draws, and of others with these U - V, (m + k,)."""
+    return np.asarray(base * np.concatenate((checked.weights, np.exp(-differences - checked.log_mean))))

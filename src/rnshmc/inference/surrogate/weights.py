@@ -93,11 +93,13 @@ def measured_shift(weights: Array, base: Array, centred: Array) -> tuple[Array, 
     Parameters
     ----------
     weights, base
-        Importance weights to the exact density and to the surrogate, each of mean 1, (m,).
+        Importance weights to the exact density and to the surrogate, (m,), of any mean: averages are divided by it. So
+        an exact surrogate has no shift.
     centred
         f less its mean over the surrogate, (m, ...).
     """
-    weights, base = (one.reshape((-1,) + (1,) * (centred.ndim - 1)) for one in (weights, base))
+    shape, least = (-1,) + (1,) * (centred.ndim - 1), float(np.finfo(float).tiny)
+    weights, base = (np.asarray(one.reshape(shape) / max(float(one.mean()), least)) for one in (weights, base))
     mean, plain = (weights * centred).mean(axis=0), (base * centred).mean(axis=0)
     terms = weights * (centred - mean) - base * (centred - plain)
     return mean - plain, terms.var(axis=0, ddof=1) / len(terms)
