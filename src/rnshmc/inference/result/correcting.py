@@ -33,8 +33,7 @@ def corrected_by(
     """Ingredients of corrected expectations, from draws of the surrogate in x, (chains, n, d), and exact values.
 
     Points of zero density, and those where the evaluation failed, have weight 0. ``doubt`` is a factor on the variance
-    of the process. ``chosen`` are draws
-    of the surrogate in proportion to an influence.
+    of the process. ``chosen`` are draws of the surrogate in proportion to an influence.
 
     Raises
     ------

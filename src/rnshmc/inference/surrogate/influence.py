@@ -12,6 +12,8 @@ from rnshmc.types import Array
 
 LONG = 5.0
 """Kurtosis above which a tail is long. A normal law has 3, a logistic one 4.2, a Laplace one 6."""
+LARGEST = 50.0
+"""Logarithm of the largest weight that is told from others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +48,12 @@ class Influence:
 
     @classmethod
     def over(cls, draws: Array, forward: Callable[[Array], Array]) -> Self:
-        """Over draws (n, d), before they are moved."""
+        """Over draws (n, d), before they are moved. Coordinates that are not finite there are left out."""
         at, draws = draws, forward(draws)
-        centre = draws.mean(axis=0)
-        scale = np.maximum(draws.std(axis=0), np.finfo(float).tiny)
-        squared = ((((draws - centre) / scale) ** 2 - 1.0) ** 2).mean(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre = draws.mean(axis=0)
+            scale = np.maximum(draws.std(axis=0), np.finfo(float).tiny)
+            squared = ((((draws - centre) / scale) ** 2 - 1.0) ** 2).mean(axis=0)
         # The kurtosis less 1.
         [columns] = np.nonzero(squared > LONG - 1.0)
         most = float(np.sqrt(len(draws)))
@@ -64,11 +67,13 @@ class Influence:
 
     def at(self, x: Array) -> Array:
         """r at the rows of x, (n,), at most `most`."""
-        return np.asarray(np.minimum((self._squares(x) ** 2 / self.squared).mean(axis=1), self.most))
+        with np.errstate(over="ignore"):
+            return np.asarray(np.minimum((self._squares(x) ** 2 / self.squared).mean(axis=1), self.most))
 
     def _squares(self, x: Array) -> Array:
         """z_j^2 - 1 at the rows of x, (n, k)."""
-        return np.asarray(((self.forward(x)[:, self.columns] - self.centre) / self.scale) ** 2 - 1.0)
+        with np.errstate(over="ignore"):
+            return np.asarray(((self.forward(x)[:, self.columns] - self.centre) / self.scale) ** 2 - 1.0)
 
     def noise(self, checked: Array, weights: Weights, chosen: Array, differences: Array) -> float:
         """Largest variance of a measured shift of E z_j^2, in units of a draw's.
@@ -121,5 +126,9 @@ class Chosen:
 
 
 def with_base(checked: Weights, differences: Array, base: Array) -> Array:
-    """Importance weights to the exact density of checked draws, and of others with these U - V, (m + k,)."""
-    return np.asarray(base * np.concatenate((checked.weights, np.exp(-differences - checked.log_mean))))
+    """Importance weights to the exact density of checked draws, and of others with these U - V, (m + k,).
+
+    Those of the latter are not smoothed: a large one is all that is known, and makes errors that say so.
+    """
+    others = np.exp(np.minimum(-differences - checked.log_mean, LARGEST))
+    return np.asarray(base * np.concatenate((checked.weights, others)))
