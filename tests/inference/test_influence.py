@@ -95,6 +95,14 @@ def test_an_exact_surrogate_has_no_measured_shift() -> None:
     assert float(noise[0]) < 1e-20
 
 
+def test_coordinates_that_overflow_have_no_influence() -> None:
+    """A bend may take far draws beyond the largest number, and nothing of them is known."""
+    draws = np.column_stack((too_wide(stream(4, "influence"), 1000)[:, 0], np.linspace(0.0, 800.0, 1000)))
+    found = Influence.over(draws, lambda x: np.column_stack((x[:, 0], np.exp(np.minimum(x[:, 1], 709.0)))))
+    np.testing.assert_array_equal(found.columns, [0])
+    assert np.isfinite(found.at(draws)).all()
+
+
 def test_draws_are_chosen_where_tails_are_long_alone() -> None:
     """A normal posterior pays nothing."""
     long = rnshmc.sample(Student(), np.zeros(3), seed=1, progress_bar=False).outcome.surrogate

@@ -55,7 +55,7 @@ class Influence:
             scale = np.maximum(draws.std(axis=0), np.finfo(float).tiny)
             squared = ((((draws - centre) / scale) ** 2 - 1.0) ** 2).mean(axis=0)
         # The kurtosis less 1.
-        [columns] = np.nonzero(squared > LONG - 1.0)
+        [columns] = np.nonzero((squared > LONG - 1.0) & np.isfinite(squared))
         most = float(np.sqrt(len(draws)))
         one = cls(forward, columns, centre[columns], scale[columns], squared[columns], most, 1.0)
         return replace(one, mean=float(one.at(at).mean())) if one.long else one
