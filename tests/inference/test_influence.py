@@ -95,6 +95,20 @@ def test_an_exact_surrogate_has_no_measured_shift() -> None:
     assert float(noise[0]) < 1e-20
 
 
+def test_what_chosen_draws_leave_open_is_nothing_where_the_surrogate_is_exact() -> None:
+    """And a draw that it hardly has, of any weight, leaves much open, and nothing that is not finite."""
+    rng = stream(5, "influence")
+    draws = too_wide(rng, 6400)
+    influence, weights = Influence.over(draws, lambda x: x), smoothed(np.zeros(CHECKED))
+    chosen = choice(draws, draws[:CHECKED], Paths(draws[:9], np.full(9, 1 / 9), np.full((9, 9), 1 / 9)), rng).points
+    left = [
+        influence.noise(draws[:CHECKED], weights, chosen, np.where(np.arange(CHOSEN) == 0, lower, 0.0))
+        for lower in (0.0, -1000.0)
+    ]
+    assert left[0] < 1e-20
+    assert 1e-3 < left[1] < np.inf
+
+
 def test_coordinates_that_overflow_have_no_influence() -> None:
     """A bend may take far draws beyond the largest number, and nothing of them is known."""
     draws = np.column_stack((too_wide(stream(4, "influence"), 1000)[:, 0], np.linspace(0.0, 800.0, 1000)))

@@ -94,8 +94,7 @@ class Corrected(Moments):
         plain = np.asarray(function(self.draws))
         by_chain = plain.reshape(self.chains, -1, *plain.shape[1:]).mean(axis=1)
         mean = by_chain.mean(axis=0)
-        at_paths = None if self.chosen is None else self.chosen.at_paths
-        expected, spread, excess = self.paths.shift(np.asarray(function(self.paths.points)) - mean, at_paths)
+        expected, spread, excess = self._by_process(np.asarray(function(self.paths.points)) - mean)
         # The process expects third derivatives in all directions alike. Where they line up, means shift by far more.
         spread = np.maximum(spread, plain.var(axis=0) / self.aim)
         # A process that expects more, or leaves more open, than a standard deviation of f knows nothing of its mean.
@@ -150,7 +149,7 @@ class Corrected(Moments):
             z = (x - centre) / scale
             return np.stack((z, (z**2 - 1.0) / np.sqrt(2.0)), axis=-1)
 
-        _, spread, excess = self.paths.shift(moments(self.paths.points).reshape(len(self.paths.points), -1))
+        _, spread, excess = self._by_process(moments(self.paths.points).reshape(len(self.paths.points), -1))
         _, noise = measured_shift(*self.measuring_weights(), moments(self.measuring).reshape(len(self.measuring), -1))
         spread = spread + zero_variance(self.differences)
         left = np.minimum(spread, np.maximum(noise, excess / max(len(self.measuring), 1)))
@@ -192,6 +191,10 @@ class Corrected(Moments):
     def scale(self) -> Array:
         """Standard deviations of the coordinates over draws of the surrogate."""
         return spread(self.draws)
+
+    def _by_process(self, values: Array) -> tuple[Array, Array, Array]:
+        """`Paths.shift`, where exact values are at the draws of which (w - 1) f is averaged."""
+        return self.paths.shift(values, None if self.chosen is None else self.chosen.at_paths)
 
     @property
     def measuring(self) -> Array:
