@@ -164,9 +164,13 @@ def test_the_ridge_of_a_raw_column_is_probed_along(seed: int) -> None:
     assert mode.value < -density(truth)[0] + 0.5 * 3.0
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(12), 93, 129])
 def test_steps_change_a_large_log_density_by_more_than_its_rounding(seed: int) -> None:
-    """Incomes by height: 1e11 to 1e12 above the mode at the start, where a change of one is rounding."""
+    """Incomes by height: 1e11 to 1e12 above the mode at the start, where a change of one is rounding.
+
+    Of 300 seeds 4 ended 20 to 45 above the mode, some of these: probes along the ridge had curvatures of zero, which
+    secants of far points outweighed, or the mean over three directions hid it.
+    """
     rng = stream(seed, "incomes")
     columns = np.column_stack((np.ones(1200), rng.normal(67.0, 4.0, 1200)))
     observed = columns @ np.array([-6e4, 1.2e3]) + 1.8e4 * rng.standard_normal(1200)
@@ -210,6 +214,19 @@ def test_a_forgotten_minus_sign_is_asked_for() -> None:
                 ParameterError, match=r"target: the density grows without bound.*minus the log density\?"
             ):
                 settled(grows, start, has_gradient=has_gradient, budget=200)
+
+
+@pytest.mark.parametrize("has_gradient", [True, False])
+def test_a_long_fall_to_where_data_are_precise_is_no_forgotten_minus_sign(has_gradient: bool) -> None:
+    """exp(x) = e^2, measured to a thousandth: from below, steps begin at 1e-5 and double without curvature."""
+
+    def density(x: Array) -> tuple[float, Array]:
+        rest = (np.exp(x) - np.exp(2.0)) / 1e-3
+        return -0.5 * float(rest @ rest), -rest * np.exp(x) / 1e-3
+
+    mode, _ = settled(density, np.array([-3.0]), has_gradient=has_gradient)
+    assert mode.converged
+    assert abs(mode.whitening.centre[0] - 2.0) < 1e-3
 
 
 @pytest.mark.parametrize("has_gradient", [True, False])

@@ -70,6 +70,17 @@ def test_an_inexact_gradient_is_a_warning(caplog: pytest.LogCaptureFixture) -> N
     assert "The gradient is inexact" in caplog.text
 
 
+def test_an_error_of_a_thousandth_is_right_in_every_direction(caplog: pytest.LogCaptureFixture) -> None:
+    """As that of an ODE solver: along a direction that is nearly orthogonal to the gradient it is all of the slope."""
+    error = 1e-3 * np.linalg.norm(slope(START)) * np.random.default_rng(5).standard_normal(DIM) / np.sqrt(DIM)
+    exact = evaluations_of(lambda x: (density(x), slope(x) + error), DIM)
+    first = check_start(exact, START)
+    with caplog.at_level(logging.WARNING):
+        for seed in range(200):
+            check_gradient(exact, first, np.random.default_rng(seed))
+    assert caplog.messages == []
+
+
 def test_a_noisy_density_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     rng = np.random.default_rng(4)
     with caplog.at_level(logging.WARNING):

@@ -94,6 +94,8 @@ class Descent:
     """Steps in succession without curvature, each of a larger decrease, that show a potential without bound.
 
     Heavy tails and separable data have fewer."""
+    falling_far: float = 10.0
+    """Times the length of x0 that the last of them has to be long. Not varied."""
 
 
 @dataclass(frozen=True)

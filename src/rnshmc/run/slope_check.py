@@ -17,6 +17,8 @@ _STEPS = (1e-4, 1e-5, 1e-3, 1e-6, 1e-2)
 """Steps of the differences, relative to the scale of the position; the first nearly always decides."""
 _FLAT = 1e-3
 """Slopes that do not matter: by this part of a posterior standard deviation the mode would be elsewhere."""
+_STEEP = 0.5
+"""Slope of a direction at least, in units of the root mean square over all directions."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,7 @@ def check_slope(
     rng
         Source of the direction.
     """
-    direction = rng.standard_normal(len(gradient))
-    direction /= np.linalg.norm(direction)
+    direction = _direction(gradient, rng)
     slope = float(gradient @ direction)
     scale = max(1.0, float(np.linalg.norm(position, np.inf)))
     seen: list[float] = []
@@ -85,3 +86,18 @@ def check_slope(
             return SlopeCheck("inexact" if inexact else "wrong", slope, (*seen, difference))
         seen.append(difference)
     return SlopeCheck("noisy", slope, tuple(seen))
+
+
+def _direction(gradient: Array, rng: np.random.Generator) -> Array:
+    """A random direction of length 1 that is not nearly orthogonal to the gradient.
+
+    Along one that is, an error of a ten thousandth of the gradient, as of an ODE solver, would be all of the slope.
+    """
+    largest = float(np.abs(gradient).max())
+    scaled = gradient / largest if 0.0 < largest < math.inf else np.zeros(len(gradient))
+    usual = float(np.linalg.norm(scaled)) / math.sqrt(len(gradient))
+    while True:
+        direction = rng.standard_normal(len(gradient))
+        direction /= np.linalg.norm(direction)
+        if not abs(float(scaled @ direction)) < _STEEP * usual:
+            return np.asarray(direction)

@@ -184,7 +184,8 @@ def descend_on(
     known
         As in `descend`.
     """
-    own, path, fall = tuning.descent, list(path), Fall()
+    own, path = tuning.descent, list(path)
+    fall = Fall.from_start(path[0].point, own.falling_far)
     best, trust = min(path, key=lambda found: found.value), None
     lowest = float(archive.training().values.min(initial=best.value))
     close = max(own.close, float(np.sqrt(archive.dim)) * slope_noise(archive, tuning.differences))
@@ -219,7 +220,7 @@ def descend_on(
         if found.gradient is not None:
             path.append(found)
             # From far away a potential may fall for long, and be bounded all the same.
-            fall = fall.after(best, found, own.falling) if found.value < lowest else Fall()
+            fall = fall.after(best, found, own.falling) if found.value < lowest else fall.ended()
             best = found if ratio >= own.poor else best
     centre = whitening.unwhiten(-slope[None])[0] if distance < close else best.point
     return Mode(whitening.moved(centre), best.value, distance)

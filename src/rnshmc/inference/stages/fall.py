@@ -6,6 +6,7 @@ import numpy as np
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.types import Array
 
 
 @dataclass(frozen=True)
@@ -14,14 +15,27 @@ class Fall:
 
     Attributes
     ----------
+    far
+        Length that a step has to exceed to show it: where data are precise, first steps are so short that the potential
+        is curved downwards over many doublings, and has a minimum all the same.
     steps
         Their number.
     last
         Decrease of the potential in the last one.
     """
 
+    far: float
     steps: int = 0
     last: float = 0.0
+
+    @classmethod
+    def from_start(cls, start: Array, times: float) -> "Fall":
+        """Before the first step; a step is far if it is so many times as long as the start, or as one at zero."""
+        return cls(times * (float(np.linalg.norm(start)) or 1.0))
+
+    def ended(self) -> "Fall":
+        """After a step that does not count."""
+        return Fall(self.far)
 
     def after(self, start: Evaluation, end: Evaluation, most: int) -> "Fall":
         """The state after one more step.
@@ -33,19 +47,20 @@ class Fall:
         Raises
         ------
         ParameterError
-            At the ``most``-th step: the potential is unbounded.
+            After ``most`` steps or more, the last of them far: the potential is unbounded.
         """
         assert start.gradient is not None
         assert end.gradient is not None
         step = end.point - start.point
         decrease = start.value - end.value
         if not (float(step @ (end.gradient - start.gradient)) <= 0.0 and decrease > max(self.last, 1.0)):
-            return Fall()
-        found = Fall(self.steps + 1, decrease)
-        if found.steps == most:
+            return self.ended()
+        found = Fall(self.far, self.steps + 1, decrease)
+        length = float(np.linalg.norm(step))
+        if found.steps >= most and length > self.far:
             raise ParameterError(
                 f"target: the density grows without bound from x0 on: its logarithm is {-end.value:.3g} at a distance "
-                f"where the last step was {np.linalg.norm(step):.3g} long, and rises faster with each step. Is this "
+                f"where the last step was {length:.3g} long, and rises faster with each step. Is this "
                 "minus the log density?"
             )
         return found

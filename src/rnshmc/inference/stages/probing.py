@@ -28,7 +28,8 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     just measured. Once all directions are explored, a few random ones check the Hessian. If their curvatures are not
     near 1, the assumed third derivative grows, secants count over shorter distances, and probing goes on. If they are,
     directions in which their secants make the Hessian much smaller are probed, too: curvatures along random directions
-    are means of eigenvalues, and hide a small one, as along the ridge of an intercept and a slope.
+    are means of eigenvalues, and hide a small one, as along the ridge of an intercept and a slope. What is measured
+    there replaces what the secants say, which may outweigh it.
 
     Where a batch has many directions, it tells more. If the Hessian predicts the gradients there, the others are left
     alone. If not, a few large curvatures that they have in common are known from it (`_low_rank`), as where data inform
@@ -52,18 +53,19 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
         found = evaluate_with_gradients(archive, whitening.unwhiten(probes), whitening, tuning.differences, STAGE)
         if min(one.value for one in found) < mode.value - own.lower - own.noise * archive.noise:
             return Mode(whitening, min(one.value for one in found), np.inf)
-        curvatures = _curvatures(whitening, probes, found)
+        between = _curvatures(whitening, probes, found)
         steps, changes = _changes(archive, whitening, probes, found)
-        if passed:
-            continue
+        curvatures = between.diagonal()
         if not seen and len(steps) >= own.telling:
             if ((changes - steps) ** 2).sum(axis=1).mean() < own.predicted:
                 break
             whitening = _extended(whitening, left, steps, changes, own)
         elif not seen:
             whitening = _rescaled(whitening, left, curvatures)
-        elif len(curvatures) and curvatures.min() > 1.0 / own.near_one and curvatures.max() < own.near_one:
+        elif _near_one(between, own.near_one):
             passed = True
+        elif passed:
+            passed, whitening = False, _rescaled(whitening, soft, curvatures)
         else:
             curved = replace(curved, third_order=own.growth * curved.third_order)
     # Every direction has a known curvature now: a Newton step may be as long as the distance of draws.
@@ -120,14 +122,25 @@ def _in_reach(whitening: Whitening, found: list[Evaluation], near: float) -> lis
 
 
 def _curvatures(whitening: Whitening, probes: Array, found: list[Evaluation]) -> Array:
-    """Curvatures along the probes whose evaluation did not fail."""
-    return np.array(
-        [
-            float(z @ whitening.slopes(one.gradient[None])[0] / (z @ z))
-            for z, one in zip(probes, found, strict=True)
-            if one.gradient is not None
-        ]
-    )
+    """The whitened Hessian between the probes whose evaluation did not fail: curvatures along them on its diagonal.
+
+    Probes are orthogonal and of one length.
+    """
+    given = [one.gradient is not None for one in found]
+    gradients = np.array([one.gradient for one in found if one.gradient is not None]).reshape(-1, probes.shape[1])
+    between = probes[given] @ whitening.slopes(gradients).T / (probes[0] @ probes[0])
+    return np.asarray(0.5 * (between + between.T))
+
+
+def _near_one(between: Array, factor: float) -> bool:
+    """Whether curvatures along probes are one within a factor, and none between them is small by its square.
+
+    Along random directions a small one is hidden by the mean, which it is not in the span of a few of them.
+    """
+    curvatures = between.diagonal()
+    if not len(curvatures) or not 1.0 / factor < curvatures.min() <= curvatures.max() < factor:
+        return False
+    return bool(np.linalg.eigvalsh(between).min() > factor**-2)
 
 
 def _softened(before: Whitening, after: Whitening, softer: float) -> Array:
