@@ -3,18 +3,25 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from peers.known_laws import Student
 from scipy.special import logsumexp
 from scipy.stats import norm
 
 import rnshmc
+from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.stages.correction import checked_at, choose
 from rnshmc.inference.surrogate.influence import Chosen, Influence
 from rnshmc.inference.surrogate.paths import Paths
+from rnshmc.inference.surrogate.posterior import fit_posterior
 from rnshmc.inference.surrogate.tails import no_tails
 from rnshmc.inference.surrogate.weights import measured_shift, smoothed
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array
+from tests.inference.conftest import evaluations_of
 
 CHECKED, CHOSEN = 50, 16
 SHARE, FAR = 0.01, 6.0
@@ -115,6 +122,26 @@ def test_coordinates_that_overflow_have_no_influence() -> None:
     found = Influence.over(draws, lambda x: np.column_stack((x[:, 0], np.exp(np.minimum(x[:, 1], 709.0)))))
     np.testing.assert_array_equal(found.columns, [0])
     assert np.isfinite(found.at(draws)).all()
+
+
+@pytest.mark.parametrize(("roughness", "rounds"), [(0.0, 1), (2.0, 5)])
+def test_rounds_of_chosen_draws_end_when_they_tell_enough(roughness: float, rounds: int) -> None:
+    """At once where the surrogate is right in its tail; where it is off by a factor of e^2 up or down, never."""
+    rng = stream(6, "influence")
+    points = rng.standard_normal((8, 1))
+    training = Training(points, 0.5 * points[:, 0] ** 2, points)
+    posterior = fit_posterior(training, Whitening(np.zeros(1), np.eye(1)), rng, DEFAULT.fitting)
+
+    def density(x: Array) -> float:
+        off = roughness * np.sign(np.sin(50.0 * x[0])) * (abs(x[0]) > 3.0)
+        return float(off - posterior.values(x[None])[0])
+
+    archive = Archive(evaluations_of(density, 1), lambda _: None)
+    draws, near = too_wide(rng, 6400).reshape(64, 100, 1), rng.uniform(-1.0, 1.0, (CHECKED, 1))
+    checked = checked_at(archive, posterior, near)
+    found = choose(archive, posterior, draws, checked, rng, DEFAULT.correction, aim=1000.0)
+    assert found is not None
+    assert len(found[1].points) == rounds * DEFAULT.correction.influential
 
 
 def test_draws_are_chosen_where_tails_are_long_alone() -> None:
