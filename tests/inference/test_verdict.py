@@ -274,7 +274,7 @@ def test_a_variance_that_its_correction_makes_negative_is_not_known() -> None:
     draws = np.random.default_rng(1).standard_normal((1000, 2))
     mean, sd = Estimate(np.zeros(2), np.full(2, 0.01)), Estimate(np.array([1.0, 0.0]), np.array([0.01, np.inf]))
     [found] = errors_told(mean, sd, draws, NAMES, DEFAULT.judging)
-    assert found.text == "The standard error of the standard deviation of b is that of 0 independent draws."
+    assert found.text == "The standard error of the standard deviation of b is that of less than one independent draw."
     [found] = errors_told(mean, replace(sd, value=np.array([1.0, np.inf])), draws, NAMES, DEFAULT.judging)
     assert (found.level, found.text) == ("bad", "The mean or standard deviation of b is not finite.")
 

@@ -51,8 +51,9 @@ def errors_told(mean: Estimate, sd: Estimate, draws: Array, names: Sequence[str]
     of, column = (int(place) for place in np.unravel_index(np.argmin(worth), worth.shape))
     if worth[of, column] < few:
         what = ("mean", "standard deviation")[of]
-        yield Finding(
-            "doubtful",
-            f"The standard error of the {what} of {names[column]} is that of {worth[of, column]:.2g} independent "
-            "draws.",
+        told = (
+            f"{worth[of, column]:.2g} independent draws"
+            if worth[of, column] >= 1.0
+            else "less than one independent draw"
         )
+        yield Finding("doubtful", f"The standard error of the {what} of {names[column]} is that of {told}.")
