@@ -164,12 +164,12 @@ def test_the_ridge_of_a_raw_column_is_probed_along(seed: int) -> None:
     assert mode.value < -density(truth)[0] + 0.5 * 3.0
 
 
-@pytest.mark.parametrize("seed", [*range(12), 93, 129])
+@pytest.mark.parametrize("seed", range(40))
 def test_steps_change_a_large_log_density_by_more_than_its_rounding(seed: int) -> None:
     """Incomes by height: 1e11 to 1e12 above the mode at the start, where a change of one is rounding.
 
-    Of 300 seeds 4 ended 20 to 45 above the mode, some of these: probes along the ridge had curvatures of zero, which
-    secants of far points outweighed, or the mean over three directions hid it.
+    Any seed has to pass with any BLAS. Before, one in fifty ended 3 to 45 above the mode: the gradient at the centre
+    hid a small curvature, or the batches of probes had run out before all curvatures were near one.
     """
     rng = stream(seed, "incomes")
     columns = np.column_stack((np.ones(1200), rng.normal(67.0, 4.0, 1200)))

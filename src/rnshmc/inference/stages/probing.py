@@ -20,8 +20,8 @@ STAGE = "directions"
 def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning) -> Mode:
     """The mode, with a curvature measured in every direction, centred at the minimum that gradients predict.
 
-    `Mode.distance` tells whether it is a mode: in a narrow curved valley, a descent may end anywhere for lack of the
-    curvature along the valley. It is infinite as soon as a potential is found that is far below the mode's.
+    `Mode.distance` is infinite where it is no mode: as soon as a potential is found that is far below, and where the
+    batches run out before curvatures are near one. A descent in a narrow curved valley may end anywhere.
 
     Each batch evaluates some orthogonal whitened directions that no secant has explored, at distance sqrt(d) from the
     mode. Each gives a secant and a training point. The remaining directions take the geometric mean of the curvatures
@@ -39,7 +39,7 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     own, curved = tuning.probing, tuning.curvatures
     quiet, passed = archive.noise < tuning.noise.noisy, False
     for _ in range(own.most_batches if quiet else own.batches + own.noisy_checks):
-        refined, known = _refined(archive, whitening, curved)
+        refined, known, lowest = _refined(archive, whitening, curved)
         soft = _softened(whitening, refined.whitening, own.softer) if passed and quiet else np.zeros((d, 0))
         if passed and not soft.shape[1]:
             break
@@ -50,11 +50,13 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
         count = min(max(own.fewest_checked, d // own.checked) if seen else max(2, d // own.batches), span.shape[1])
         mixed = np.linalg.qr(rng.standard_normal((span.shape[1], count)))[0]
         probes = np.sqrt(d) * (span @ mixed).T
+        # On the far side of the lowest point: steps from there are then independent.
+        probes[probes @ whitening.whiten(lowest.point[None])[0] > 0.0] *= -1.0
         found = evaluate_with_gradients(archive, whitening.unwhiten(probes), whitening, tuning.differences, STAGE)
         if min(one.value for one in found) < mode.value - own.lower - own.noise * archive.noise:
             return Mode(whitening, min(one.value for one in found), np.inf)
-        between = _curvatures(whitening, probes, found)
-        steps, changes = _changes(archive, whitening, probes, found)
+        steps, changes = _changes(lowest, whitening, probes, found)
+        between = _between(steps, changes)
         curvatures = between.diagonal()
         if not seen and len(steps) >= own.telling:
             if ((changes - steps) ** 2).sum(axis=1).mean() < own.predicted:
@@ -68,6 +70,9 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
             passed, whitening = False, _rescaled(whitening, soft, curvatures)
         else:
             curved = replace(curved, third_order=own.growth * curved.third_order)
+    else:
+        if quiet:
+            return replace(mode, whitening=whitening, distance=np.inf)
     # Every direction has a known curvature now: a Newton step may be as long as the distance of draws.
     return _refined(archive, whitening, curved, longest=np.sqrt(d))[0]
 
@@ -96,8 +101,10 @@ def _known(archive: Archive) -> list[Evaluation]:
     return [Evaluation(*row, None) for row in zip(known.points, known.values, known.gradients, strict=True)]
 
 
-def _refined(archive: Archive, whitening: Whitening, tuning: Curvatures, longest: float = 1.0) -> tuple[Mode, Secants]:
-    """The whitening fitted to all secants within reach of the lowest point, and those secants in its coordinates.
+def _refined(
+    archive: Archive, whitening: Whitening, tuning: Curvatures, longest: float = 1.0
+) -> tuple[Mode, Secants, Evaluation]:
+    """The whitening fitted to all secants within reach of the lowest point, those secants in its coordinates, and it.
 
     The centre is a Newton step from the lowest point, of whitened length ``longest`` at most.
     """
@@ -111,7 +118,7 @@ def _refined(archive: Archive, whitening: Whitening, tuning: Curvatures, longest
     slope = whitening.slopes(gradient_of(best)[None])
     distance = float(np.linalg.norm(slope))
     shift = -slope / max(1.0, distance / longest)
-    return Mode(whitening.moved(whitening.unwhiten(shift)[0]), best.value, distance), reached
+    return Mode(whitening.moved(whitening.unwhiten(shift)[0]), best.value, distance), reached, best
 
 
 def _in_reach(whitening: Whitening, found: list[Evaluation], near: float) -> list[Evaluation]:
@@ -121,14 +128,17 @@ def _in_reach(whitening: Whitening, found: list[Evaluation], near: float) -> lis
     return [one for one, length in zip(found, lengths, strict=True) if length <= reach]
 
 
-def _curvatures(whitening: Whitening, probes: Array, found: list[Evaluation]) -> Array:
-    """The whitened Hessian between the probes whose evaluation did not fail: curvatures along them on its diagonal.
+def _between(steps: Array, changes: Array) -> Array:
+    """The Hessian in an orthonormal basis of the span of steps (k, d), by changes of the gradient over them.
 
-    Probes are orthogonal and of one length.
+    The steps begin where the gradient is known: at the centre it is zero only if the Hessian is right, and what is left
+    of it would hide a small curvature.
     """
-    given = [one.gradient is not None for one in found]
-    gradients = np.array([one.gradient for one in found if one.gradient is not None]).reshape(-1, probes.shape[1])
-    between = probes[given] @ whitening.slopes(gradients).T / (probes[0] @ probes[0])
+    if not len(steps):
+        return np.zeros((0, 0))
+    basis = np.linalg.cholesky(steps @ steps.T)
+    products = solve_triangular(basis, steps @ changes.T, lower=True)
+    between = solve_triangular(basis, products.T, lower=True)
     return np.asarray(0.5 * (between + between.T))
 
 
@@ -169,13 +179,12 @@ def _curved_in(whitening: Whitening, directions: Array, curvatures: Array) -> Wh
     return whitening.curved(np.concatenate((curvatures, np.ones(d - len(curvatures)))), basis)
 
 
-def _changes(archive: Archive, whitening: Whitening, probes: Array, found: list[Evaluation]) -> tuple[Array, Array]:
-    """Steps from the lowest point to the probes that did not fail, and changes of the whitened gradient over them."""
-    best = min(_known(archive), key=lambda one: one.value)
+def _changes(lowest: Evaluation, whitening: Whitening, probes: Array, found: list[Evaluation]) -> tuple[Array, Array]:
+    """Steps from a point to the probes that did not fail, and changes of the whitened gradient over them."""
     given = [one.gradient is not None for one in found]
-    gradients = np.array([gradient_of(one) for one in found if one.gradient is not None]).reshape(-1, archive.dim)
-    origin = whitening.slopes(gradient_of(best)[None])
-    return probes[given] - whitening.whiten(best.point[None]), whitening.slopes(gradients) - origin
+    gradients = np.array([gradient_of(one) for one in found if one.gradient is not None]).reshape(-1, probes.shape[1])
+    origin = whitening.slopes(gradient_of(lowest)[None])
+    return probes[given] - whitening.whiten(lowest.point[None]), whitening.slopes(gradients) - origin
 
 
 def _extended(whitening: Whitening, directions: Array, steps: Array, changes: Array, tuning: Probing) -> Whitening:
