@@ -6,6 +6,9 @@
 # baseline  .venv, where NumPy leaves out what it would choose for this processor, and OpenBLAS takes the kernels of the
 #           oldest one; one thread of BLAS. So digits hardly depend on the machine.
 # threads   .venv with two threads of BLAS
+# Haswell, Zen, SkylakeX
+#           .venv with OpenBLAS's kernels for these processors; the last ones need AVX-512. What this processor cannot
+#           run is reported and left out.
 # newest    .venv-newest, which has the newest NumPy and SciPy and the newest of all else that pyproject.toml allows, but
 #           neither dolfinx nor mpi4py: tests that need these are skipped. It is made again if pyproject.toml changes; to
 #           have still newer ones, remove it.
@@ -65,6 +68,29 @@ leave_out_features() {
     echo "NPY_DISABLE_CPU_FEATURES=$features"
 }
 
+# --- OpenBLAS's kernels ----------------------------------------------------------------------------------------------
+
+# The processor whose kernels OpenBLAS runs when it is asked for those of another: the same, if this one can.
+kernels() {
+    OPENBLAS_CORETYPE="$1" scripts/in-env.sh python - <<'PYTHON'
+import numpy  # loads its OpenBLAS
+from threadpoolctl import threadpool_info
+
+[blas] = [found for found in threadpool_info() if found["internal_api"] == "openblas" and "numpy" in found["filepath"]]
+print(blas["architecture"])
+PYTHON
+}
+
+run_kernels() {
+    local found
+    found="$(kernels "$1")"
+    if [ "$found" != "$1" ]; then
+        say "$1 was not run: this processor runs $found in its place"
+        return
+    fi
+    run "$1" env "${one[@]}" OPENBLAS_CORETYPE="$1" scripts/in-env.sh pytest -n 2
+}
+
 # --- The tests -------------------------------------------------------------------------------------------------------
 
 # run <rounding> <command ...>: the tests go on after a rounding that fails, which is said at the end.
@@ -89,6 +115,9 @@ one=(OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1)
 two=(OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2)
 run baseline env "${one[@]}" "$without" "${oldest[@]}" scripts/in-env.sh pytest -n 2
 run threads env "${two[@]}" scripts/in-env.sh pytest
+if [ "$(uname -m)" = x86_64 ]; then
+    for processor in Haswell Zen SkylakeX; do run_kernels "$processor"; done
+fi
 say "$newest has $(versions)"
 run newest in_newest env "${one[@]}" pytest -n 2
 if [ ${#failed[@]} != 0 ]; then stop "tests failed in: ${failed[*]}"; fi
