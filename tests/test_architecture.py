@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,6 +57,9 @@ NAMED = re.compile(r"^(rnshmc(?:\.\w+){2,})(?::[\w.]+)?$|\bfrom (rnshmc(?:\.\w+)
 """A module named in a string, as a registry does; and a program in a string."""
 LAZY = {(Path("run/registry.py"), "rnshmc.inference.exact.umbridge_potential")}
 """Imported only where a config names such a target: no chain of the papers depends on it."""
+COUNTED = frozenset({".py", ".smk", ".j2", ".css", ".yaml"})
+MOST_LINES, MOST_RULE_FILES = 29000, 10
+"""Lines of ``src`` and ``workflow`` without ``inference``, and files of rules: raised by nobody who has not asked."""
 FINITE_ELEMENTS = frozenset({"dolfinx", "ufl", "ffcx", "basix", "petsc4py"})
 
 
@@ -211,6 +215,18 @@ def test_one_file_knows_dolfinx_versions() -> None:
 def test_files_stay_small() -> None:
     assert long_files(ROOT / "src", 300) == []
     assert long_files(ROOT / "workflow/scripts", 60) == []
+
+
+def test_the_code_beside_inference_stays_small() -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files", "src", "workflow"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if tracked.returncode != 0:
+        pytest.skip("git does not know this folder")
+    files = [Path(name) for name in tracked.stdout.split() if not name.startswith("src/rnshmc/inference/")]
+    counted = [ROOT / file for file in files if file.suffix in COUNTED and (ROOT / file).exists()]
+    assert sum(len(file.read_bytes().splitlines()) for file in counted) <= MOST_LINES
+    assert len([file for file in counted if file.suffix == ".smk"]) <= MOST_RULE_FILES
 
 
 # --- The checks themselves, on trees that break a rule ---------------------------------------------------------------
