@@ -140,7 +140,7 @@ def _notebook(page: Page, run: Run, known: Mapping[str, Any]) -> dict[str, Any]:
         "files": {
             **{name: _table(run, table) for name, table in page.tables.items()},
             **dict(_tables_of_figures(page, run)),
-            **{name: f"{run.project}/{path}" for name, path in page.files.items()},
+            **{name: str(Path(run.project, path)) for name, path in page.files.items()},
             **compared,
         },
         "figures": {name: f"{run.folder}/figures/{name}.png" for name in page.figures if name in run.figures},
