@@ -47,6 +47,7 @@ def test_what_python_does_not_run_does_not_count(text: str) -> None:
         changed("r**2", "r**3"),
         changed("r**2", "r**2.0"),
         changed("1.0", "'1.0'"),
+        changed("{", "{'b': 2.0, "),
         changed("area", "disc"),
         changed("(r)", "(r=None)"),
         changed("(r)", "(r: float)"),
@@ -56,13 +57,6 @@ def test_what_python_does_not_run_does_not_count(text: str) -> None:
 )
 def test_all_else_counts(text: str) -> None:
     assert meaning(text) != meaning(SOURCE)
-
-
-def test_tables_count_unless_they_are_left_out() -> None:
-    longer = changed("{", "{'b': 2.0, ")
-    assert meaning(longer) != meaning(SOURCE)
-    assert meaning(longer, tables=False) == meaning(SOURCE, tables=False)
-    assert meaning(changed("r**2", "r"), tables=False) != meaning(SOURCE, tables=False)
 
 
 def test_the_digest_is_that_of_every_supported_python() -> None:
@@ -87,7 +81,7 @@ class TestCodeDigest:
         return tmp_path
 
     def digest(self, root: Path, *entries: str) -> str:
-        return code_digest(Path("workflow/script.py"), entries, root, registries=[Path("src/rnshmc/registry.py")])
+        return code_digest(Path("workflow/script.py"), entries, root)
 
     @pytest.mark.parametrize(
         ("file", "counts"),
@@ -105,11 +99,11 @@ class TestCodeDigest:
         path.write_text(path.read_text() + "\nprint('more')\n")
         assert (self.digest(root, "rnshmc.c:C") != before) is counts
 
-    def test_a_new_line_in_a_registry_changes_nothing(self, root: Path) -> None:
+    def test_an_upper_case_constant_counts(self, root: Path) -> None:
         before = self.digest(root, "rnshmc.c:C")
         registry = root / "src/rnshmc/registry.py"
-        registry.write_text(registry.read_text().replace("{", "{'d': 'rnshmc.d:D', "))
-        assert self.digest(root, "rnshmc.c:C") == before
+        registry.write_text(registry.read_text().replace("'rnshmc.c:C'", "('rnshmc.c:C', True)"))
+        assert self.digest(root, "rnshmc.c:C") != before
 
     def test_another_entry_of_the_same_module_is_another_digest(self, root: Path) -> None:
         assert self.digest(root, "rnshmc.c:C") != self.digest(root, "rnshmc.c:make")
@@ -121,6 +115,21 @@ class TestCodeDigest:
     def test_a_missing_entry_is_an_error_that_names_it(self, root: Path) -> None:
         with pytest.raises(ParameterError, match=r"'rnshmc\.absent'"):
             self.digest(root, "rnshmc.absent:C")
+
+
+def test_every_constant_of_the_recipes_counts(tmp_path: Path) -> None:
+    """A recipe's field, such as whether it is driven by mini-batches, shapes chains."""
+    recipes = Path("src/rnshmc/run/recipes.py")
+    for file in ("src/rnshmc/__init__.py", "src/rnshmc/errors.py", str(recipes), "src/rnshmc/run/__init__.py"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_bytes((ROOT / file).read_bytes())
+    (tmp_path / "script.py").write_text("from rnshmc.run.recipes import recipe\n")
+    before, text = code_digest(Path("script.py"), (), tmp_path), (tmp_path / recipes).read_text()
+    assert 'options=("batch_size",), minibatches=True' in text
+    (tmp_path / recipes).write_text(
+        text.replace('options=("batch_size",), minibatches=True', 'options=("batch_size",)')
+    )
+    assert code_digest(Path("script.py"), (), tmp_path) != before
 
 
 OWN = {

@@ -33,13 +33,16 @@ EDITS = {
     # Modules of the library, from the bottom up.
     "types": Edit("src/rnshmc/types.py"),
     "errors": Edit("src/rnshmc/errors.py"),
-    "NumericalError": Edit("src/rnshmc/errors.py", "NumericalError(RnshmcError, A", "NumericalError(FitError, A"),
     "project": Edit("src/rnshmc/datasets/project.py"),
     "diffusion": Edit("src/rnshmc/fem/diffusion.py"),
     "logistic": Edit("src/rnshmc/targets/logistic.py"),
     "random_network": Edit("src/rnshmc/surrogates/random_network.py"),
     "rmhmc": Edit("src/rnshmc/kernels/rmhmc.py"),
     "registry": Edit("src/rnshmc/run/registry.py"),
+    "RECIPES": Edit(
+        "src/rnshmc/run/recipes.py", 'options=("batch_size",), minibatches=True', 'options=("batch_size",)'
+    ),
+    "STANDARDISED": Edit("src/rnshmc/datasets/registry.py", 'frozenset({"dota2"})', "frozenset()"),
     "run/timing": Edit("src/rnshmc/run/timing.py"),
     "reference": Edit("src/rnshmc/diagnostics/reference.py"),
     "one_dimension": Edit("src/rnshmc/experiments/one_dimension.py"),
@@ -52,8 +55,8 @@ EDITS = {
     # The config: a step size, which RNS-HMC has for itself; the number of draws; a title.
     "step_size": Edit("config/config.yaml", "rns_hmc: {step_size: 0.045", "rns_hmc: {step_size: 0.044"),
     "keep": Edit("config/test.yaml", "keep: 40\n", "keep: 39\n"),
-    # Data: the table of sources, what one of them became, the statistics of a stand-in.
-    "sources": Edit("data/sources.yaml", new="\n# edited\n"),
+    # Data: one address in the table of sources, what one of them became, the statistics of a stand-in.
+    "sources": Edit("data/sources.yaml", "libsvmtools/datasets/binary/a9a\n", "libsvmtools/datasets/a9a\n"),
     "a9a.npz": Edit("data/processed/a9a.npz"),
     "a9a.csv": Edit("data/standin/a9a.csv", new="\n"),
     "lock": Edit("requirements.lock"),
@@ -61,14 +64,10 @@ EDITS = {
 
 UNCHANGED = {
     "a comment": Edit("src/rnshmc/types.py", new="\n# A comment.\n"),
-    "another exception": Edit(
-        "src/rnshmc/errors.py", new='\n\nclass OtherError(StoreError):\n    """Raised nowhere."""\n'
-    ),
     "a docstring": Edit("src/rnshmc/kernels/hmc.py", '"""', '"""Once more: '),
     "a comment in a script": Edit("workflow/scripts/sample.py", new="\n# A comment.\n"),
     "a comment in the config": Edit("config/test.yaml", new="\n# A comment.\n"),
-    "another kernel": Edit("src/rnshmc/run/registry.py", "KERNELS = {", 'KERNELS = {"other": "rnshmc.other:Other",'),
-    "another sampler": Edit("src/rnshmc/run/recipes.py", "RECIPES = {", 'RECIPES = {"other": Recipe("hmc", None),'),
+    "a citation of a source": Edit("data/sources.yaml", "citation: As a9a.", "citation: As a9a, too.  # A comment."),
     "another mirror": Edit("config/config.yaml", "mirror: null", "mirror: /elsewhere"),
     "resources": Edit("workflow/rules/sample.smk", "mem_mb=2000", "mem_mb=2001"),
 }

@@ -32,18 +32,11 @@ from rnshmc.results.estimates import as_published
 from rnshmc.scorecard.papers import NO_PAPER, papers_of, read_papers
 from rnshmc.rerun.closure import script_imports
 from rnshmc.rerun.code_digest import code_digest, own_digest
-from rnshmc.rerun.memory import Memory
 
 check_config(config)
 # What the user's environment says of MPI goes first.
 os.environ.update({name: value for name, value in MPI_SETTINGS.items() if name not in os.environ})
 
-REGISTRIES = {
-    Path("src/rnshmc/datasets/registry.py"),
-    Path("src/rnshmc/run/recipes.py"),
-    Path("src/rnshmc/run/registry.py"),
-}
-CODE_MEMORY = Memory(Path(".snakemake/rnshmc-code.jsonl"))
 RESULTS = f"results/{config['run']}"
 LOGS = f"logs/{config['run']}"
 
@@ -53,7 +46,7 @@ def with_digest(entry):
     target = entry["target"]
     if target["kind"] != "python":
         return entry
-    return {**entry, "target": {**target, "digest": own_digest(Path(target["path"]), ROOT, memory=CODE_MEMORY)}}
+    return {**entry, "target": {**target, "digest": own_digest(Path(target["path"]), ROOT)}}
 
 
 def ours(path):
@@ -207,7 +200,7 @@ def code(script, *entries):
     As a parameter of every rule it makes an edit rerun exactly the jobs that use the edited code; a file's time, its
     comments and docstrings do not count (docs/workflow.md).
     """
-    return code_digest(Path("workflow", script), entries, ROOT, registries=REGISTRIES, memory=CODE_MEMORY)
+    return code_digest(Path("workflow", script), entries, ROOT)
 
 
 def target_code(wildcards):

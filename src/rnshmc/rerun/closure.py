@@ -10,43 +10,21 @@ import ast
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rnshmc.errors import ParameterError
-from rnshmc.rerun.memory import Memory
 
 _PACKAGE = "rnshmc"
 _SOURCES = "src"
 
 
-@dataclass(frozen=True)
-class Closure:
-    """What is read when modules are imported, directly or indirectly.
+def import_closure(modules: Iterable[str], root: Path) -> tuple[Path, ...]:
+    """The files that are read when modules are imported, directly or indirectly: relative to ``root``, sorted.
 
-    Attributes
-    ----------
-    files
-        Relative to the project's folder and sorted. Includes the ``__init__`` files of parent packages, and imports
-        inside functions. Imports under ``if TYPE_CHECKING:`` do not run and are excluded, as is everything outside
-        ``src``.
-    names
-        Dotted names that are imported: of modules, and of what is taken from them.
-    """
-
-    files: tuple[Path, ...]
-    names: frozenset[str]
-
-    def taken_from(self, file: Path) -> set[str]:
-        """The names that are taken from one of the files."""
-        module = ".".join(file.with_suffix("").parts[1:])
-        return {name.rpartition(".")[2] for name in self.names if name.rpartition(".")[0] == module}
-
-
-def import_closure(modules: Iterable[str], root: Path, *, memory: Memory | None = None) -> Closure:
-    """The files that are read when modules are imported, and the names that are taken from them.
+    Includes the ``__init__`` files of parent packages, and imports inside functions. Imports under
+    ``if TYPE_CHECKING:`` do not run and are excluded, as is everything outside ``src``.
 
     Parameters
     ----------
@@ -54,15 +32,12 @@ def import_closure(modules: Iterable[str], root: Path, *, memory: Memory | None 
         Entry modules, ``"rnshmc.targets.logistic"``, or a name in one, such as ``"rnshmc.targets.logistic:from_file"``.
     root
         The project's folder, the one with ``src`` in it.
-    memory
-        What is known of the files' texts, to which new answers are added.
 
     Raises
     ------
     ParameterError
         An entry module does not exist.
     """
-    memory = memory or Memory()
     sources = root / _SOURCES
     pending: list[str] = []
     for entry in modules:
@@ -81,10 +56,8 @@ def import_closure(modules: Iterable[str], root: Path, *, memory: Memory | None 
             pending.append(parent)
         if file is not None:
             package = module if file.name == "__init__.py" else parent
-            text = file.read_text(encoding="utf-8")
-            pending += memory.recall(f"imports in {package}", text, partial(_imported_names, text, package)).split()
-    found = sorted(file.relative_to(root) for file in files.values() if file is not None)
-    return Closure(tuple(found), frozenset(files))
+            pending += _imported_names(file.read_text(encoding="utf-8"), package)
+    return tuple(sorted(file.relative_to(root) for file in files.values() if file is not None))
 
 
 def files_beside(file: Path) -> tuple[Path, ...]:
@@ -161,13 +134,14 @@ def parsed(text: str, file: str = "<unknown>") -> ast.Module:
     return ast.parse(text, filename=file)
 
 
-def _imported_names(text: str, package: str) -> str:
+@cache
+def _imported_names(text: str, package: str) -> tuple[str, ...]:
     """Dotted names of ours that a module's text may import; what is taken from a module may be a module, too."""
     names: dict[str, None] = {}
     for statement in _import_statements(parsed(text).body):
         for entry in _entries(statement, package):
             names |= dict.fromkeys((entry.partition(":")[0], entry.replace(":", ".")))
-    return " ".join(names)
+    return tuple(names)
 
 
 def _entries(statement: ast.Import | ast.ImportFrom, package: str) -> list[str]:

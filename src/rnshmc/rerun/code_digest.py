@@ -6,31 +6,19 @@ changed. It is taken from the syntax tree: comments, docstrings, line breaks and
 
 import ast
 import hashlib
-import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from rnshmc.errors import ParameterError
-from rnshmc.rerun.closure import Closure, files_beside, import_closure, parsed, script_imports
-from rnshmc.rerun.error_classes import error_classes, named_classes
-from rnshmc.rerun.memory import Memory
+from rnshmc.rerun.closure import files_beside, import_closure, parsed, script_imports
 
 _PACKAGE = Path("src/rnshmc/__init__.py")
 """Offers names, each imported when it is asked for. No job asks (tests/test_architecture.py), so it never counts."""
 
 
-def code_digest(
-    script: Path,
-    entries: Iterable[str],
-    root: Path,
-    *,
-    registries: Collection[Path] = (),
-    memory: Memory | None = None,
-) -> str:
+def code_digest(script: Path, entries: Iterable[str], root: Path) -> str:
     """Digest of all code that a script runs: itself, its imports, and registry entries that it loads by name.
-
-    Of a module of bare exception classes only those that the code names count (`rnshmc.rerun.error_classes`).
 
     Parameters
     ----------
@@ -41,11 +29,6 @@ def code_digest(
         ``"rnshmc.targets.logistic:from_file"``.
     root
         The project's folder, the one with ``src`` in it.
-    registries
-        Files, relative to ``root``, whose tables of entries (upper-case names) do not count: the entries that a job
-        uses are in ``entries``, and a new line in a table does not affect other jobs.
-    memory
-        What is known of the files' texts, to which new answers are added.
 
     Returns
     -------
@@ -57,43 +40,27 @@ def code_digest(
     ParameterError
         An entry module does not exist.
     """
-    memory = memory or Memory()
     named = sorted(entries)
-    closure = import_closure((*script_imports(root / script), *named), root, memory=memory)
-    digest = hashlib.sha256("\n".join(named).encode())
-    for said in _said((script, *closure.files), closure, root, registries, memory):
-        digest.update(f"\n{said}".encode())
-    return digest.hexdigest()
+    files = (script, *import_closure((*script_imports(root / script), *named), root))
+    return hashlib.sha256("\n".join([*named, *_meanings(files, root)]).encode()).hexdigest()
 
 
-def _said(
-    files: Iterable[Path], closure: Closure, root: Path, registries: Collection[Path], memory: Memory
-) -> Iterator[str]:
-    """Each file, and a digest of what of it counts."""
+def _meanings(files: Iterable[Path], root: Path) -> Iterator[str]:
+    """Each file but the package's own, with the digest of what it says."""
     for file in files:
-        text = "" if file == _PACKAGE else (root / file).read_text(encoding="utf-8")
-        if classes := json.loads(memory.recall("error classes", text, partial(_error_classes, text))):
-            said = named_classes(classes, closure.taken_from(file))
-        elif file in registries:
-            said = memory.recall("meaning without tables", text, partial(meaning, text, tables=False))
-        else:
-            said = memory.recall("meaning", text, partial(meaning, text))
-        yield f"{file.as_posix()} {said}"
+        if file != _PACKAGE:
+            yield f"{file.as_posix()} {meaning((root / file).read_text(encoding='utf-8'))}"
 
 
-def _error_classes(text: str) -> str:
-    return json.dumps(error_classes(text))
-
-
-def own_digest(file: Path, root: Path, *, memory: Memory | None = None) -> str:
+def own_digest(file: Path, root: Path) -> str:
     """Digest of a user's Python file, of those of its folder that it imports, and of what they use of the package.
 
     Parameters
     ----------
     file
         The user's.
-    root, memory
-        As in `code_digest`: the package is that in its folder ``src``.
+    root
+        The project's folder: the package is that in its folder ``src``.
 
     Returns
     -------
@@ -112,11 +79,9 @@ def own_digest(file: Path, root: Path, *, memory: Memory | None = None) -> str:
         said = {each.relative_to(file.parent).as_posix(): meaning(each.read_text(encoding="utf-8")) for each in files}
     except (SyntaxError, UnicodeDecodeError) as error:
         raise ParameterError(f"{file} is not Python: {error}") from error
-    memory = memory or Memory()
     exports = _exports((root / _PACKAGE).read_text(encoding="utf-8"))
     entries = sorted({entry for each in files for entry in _used(each, exports)})
-    closure = import_closure(entries, root, memory=memory)
-    package = list(_said(closure.files, closure, root, (), memory))
+    package = list(_meanings(import_closure(entries, root), root))
     return hashlib.sha256(repr((sorted(said.items()), entries, package)).encode()).hexdigest()
 
 
@@ -146,14 +111,13 @@ def _used(file: Path, exports: Mapping[str, str]) -> Iterator[str]:
         yield f"{exports[name]}:{name}" if module == "rnshmc" and name in exports else entry
 
 
-def meaning(text: str, *, tables: bool = True) -> str:
-    """Digest of the syntax tree of Python source without docstrings and, optionally, without its upper-case names.
+@cache
+def meaning(text: str) -> str:
+    """Digest of the syntax tree of Python source without docstrings.
 
     Empty fields are omitted, so that fields added by a later Python do not change the digest.
     """
-    tree = parsed(text)
-    body = tree.body if tables else [statement for statement in tree.body if not _is_table(statement)]
-    return hashlib.sha256(_canonical(body).encode()).hexdigest()
+    return hashlib.sha256(_canonical(parsed(text).body).encode()).hexdigest()
 
 
 def _canonical(node: object) -> str:
@@ -169,14 +133,3 @@ def _canonical(node: object) -> str:
 def _is_docstring(node: object) -> bool:
     """Whether a statement is an unused string, such as a docstring."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def _is_table(statement: ast.stmt) -> bool:
-    """Whether a statement binds one upper-case name, as a registry's table does."""
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, ast.AnnAssign):
-        targets = [statement.target]
-    else:
-        return False
-    return all(isinstance(target, ast.Name) and target.id.isupper() for target in targets)
