@@ -4,7 +4,7 @@ from copy import deepcopy
 from pathlib import Path
 
 from snakemake.common.configfile import load_configfile
-from snakemake.utils import min_version, update_config, validate
+from snakemake.utils import min_version, update_config
 
 min_version("9.17")
 
@@ -13,7 +13,6 @@ min_version("9.17")
 own, config = config, deepcopy(config)
 for layer in (load_configfile(Path(workflow.snakefile).parent / "config/config.yaml"), own):
     update_config(config, layer)
-validate(config, "workflow/schemas/config.schema.yaml")
 
 
 report: "workflow/report/workflow.rst"

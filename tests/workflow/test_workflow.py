@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from snakemake.utils import update_config, validate
+from snakemake.utils import update_config
 
 from rnshmc.run.config import check_config, selected_problems
 from rnshmc.run.recipes import recipe_name
+from rnshmc.run.schema import check_schema
 from rnshmc.run.timing import LOADED_CORES
 from rnshmc.store.chains import read_chain
 from tests.workflow.conftest import ROOT, Project
@@ -81,7 +82,7 @@ def test_every_config_makes_a_graph(project: Project, name: str) -> None:
 def test_every_variant_is_a_config_of_the_papers_graph(path: Path) -> None:
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
     update_config(config, yaml.safe_load(path.read_text(encoding="utf-8")))
-    validate(config, str(ROOT / "workflow/schemas/config.schema.yaml"))
+    check_schema(config, yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8")))
     check_config(config)
 
 
@@ -259,7 +260,10 @@ def test_the_data_that_the_run_test_does_without_can_be_prepared(project: Projec
 @pytest.mark.parametrize(
     ("setting", "names"),
     [
-        ("chainz: 3", ["chainz"]),
+        ("chainz: 3", ["chainz: there is no such key; did you mean 'chains'?", "/bad.yaml, line 1)"]),
+        ("chains: 1\nchains: 2", ["bad.yaml, line 2: the key 'chains' is there twice, first in line 1"]),
+        ("problems: {bank: {samplers: {hmc: {keep: 30.0}}}}", ["problems.bank.samplers.hmc.keep: 30.0 is not of type"]),
+        ("problems: {bank: {samplers: {hmc: {step_size: .nan}}}}", ["hmc.step_size: nan is not of type 'number'"]),
         ("problems: {bank: {samplers: {hmc: {stepsize: 0.1}}}}", ["bank", "stepsize"]),
         ("problems: {bank: {target: {prior_sds: 1.0}}}", ["bank", "prior_sds"]),
         ("problems: {bank: {samplers: {nuts: {step_size: 0.1, n_steps: [1, 2]}}}}", ["bank", "nuts"]),

@@ -11,6 +11,12 @@ from types import SimpleNamespace
 # Of the project. The workflow may run in another folder, with results of its own there.
 ROOT = Path(workflow.snakefile).resolve().parents[2]
 
+
+def ours(path):
+    """A file of the project, from the folder that the workflow runs in."""
+    return os.path.relpath(ROOT / path)
+
+
 # The workflow and its jobs run the very files that `code` looks at, whichever copy of the package is installed.
 sys.path.insert(0, str(ROOT / "src"))
 os.environ.update(
@@ -28,11 +34,17 @@ from rnshmc.run.config import check_config, is_selected, selected_problems
 from rnshmc.run.mpi import MPI_SETTINGS
 from rnshmc.run.recipes import AUTO, recipe, recipe_name
 from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, OWN_TARGETS, SURROGATES, TARGETS, VIEWS, target_settings
+from rnshmc.run.schema import check_schema
 from rnshmc.results.estimates import as_published
 from rnshmc.scorecard.papers import NO_PAPER, papers_of, read_papers
 from rnshmc.rerun.closure import script_imports
 from rnshmc.rerun.code_digest import code_digest, own_digest
 
+check_schema(
+    config,
+    load_configfile(ROOT / "workflow/schemas/config.schema.yaml"),
+    map(Path, dict.fromkeys([ours("config/config.yaml"), *workflow.configfiles])),
+)
 check_config(config)
 # What the user's environment says of MPI goes first.
 os.environ.update({name: value for name, value in MPI_SETTINGS.items() if name not in os.environ})
@@ -47,11 +59,6 @@ def with_digest(entry):
     if target["kind"] != "python":
         return entry
     return {**entry, "target": {**target, "digest": own_digest(Path(target["path"]), ROOT)}}
-
-
-def ours(path):
-    """A file of the project, from the folder that the workflow runs in."""
-    return os.path.relpath(ROOT / path)
 
 
 PROBLEMS = {name: with_digest(entry) for name, entry in selected_problems(config).items()}

@@ -1,0 +1,137 @@
+"""Validation of a configuration by its JSON schema, with one line for each mistake: key, remedy, file and line."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
+
+from rnshmc.errors import ParameterError
+
+_LONGEST_MESSAGE = 200
+"""Characters; the library's messages contain the value, which may be a whole section."""
+
+
+def _is_number(_: object, value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+# The standard's integers include 30.0, and YAML has numbers that are not finite.
+_TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
+    {"integer": lambda _, value: type(value) is int, "number": _is_number}
+)
+_Validator = extend(Draft202012Validator, type_checker=_TYPES)
+
+
+def check_schema(config: Mapping[str, Any], schema: Mapping[str, Any], files: Iterable[Path] = ()) -> None:
+    """Check a configuration, and that the files that it was merged from have no key twice.
+
+    Integers are written as such, and numbers are finite.
+
+    Parameters
+    ----------
+    config
+        The configuration.
+    schema
+        A JSON schema, draft 2020-12.
+    files
+        YAML or JSON files that the configuration was merged from, the last of which counts.
+
+    Raises
+    ------
+    ParameterError
+        The message has a line for each mistake, with the key and, where it is in one of the files, file and line.
+    """
+    trees = {file: _tree(file) for file in files}
+    complaints = [f"{file}, {twice}" for file, tree in trees.items() for twice in _duplicates(tree)]
+    # Patterns of keys are compared with texts.
+    complaints += [f"{key!r} is a key, but no text: put it in quotes" for key in _odd_keys(config)]
+    if not complaints:
+        for error in _Validator(schema).iter_errors(config):
+            complaints += _complaints(error, trees)
+    if complaints:
+        raise ParameterError("\n  ".join(["configuration:", *complaints]))
+
+
+def _tree(file: Path) -> yaml.Node | None:
+    """The nodes of a file, which know their lines; None of JSON that is no YAML, such as with tabs."""
+    try:
+        return yaml.compose(file.read_text(encoding="utf-8"), yaml.SafeLoader)
+    except yaml.YAMLError:
+        return None
+
+
+def _complaints(error: ValidationError, trees: Mapping[Path, yaml.Node | None]) -> Iterator[str]:
+    path = [str(key) for key in error.absolute_path]
+    if error.validator == "additionalProperties":
+        known = error.schema.get("properties", {})
+        patterns = error.schema.get("patternProperties", {})
+        for key in error.instance.keys() - known:
+            if not any(re.search(pattern, key) for pattern in patterns):
+                near = get_close_matches(key, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(known))}"
+                yield f"{'.'.join([*path, key])}: there is no such key; {hint}{_place([*path, key], trees)}"
+        return
+    # Of alternatives, what each of them asks for.
+    messages = dict.fromkeys(each.message for each in error.context or [error])
+    text = " or ".join(shorten(message, _LONGEST_MESSAGE, placeholder=" ...") for message in messages)
+    if (
+        error.validator == "type"
+        and error.schema["type"] == "number"
+        and re.fullmatch(r"[-+\d.]+e[-+\d]+", str(error.instance))
+    ):
+        text += ", but a text: YAML needs a point and a sign in it, as in 1.0e-3"
+    yield f"{'.'.join(path) or 'top level'}: {text}{_place(path, trees)}"
+
+
+def _place(path: Sequence[str], trees: Mapping[Path, yaml.Node | None]) -> str:
+    """Where a key is set: the last file that has it, and the line."""
+    found = [f" ({file}, line {line})" for file, tree in trees.items() if (line := _line(tree, path))]
+    return found[-1] if found else ""
+
+
+def _line(node: yaml.Node | None, path: Sequence[str]) -> int | None:
+    """The line of the key at the end of a path; None if the path does not exist, or is empty."""
+    line = None
+    for part in path:
+        if isinstance(node, yaml.MappingNode):
+            entries = {key.value: (key, value) for key, value in node.value}
+        elif isinstance(node, yaml.SequenceNode):
+            entries = {str(index): (value, value) for index, value in enumerate(node.value)}
+        else:
+            return None
+        if part not in entries:
+            return None
+        key, node = entries[part]
+        line = key.start_mark.line + 1
+    return line
+
+
+def _duplicates(node: yaml.Node | None) -> Iterator[str]:
+    """A line for each key that a mapping has twice."""
+    if isinstance(node, yaml.MappingNode):
+        first: dict[str, int] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if key.value in first:
+                yield f"line {line}: the key {key.value!r} is there twice, first in line {first[key.value]}; keep one"
+            elif isinstance(key, yaml.ScalarNode):
+                first[key.value] = line
+            yield from _duplicates(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for value in node.value:
+            yield from _duplicates(value)
+
+
+def _odd_keys(value: object) -> Iterator[object]:
+    if isinstance(value, Mapping):
+        yield from (key for key in value if not isinstance(key, str))
+    if isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _odd_keys(each)
