@@ -71,7 +71,7 @@ def test_the_log_holds_our_progress_and_others_warnings(tmp_path: Path) -> None:
 
 
 def test_a_failed_job_is_named_with_its_log(tmp_path: Path) -> None:
-    said = explain("sample", ["results/chain1.nc"], ["logs/chain1.log"], "exit status 1", quiet_log=False)
+    said = explain("sample", ["results/chain1.nc"], ["logs/chain1.log"], "exit status 1", quiet_log=False, kept=True)
     assert said.splitlines() == [
         "Rule sample failed to make results/chain1.nc; log: logs/chain1.log",
         "Finished results are kept; run the same command again to continue.",
@@ -80,13 +80,15 @@ def test_a_failed_job_is_named_with_its_log(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", ["died with <Signals.SIGKILL: 9>", "returned non-zero exit status 137."])
 def test_a_killed_job_needs_memory(error: str) -> None:
-    assert "mem_mb of fit under set-resources in the profile" in explain("fit", ["a.npz"], [], error, quiet_log=False)
+    assert "mem_mb of fit under set-resources in the profile" in explain(
+        "fit", ["a.npz"], [], error, quiet_log=False, kept=True
+    )
 
 
 def test_the_end_of_a_log_that_nobody_saw_is_shown_and_a_missing_launcher_explained(tmp_path: Path) -> None:
     log = tmp_path / "pde.log"
     log.write_text("".join(f"line {k}\n" for k in range(30)) + "bash: line 1: mpiexec: command not found\n")
-    said = explain("forward_model", ["pde.npz"], [str(log)], "exit status 127", quiet_log=True)
+    said = explain("forward_model", ["pde.npz"], [str(log)], "exit status 127", quiet_log=True, kept=True)
     assert "line 29" in said
     assert "line 3\n" not in said
     assert "mpiexec is not on PATH" in said

@@ -247,6 +247,21 @@ def test_a_job_that_asks_for_too_much_memory(begun: Project, before: dict[str, s
     assert_trouble(done, begun, before, "memory ran out: Unable to allocate", "mem_mb", f"results/test/{JOB}")
 
 
+def test_a_job_that_fails_leaves_the_result_that_it_was_to_replace(begun: Project, before: dict[str, str]) -> None:
+    replaced, config = EARLIER[1], f"problems: {{lr_simulated: {{samplers: {{hmc: {{keep: {10**14}}}}}}}}}"
+    done = make(begun, replaced, config=config)
+    told = (
+        f"Rule sample failed to make results/test/{replaced}",
+        "memory ran out",
+        "Finished results are kept;",
+        GOES_ON,
+    )
+    assert_trouble(done, begun, before, *told)
+    # It is no result of these settings, though, and still one of the settings of before.
+    assert begun.jobs(*arguments(begun, replaced, config=config)) == {"sample": 1}
+    assert begun.jobs(*arguments(begun, replaced)) == {}
+
+
 BROKEN = """
 import numpy as np
 

@@ -7,6 +7,7 @@ import threading
 from snakemake.logging import logger
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from rnshmc.rerun.aside import ASIDE, put_aside, put_back
 from rnshmc.rerun.records import restore_records, save_records
 from rnshmc.run.failures import check_writable, explain
 
@@ -29,8 +30,11 @@ for rule_ in workflow.modifier.rules:
         rule_.log_modifier = rule_.output_modifier
         rule_.set_log(Path("logs", str(rule_.output[0]).removeprefix("results/")).with_suffix(".log"))
 
-# Before Snakemake looks for changes, results that were copied here get back the records that came with them.
+# Before Snakemake looks for changes, results that a killed run was to replace are put back, unless another run is replacing
+# them now, and results that were copied here get back the records that came with them.
 if workflow.is_main_process:
+    if not any(Path(".snakemake/locks").glob("*")):
+        put_back(Path.cwd())
     restore_records(RECORDS, Path.cwd())
 
 
@@ -48,7 +52,9 @@ class Explainer(logging.Handler):
         if getattr(record, "event", None) == LogEvent.JOB_ERROR:
             error = f"{getattr(self.before, 'text', '')} {record.aux}"
             quiet = record.shellcmd is not None
-            logger.error(explain(record.rule_name, record.output, record.log, error, quiet_log=quiet))
+            logger.error(
+                explain(record.rule_name, record.output, record.log, error, quiet_log=quiet, kept=ASIDE.exists())
+            )
         else:
             self.before.text = record.getMessage()
 
@@ -59,10 +65,12 @@ logger.addHandler(Explainer())
 onstart:
     check_writable(Path(RESULTS))
     check_writable(Path(LOGS))
+    put_aside((path for job in workflow.dag.needrun_jobs() for path in job.output), Path.cwd())
 
 
 def leave_records():
-    """Write what Snakemake knows of this run's files, for whoever copies them; the run itself does not need it."""
+    """Put back what no job has replaced, and write what Snakemake knows of this run's files, for whoever copies them."""
+    put_back(Path.cwd())
     try:
         save_records(RECORDS, [Path(RESULTS), Path(RAW), Path(PROCESSED)], Path.cwd())
     except OSError as error:

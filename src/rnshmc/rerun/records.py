@@ -61,7 +61,7 @@ def restore_records(path: Path, project: Path) -> None:
             continue
         made_here = own is not None and own.get("endtime") == file.stat().st_mtime
         if not made_here and sha256(file) == entry["sha256"]:
-            write_json(_record_path(project, output), entry["record"])
+            write_json(record_path(project, output), entry["record"])
 
 
 def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:
@@ -77,12 +77,12 @@ def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:
 def _record(project: Path, output: str) -> dict[str, Any] | None:
     """Snakemake's record of an output; None if there is none, or a truncated one."""
     try:
-        return dict(json.loads(_record_path(project, output).read_text(encoding="utf-8")))
+        return dict(json.loads(record_path(project, output).read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError):
         return None
 
 
-def _record_path(project: Path, output: str) -> Path:
+def record_path(project: Path, output: str) -> Path:
     """Where Snakemake keeps the record of an output: its name in base 64, long ones in nested folders."""
     name = urlsafe_b64encode(output.encode()).decode()
     parts = [name[start : start + _LONGEST_NAME] for start in range(0, len(name), _LONGEST_NAME)]

@@ -14,7 +14,7 @@ _MISSING = re.compile(r"(\S+): (?:command )?not found")
 _TAIL_LINES = 10
 
 
-def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, *, quiet_log: bool) -> str:
+def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, *, quiet_log: bool, kept: bool) -> str:
     """A message on a failed job.
 
     Parameters
@@ -27,6 +27,8 @@ def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, 
         How it ended, such as the text of the exception.
     quiet_log
         Whether its output went only to the log; its last lines are then part of the message.
+    kept
+        Whether the results that the run replaces are put aside (`rnshmc.rerun.aside`).
     """
     text = "".join(_read(Path(log)) for log in logs) if quiet_log else ""
     tail = [f"  | {line}" for line in text.splitlines()[-_TAIL_LINES:]]
@@ -38,7 +40,8 @@ def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, 
             f"{missing[1]} is not on PATH. If it is to start MPI jobs, install Open MPI (Debian: apt-get install "
             "openmpi-bin; conda: conda install openmpi), or name your launcher under mpi.launcher in the config."
         )
-    return "\n".join([*lines, "Finished results are kept; run the same command again to continue."])
+    finished = "Finished results are kept" if kept else "Finished results of other jobs are kept"
+    return "\n".join([*lines, f"{finished}; run the same command again to continue."])
 
 
 def check_writable(folder: Path) -> None:

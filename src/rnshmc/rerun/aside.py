@@ -1,0 +1,66 @@
+"""Results that a run is to replace, kept under second names until the run has ended.
+
+Snakemake removes the outputs of a job before the job begins, and at a failure records the new parameters for them. So
+before a run they get second names in ``.snakemake``, with copies of their records. After it, those that no job has made
+again are put back: the results are as they were, and run again as long as the config or the code asks for others.
+"""
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from rnshmc.rerun.records import METADATA, record_path
+
+ASIDE = Path(".snakemake/rnshmc-aside")
+_INCOMPLETE = Path(".snakemake/incomplete")
+
+
+def put_aside(outputs: Iterable[str], project: Path) -> None:
+    """Keep what a run is to replace.
+
+    Parameters
+    ----------
+    outputs
+        Of all jobs of the run, relative to ``project``; those that do not exist, or that a killed job left incomplete,
+        are passed over.
+    project
+        The folder that Snakemake runs in.
+    """
+    (project / ASIDE).mkdir(parents=True, exist_ok=True)
+    for output in outputs:
+        if (project / output).is_file() and not _mark(project, output).exists():
+            record = record_path(Path(), output)
+            if (project / record).is_file():
+                # Snakemake may write into the file itself.
+                shutil.copyfile(project / record, _made(project / ASIDE / record))
+            kept = _made(project / ASIDE / output)
+            try:
+                os.link(project / output, kept)
+            except OSError:  # another file system, or one without links
+                shutil.copy2(project / output, kept)
+
+
+def put_back(project: Path) -> None:
+    """Put back what is missing of the results that were put aside, and forget the others."""
+    for kept in sorted((project / ASIDE).rglob("*")):
+        output = kept.relative_to(project / ASIDE)
+        if kept.is_file() and not output.is_relative_to(METADATA) and not (project / output).exists():
+            shutil.move(kept, _made(project / output))
+            _mark(project, output.as_posix()).unlink(missing_ok=True)
+            record = record_path(Path(), output.as_posix())
+            (project / record).unlink(missing_ok=True)
+            if (project / ASIDE / record).exists():
+                shutil.copyfile(project / ASIDE / record, _made(project / record))
+    shutil.rmtree(project / ASIDE, ignore_errors=True)
+
+
+def _mark(project: Path, output: str) -> Path:
+    """Snakemake's mark on what a job has begun to make and not ended."""
+    return project / _INCOMPLETE / record_path(Path(), output).relative_to(METADATA)
+
+
+def _made(path: Path) -> Path:
+    """A path whose folder exists."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
