@@ -23,6 +23,8 @@ pytestmark = pytest.mark.workflow
 
 TWO = ("--cores", "2")
 EXAMPLE = Path("docs/example-own-problem")
+CLONE = "a clone"
+"""In a folder with a space, as some are."""
 PROMISED = re.findall(r"^    (\S+)(.*)$", (ROOT / EXAMPLE / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
 COMMAND = next(shlex.split(rest) for word, rest in PROMISED if word == "snakemake")
 """What the page says to run, without the program's name."""
@@ -45,12 +47,12 @@ KILLED_AFTER = 45
 def own(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A copy of the example beside a copy of the project."""
     base = tmp_path_factory.mktemp("own")
-    copy_project(base / "clone")
+    copy_project(base / CLONE)
     shutil.copytree(ROOT / EXAMPLE, base / "mine", ignore=shutil.ignore_patterns(".*", "results", "logs"))
     snakefile, file = base / "mine/Snakefile", base / "mine/config.yaml"
     text = snakefile.read_text(encoding="utf-8")
     assert '"../../workflow/Snakefile"' in text
-    snakefile.write_text(text.replace('"../../workflow/Snakefile"', f'"{base}/clone/workflow/Snakefile"'))
+    snakefile.write_text(text.replace('"../../workflow/Snakefile"', f'"{base}/{CLONE}/workflow/Snakefile"'))
     config = yaml.safe_load(file.read_text(encoding="utf-8"))
     update_config(config, SHORT)
     file.write_text(yaml.safe_dump(config), encoding="utf-8")
@@ -101,6 +103,27 @@ def test_the_baseline_moves(ended: Project) -> None:
     assert least > 100
 
 
+def test_shell_commands_find_their_scripts_in_a_folder_with_a_space(own: Project) -> None:
+    said = own.snakemake(*TWO, "--dry-run", "--printshellcmds", "--", "results/mine/forward/forms.json").stdout
+    scripts = [word for word in shlex.split(said[said.index("python ") :]) if word.endswith("warm_forms.py")]
+    assert len(scripts) == 2
+    assert all((own.folder / script).is_file() for script in scripts)
+
+
+def test_a_job_that_fails_in_a_module_leaves_the_result_that_it_was_to_replace(own: Project) -> None:
+    model = "results/failed/models/counts.npz"
+    goal = (*TWO, "--config", "run=failed", "--", model)
+    assert own.snakemake(*goal).returncode == 0
+    before = (own.folder / model).read_bytes()
+    with edited(own, Edit("my_model.py", "[second, second]", "[-second, second]")):
+        done = own.snakemake(*goal)
+        assert done.returncode != 0
+        assert "Finished results are kept;" in done.stdout
+        assert own.jobs(*goal) == {"model": 1}
+    assert (own.folder / model).read_bytes() == before
+    assert own.jobs(*goal) == {}
+
+
 def test_as_many_names_as_parameters_are_asked_for(own: Project) -> None:
     with edited(own, Edit("config.yaml", "    - log_ratio\n", "")):
         done = own.snakemake(*TWO, "--config", "run=named", "--", "results/named/models/counts.npz")
@@ -148,7 +171,7 @@ def test_it_ends_with_a_page_and_a_row_for_each_sampler(ended: Project) -> None:
 
 
 def test_nothing_of_it_goes_to_the_project(ended: Project) -> None:
-    project = ended.folder.parent / "clone"
+    project = ended.folder.parent / CLONE
     assert not (project / "results").exists()
     assert not (project / "data/processed").exists()
     assert (ended.folder / "results/mine/records.json").exists()

@@ -3,6 +3,7 @@
 import itertools
 import os
 import re
+import shlex
 import sys
 from functools import cache
 from pathlib import Path
@@ -51,6 +52,7 @@ os.environ.update({name: value for name, value in MPI_SETTINGS.items() if name n
 
 RESULTS = f"results/{config['run']}"
 LOGS = f"logs/{config['run']}"
+SCRIPTS = shlex.quote(ours("workflow/scripts"))
 
 
 def with_digest(entry):
@@ -311,7 +313,7 @@ def on_ranks(script):
     return (
         "launcher='{resources.mpi}'; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1"
         " ${{launcher:+$launcher -n {resources.tasks}}}"
-        f" python -m mpi4py {ours('workflow/scripts')}/{script} > {{log}} 2>&1"
+        f" python -m mpi4py {SCRIPTS}/{script} > {{log}} 2>&1"
     )
 
 

@@ -2,7 +2,6 @@
 
 import json
 
-SCRIPTS = ours("workflow/scripts")
 # Receipts of what paper A's authors published, where it is asked for.
 PUBLISHED_OBSERVATIONS = [f"{RAW}/pde-observations.json"] if config["forward"]["observations"] == "published" else []
 OBSERVATIONS = None if PUBLISHED_OBSERVATIONS else config["forward"]["observations"]
