@@ -7,11 +7,13 @@ import threading
 from snakemake.logging import logger
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from rnshmc.rerun.aside import ASIDE, put_aside, put_back
+from rnshmc.rerun.aside import put_aside, put_back
 from rnshmc.rerun.records import restore_records, save_records
 from rnshmc.run.failures import check_writable, explain
 
 RECORDS = Path(RESULTS, "records.json")
+# Of each run its own: two may work at the same time.
+ASIDE = Path(".snakemake/rnshmc-aside", config["run"])
 
 # What is the same for all rules that do not say otherwise. The profile leaves out the trigger `code`, which goes by the
 # times of scripts: digests among the parameters take its place, that of a script (with the registry entries that it loads,
@@ -34,7 +36,7 @@ for rule_ in workflow.modifier.rules:
 # them now, and results that were copied here get back the records that came with them.
 if workflow.is_main_process:
     if not any(Path(".snakemake/locks").glob("*")):
-        put_back(Path.cwd())
+        put_back(ASIDE, Path.cwd())
     restore_records(RECORDS, Path.cwd())
 
 
@@ -65,12 +67,12 @@ logger.addHandler(Explainer())
 onstart:
     check_writable(Path(RESULTS))
     check_writable(Path(LOGS))
-    put_aside((path for job in workflow.dag.needrun_jobs() for path in job.output), Path.cwd())
+    put_aside((path for job in workflow.dag.needrun_jobs() for path in job.output), ASIDE, Path.cwd())
 
 
 def leave_records():
     """Put back what no job has replaced, and write what Snakemake knows of this run's files, for whoever copies them."""
-    put_back(Path.cwd())
+    put_back(ASIDE, Path.cwd())
     try:
         save_records(RECORDS, [Path(RESULTS), Path(RAW), Path(PROCESSED)], Path.cwd())
     except OSError as error:

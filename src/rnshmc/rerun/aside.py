@@ -12,11 +12,10 @@ from pathlib import Path
 
 from rnshmc.rerun.records import METADATA, record_path
 
-ASIDE = Path(".snakemake/rnshmc-aside")
 _INCOMPLETE = Path(".snakemake/incomplete")
 
 
-def put_aside(outputs: Iterable[str], project: Path) -> None:
+def put_aside(outputs: Iterable[str], aside: Path, project: Path) -> None:
     """Keep what a run is to replace.
 
     Parameters
@@ -24,35 +23,37 @@ def put_aside(outputs: Iterable[str], project: Path) -> None:
     outputs
         Of all jobs of the run, relative to ``project``; those that do not exist, or that a killed job left incomplete,
         are passed over.
+    aside
+        Folder of the second names, absolute or relative to ``project``.
     project
         The folder that Snakemake runs in.
     """
-    (project / ASIDE).mkdir(parents=True, exist_ok=True)
+    (project / aside).mkdir(parents=True, exist_ok=True)
     for output in outputs:
         if (project / output).is_file() and not _mark(project, output).exists():
             record = record_path(Path(), output)
             if (project / record).is_file():
                 # Snakemake may write into the file itself.
-                shutil.copyfile(project / record, _made(project / ASIDE / record))
-            kept = _made(project / ASIDE / output)
+                shutil.copyfile(project / record, _made(project / aside / record))
+            kept = _made(project / aside / output)
             try:
                 os.link(project / output, kept)
             except OSError:  # another file system, or one without links
                 shutil.copy2(project / output, kept)
 
 
-def put_back(project: Path) -> None:
-    """Put back what is missing of the results that were put aside, and forget the others."""
-    for kept in sorted((project / ASIDE).rglob("*")):
-        output = kept.relative_to(project / ASIDE)
+def put_back(aside: Path, project: Path) -> None:
+    """Put back what is missing of the results that were put aside into a folder, and forget the others."""
+    for kept in sorted((project / aside).rglob("*")):
+        output = kept.relative_to(project / aside)
         if kept.is_file() and not output.is_relative_to(METADATA) and not (project / output).exists():
             shutil.move(kept, _made(project / output))
             _mark(project, output.as_posix()).unlink(missing_ok=True)
             record = record_path(Path(), output.as_posix())
             (project / record).unlink(missing_ok=True)
-            if (project / ASIDE / record).exists():
-                shutil.copyfile(project / ASIDE / record, _made(project / record))
-    shutil.rmtree(project / ASIDE, ignore_errors=True)
+            if (project / aside / record).exists():
+                shutil.copyfile(project / aside / record, _made(project / record))
+    shutil.rmtree(project / aside, ignore_errors=True)
 
 
 def _mark(project: Path, output: str) -> Path:

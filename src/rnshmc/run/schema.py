@@ -121,8 +121,7 @@ def _duplicates(node: yaml.Node | None) -> Iterator[str]:
             line = key.start_mark.line + 1
             if key.value in first:
                 yield f"line {line}: the key {key.value!r} is there twice, first in line {first[key.value]}; keep one"
-            elif isinstance(key, yaml.ScalarNode):
-                first[key.value] = line
+            first.setdefault(key.value, line)
             yield from _duplicates(value)
     elif isinstance(node, yaml.SequenceNode):
         for value in node.value:
