@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnshmc.errors import StoreError
-from rnshmc.files import atomic_path, write_json
+from rnshmc.errors import DataError, StoreError
+from rnshmc.files import atomic_path, read_yaml, write_json
 
 
 def files(folder: Path) -> set[str]:
@@ -80,3 +80,38 @@ def test_what_json_does_not_know_is_an_error_that_names_the_file(tmp_path: Path,
     with pytest.raises(StoreError, match=r"bad\.json"):
         write_json(tmp_path / "bad.json", content)
     assert files(tmp_path) == set()
+
+
+def test_yaml_has_the_numbers_and_words_that_are_meant(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text(
+        "limits: [1e1, -1E+3, .5e1, 1.5e-3, 7]\nnames: [NO, N, on, Truely]\nswitches: [true, False, null]\n"
+    )
+    assert read_yaml(file) == {
+        "limits": [10.0, -1000.0, 5.0, 0.0015, 7],
+        "names": ["NO", "N", "on", "Truely"],
+        "on": [True, False, None],
+    }
+
+
+def test_a_merged_key_may_be_given_again(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("a: &a {x: 1, y: 2}\nb: &b {<<: *a, x: 3}\nc: {<<: *b, y: 4}\n")
+    assert read_yaml(file)["c"] == {"x": 3, "y": 4}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a: 1\nb: {c: 1,\n  c: 2}\n", r"settings.yaml, line 3: the key 'c' appears twice"),
+        ("a: [1\nb: 2", r"settings.yaml, line 2: expected ',' or '\]', but got ':'"),
+        ("a: !!python/object:os.system []", r"settings.yaml, line 1: could not determine a constructor"),
+        ("a: 2026-13-45", r"settings.yaml cannot be read: month must be in 1..12"),
+        ("a: \x01", r"settings.yaml cannot be read: unacceptable character"),
+    ],
+)
+def test_yaml_that_cannot_be_used_is_named_by_file_and_line(tmp_path: Path, content: str, message: str) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text(content)
+    with pytest.raises(DataError, match=message):
+        read_yaml(file)

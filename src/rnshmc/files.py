@@ -4,14 +4,17 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from rnshmc.errors import StoreError
+import yaml
+
+from rnshmc.errors import DataError, StoreError
 
 _REMEDIES = {
     errno.ENOSPC: "the disk is full; make room on it and run again",
@@ -78,6 +81,52 @@ def write_json(path: Path, content: Any) -> None:
         raise StoreError(f"{path} cannot be written as JSON: {error}") from error
     with atomic_path(path) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which a key appears once, 1e3 is a number, and of words only true and false are booleans.
+
+    In PyYAML the last of two equal keys wins, 1e3 is a word, and NO is false.
+    """
+
+    yaml_implicit_resolvers: ClassVar = {
+        first: [entry for entry in entries if entry[0] != "tag:yaml.org,2002:bool"]
+        for first, entries in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def compose_mapping_node(self, anchor: Any) -> Any:
+        """The mapping, with its keys checked."""
+        node = super().compose_mapping_node(anchor)  # type: ignore[no-untyped-call]
+        seen = set()
+        for key, _ in node.value:
+            if (name := (key.tag, str(key.value))) in seen:
+                raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} appears twice", problem_mark=key.start_mark)
+            seen.add(name)
+        return node
+
+
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("(true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+$"), list("-+.0123456789")
+)
+
+
+def read_yaml(path: Path) -> Any:
+    """The content of a YAML file.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, is no YAML, or has a key twice; the message names file and line.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            return yaml.load(file, _Loader)
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise DataError(f"{path}{line}: {error.problem}") from error
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise DataError(f"{path} cannot be read: {' '.join(str(error).split())}") from error
 
 
 def sha256(path: Path) -> str:

@@ -18,10 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from rnshmc.errors import DataError, ParameterError, StoreError
-from rnshmc.files import write_remedy
+from rnshmc.files import read_yaml, write_remedy
 from rnshmc.inference.call import sample
 from rnshmc.inference.exact.umbridge import UMBridge
 from rnshmc.inference.result.result import Result
@@ -142,10 +140,7 @@ def check_keys(settings: Mapping[str, Any], known: Any, *, required: tuple[str, 
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
+    content = read_yaml(path)
     if not isinstance(content, dict):
         raise DataError(f"{path}: expected keys and values, such as target and x0")
     return content
