@@ -90,7 +90,7 @@ def test_yaml_has_the_numbers_and_words_that_are_meant(tmp_path: Path) -> None:
     assert read_yaml(file) == {
         "limits": [10.0, -1000.0, 5.0, 0.0015, 7],
         "names": ["NO", "N", "on", "Truely"],
-        "on": [True, False, None],
+        "switches": [True, False, None],
     }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 
@@ -89,14 +89,9 @@ class _Loader(yaml.SafeLoader):
     In PyYAML the last of two equal keys wins, 1e3 is a word, and NO is false.
     """
 
-    yaml_implicit_resolvers: ClassVar = {
-        first: [entry for entry in entries if entry[0] != "tag:yaml.org,2002:bool"]
-        for first, entries in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
     def compose_mapping_node(self, anchor: Any) -> Any:
         """The mapping, with its keys checked."""
-        node = super().compose_mapping_node(anchor)  # type: ignore[no-untyped-call]
+        node = super().compose_mapping_node(anchor)
         seen = set()
         for key, _ in node.value:
             if (name := (key.tag, str(key.value))) in seen:
@@ -105,6 +100,10 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
+_Loader.yaml_implicit_resolvers = {
+    first: [entry for entry in entries if entry[0] != "tag:yaml.org,2002:bool"]
+    for first, entries in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("(true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+$"), list("-+.0123456789")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rnshmc.datasets.sources import SourceTable, load_sources
-from rnshmc.errors import ParameterError
+from rnshmc.errors import DataError, ParameterError
 
 GOOD = """
 datasets: {data: [file.csv]}
@@ -75,12 +75,13 @@ def test_the_bank_data_are_known_with_both_line_ends(table: SourceTable) -> None
         (CITATION, WHEEL.format("build: 1"), r"wheel: unknown key build"),
         ("[file.csv]", "[data.csv]", r"datasets\.data: data\.csv not among the files"),
         ("datasets: {data: [file.csv]}", "datasets: 3", "datasets: expected keys and values"),
-        ("files:", "files: [", "not valid YAML"),
+        ("files:", "files: [", r"line \d+: expected"),
+        ("    citation:", "    licence: other\n    citation:", r"line \d+: the key 'licence' appears twice"),
     ],
 )
 def test_a_mistake_is_an_error_that_names_file_and_key(old: str, new: str, message: str, tmp_path: Path) -> None:
     load_sources(written(tmp_path, GOOD))
     path = written(tmp_path, GOOD.replace(old, new))
-    with pytest.raises(ParameterError, match=message) as error:
+    with pytest.raises((ParameterError, DataError), match=message) as error:
         load_sources(path)
     assert str(path) in str(error.value)

@@ -261,7 +261,7 @@ def test_the_data_that_the_run_test_does_without_can_be_prepared(project: Projec
     ("setting", "names"),
     [
         ("chainz: 3", ["chainz: there is no such key; did you mean 'chains'?", "/bad.yaml, line 1)"]),
-        ("chains: 1\nchains: 2", ["bad.yaml, line 2: the key 'chains' is there twice, first in line 1"]),
+        ("chains: 1\nchains: 2", ["bad.yaml, line 2: the key 'chains' appears twice"]),
         ("problems: {bank: {samplers: {hmc: {keep: 30.0}}}}", ["problems.bank.samplers.hmc.keep: 30.0 is not of type"]),
         ("problems: {bank: {samplers: {hmc: {step_size: .nan}}}}", ["hmc.step_size: nan is not of type 'number'"]),
         ("problems: {bank: {samplers: {hmc: {stepsize: 0.1}}}}", ["bank", "stepsize"]),

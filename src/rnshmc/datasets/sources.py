@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
-
 from rnshmc.errors import ParameterError
+from rnshmc.files import read_yaml
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _TAG = re.compile(r"cp\d+-\w+-\w+")
@@ -87,15 +86,13 @@ def load_sources(path: str | Path) -> SourceTable:
 
     Raises
     ------
+    DataError
+        If the file is not YAML, or has a key twice; the message names file and line.
     ParameterError
-        If the file is not YAML, or a key is missing, unknown or of the wrong kind; the message names file and key.
+        If a key is missing, unknown or of the wrong kind; the message names file and key.
     """
     path = Path(path)
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise ParameterError(f"{path}: not valid YAML: {error}") from error
-    top = _Node(content, str(path))
+    top = _Node(read_yaml(path), str(path))
     top.expect({"datasets", "files"})
     files = {name: _raw_file(name, node) for name, node in top.child("files").children()}
     datasets = {name: tuple(node.list(_Node.text)) for name, node in top.child("datasets").children()}

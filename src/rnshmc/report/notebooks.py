@@ -6,9 +6,8 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from rnshmc.errors import DataError
+from rnshmc.files import read_yaml
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def read_pages(path: Path, papers: Collection[str]) -> dict[str, Page]:
         If a page has a key that does not exist, lacks its title, or names an unknown paper: the message names file,
         page and key.
     """
-    entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+    entries = read_yaml(path)
     return {name: _page(f"{path}, {name}", entry, papers) for name, entry in entries.items()}
 
 

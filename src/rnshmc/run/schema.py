@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from rnshmc.errors import ParameterError
+from rnshmc.files import read_yaml
 
 _LONGEST_MESSAGE = 200
 """Characters; the library's messages contain the value, which may be a whole section."""
@@ -45,13 +46,16 @@ def check_schema(config: Mapping[str, Any], schema: Mapping[str, Any], files: It
 
     Raises
     ------
+    DataError
+        A file has a key twice.
     ParameterError
         The message has a line for each mistake, with the key and, where it is in one of the files, file and line.
     """
     trees = {file: _tree(file) for file in files}
-    complaints = [f"{file}, {twice}" for file, tree in trees.items() for twice in _duplicates(tree)]
+    for file in (file for file, tree in trees.items() if tree):
+        read_yaml(file)
     # Patterns of keys are compared with texts.
-    complaints += [f"{key!r} is a key, but no text: put it in quotes" for key in _odd_keys(config)]
+    complaints = [f"{key!r} is a key, but no text: put it in quotes" for key in _odd_keys(config)]
     if not complaints:
         for error in _Validator(schema).iter_errors(config):
             complaints += _complaints(error, trees)
@@ -111,21 +115,6 @@ def _line(node: yaml.Node | None, path: Sequence[str]) -> int | None:
         key, node = entries[part]
         line = key.start_mark.line + 1
     return line
-
-
-def _duplicates(node: yaml.Node | None) -> Iterator[str]:
-    """A line for each key that a mapping has twice."""
-    if isinstance(node, yaml.MappingNode):
-        first: dict[str, int] = {}
-        for key, value in node.value:
-            line = key.start_mark.line + 1
-            if key.value in first:
-                yield f"line {line}: the key {key.value!r} is there twice, first in line {first[key.value]}; keep one"
-            first.setdefault(key.value, line)
-            yield from _duplicates(value)
-    elif isinstance(node, yaml.SequenceNode):
-        for value in node.value:
-            yield from _duplicates(value)
 
 
 def _odd_keys(value: object) -> Iterator[object]:
