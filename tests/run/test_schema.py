@@ -59,7 +59,7 @@ def test_our_configs_have_no_key_twice(name: str) -> None:
         ),
         ("chains: 30.0\n", "chains: 30.0 is not of type 'integer' (a.yaml, line 1)"),
         ("chains: true\n", "chains: True is not of type 'integer' (a.yaml, line 1)"),
-        ("chains: 1\nstart:\n- 1\n- .nan\n", "start.1: nan is not of type 'number' (a.yaml, line 4)"),
+        ("chains: 1\nstart:\n- 1\n- .nan\n", "start.1: nan is not of type 'number' (a.yaml, line 2)"),
         ("chains: 1\nstart: [.inf]\n", "start.0: inf is not of type 'number' (a.yaml, line 2)"),
         (
             "chains: 1\nstart: [1e-3]\n",

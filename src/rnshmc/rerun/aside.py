@@ -16,17 +16,9 @@ _INCOMPLETE = Path(".snakemake/incomplete")
 
 
 def put_aside(outputs: Iterable[str], aside: Path, project: Path) -> None:
-    """Keep what a run is to replace.
+    """Give what a run is to replace second names in the folder ``aside``; paths are relative to ``project``.
 
-    Parameters
-    ----------
-    outputs
-        Of all jobs of the run, relative to ``project``; those that do not exist, or that a killed job left incomplete,
-        are passed over.
-    aside
-        Folder of the second names, absolute or relative to ``project``.
-    project
-        The folder that Snakemake runs in.
+    Outputs that do not exist, or that a killed job left incomplete, are passed over.
     """
     (project / aside).mkdir(parents=True, exist_ok=True)
     for output in outputs:

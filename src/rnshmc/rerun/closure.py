@@ -24,14 +24,8 @@ def import_closure(modules: Iterable[str], root: Path) -> tuple[Path, ...]:
     """The files that are read when modules are imported, directly or indirectly: relative to ``root``, sorted.
 
     Includes the ``__init__`` files of parent packages, and imports inside functions. Imports under
-    ``if TYPE_CHECKING:`` do not run and are excluded, as is everything outside ``src``.
-
-    Parameters
-    ----------
-    modules
-        Entry modules, ``"rnshmc.targets.logistic"``, or a name in one, such as ``"rnshmc.targets.logistic:from_file"``.
-    root
-        The project's folder, the one with ``src`` in it.
+    ``if TYPE_CHECKING:`` do not run and are excluded, as is everything outside ``root / "src"``. An entry is a module,
+    ``"rnshmc.targets.logistic"``, or a name in one, such as ``"rnshmc.targets.logistic:from_file"``.
 
     Raises
     ------
@@ -93,17 +87,9 @@ def _all_imported(tree: ast.Module) -> list[str]:
 
 
 def script_imports(script: Path) -> tuple[str, ...]:
-    """Imports of this package in a script or notebook, as entries for `import_closure`.
+    """Imports of this package in a Python file or Jupyter notebook outside it, as sorted entries for `import_closure`.
 
-    Parameters
-    ----------
-    script
-        A Python file or a Jupyter notebook outside the package, such as a workflow script.
-
-    Returns
-    -------
-    tuple of str
-        Sorted entries: ``"rnshmc.random:stream"`` for ``from rnshmc.random import stream``.
+    ``from rnshmc.random import stream`` is ``"rnshmc.random:stream"``.
     """
     text = script.read_text(encoding="utf-8")
     if script.suffix == ".ipynb":

@@ -22,14 +22,8 @@ _LONGEST_NAME = 254
 def save_records(path: Path, folders: Iterable[Path], project: Path) -> None:
     """Write Snakemake's records of the files in some folders to one JSON file, each with the file's SHA-256.
 
-    Parameters
-    ----------
-    path
-        The file to write. Entries that it already has are kept if the record is the same.
-    folders
-        Relative to ``project``: those of the run's results and of its data.
-    project
-        The folder that Snakemake runs in.
+    Folders are relative to ``project``, the folder that Snakemake runs in. Entries that the file already has are kept
+    if the record is the same.
     """
     known = _read(path) if path.exists() else {}
     entries = {}

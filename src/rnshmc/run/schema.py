@@ -101,18 +101,15 @@ def _place(path: Sequence[str], trees: Mapping[Path, yaml.Node | None]) -> str:
 
 
 def _line(node: yaml.Node | None, path: Sequence[str]) -> int | None:
-    """The line of the key at the end of a path; None if the path does not exist, or is empty."""
+    """The line of the key at the end of a path, or of the list that it is in; None if the file does not have it."""
     line = None
     for part in path:
-        if isinstance(node, yaml.MappingNode):
-            entries = {key.value: (key, value) for key, value in node.value}
-        elif isinstance(node, yaml.SequenceNode):
-            entries = {str(index): (value, value) for index, value in enumerate(node.value)}
-        else:
+        if not isinstance(node, yaml.MappingNode):
+            break
+        found = [(key, value) for key, value in node.value if key.value == part]
+        if not found:
             return None
-        if part not in entries:
-            return None
-        key, node = entries[part]
+        key, node = found[-1]
         line = key.start_mark.line + 1
     return line
 
