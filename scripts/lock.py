@@ -1,4 +1,4 @@
-"""Write requirements.lock: the newest versions that pyproject.toml allows, every one of them pinned."""
+"""Write requirements.lock: the newest versions that pyproject.toml allows, pinned, with the hashes of their files."""
 
 import json
 import re
@@ -18,8 +18,9 @@ HEADER = """\
 # Every Python package that rnshmc needs beside Debian's dolfinx. Written by `make lock`; not to be edited.
 # h5py, mpi4py, petsc4py and dolfinx itself are left out: they come from apt-packages.txt, because the HDF5 inside the
 # wheel of h5py clashes with the one that dolfinx is linked to.
-# setuptools builds rnshmc itself, which is installed in place.
+# setuptools builds rnshmc itself, which is installed in place. Hashes are those of all files of a version.
 """
+OLDEST_PYTHON = "3.11"
 
 
 def resolve() -> dict[str, str]:
@@ -33,12 +34,21 @@ def resolve() -> dict[str, str]:
     return {re.sub(r"[-_.]+", "-", item["name"]).lower(): item["version"] for item in chosen}
 
 
+def with_hashes(pins: list[str]) -> str:
+    """Pinned requirements with the hashes of all their files, for every platform, which pip cannot list and uv can."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, "uv"], check=True)
+        uv = [f"{folder}/bin/uv", "pip", "compile", "--quiet", "--no-deps", "--universal", "--generate-hashes"]
+        plain = ["--no-header", "--no-annotate", "--python-version", OLDEST_PYTHON, "-"]
+        return subprocess.run([*uv, *plain], input="\n".join(pins), text=True, check=True, capture_output=True).stdout
+
+
 def main() -> None:
     """Resolve and write."""
     pins = resolve()
     others = sorted(pins.keys() - FROM_DEBIAN - {"numpy", "rnshmc"})
-    lines = [*NUMPY, *(f"{name}=={pins[name]}" for name in others)]
-    (ROOT / "requirements.lock").write_text(HEADER + "\n".join(sorted(lines)) + "\n")
+    locked = with_hashes([*NUMPY, *(f"{name}=={pins[name]}" for name in others)])
+    (ROOT / "requirements.lock").write_text(HEADER + locked)
 
 
 if __name__ == "__main__":

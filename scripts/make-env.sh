@@ -64,7 +64,8 @@ make_debian() {
     $system_python -m venv --clear --system-site-packages .venv
     # --no-deps: the lock is complete, and Debian's older copies must not pass for what it pins.
     # --use-pep517: a package that comes as source is built without a wheel package on the system.
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --use-pep517 \
+    # --require-hashes: a file that differs from the locked ones is refused, wherever it comes from.
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --use-pep517 --require-hashes \
         --requirement requirements.lock
 }
 

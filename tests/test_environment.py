@@ -14,6 +14,8 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 
+LOCK = (ROOT / "requirements.lock").read_text()
+
 # Where conda calls a package otherwise, mostly the part of it that is needed here.
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "nbconvert": "nbconvert-core", "snakemake": "snakemake-minimal"}
 # What conda has to be told and pip need not: the interpreter, the installer, the form compiler's C compiler.
@@ -51,8 +53,8 @@ def conda() -> Requirements:
 
 @pytest.fixture(scope="module")
 def lock_lines() -> list[str]:
-    lines = (ROOT / "requirements.lock").read_text().splitlines()
-    return [line for line in lines if not line.startswith("#")]
+    """The pins, without the hashes that follow each."""
+    return [line.removesuffix(" \\") for line in LOCK.splitlines() if not line.startswith(("#", " "))]
 
 
 @pytest.fixture(scope="module")
@@ -85,10 +87,19 @@ def test_lock_leaves_to_debian_what_is_debians(locked: dict[str, str]) -> None:
 
 
 def test_lock_pins_everything_and_names_no_place(lock_lines: list[str]) -> None:
-    pin = re.compile(r"[a-z0-9-]+==[0-9][0-9a-z.+]*(; python_version (<|>=) \"3\.\d+\")?")
+    pin = re.compile(r"[a-z0-9-]+==[0-9][0-9a-z.+]*( ; python_full_version (<|>=) '3\.\d+')?")
     assert [line for line in lock_lines if not pin.fullmatch(line)] == []
     assert "/" not in "".join(lock_lines)
-    assert lock_lines == sorted(lock_lines)
+    assert lock_lines == sorted(lock_lines, key=lambda line: line.split("=="))
+
+
+def test_lock_has_hashes_of_every_pin() -> None:
+    """Of the wheel or the source distribution at least; pip refuses a file that has another."""
+    pins = re.split(r"\n(?=\w)", LOCK.rpartition("\n#")[2].partition("\n")[2])
+    hashes = re.compile(r"[^\n]+==[^\n]+( \\\n    --hash=sha256:[0-9a-f]{64})+\n?")
+    assert [pin for pin in pins if not hashes.fullmatch(pin)] == []
+    assert len(pins) > 100
+    assert "--require-hashes" in (ROOT / "scripts/make-env.sh").read_text()
 
 
 @pytest.mark.skipif((Path(sys.prefix) / "conda-meta").exists(), reason="this environment is conda's, not the lock's")
