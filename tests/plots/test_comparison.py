@@ -27,6 +27,7 @@ def table() -> pd.DataFrame:
             "sampler": sampler,
             "min_ess_per_s": 10.0 if sampler == "hmc" else 85.0,
             "min_ess_per_value": 0.1 if sampler == "hmc" else 0.4,
+            "speedup": 1.0 if sampler == "hmc" else 8.5,
             "data": origin(problem),
         }
         for problem, sampler in CELLS
@@ -69,6 +70,11 @@ def test_efficiency_writes_the_ratio_to_hmc(table: pd.DataFrame) -> None:
     assert [text.get_text() for text in figure.axes[0].texts] == ["× 8.5"] * 3
     assert [text.get_text() for text in figure.axes[1].texts] == ["× 4"] * 3
     assert tick_labels(figure) == ["Bank", f"Adult,\na9a\n[{MARKS['stand-in']}]", "My own"]
+
+
+def test_efficiency_has_no_ratio_to_chains_that_did_not_mix(table: pd.DataFrame) -> None:
+    figure = efficiency(table.assign(speedup=np.nan), table.assign(min_ess_per_s=0.5, min_ess_per_value=0.1), TITLES)
+    assert [len(ax.texts) for ax in figure.axes] == [0, 0]
 
 
 def test_acceptance_shows_each_chain_beside_the_paper(chains: pd.DataFrame) -> None:

@@ -182,7 +182,7 @@ def test_what_is_compared_with_nothing_is_not_said_to_agree(results: Results, im
     page = written(image, {PAPER_A: found}, FIGURES, [*PAGES_OF_A, *ORIGINS])
     assert page.text.count("Means are compared with nothing.") == 2
     for section in found:
-        assert {row.details.compared for row in section.rows if row.details} == {section.problem == "bank"}
+        assert ({row.details.means for row in section.rows if row.details} == {"–"}) == (section.problem != "bank")
         assert ({row.details.z for row in section.rows if row.details} == {"–"}) == (section.problem != "bank")
 
 
@@ -260,12 +260,35 @@ def test_means_that_differ_are_said_to_differ(page: Page) -> None:
 
 def test_too_few_draws_are_no_difference(problems: list[Section], image: Path) -> None:
     rows = tuple(
-        replace(row, details=replace(row.details, agrees=None)) for row in problems[0].rows if row.details is not None
+        replace(row, details=replace(row.details, means="too few draws"))
+        for row in problems[0].rows
+        if row.details is not None
     )
     text = written(image, {PAPER_A: [replace(problems[0], rows=rows)]}, FIGURES, [*PAGES_OF_A, *ORIGINS]).text
     assert "Means differ" not in text
     assert "Too few draws to judge: HMC, RNS-HMC." in text
     assert text.count("too few draws") == len(rows)
+
+
+def test_a_baseline_that_did_not_mix_has_no_ratio_and_no_agreement(results: Results, image: Path) -> None:
+    """The page of a user whose HMC accepts 0.1% of its proposals."""
+    mine = [chain for chain in results.metrics if chain.problem == "mine"]
+    timings = [Timing("mine", name, 0.01, (0.01, 0.01), loaded=False) for name in ("hmc", "rns_hmc")]
+    unmixed = {("mine", "hmc")}
+    everything = results_table(mine, timings, {}, unmixed)
+    worse = replace(
+        results,
+        table=view(everything, VIEW, ["mine"]),
+        errors=view(results_standard_errors(mine, timings, {}, unmixed), VIEW, ["mine"]),
+        everything=everything,
+        agreement=agreement_table(mine, {}, unmixed),
+    )
+    page = written(image, {NO_PAPER: worse.sections()}, ["efficiency"], ["mine"], CARD[:0])
+    assert "RNS-HMC – Chains did not mix : HMC. No speed-up over them, and no comparison with their means." in page.text
+    assert "Means agree" not in page.text
+    assert "×" not in page.text.partition("The idea")[0]
+    assert re.search("RNS-HMC – [0-9.]+ not mixed", page.text)
+    assert ">agree<" not in page.html
 
 
 def test_each_chapter_says_how_it_compares_with_the_paper(page: Page) -> None:

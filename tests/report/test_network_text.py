@@ -128,10 +128,15 @@ def test_a_sampler_without_settings_has_dashes() -> None:
     assert set(settings["driven by"]) == {"a kernel surrogate"}
 
 
-@pytest.mark.parametrize(("agrees", "word"), [(True, "agree"), (False, "differ"), (None, "too few draws")])
+@pytest.mark.parametrize(
+    ("agrees", "word"), [(True, "agree"), (False, "differ"), (None, "too few draws"), (None, "not mixed")]
+)
 def test_agreement_is_a_word(agrees: bool | None, word: str) -> None:
+    mixed = word != "not mixed"
     row = dict(
-        zip(AGREEMENT_COLUMNS, ("news", "sghmc_a", "hmc", 4.0, 9, 3.2, agrees, 0.5, 1.25, 1, "real"), strict=True)
+        zip(
+            AGREEMENT_COLUMNS, ("news", "sghmc_a", "hmc", 4.0, 9, 3.2, agrees, mixed, 0.5, 1.25, 1, "real"), strict=True
+        )
     )
     table = readable_agreement(pd.DataFrame([row]), TITLES)
     assert table.iloc[0].tolist() == ["News", "SGHMC (a)", "4.00", "3.20", word, "0.500", "1.25", "real"]

@@ -14,6 +14,7 @@ from rnshmc.report.table_text import (
     significant,
     to_latex,
     to_markdown,
+    unmixed_note,
     with_error,
 )
 from rnshmc.results.views import read_views
@@ -60,6 +61,7 @@ def sample() -> pd.DataFrame:
         23.0,
         0.0,
         0.0167,
+        True,
         False,
         "real",
     ]
@@ -81,6 +83,7 @@ def sample() -> pd.DataFrame:
         0.0,
         0.0,
         0.35,
+        False,
         True,
         "stand-in",
     ]
@@ -109,7 +112,13 @@ def test_seconds_measured_on_a_busy_machine_are_marked_and_the_mark_is_explained
 
 def test_markdown_aligns_numbers_to_the_right() -> None:
     lines = to_markdown(readable_table1(sample(), TITLES)[["problem", "AP"]]).splitlines()
-    assert lines == ["| problem | AP |", "| --- | ---: |", "| LR, Bank Marketing | 0.70 |", "| my_own | 0.70 |"]
+    assert lines == ["| problem | AP |", "| --- | ---: |", "| LR, Bank Marketing | 0.70 |", r"| my\_own | 0.70 |"]
+
+
+def test_why_a_speed_up_is_missing_is_said() -> None:
+    assert unmixed_note(sample().iloc[:1], TITLES) == ""
+    reason = "as chains did not mix (R-hat above 1.1, or a parameter that never moved)"
+    assert unmixed_note(sample(), TITLES) == f"\nNo speed-up, {reason}: RNS-HMC on my\\_own.\n"
 
 
 def test_latex_has_the_rules_of_booktabs_and_escapes() -> None:
@@ -170,3 +179,21 @@ def test_a_posterior_has_a_row_for_each_parameter_and_sampler() -> None:
         ["cost", "HMC", "3.000 ± 0.071", "1.000 ± 0.049"],
         ["cost", "auto", "3.50 ± 0.10", "1.000 ± 0.070"],
     ]
+
+
+HOSTILE = "<script>alert(1)</script> | \\input{/etc/passwd} $x^2$ `a`\n[b](c) *d* ~ & %"
+
+
+def test_a_title_is_neither_markup_nor_a_column_of_markdown() -> None:
+    cell = to_markdown(pd.DataFrame({"problem": [HOSTILE]})).splitlines()[2]
+    title = r"\<script\>alert(1)\</script\> \| \\input{/etc/passwd} \$x^2\$ \`a\` \[b\](c) \*d\* \~ \& %"
+    assert cell == f"| {title} |"
+    assert f"on {title}." in unmixed_note(sample().iloc[1:], {"my_own": HOSTILE})
+
+
+def test_a_title_is_no_command_of_latex() -> None:
+    row = to_latex(pd.DataFrame({"problem": [HOSTILE]})).splitlines()[4]
+    assert row == (
+        r"\textless{}script\textgreater{}alert(1)\textless{}/script\textgreater{} \textbar{} "
+        r"\textbackslash{}input\{/etc/passwd\} \$x\textasciicircum{}2\$ `a` {[}b](c) {*}d{*} \textasciitilde{} \& \% \\"
+    )

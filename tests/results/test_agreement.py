@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pytest
 from numpy.testing import assert_allclose
 
 from rnshmc.diagnostics.reference import Reference
@@ -53,6 +54,22 @@ def test_other_samplers_are_compared_with_hmc_where_there_is_no_reference() -> N
     assert sghmc["agrees"]
     assert_allclose(rns["shift"], 0.5)  # median of 0, 1/2 and 1 standard deviations
     assert_allclose([sghmc["shift"], sghmc["spread"]], [0.0, 3.0])  # median of 3, 3 and 5
+
+
+@pytest.mark.parametrize("apart", ["hmc", "rns_hmc"])
+def test_no_means_agree_with_those_of_chains_that_did_not_mix(apart: str) -> None:
+    chains = [*ENOUGH, RNS, RNS_2]
+    assert row(agreement_table(chains, {}), "rns_hmc")["agrees"]
+    found = row(agreement_table(chains, {}, {("bank", apart)}), "rns_hmc")
+    assert pd.isna(found["agrees"])
+    assert np.isnan(found["max_abs_z"])
+    assert not found["mixed"]
+
+
+def test_a_sampler_that_mixed_is_compared_with_its_reference_whatever_hmc_did() -> None:
+    table = agreement_table([*ENOUGH, RNS, RNS_2], EXACT, {("bank", "hmc")})
+    assert pd.isna(row(table, "hmc")["agrees"])
+    assert row(table, "rns_hmc")["agrees"]
 
 
 def test_without_hmc_nothing_is_compared() -> None:

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 
 from rnshmc.errors import StoreError
 from rnshmc.results.metrics import ChainMetrics, Convergence
+from rnshmc.results.mixing import unmixed_cells
 from rnshmc.results.tables import RESULTS_COLUMNS, diagnostics_table, results_standard_errors, results_table
 from rnshmc.results.views import read_views, view
 from rnshmc.store.timing import Timing, read_timings
@@ -204,6 +205,35 @@ def test_errors_of_sums_and_ratios_have_the_errors_of_their_parts() -> None:
 def test_without_hmc_nothing_is_relative_to_it() -> None:
     rns = row(table([RNS], TIMINGS[1:]), "rns_hmc")
     assert np.isnan([rns["total_s"], rns["speedup_min_ess"], rns["speedup_median_ess_with_training"]]).all()
+
+
+def test_no_sampler_has_a_ratio_to_a_baseline_that_did_not_mix() -> None:
+    apart, mixed = (Convergence("bank", "hmc", 9.0, 9.0, rhat) for rhat in (2.5, 1.1))
+    wasteful = Timing("bank", "hmc_as_published", 0.036, (0.035, 0.036, 0.037), loaded=False)
+    timings = [*TIMINGS, wasteful]
+    whole = results_table(CHAINS, timings, PAPERS, unmixed_cells(CHAINS, [mixed]))
+    ratios = [name for name in RESULTS_COLUMNS if "speedup" in name]
+    assert len(ratios) == 6
+    assert whole[ratios].notna().all(axis=None)
+    assert whole["mixed"].all()
+    for part in (results_table, results_standard_errors):
+        found = part(CHAINS, timings, PAPERS, unmixed_cells(CHAINS, [apart]))
+        assert found[ratios].isna().all(axis=None)
+        assert found["mixed"].tolist() == [False, True]
+    assert_allclose(results_table(CHAINS, timings, PAPERS, {("bank", "hmc")})["min_ess_per_s"], [7.5, 30.0])
+
+
+def test_a_sampler_that_did_not_mix_has_no_ratio_but_others_have() -> None:
+    found = results_table(CHAINS, TIMINGS, PAPERS, {("bank", "rns_hmc")})
+    assert found["speedup_min_ess"].tolist()[0] == 1.0
+    assert np.isnan(found["speedup_min_ess"].tolist()[1])
+
+
+def test_a_coordinate_that_never_moved_did_not_mix() -> None:
+    """Its R-hat is not defined."""
+    alone = Convergence("bank", "hmc", 1.0, 1.0, rhat_max=None)
+    assert unmixed_cells([HMC_1], [alone]) == frozenset()
+    assert unmixed_cells([HMC_1, replace(HMC_2, sd=[1.0, 0.0, 1.0])], [alone]) == {("bank", "hmc")}
 
 
 def test_a_missing_timing_is_named() -> None:

@@ -71,7 +71,7 @@ def results() -> Callable[..., Tables]:
     """The table of results with these rows, and standard errors of a tenth of each number, or of a share of its own."""
 
     def _results(rows: dict[tuple[str, str], dict[str, float]], error: float = 0.1, **common: Any) -> Tables:
-        fixed = {"chains": 5, "draws": 5000, "training_draws": math.nan, "data": "real", **common}
+        fixed = {"chains": 5, "draws": 5000, "training_draws": math.nan, "mixed": True, "data": "real", **common}
         table = pd.DataFrame(
             [{"problem": problem, "sampler": sampler, **fixed, **row} for (problem, sampler), row in rows.items()]
         )

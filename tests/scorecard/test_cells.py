@@ -55,6 +55,41 @@ def test_the_effective_size_of_a_single_chain_has_an_error_in_a_ratio(find: Find
     assert_allclose(efficiency.estimate, (1.5, 1.5 * math.sqrt(ONE_CHAIN / 90 + ONE_CHAIN / 30)))
 
 
+def test_chains_that_did_not_mix_have_costs_but_no_efficiency_to_compare(find: Find, results: Results) -> None:
+    tables = results(COVER)
+    tables["results"]["mixed"] = [True, False]
+    where = ("cover_type", "nng_hmc")
+    ratios = [
+        find(tables, "ess_ratio", *where, column="truncated_ess_median", other="sghmc_mh"),
+        find(tables, "relative_efficiency", *where, **EFFICIENCY),
+        find(
+            tables,
+            "over_best",
+            *where,
+            ess="ap",
+            seconds="s_per_iter",
+            others=("sghmc_mh",),
+            training_draws=(None, None),
+        ),
+        find(
+            tables,
+            "least_efficiency",
+            problems=("cover_type",),
+            samplers=("nng_hmc", "sghmc_mh"),
+            other="nng_hmc",
+            ess="ap",
+            seconds="s_per_iter",
+            training_draws=(None, None),
+        ),
+    ]
+    assert [math.isnan(ratio.estimate.value) for ratio in ratios if ratio is not None] == [True] * 4
+    seconds = find(tables, "ratio", *where, column="s_per_iter", other="sghmc_mh")
+    size = find(tables, "ess", *where, column="truncated_ess_median")
+    assert seconds is not None
+    assert size is not None
+    assert_allclose([seconds.estimate.value, size.estimate.value], [2.0, 90.0])
+
+
 def test_an_effective_size_knows_what_a_chain_really_found(find: Find, results: Results) -> None:
     found = find(results(COVER, draws=500), "ess", "cover_type", "nng_hmc", column="truncated_ess_median")
     assert found is not None

@@ -1,5 +1,6 @@
 """The table of the mesh study, once the numbers of ranks have been seen to agree on every mesh."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,8 @@ import pandas as pd
 
 from rnshmc.experiments.mesh_study import SAMPLERS, Solutions, Solved, mesh_table
 from rnshmc.experiments.scaling import agreement
-from rnshmc.results.metrics import read_metrics
+from rnshmc.results.metrics import read_convergence, read_metrics
+from rnshmc.results.mixing import unmixed_cells
 from rnshmc.run.job import job
 
 if TYPE_CHECKING:
@@ -27,11 +29,16 @@ with job(snakemake.log[0]):
         }
         agreement(f"{cells} x {cells} cells, {solver}", on_ranks, tolerance=TOLERANCE)
     metrics = read_metrics(snakemake.input.metrics)
+    unmixed = {sampler for _, sampler in unmixed_cells(metrics, read_convergence(snakemake.input.metrics))}
     table = mesh_table(
         {point: Solutions.load(path) for point, path in files.items()},
         {point: pd.read_csv(path) for point, path in zip(files, snakemake.input.seconds, strict=True)},
         {
-            sampler: float(np.mean([chain.ess_min / chain.draws for chain in metrics if chain.sampler == sampler]))
+            sampler: float(
+                np.mean([chain.ess_min / chain.draws for chain in metrics if chain.sampler == sampler])
+                if sampler not in unmixed
+                else math.nan
+            )
             for sampler in SAMPLERS
         },
     )

@@ -3,10 +3,18 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rnshmc.report.table_text import busy_note, readable_network_table, readable_table1, to_latex, to_markdown
+from rnshmc.report.table_text import (
+    busy_note,
+    readable_network_table,
+    readable_table1,
+    to_latex,
+    to_markdown,
+    unmixed_note,
+)
 from rnshmc.results.agreement import agreement_table
 from rnshmc.results.matching import matching_table
 from rnshmc.results.metrics import read_convergence, read_metrics
+from rnshmc.results.mixing import unmixed_cells
 from rnshmc.results.tables import diagnostics_table, results_standard_errors, results_table
 from rnshmc.results.views import read_views, view
 from rnshmc.run.job import job
@@ -23,8 +31,10 @@ with job(snakemake.log[0]):
     metrics = read_metrics(snakemake.input.metrics)
     timings = [timing for path in snakemake.input.timing for timing in read_timings(Path(path))]
     references = {Path(path).stem: read_reference(Path(path)) for path in snakemake.input.reference}
-    results = results_table(metrics, timings, spec["papers"])
-    errors = results_standard_errors(metrics, timings, spec["papers"])
+    convergence = read_convergence(snakemake.input.metrics)
+    unmixed = unmixed_cells(metrics, convergence)
+    results = results_table(metrics, timings, spec["papers"], unmixed)
+    errors = results_standard_errors(metrics, timings, spec["papers"], unmixed)
     results.to_csv(output.results, index=False)
     errors.to_csv(output.results_se, index=False)
     views = read_views(Path(snakemake.input.views))
@@ -33,8 +43,9 @@ with job(snakemake.log[0]):
         table.to_csv(output[name], index=False)
         view(errors, views[name], problems).to_csv(output[f"{name}_se"], index=False)
         readable = READABLE[name](table, spec["titles"])
-        Path(output[f"{name}_md"]).write_text(to_markdown(readable) + busy_note(readable), encoding="utf-8")
+        notes = busy_note(readable) + unmixed_note(table, spec["titles"])
+        Path(output[f"{name}_md"]).write_text(to_markdown(readable) + notes, encoding="utf-8")
         Path(output[f"{name}_tex"]).write_text(to_latex(readable), encoding="utf-8")
-    diagnostics_table(metrics, read_convergence(snakemake.input.metrics)).to_csv(output.diagnostics, index=False)
-    agreement_table(metrics, references).to_csv(output.agreement, index=False)
+    diagnostics_table(metrics, convergence).to_csv(output.diagnostics, index=False)
+    agreement_table(metrics, references, unmixed).to_csv(output.agreement, index=False)
     matching_table(map(Path, snakemake.input.matching)).to_csv(output.potential_matching, index=False)

@@ -17,6 +17,8 @@ LEFT, RIGHT = 0.08, 0.4
 def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Figure:
     """Smallest ESS per second and per exact evaluation, with standard errors; numbers are ratios to HMC.
 
+    A sampler without a speed-up, because its chains or those of HMC did not mix, has no number.
+
     Parameters
     ----------
     table, errors
@@ -60,7 +62,7 @@ def _efficiency_panel(ax: Axes, table: pd.DataFrame, errors: pd.DataFrame, colum
     for place, (_, row), error in zip(places, table.iterrows(), errors[column], strict=True):
         style = sampler_style(row["sampler"])
         ax.errorbar(row[column], place, xerr=error, fmt=style.marker, color=style.colour, capsize=2, markersize=6)
-        if row["sampler"] != BASELINE and row["problem"] in baseline.index:
+        if row["sampler"] != BASELINE and pd.notna(row["speedup"]):
             ratio = row[column] / baseline[row["problem"]]
             ax.annotate(
                 f"× {ratio:.3g}" if ratio < 1000 else f"× {ratio:.0f}",

@@ -12,7 +12,8 @@ FIGURES: Mapping[str, Drawing] = {
         "rnshmc.plots.efficiency:efficiency",
         ("table1", "table1_se"),
         "Minimum ESS over the coordinates, per second and per exact evaluation of the kept iterations, with standard "
-        "errors. Numbers are ratios to HMC.",
+        "errors. Numbers are ratios to HMC; there is none where chains of the sampler or of HMC did not mix (R-hat "
+        "above 1.1).",
         ("titles",),
     ),
     "acceptance": Drawing(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from rnshmc.report.table_text import fixed, significant
+from rnshmc.report.table_text import fixed, means_text, significant
 from rnshmc.results.metrics import ChainMetrics
 
 _QUALITY = {"train_residual_sd": "training residual sd", "train_error": "training error"}
@@ -24,10 +24,10 @@ class Details:
     ess_per_evaluation: str
     z: str
     threshold: str
-    compared: bool
-    """Whether its means are compared with any."""
-    agrees: bool | None
-    """Whether they agree with the reference; None if there are too few draws to judge."""
+    means: str
+    """How they compare (`rnshmc.report.table_text.means_text`); a dash if they are compared with nothing."""
+    mixed: bool
+    """Whether its chains mixed (`rnshmc.results.mixing`)."""
     solver_failures: int
     softened_metrics: int
     fit: str
@@ -56,6 +56,7 @@ def details(
         ),
         ess_per_evaluation=significant(ours["min_ess_per_value"]),
         **_agreement(agreement, problem, sampler),
+        mixed=bool(ours["mixed"]),
         solver_failures=int(diagnosed["solver_failures"]),
         softened_metrics=int(diagnosed["softened_metrics"]),
         fit=_fit(chains),
@@ -70,14 +71,12 @@ def _only(table: pd.DataFrame, problem: str, sampler: str) -> dict[str, Any]:
 def _agreement(table: pd.DataFrame, problem: str, sampler: str) -> dict[str, Any]:
     """The comparison of a sampler's means; dashes for one that is compared with nothing, as HMC is with itself."""
     if table[(table["problem"] == problem) & (table["sampler"] == sampler)].empty:
-        return {"z": "–", "threshold": "–", "compared": False, "agrees": None}
+        return {"z": "–", "threshold": "–", "means": "–"}
     row = _only(table, problem, sampler)
-    agrees = None if pd.isna(row["agrees"]) else bool(row["agrees"])
     return {
         "z": fixed(2)(row["max_abs_z"]),
         "threshold": fixed(2)(row["threshold"]),
-        "compared": True,
-        "agrees": agrees,
+        "means": means_text(row["agrees"], mixed=bool(row["mixed"])),
     }
 
 

@@ -1,5 +1,6 @@
 """Results of paper B as text: our numbers and the printed ones, settings, and summary sentences."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,8 +8,9 @@ import pandas as pd
 
 from rnshmc.plots.style import STAND_IN
 from rnshmc.report.driver_text import driver_text
+from rnshmc.report.escaping import in_markdown
 from rnshmc.report.sections import Row, Section
-from rnshmc.report.table_text import Number, fixed, significant
+from rnshmc.report.table_text import Number, fixed, means_text, significant
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import sampler_label
 from rnshmc.scorecard.published import Published
@@ -17,7 +19,7 @@ from rnshmc.scorecard.published import Published
 def reading(section: Section) -> str:
     """Our results on a problem and the paper's, as an item of a Markdown list."""
     parts = [_reading(row) for row in section.rows]
-    return f"- {section.title}: {'; '.join(parts)}."
+    return f"- {in_markdown(section.title)}: {'; '.join(parts)}."
 
 
 def settings_table(
@@ -78,7 +80,10 @@ def readable_agreement(agreement: pd.DataFrame, titles: Mapping[str, str]) -> pd
             "sampler": agreement["sampler"].map(sampler_label),
             "max |z|": agreement["max_abs_z"].map(fixed(2)),
             "threshold": agreement["threshold"].map(fixed(2)),
-            "means": agreement["agrees"].map({True: "agree", False: "differ"}).fillna("too few draws"),
+            "means": [
+                means_text(agrees, mixed=bool(mixed))
+                for agrees, mixed in zip(agreement["agrees"], agreement["mixed"], strict=True)
+            ],
             "distance of means (HMC's sd)": agreement["shift"].map(significant),
             "factor between sds": agreement["spread"].map(significant),
             "data": agreement["data"],
@@ -113,20 +118,22 @@ def readable_process_table(table: pd.DataFrame, numbers: Sequence[Published]) ->
 
 def stand_in_warning(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     """A Markdown warning that names the problems of a table whose data are stand-ins; empty if there are none."""
-    names = [titles[problem] for problem in table.loc[table["data"] == STAND_IN, "problem"].unique()]
+    names = [in_markdown(titles[problem]) for problem in table.loc[table["data"] == STAND_IN, "problem"].unique()]
     if not names:
         return ""
     return f"\n\n> **Stand-in data:** {', '.join(names)}. Their numbers say nothing about the real posteriors."
 
 
 def _reading(row: Row) -> str:
-    """A sampler in a sentence: acceptance, and the speed-up that the paper prints, or the one of the draws alone."""
+    """A sampler in a sentence: acceptance, and the speed-up that the paper prints, or the one of the draws alone, if it
+    is known."""
     text = f"{row.sampler} accepts {_beside(row.numbers['ap'])}"
     if row.sampler == sampler_label(BASELINE):
         return text
-    if (trained := row.numbers["total_speedup"]).paper:
+    if (trained := row.numbers["total_speedup"]).paper and trained.ours != significant(math.nan):
         return f"{text} and yields × {_beside(trained, '× ')} with its training"
-    return f"{text} and yields × {_beside(row.numbers['speedup'], '× ')}"
+    speedup = row.numbers["speedup"]
+    return text if speedup.ours == significant(math.nan) else f"{text} and yields × {_beside(speedup, '× ')}"
 
 
 def _beside(number: Number, sign: str = "") -> str:

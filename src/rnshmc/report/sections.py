@@ -1,5 +1,6 @@
 """The problems of a run with their numbers as text: ours, standard errors, and the papers'."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -52,6 +53,15 @@ class Section:
     def stand_in(self) -> bool:
         """Whether the data are a stand-in."""
         return self.origin == STAND_IN
+
+    @property
+    def means(self) -> Mapping[str, list[str]]:
+        """The samplers by how their means compare (`rnshmc.report.table_text.means_text`)."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for row in self.rows:
+            if row.details is not None:
+                found[row.details.means].append(row.sampler)
+        return found
 
 
 def sections(

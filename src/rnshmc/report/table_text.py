@@ -7,26 +7,17 @@ from typing import Any
 
 import pandas as pd
 
+from rnshmc.report.escaping import in_latex, in_markdown
 from rnshmc.results.agreement import pooled
 from rnshmc.results.estimates import Estimate, cells
 from rnshmc.results.metrics import ChainMetrics
+from rnshmc.results.mixing import MIXED_RHAT
 from rnshmc.results.names import sampler_label
 
 BUSY = "†"
 """Mark of seconds measured while other processes kept the machine busy."""
+NOT_MIXED = f"as chains did not mix (R-hat above {MIXED_RHAT}, or a parameter that never moved)"
 _AFTER_NUMBER = f"\N{NO-BREAK SPACE}{BUSY}"
-
-_ESCAPES = str.maketrans(
-    {
-        "_": r"\_",
-        "%": r"\%",
-        "&": r"\&",
-        "#": r"\#",
-        "\N{EN DASH}": "--",
-        "\N{NO-BREAK SPACE}": "~",
-        BUSY: r"\textsuperscript{\dag}",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -213,6 +204,13 @@ def readable_diagnostics(diagnostics: pd.DataFrame, titles: Mapping[str, str]) -
     )
 
 
+def means_text(agrees: Any, *, mixed: bool) -> str:
+    """Whether means agree, in words; or why that is not judged."""
+    if not mixed:
+        return "not mixed"
+    return "too few draws" if pd.isna(agrees) else "agree" if agrees else "differ"
+
+
 def busy_note(table: pd.DataFrame) -> str:
     """Explanation of the mark below a table of texts that has one; empty otherwise."""
     if not table["s/iter"].str.endswith(BUSY).any():
@@ -223,12 +221,21 @@ def busy_note(table: pd.DataFrame) -> str:
     )
 
 
+def unmixed_note(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
+    """Why some speed-ups of a view are missing: whose chains did not mix; empty if all did."""
+    rows = table.loc[~table["mixed"].astype(bool), ["problem", "sampler"]].to_numpy().tolist()
+    if not rows:
+        return ""
+    names = [f"{sampler_label(sampler)} on {in_markdown(titles[problem])}" for problem, sampler in rows]
+    return f"\nNo speed-up, {NOT_MIXED}: {'; '.join(names)}.\n"
+
+
 def to_markdown(table: pd.DataFrame) -> str:
     """A table of texts as GitHub Markdown; columns of numbers are aligned to the right."""
     columns = [str(column) for column in table.columns]
     aligned = ["---" if kind else "---:" for kind in _is_text(table)]
-    rows = [columns, aligned, *table.to_numpy().tolist()]
-    return "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows)
+    body = [[in_markdown(str(text)) for text in row] for row in table.to_numpy().tolist()]
+    return "".join(f"| {' | '.join(row)} |\n" for row in (columns, aligned, *body))
 
 
 def to_latex(table: pd.DataFrame) -> str:
@@ -240,7 +247,7 @@ def to_latex(table: pd.DataFrame) -> str:
 
 
 def _latex_row(row: Sequence[Any]) -> str:
-    return " & ".join(str(text).translate(_ESCAPES) for text in row) + r" \\"
+    return " & ".join(in_latex(str(text)) for text in row) + r" \\"
 
 
 def _is_text(table: pd.DataFrame) -> list[bool]:

@@ -1,7 +1,7 @@
 """Whether each sampler's posterior agrees with a reference run, or with that of HMC."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from rnshmc.diagnostics.agreement import MIN_ESS, compare_means, pool_means
 from rnshmc.diagnostics.reference import Reference
-from rnshmc.results.estimates import BASELINE, cells
+from rnshmc.results.estimates import BASELINE, Cell, cells
 from rnshmc.results.metrics import ChainMetrics
 from rnshmc.types import Array
 
@@ -22,6 +22,7 @@ AGREEMENT_COLUMNS = (
     "n_coordinates",
     "threshold",
     "agrees",
+    "mixed",
     "shift",
     "spread",
     "chains",
@@ -42,16 +43,23 @@ class Moments:
 
 
 def agreement_table(
-    metrics: Sequence[ChainMetrics], references: Mapping[str, Reference], *, level: float = 0.01
+    metrics: Sequence[ChainMetrics],
+    references: Mapping[str, Reference],
+    unmixed: Collection[Cell] = (),
+    *,
+    level: float = 0.01,
 ) -> pd.DataFrame:
     """Each sampler's posterior compared with the reference run of its problem, or with that of HMC if there is none.
 
     `against` says which. `max_abs_z`, `threshold` and `agrees` compare the means within Monte Carlo error
     (`rnshmc.diagnostics.agreement.compare_means`, at `level`); if the minimum ESS of either is below `MIN_ESS`, the
-    errors are unreliable and `agrees` is missing. `shift` and `spread` measure how far apart the posteriors are,
-    regardless of the error: the median over the coordinates of the distance of the means in standard deviations of the
-    reference, and of the factor, at least 1, by which the standard deviations differ. Both are NaN where HMC never
-    moved, and `spread` where the sampler never did.
+    errors are unreliable and `agrees` is missing. So are `max_abs_z` and `agrees` where `mixed` is false: the chains of
+    the sampler, or those of HMC that it is compared with, did not mix.
+
+    `shift` and `spread` measure how far apart the posteriors are, regardless of the error: the median over the
+    coordinates of the distance of the means in standard deviations of the reference, and of the factor, at least 1, by
+    which the standard deviations differ. Both are NaN where HMC never moved, and
+    `spread` where the sampler never did.
 
     Parameters
     ----------
@@ -59,6 +67,8 @@ def agreement_table(
         Of every chain.
     references
         The reference run of each problem that has one.
+    unmixed
+        Problems and samplers whose chains did not mix (`rnshmc.results.mixing.unmixed_cells`).
     level
         Maximum probability of a false alarm in a row.
 
@@ -75,8 +85,11 @@ def agreement_table(
             continue
         other = _referred(references[problem]) if problem in references else pooled(chains[problem, BASELINE])
         compared = _compare(pooled(members), other, level=level)
+        mixed = not {(problem, sampler), (problem, against)} & set(unmixed)
+        if not mixed:
+            compared |= {"max_abs_z": math.nan, "agrees": pd.NA}
         labels = {"problem": problem, "sampler": sampler, "against": against}
-        rows.append({**labels, **compared, "chains": len(members), "data": members[0].origin})
+        rows.append({**labels, **compared, "mixed": mixed, "chains": len(members), "data": members[0].origin})
     return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS)).astype({"agrees": "boolean"})
 
 

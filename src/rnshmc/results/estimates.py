@@ -1,7 +1,7 @@
 """Means over chains with their standard errors: the numbers behind every row of a table."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -35,6 +35,7 @@ SPEEDUPS = {
     "speedup_median_ess_with_training": "median_ess_per_s_with_training",
 }
 """The efficiency behind each speed-up, which is relative to HMC on the same problem."""
+_RATIOS = (*SPEEDUPS, *(f"published_{name}" for name in SPEEDUPS))
 _ALIKE = ("origin", "draws", "recipe", "hidden_units", "training_draws")
 
 Cell = tuple[str, str]
@@ -96,7 +97,9 @@ def cells(metrics: Iterable[ChainMetrics]) -> dict[Cell, list[ChainMetrics]]:
     return {(p, s): by_cell[p, s] for p in problems for s in samplers if (p, s) in by_cell}
 
 
-def estimates(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> dict[Cell, dict[str, Estimate]]:
+def estimates(
+    metrics: Sequence[ChainMetrics], timings: Sequence[Timing], unmixed: Collection[Cell] = ()
+) -> dict[Cell, dict[str, Estimate]]:
     """Every number of every problem and sampler; see `rnshmc.results.tables.results_table`.
 
     Raises
@@ -120,6 +123,8 @@ def estimates(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> dic
             **row,
             **_speedups(cell, table),
             **_published(cell, chains, seconds),
+            # An efficiency of chains that did not mix is none, nor is a ratio to it.
+            **(dict.fromkeys(_RATIOS, UNDEFINED) if {cell, (cell[0], BASELINE)} & set(unmixed) else {}),
         }
         for cell, row in table.items()
     }

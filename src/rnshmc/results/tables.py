@@ -7,7 +7,7 @@ problem; the tables of the papers are views of it.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ RESULTS_COLUMNS = (
     "published_s_per_iter",
     "published_total_s",
     *(f"published_{name}" for name in SPEEDUPS),
+    "mixed",
     "loaded",
     "data",
 )
@@ -50,7 +51,10 @@ MIN_ESS_PER_CHAIN = 100
 
 
 def results_table(
-    metrics: Sequence[ChainMetrics], timings: Sequence[Timing], papers: Mapping[str, str]
+    metrics: Sequence[ChainMetrics],
+    timings: Sequence[Timing],
+    papers: Mapping[str, str],
+    unmixed: Collection[Cell] = (),
 ) -> pd.DataFrame:
     """Every number of a run, one row per problem and sampler, in the columns `RESULTS_COLUMNS`.
 
@@ -73,7 +77,8 @@ def results_table(
     own seconds. Without a baseline all are NaN.
 
     `min_ess_per_value` is ess_min per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient
-    brings its value along). `loaded` says that other work kept the machine busy while seconds were measured; `data` is
+    brings its value along). `mixed` is false for a sampler among `unmixed`, which has no speed-up; nor has any sampler
+    where that is HMC. `loaded` says that other work kept the machine busy while seconds were measured; `data` is
     the origin of the data; `paper` is empty for a user's problem.
 
     Parameters
@@ -82,24 +87,29 @@ def results_table(
         Of every chain, and of every sampler.
     papers
         The paper of each problem that has one.
+    unmixed
+        Problems and samplers whose chains did not mix (`rnshmc.results.mixing.unmixed_cells`).
 
     Raises
     ------
     StoreError
         If a timing is missing, or the chains of a row differ in data, length, recipe, hidden units or training draws.
     """
-    return _table(metrics, timings, papers, "value")
+    return _table(metrics, timings, papers, unmixed, "value")
 
 
 def results_standard_errors(
-    metrics: Sequence[ChainMetrics], timings: Sequence[Timing], papers: Mapping[str, str]
+    metrics: Sequence[ChainMetrics],
+    timings: Sequence[Timing],
+    papers: Mapping[str, str],
+    unmixed: Collection[Cell] = (),
 ) -> pd.DataFrame:
     """Standard errors of `results_table`, in the same rows and columns; NaN for a single chain or block.
 
     They are taken over chains, for `s_per_iter` over blocks; errors of sums, and relative errors of ratios, add in
     quadrature. HMC's speed-ups are 1 by definition, without error.
     """
-    return _table(metrics, timings, papers, "error")
+    return _table(metrics, timings, papers, unmixed, "error")
 
 
 def read_results(path: Path) -> pd.DataFrame:
@@ -164,7 +174,11 @@ def _warnings(row: Mapping[str, Any], chains: Sequence[ChainMetrics]) -> list[st
 
 
 def _table(
-    metrics: Sequence[ChainMetrics], timings: Sequence[Timing], papers: Mapping[str, str], part: str
+    metrics: Sequence[ChainMetrics],
+    timings: Sequence[Timing],
+    papers: Mapping[str, str],
+    unmixed: Collection[Cell],
+    part: str,
 ) -> pd.DataFrame:
     chains = cells(metrics)
     loaded = {(timing.problem, timing.sampler): timing.loaded for timing in timings}
@@ -172,10 +186,11 @@ def _table(
         {
             **_labels(cell, chains[cell]),
             "paper": papers.get(cell[0], ""),
+            "mixed": cell not in unmixed,
             "loaded": loaded[cell],
             **{name: getattr(estimate, part) for name, estimate in row.items()},
         }
-        for cell, row in estimates(metrics, timings).items()
+        for cell, row in estimates(metrics, timings, unmixed).items()
     ]
     return pd.DataFrame(rows, columns=list(RESULTS_COLUMNS)).astype(_COUNTS)
 

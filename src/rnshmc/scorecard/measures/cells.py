@@ -4,7 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rnshmc.results.estimates import Estimate
+import numpy as np
+
+from rnshmc.results.estimates import UNDEFINED, Estimate
 from rnshmc.scorecard.measured import Measured, NotRunError, Tables, rests_on_other_data, rows_where
 from rnshmc.scorecard.noise import size_with_error
 from rnshmc.scorecard.published import Published
@@ -39,10 +41,8 @@ def ratio(tables: Tables, *, number: Published, column: str, other: str) -> Meas
 
 
 def ess_ratio(tables: Tables, *, number: Published, column: str, other: str) -> Measured:
-    """An effective sample size over that of another sampler, for equal numbers of draws."""
-    ours, theirs = (
-        _with_error(_scaled_ess(tables, number.problem, name, column, 1.0)) for name in (number.sampler, other)
-    )
+    """An effective sample size over that of another sampler, for equal numbers of draws; NaN if chains did not mix."""
+    ours, theirs = (_comparable_ess(tables, number.problem, name, column, 1.0) for name in (number.sampler, other))
     return ours.per(theirs)
 
 
@@ -93,7 +93,8 @@ def least_efficiency(
         for problem in problems
         for sampler, draws in zip(samplers, training_draws, strict=True)
     ]
-    least = min(cells, key=lambda cell: cell.estimate.value)
+    # NaN, of chains that did not mix, is the least and the best: what depends on it is not known.
+    least = min(cells, key=lambda cell: np.nan_to_num(cell.estimate.value, nan=-math.inf))
     return replace(least, other_data=any(cell.other_data for cell in cells))
 
 
@@ -106,7 +107,7 @@ def over_best(
         _efficiency(tables, number.problem, sampler, (ess, seconds), draws)
         for sampler, draws in zip(samplers, training_draws, strict=True)
     )
-    return mine.per(max(theirs, key=lambda cell: cell.estimate.value))
+    return mine.per(max(theirs, key=lambda cell: np.nan_to_num(cell.estimate.value, nan=math.inf)))
 
 
 def _cell(tables: Tables, problem: str, sampler: str, column: str, training_draws: Draws = None) -> Measured:
@@ -127,9 +128,22 @@ def _scaled_ess(
     return replace(_scaled(size, draws / kept.estimate.value), effective=size.estimate.value)
 
 
-def _with_error(size: Measured) -> Measured:
-    """The error of a single chain's effective sample size is that of `rnshmc.scorecard.noise`."""
+def _comparable_ess(
+    tables: Tables, problem: str, sampler: str, column: str, draws: float, training_draws: Draws = None
+) -> Measured:
+    """An effective sample size to divide by another, NaN where chains did not mix.
+
+    The error of a single chain's is that of `rnshmc.scorecard.noise`.
+    """
+    size = _scaled_ess(tables, problem, sampler, column, draws, training_draws)
+    if not mixed(tables, problem, sampler):
+        return replace(size, estimate=UNDEFINED)
     return replace(size, estimate=size_with_error(size)) if math.isnan(size.estimate.error) else size
+
+
+def mixed(tables: Tables, problem: str, sampler: str) -> bool:
+    """Whether the chains of a sampler mixed (`rnshmc.results.mixing`)."""
+    return bool(rows_where(tables, RESULTS, {"problem": problem, "sampler": sampler})["mixed"].iloc[0])
 
 
 def _scaled(measured: Measured, factor: float) -> Measured:
@@ -141,7 +155,7 @@ def _efficiency(
     tables: Tables, problem: str, sampler: str, columns: tuple[str, str], training_draws: Draws, draws: float = 1.0
 ) -> Measured:
     ess_column, seconds_column = columns
-    size = _with_error(_scaled_ess(tables, problem, sampler, ess_column, draws, training_draws))
+    size = _comparable_ess(tables, problem, sampler, ess_column, draws, training_draws)
     seconds = _cell(tables, problem, sampler, seconds_column, training_draws)
     value, error = seconds.estimate
     # A single chain's total has no spread: what is known of the ratio's error is that of its effective sample size.

@@ -10,7 +10,7 @@ from rnshmc.diagnostics.agreement import MIN_ESS, compare_means
 from rnshmc.diagnostics.ess import geyer_ess, truncated_ess
 from rnshmc.results.estimates import BASELINE, Estimate
 from rnshmc.scorecard.measured import Measured, NotRunError, Tables, rests_on_other_data, rows_where
-from rnshmc.scorecard.measures.cells import RESULTS
+from rnshmc.scorecard.measures.cells import RESULTS, mixed
 from rnshmc.scorecard.noise import ONE_CHAIN
 from rnshmc.scorecard.published import Published
 from rnshmc.types import Array
@@ -19,7 +19,7 @@ from rnshmc.types import Array
 def agreement(tables: Tables, *, number: Published, column: str, over: str = "") -> Measured:
     """A cell of the table of agreement with HMC, or its ratio to another, such as the largest z over its threshold.
 
-    NaN if there are too few draws to judge the agreement, for then the means are not located.
+    NaN if there are too few draws to judge the agreement, or chains did not mix, for then the means are not located.
     """
     rows = rows_where(tables, "agreement", {"problem": number.problem, "sampler": number.sampler, "against": BASELINE})
     row, chains = rows.iloc[0], int(rows["chains"].iloc[0])
@@ -133,8 +133,9 @@ def _trace_ess(trace: pd.Series) -> float:
 
 
 def _effective_draws(tables: Tables, problem: str, sampler: str, ess: str) -> float:
+    """NaN where chains did not mix."""
     rows = rows_where(tables, RESULTS, {"problem": problem, "sampler": sampler})
-    return float(rows[ess].iloc[0] * rows["chains"].iloc[0])
+    return float(rows[ess].iloc[0] * rows["chains"].iloc[0]) if mixed(tables, problem, sampler) else math.nan
 
 
 def _means(draws: Array) -> tuple[Array, Array, float]:
