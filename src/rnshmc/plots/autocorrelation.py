@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from rnshmc.diagnostics.ess import autocorrelation
 from rnshmc.plots.panels import no_chain
-from rnshmc.plots.style import WIDTH, mark_origin, sampler_style, theme
+from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_style, theme
 from rnshmc.results.posterior import ProblemChains
 
 MAX_LAG = 40
@@ -30,6 +30,6 @@ def autocorrelations(chains: ProblemChains, title: str) -> Figure:
             ax.axhline(0, color="#777777", linewidth=0.8)
         figure.supxlabel("lag (iterations)", size="medium")
         axes[0].set_ylabel("autocorrelation")
-        figure.suptitle(title)
+        figure.suptitle(plain(title))
         mark_origin(figure, chains.origin)
         return figure

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rnshmc.errors import ParameterError
+from rnshmc.plots.style import plain
 
 _SYMBOLS = {"logistic": r"\beta", "logistic_laplace": r"\beta", "elliptic": r"\theta"}
 _NAMES = {"gp_regression": (r"$\log\,l$", r"$\log\,\sigma^2$")}
@@ -27,7 +28,7 @@ def coordinate_name(target: Mapping[str, Any], number: int) -> str:
         names: list[str] = target["names"]
         if number > len(names):
             raise ParameterError(f"names has {len(names)} entries, but the model has at least {number} parameters")
-        return names[number - 1].replace("$", r"\$")
+        return plain(names[number - 1])
     if kind in _NAMES:
         return _NAMES[kind][number - 1]
     if kind == "garch":

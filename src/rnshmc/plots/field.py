@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.tri import Triangulation
 
 from rnshmc.fem.random_field import karhunen_loeve
-from rnshmc.plots.style import WIDTH, mark_origin, sampler_style, theme
+from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_style, theme
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.registry import target_settings
 from rnshmc.targets.elliptic_settings import EllipticSettings, from_mapping
@@ -63,7 +63,7 @@ def diffusion_fields(chains: ProblemChains, forward: ForwardData, target: Mappin
         for ax in axes[1, :offset]:
             ax.set_axis_off()
         _field_row(figure, list(axes[1, offset:]), field.points, spreads, forward.points, "sd of log c")
-        figure.suptitle(title)
+        figure.suptitle(plain(title))
         mark_origin(figure, chains.origin)
         return figure
 

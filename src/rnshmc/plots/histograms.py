@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from rnshmc.plots.style import WIDTH, SamplerStyle, coordinate_label, mark_origin, theme, variant_styles
+from rnshmc.plots.style import WIDTH, SamplerStyle, coordinate_label, mark_origin, plain, theme, variant_styles
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import base_sampler
 
@@ -42,7 +42,7 @@ def coefficient_histograms(table: pd.DataFrame, title: str) -> Figure:
         axes[0].set_ylabel("posterior density")
         handles = [Line2D([], [], **style.drawing, label=style.label) for style in styles.values()]
         figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4))
-        figure.suptitle(title)
+        figure.suptitle(plain(title))
         mark_origin(figure, str(table["data"].iloc[0]))
         return figure
 

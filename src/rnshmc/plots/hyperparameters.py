@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from rnshmc.plots.style import WIDTH, SamplerStyle, mark_origin, theme, variant_styles
+from rnshmc.plots.style import WIDTH, SamplerStyle, mark_origin, plain, theme, variant_styles
 from rnshmc.results.estimates import BASELINE
 
 
@@ -42,7 +42,7 @@ def _panels(table: pd.DataFrame, title: str) -> tuple[Figure, dict[int, Axes]]:
             ax.locator_params(axis="x", nbins=6)
         handles = [Line2D([], [], **style.drawing, label=style.label) for style in styles.values()]
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-        figure.suptitle(title)
+        figure.suptitle(plain(title))
         mark_origin(figure, str(table["data"].iloc[0]))
     return figure, axes
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from rnshmc.diagnostics.density import JOINT_BINS, Interval, content_levels, interval_of, joint_cells, joint_places
 from rnshmc.plots.coordinates import coordinate_name
-from rnshmc.plots.style import WIDTH, mark_origin, sampler_legend, sampler_style, theme
+from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_legend, sampler_style, theme
 from rnshmc.results.marginals import marginal_table, selected_coordinates
 from rnshmc.results.names import in_order
 from rnshmc.results.posterior import ProblemChains
@@ -48,7 +48,7 @@ def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Fig
             axes[-1, i].set_xlabel(coordinate_name(target, row))
         figure.align_ylabels(axes[:, 0])
         sampler_legend(figure, table["sampler"])
-        figure.suptitle(title)
+        figure.suptitle(plain(title))
         mark_origin(figure, str(table["data"].iloc[0]))
         return figure
 

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rnshmc.plots.style import PAPER, mark_origin
+from rnshmc.plots.style import PAPER, mark_origin, plain
 
 Titles = Mapping[str, str]
 """Title of each problem."""
@@ -32,7 +32,7 @@ def problem_panels(
     for ax in axes[len(origins) :]:
         ax.set_axis_off()
     for place, (problem, origin) in enumerate(origins.items()):
-        axes[place].set_title(titles[problem], size=9)
+        axes[place].set_title(plain(titles[problem]), size=9)
         mark_origin(axes[place], origin)
         if place + 2 >= len(origins):
             axes[place].set_xlabel(xlabel)

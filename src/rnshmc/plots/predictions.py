@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rnshmc.plots.style import WIDTH, sampler_style, theme
+from rnshmc.plots.style import WIDTH, plain, sampler_style, theme
 from rnshmc.results.names import in_order
 
 BAND_ALPHA = 0.22
@@ -31,5 +31,5 @@ def predictions(table: pd.DataFrame, title: str) -> Figure:
         ax.set(xlabel="$x_1$ (the other inputs 0)", ylabel="$f(x)$: mean and 90% band")
         ax.margins(x=0)
         ax.legend()
-        figure.suptitle(title)
+        figure.suptitle(plain(title))
         return figure

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rnshmc.plots.style import INK, WIDTH, coordinate_label, sampler_style, theme
+from rnshmc.plots.style import INK, WIDTH, coordinate_label, plain, sampler_style, theme
 from rnshmc.results.names import in_order
 
 PRIORS = (("#9ecae1", "o"), ("#b2182b", "^"))
@@ -36,5 +36,5 @@ def prior_swap(draws: pd.DataFrame, acceptance: pd.DataFrame, title: str) -> Fig
             ax.set(title=sampler_style(sampler).label, xlabel=x)
             ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), markerscale=1.6)
         axes[0].set_ylabel(y)
-        figure.suptitle(title)
+        figure.suptitle(plain(title))
         return figure

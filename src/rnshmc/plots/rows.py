@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from rnshmc.plots.panels import Titles
-from rnshmc.plots.style import MARKS
+from rnshmc.plots.style import MARKS, plain
 
 
 def row_places(table: pd.DataFrame) -> tuple[list[float], dict[str, float]]:
@@ -20,7 +20,7 @@ def row_places(table: pd.DataFrame) -> tuple[list[float], dict[str, float]]:
 
 def problem_ticks(ax: Axes, ticks: Mapping[str, float], origins: Mapping[str, str], titles: Titles) -> None:
     """Label the problems at the left of a panel, marked where their data are not those of the papers."""
-    labels = [titles[problem].replace(", ", ",\n") for problem in ticks]
+    labels = [plain(titles[problem]).replace(", ", ",\n") for problem in ticks]
     marks = [f"\n[{MARKS[origins[problem]]}]" if origins[problem] in MARKS else "" for problem in ticks]
     ax.set_yticks(list(ticks.values()), [label + mark for label, mark in zip(labels, marks, strict=True)])
     low, high = ax.dataLim.intervaly

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rnshmc.plots.style import INK, WIDTH, theme
+from rnshmc.plots.style import INK, WIDTH, plain, theme
 
 
 def series(table: pd.DataFrame, title: str) -> Figure:
@@ -13,5 +13,5 @@ def series(table: pd.DataFrame, title: str) -> Figure:
         ax = figure.subplots()
         ax.plot(table["t"], table["y"], color=INK, linewidth=0.6)
         ax.set(xlabel="observation $t$", ylabel="$y_t$", xlim=(table["t"].min(), table["t"].max()))
-        figure.suptitle(title)
+        figure.suptitle(plain(title))
         return figure

@@ -155,6 +155,11 @@ def mark_origin(place: Axes | Figure, origin: str) -> None:
         )
 
 
+def plain(text: str) -> str:
+    """Text of a config as it is shown in a figure, where dollar signs would enclose a formula."""
+    return text.replace("$", r"\$")
+
+
 def coordinate_label(number: int, symbol: str = "q") -> str:
     """Name of a coordinate on an axis, counted from 1 as in the papers."""
     return f"${symbol}_{{{number}}}$"

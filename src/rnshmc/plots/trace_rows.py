@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, theme, variant_styles
+from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, plain, theme, variant_styles
 from rnshmc.results.names import base_sampler
 
 UNCORRECTED = "sghmc"
@@ -41,6 +41,6 @@ def trace_rows(table: pd.DataFrame, title: str) -> Figure:
                 ax.autoscale_view()
             ax.set_ylabel(coordinate_label(int(part["coordinate"].iloc[0]), r"\beta"))
         axes[-1].set_xlabel("iteration")
-        figure.suptitle(title)
+        figure.suptitle(plain(title))
         mark_origin(figure, str(table["data"].iloc[0]))
         return figure

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from rnshmc.plots.coordinates import coordinate_name
 from rnshmc.plots.panels import no_chain
-from rnshmc.plots.style import WIDTH, mark_origin, sampler_style, theme
+from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_style, theme
 from rnshmc.results.marginals import selected_coordinates
 from rnshmc.results.posterior import ProblemChains
 
@@ -54,7 +54,7 @@ def traces(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figu
         for ax, coordinate in zip(axes[:, 0], coordinates, strict=True):
             ax.set(ylabel=coordinate_name(target, coordinate + 1), ylim=_reach(chains, coordinate))
         figure.supxlabel("iteration (exploration in grey)", size="medium")
-        figure.suptitle(title)
+        figure.suptitle(plain(title))
         mark_origin(figure, chains.origin)
         return figure
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rnshmc.plots.style import WIDTH, log_axis, theme
+from rnshmc.plots.style import WIDTH, log_axis, plain, theme
 
 DESIGNS: Mapping[str, tuple[str, tuple[float, ...]]] = {
     "large": ("#1f2933", ()),
@@ -40,5 +40,5 @@ def training_losses(table: pd.DataFrame, title: str) -> Figure:
         ax.set(xlabel="epoch", ylabel="training loss", yscale="log")
         log_axis(ax.yaxis)
         ax.legend()
-        figure.suptitle(title)
+        figure.suptitle(plain(title))
         return figure

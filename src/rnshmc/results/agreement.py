@@ -58,8 +58,7 @@ def agreement_table(
 
     `shift` and `spread` measure how far apart the posteriors are, regardless of the error: the median over the
     coordinates of the distance of the means in standard deviations of the reference, and of the factor, at least 1, by
-    which the standard deviations differ. Both are NaN where HMC never moved, and
-    `spread` where the sampler never did.
+    which the standard deviations differ. Both are NaN where HMC never moved, and `spread` where the sampler never did.
 
     Parameters
     ----------
