@@ -149,10 +149,12 @@ rule provenance:
         **demand(mem_mb=1000, runtime=10),
     params:
         # Without what changes no result: where data were read from, and how chains were kept.
-        spec={
-            **{key: value for key, value in config.items() if key != "checkpoint"},
-            "data": {key: value for key, value in config["data"].items() if key != "mirror"},
-        },
+        spec=masked(
+            {
+                **{key: value for key, value in config.items() if key != "checkpoint"},
+                "data": {key: value for key, value in config["data"].items() if key != "mirror"},
+            }
+        ),
     script:
         "../scripts/provenance.py"
 

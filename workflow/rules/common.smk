@@ -31,6 +31,7 @@ os.environ.update(
 for name in [name for name in os.environ if name.startswith("PMIX_") or name in ("SLURM_STEP_ID", "SLURM_STEPID")]:
     del os.environ[name]
 
+from rnshmc.masking import handed_over, masked
 from rnshmc.run.config import check_config, is_selected, selected_problems
 from rnshmc.run.mpi import MPI_SETTINGS
 from rnshmc.run.recipes import AUTO, recipe, recipe_name
@@ -64,6 +65,9 @@ def with_digest(entry):
 
 
 PROBLEMS = {name: with_digest(entry) for name, entry in selected_problems(config).items()}
+# Parameters are written down in many places: passwords reach jobs by the environment alone.
+os.environ.update(handed_over(entry["target"] for entry in PROBLEMS.values()))
+PROBLEMS = {name: {**entry, "target": masked(entry["target"])} for name, entry in PROBLEMS.items()}
 TITLES = {name: entry["title"] for name, entry in PROBLEMS.items()}
 PAPERS = read_papers(ROOT / "papers/papers.csv")
 PAPER_OF = papers_of(PROBLEMS, PAPERS)

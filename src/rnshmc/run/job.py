@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from rnshmc.errors import RnshmcError
 from rnshmc.files import write_remedy
+from rnshmc.masking import mask_addresses
 from rnshmc.run.remedies import MEMORY_REMEDY
 
 _log = logging.getLogger(__name__)
@@ -28,9 +29,8 @@ def job(log_file: str, *, blas_threads: int = 1) -> Iterator[None]:
     handlers: list[logging.Handler] = [logging.FileHandler(log_file, mode="w"), logging.StreamHandler()]
     for handler in handlers:
         handler.addFilter(_is_ours_or_serious)
-    logging.basicConfig(
-        level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s", handlers=handlers, force=True
-    )
+        handler.setFormatter(_WithoutPasswords("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=handlers, force=True)
     logging.captureWarnings(True)
     logging.getLogger("rnshmc").setLevel(logging.INFO)
     try:
@@ -48,6 +48,13 @@ def job(log_file: str, *, blas_threads: int = 1) -> Iterator[None]:
             _fail(f"{error.filename or 'an output'}: {remedy}", error)
         _log.exception("the job failed")
         raise
+
+
+class _WithoutPasswords(logging.Formatter):
+    """Masks passwords in the addresses of a message and of its traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return mask_addresses(super().format(record))
 
 
 def _is_ours_or_serious(record: logging.LogRecord) -> bool:

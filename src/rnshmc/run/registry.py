@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rnshmc.errors import ParameterError
+from rnshmc.masking import unmasked
 from rnshmc.types import FittedDriver, Potential, Surrogate
 
 KERNELS = {
@@ -64,7 +65,7 @@ def target_settings(target: Mapping[str, Any]) -> dict[str, Any]:
 
 def load_target(target: Mapping[str, Any], data: Path) -> Potential:
     """The exact potential that a config's ``target`` entry describes: its ``kind``, and settings of that kind."""
-    potential: Potential = load(TARGETS, target["kind"])(data, **target_settings(target))
+    potential: Potential = load(TARGETS, target["kind"])(data, **target_settings(unmasked(target)))
     return potential
 
 

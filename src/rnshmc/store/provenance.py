@@ -13,6 +13,8 @@ from typing import Any
 import scipy.linalg  # noqa: F401  # loads SciPy's BLAS, so that threadpoolctl sees it
 from threadpoolctl import threadpool_info
 
+from rnshmc.masking import masked
+
 _DISTRIBUTIONS = (
     "rnshmc",
     "numpy",
@@ -39,7 +41,7 @@ def provenance(config: Mapping[str, Any] | None = None, data_hashes: Mapping[str
     Parameters
     ----------
     config
-        The settings of the run, ready for JSON.
+        The settings of the run, ready for JSON; its passwords are masked (`rnshmc.masking`).
     data_hashes
         SHA-256 of each data file, by name.
 
@@ -66,7 +68,7 @@ def provenance(config: Mapping[str, Any] | None = None, data_hashes: Mapping[str
         "blas": _blas(),
     }
     if config is not None:
-        content["config"] = json.loads(json.dumps(config))
+        content["config"] = json.loads(json.dumps(masked(config)))
     if data_hashes is not None:
         content["data"] = dict(data_hashes)
     return content

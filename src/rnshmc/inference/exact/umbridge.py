@@ -18,6 +18,7 @@ from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.forward import Model
 from rnshmc.inference.exact.likelihoods.base import Likelihood
 from rnshmc.inference.exact.likelihoods.gaussian import Gaussian
+from rnshmc.masking import mask_addresses
 from rnshmc.types import Array
 
 RETRIES = 3
@@ -71,6 +72,8 @@ class UMBridge:
         config: Mapping[str, Any] | None = None,
         request_limit: float = 600.0,
     ) -> None:
+        if mask_addresses(url) != url:
+            raise ParameterError("url: the address has a user name or password, which is not sent; leave it out")
         self._url = url.rstrip("/")
         self._limit = request_limit
         self._config = dict(config or {})
