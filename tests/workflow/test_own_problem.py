@@ -1,5 +1,6 @@
 """A problem of one's own, in a folder of one's own: the example of the documentation, and what an edit of it reruns."""
 
+import html
 import re
 import shlex
 import shutil
@@ -32,11 +33,23 @@ OUTPUTS = [word for word, _ in PROMISED if word.startswith("results/")]
 """What the page says that it ends with."""
 PAGE, TABLE = "results/mine/report/counts.html", "results/mine/tables/results.csv"
 AUTO = "chains/counts/auto/chain1"
-# One chain of each of two samplers, without a reference run.
+PASSWORD = "hunter2"
+RATIO = "log_ratio <i>$ | 1"
+# One chain of each of two samplers, without a reference run; a title, a name and settings that do harm where they are
+# not escaped, or not masked.
 SHORT = {
     "chains": 1,
+    "data": {"mirror": f"http://me:{PASSWORD}@localhost:9/data"},
     "timing": {"blocks": 2, "block_iterations": 20},
-    "problems": {"counts": {"without": ["rns_hmc"], "compared_with": "hmc"}},
+    "problems": {
+        "counts": {
+            "title": r"Two rates of events <script>alert(1)</script> | \input{secret} $\frac{ 5$ of a_b",
+            "names": ["log_rate", RATIO],
+            "target": {"settings": {"api_key": PASSWORD}},
+            "without": ["rns_hmc"],
+            "compared_with": "hmc",
+        }
+    },
 }
 PAUSE_S = 0.1
 KILLED_AFTER = 45
@@ -56,6 +69,11 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Project:
     config = yaml.safe_load(file.read_text(encoding="utf-8"))
     update_config(config, SHORT)
     file.write_text(yaml.safe_dump(config), encoding="utf-8")
+    model = base / "mine/my_model.py"
+    source = model.read_text(encoding="utf-8")
+    assert "def posterior(prior_sd):\n" in source
+    opened = f"def posterior(prior_sd, api_key):\n    assert len(api_key) == {len(PASSWORD)}\n"
+    model.write_text(source.replace("def posterior(prior_sd):\n", opened), encoding="utf-8")
     return Project(base / "mine")
 
 
@@ -69,8 +87,8 @@ def ended(own: Project) -> Project:
 
 def shown(page: Path) -> str:
     """What a page shows, without its folded parts."""
-    html = re.sub(r"<(style|details)\b.*?</\1>", " ", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+    text = re.sub(r"<(style|details)\b.*?</\1>", " ", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]*>", " ", text).split())
 
 
 def test_the_command_of_the_page_makes_what_it_promises(ended: Project) -> None:
@@ -84,7 +102,7 @@ def test_names_of_the_config_are_on_the_page(ended: Project) -> None:
     text = shown(ended.folder / PAGE)
     table = text[text.index("Posterior") : text.index("What was run")]
     assert re.search(r"log_rate HMC 1\.3\d+ ± 0\.\d+ 0\.1\d+ ± 0\.\d+ log_rate auto", table)
-    assert "log_ratio auto" in table
+    assert f"{html.escape(RATIO)} auto" in table
     # x0 is what the verdict calls the start.
     assert not re.search(r"\b(?:x1|q\d)\b", text)
 
@@ -94,6 +112,30 @@ def test_no_page_speaks_of_a_paper(name: str, ended: Project) -> None:
     text = shown(ended.folder / "results/mine/report" / name)
     assert "Two rates of events" in text
     assert re.findall(r"\b(?:papers?|published|printed|Table 1)\b", text, re.IGNORECASE) == []
+
+
+@pytest.mark.parametrize("name", ["index.html", "counts.html"])
+def test_title_and_names_of_the_config_are_no_markup(name: str, ended: Project) -> None:
+    page = (ended.folder / "results/mine/report" / name).read_text(encoding="utf-8")
+    assert "Two rates of events &lt;script&gt;alert(1)&lt;/script&gt; |" in page
+    assert "<script>alert" not in page
+    assert "<i>" not in page
+
+
+def test_title_and_names_of_the_config_are_no_commands_or_columns(ended: Project) -> None:
+    tables = ended.folder / "results/mine/tables"
+    latex, markdown = ((tables / f"table1.{suffix}").read_text(encoding="utf-8") for suffix in ("tex", "md"))
+    assert r"\input" not in latex
+    assert r"\textbackslash{}input\{secret\} \$" in latex
+    assert r"events \<script\>alert(1)\</script\> \| \\input{secret} \$" in markdown
+    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in markdown.splitlines() if line.startswith("|")}) == 1
+
+
+def test_no_file_of_the_run_has_a_password(ended: Project) -> None:
+    written = [path for path in ended.folder.rglob("*") if path.is_file() and path.name != "config.yaml"]
+    assert {"counts.html", "records.json", "provenance.json"} <= {path.name for path in written}
+    assert [path for path in written if PASSWORD.encode() in path.read_bytes()] == []
+    assert '"api_key": "***"' in (ended.folder / "results/mine/provenance.json").read_text(encoding="utf-8")
 
 
 def test_the_baseline_moves(ended: Project) -> None:
@@ -125,7 +167,7 @@ def test_a_job_that_fails_in_a_module_leaves_the_result_that_it_was_to_replace(o
 
 
 def test_as_many_names_as_parameters_are_asked_for(own: Project) -> None:
-    with edited(own, Edit("config.yaml", "    - log_ratio\n", "")):
+    with edited(own, Edit("config.yaml", f"    - {RATIO}\n", "")):
         done = own.snakemake(*TWO, "--config", "run=named", "--", "results/named/models/counts.npz")
     assert done.returncode != 0
     assert "problems.counts (my_model.py): names has 1 entries, but the model has dim 2" in done.stdout
@@ -178,7 +220,7 @@ def test_nothing_of_it_goes_to_the_project(ended: Project) -> None:
 
 
 def test_other_names_sample_nothing_again_but_auto(ended: Project) -> None:
-    with edited(ended, Edit("config.yaml", "- log_ratio\n", "- log_quotient\n")):
+    with edited(ended, Edit("config.yaml", f"- {RATIO}\n", "- log_quotient\n")):
         jobs = ended.jobs(*COMMAND)
     assert jobs["sample_auto"] == 1
     assert not {"model", "explore", "sample", "timing"} & jobs.keys()
