@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from rnshmc.report.escaping import in_markdown
 from rnshmc.report.table_text import (
     busy_note,
     readable_diagnostics,
@@ -112,7 +113,7 @@ def test_seconds_measured_on_a_busy_machine_are_marked_and_the_mark_is_explained
 
 def test_markdown_aligns_numbers_to_the_right() -> None:
     lines = to_markdown(readable_table1(sample(), TITLES)[["problem", "AP"]]).splitlines()
-    assert lines == ["| problem | AP |", "| --- | ---: |", "| LR, Bank Marketing | 0.70 |", r"| my\_own | 0.70 |"]
+    assert lines == ["| problem | AP |", "| --- | ---: |", "| LR, Bank Marketing | 0.70 |", "| my_own | 0.70 |"]
 
 
 def test_why_a_speed_up_is_missing_is_said() -> None:
@@ -185,7 +186,7 @@ HOSTILE = "<script>alert(1)</script> | \\input{/etc/passwd} $x^2$ `a`\n[b](c) *d
 
 
 def test_a_title_is_neither_markup_nor_a_column_of_markdown() -> None:
-    cell = to_markdown(pd.DataFrame({"problem": [HOSTILE]})).splitlines()[2]
+    cell = to_markdown(pd.DataFrame({"problem": [in_markdown(HOSTILE)]})).splitlines()[2]
     title = r"\<script\>alert(1)\</script\> \| \\input{/etc/passwd} \$x^2\$ \`a\` \[b\](c) \*d\* \~ \& %"
     assert cell == f"| {title} |"
     assert f"on {title}." in unmixed_note(sample().iloc[1:], {"my_own": HOSTILE})

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rnshmc.report.escaping import in_markdown
 from rnshmc.report.table_text import (
     busy_note,
     readable_network_table,
@@ -44,7 +45,7 @@ with job(snakemake.log[0]):
         view(errors, views[name], problems).to_csv(output[f"{name}_se"], index=False)
         readable = READABLE[name](table, spec["titles"])
         notes = busy_note(readable) + unmixed_note(table, spec["titles"])
-        Path(output[f"{name}_md"]).write_text(to_markdown(readable) + notes, encoding="utf-8")
+        Path(output[f"{name}_md"]).write_text(to_markdown(readable.map(in_markdown)) + notes, encoding="utf-8")
         Path(output[f"{name}_tex"]).write_text(to_latex(readable), encoding="utf-8")
     diagnostics_table(metrics, convergence).to_csv(output.diagnostics, index=False)
     agreement_table(metrics, references, unmixed).to_csv(output.agreement, index=False)

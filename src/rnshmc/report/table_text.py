@@ -231,11 +231,11 @@ def unmixed_note(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
 
 
 def to_markdown(table: pd.DataFrame) -> str:
-    """A table of texts as GitHub Markdown; columns of numbers are aligned to the right."""
+    """A table of Markdown (`rnshmc.report.escaping`) as that of GitHub; columns of numbers are aligned to the right."""
     columns = [str(column) for column in table.columns]
     aligned = ["---" if kind else "---:" for kind in _is_text(table)]
-    body = [[in_markdown(str(text)) for text in row] for row in table.to_numpy().tolist()]
-    return "".join(f"| {' | '.join(row)} |\n" for row in (columns, aligned, *body))
+    rows = [columns, aligned, *table.to_numpy().tolist()]
+    return "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows)
 
 
 def to_latex(table: pd.DataFrame) -> str:
