@@ -240,7 +240,7 @@ def test_differences_at_the_edge_of_the_support_are_one_sided() -> None:
         ({"a": ("norm", 0, 1)}, "prior of a: there is no distribution 'norm'; there are normal, lognormal, uniform"),
         ({"a": (0, 1)}, "prior of a: there is no distribution 0; there are normal"),
         ({"a": ("normal", 0)}, "prior of a: expected ('normal', mean, sd) with finite numbers, got ('normal', 0)"),
-        ({"a": ("normal", 0, "s")}, "prior of a: expected ('normal', mean, sd) with numbers, got ('normal', 0, 's')"),
+        ({"a": ("normal", 0, "s")}, "prior of a: expected ('normal', mean, sd) with numbers, got [0, 's']"),
         ({"a": ("normal", 0, -1)}, "prior of a: expected a positive sd in ('normal', mean, sd), got -1"),
         ({"a": ("uniform", 2, 1)}, "prior of a: expected low < high in ('uniform', low, high), got ('uniform', 2, 1)"),
         ({"a": ("uniform", 0, np.inf)}, "prior of a: expected ('uniform', low, high) with finite numbers"),

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy.special import expit, log_expit, logit
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
 Bounds = Sequence[Any] | Mapping[str, Any]
@@ -165,11 +166,14 @@ def _pair(entry: Any, name: str) -> tuple[float, float]:
         if entry not in _WORDS:
             raise ParameterError(f"bounds of {name}: {entry!r} is none of {', '.join(_WORDS)}")
         return _WORDS[entry]
+    expected = "(low, high), None or a word"
     try:
         low, high = entry
-        low, high = -math.inf if low is None else float(low), math.inf if high is None else float(high)
     except (TypeError, ValueError):
-        raise ParameterError(f"bounds of {name}: expected (low, high), None or a word, got {entry!r}") from None
+        raise ParameterError(f"bounds of {name}: expected {expected}, got {entry!r}") from None
+    low, high = numbers(
+        [-math.inf if low is None else low, math.inf if high is None else high], f"bounds of {name}", expected
+    ).tolist()
     if not low < high:
         raise ParameterError(f"bounds of {name}: the lower one has to be smaller, got {low} and {high}")
     return low, high

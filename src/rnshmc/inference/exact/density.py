@@ -13,7 +13,7 @@ import numpy as np
 from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.differentiated import Differentiated, is_jax
 from rnshmc.inference.exact.evaluation import Answer, Cost, Evaluation
-from rnshmc.inference.exact.masked import unmasked
+from rnshmc.inference.given import plain
 from rnshmc.types import Array
 
 Function = Callable[[Array], Any]
@@ -132,8 +132,9 @@ def _number(value: Any) -> float:
         raise _UnusableError("the target returned None; does the function end without a return?")
     if np.iscomplexobj(value):
         raise _UnusableError(f"the log density is complex, {value!s:.80}; expected a real number")
+    value = plain(value, "the log density")
     try:
-        array = np.asarray(unmasked(value), dtype=np.float64)
+        array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise _UnusableError(f"the log density is {value!r:.80}, expected a number") from None
     if array.size != 1:
@@ -150,8 +151,9 @@ def _slope(gradient: Any, dim: int) -> Array | None:
         return None
     if np.iscomplexobj(gradient):
         raise _UnusableError("the gradient is complex, expected real numbers")
+    gradient = plain(gradient, "the gradient")
     try:
-        array = np.array(unmasked(gradient), dtype=np.float64)
+        array = np.array(gradient, dtype=np.float64)
     except (TypeError, ValueError):
         raise _UnusableError(f"the gradient is {gradient!r:.80}, expected numbers") from None
     if array.shape != (dim,):

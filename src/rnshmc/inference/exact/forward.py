@@ -9,10 +9,10 @@ from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.likelihoods.base import Likelihood
 from rnshmc.inference.exact.likelihoods.groups import make_likelihood
-from rnshmc.inference.exact.masked import unmasked
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.priors.making import make_prior
 from rnshmc.inference.exact.runner import Forward, Runner
+from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
 
@@ -160,14 +160,7 @@ def _named(data: Any) -> dict[str, Array]:
     given = data if isinstance(data, Mapping) else {"": data}
     if not given:
         raise ParameterError("data: expected at least one array, got an empty mapping")
-    return {name: np.atleast_1d(_numbers(array, name)) for name, array in given.items()}
-
-
-def _numbers(array: Any, name: str) -> Array:
-    try:
-        return np.array(unmasked(array), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"data{f' of {name}' if name else ''}: expected numbers, got {array!r:.80}") from None
+    return {name: np.atleast_1d(numbers(array, f"data of {name}" if name else "data")) for name, array in given.items()}
 
 
 def _both(

@@ -13,8 +13,8 @@ import numpy as np
 from rnshmc.errors import DataError, ParameterError
 from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.inference.exact.lines import in_order, outputs_of, parse, parse_all
-from rnshmc.inference.exact.masked import unmasked
 from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
 Known = str | os.PathLike[str] | Mapping[str, Any] | None
@@ -86,7 +86,7 @@ def read_runs(source: Known, names: Sequence[str], posed: Posed, start: Array) -
     arrays, where = (source, "evaluations") if path is None else (_stored(path), str(path))
     assert isinstance(arrays, Mapping)
     _check_keys(arrays, where, ("points", "outputs"))
-    points, outputs = _array(arrays["points"], f"{where}, points"), _array(arrays["outputs"], f"{where}, outputs")
+    points, outputs = numbers(arrays["points"], f"{where}, points"), numbers(arrays["outputs"], f"{where}, outputs")
     if points.ndim != 2 or points.shape[1] != len(kept):
         raise ParameterError(f"{where}, points: expected shape (n, {len(kept)}), got {points.shape}")
     if outputs.ndim != 2 or len(outputs) != len(points):
@@ -140,14 +140,14 @@ def _stored(path: Path) -> dict[str, Any]:
 
 def _of_arrays(arrays: Mapping[str, Any], where: str, dim: int) -> tuple[Evaluation, ...]:
     _check_keys(arrays, where, _KEYS[:2], _KEYS[2])
-    points = _array(arrays["points"], f"{where}, points")
+    points = numbers(arrays["points"], f"{where}, points")
     if points.ndim != 2 or points.shape[1] != dim:
         raise ParameterError(f"{where}, points: expected shape (n, {dim}), got {points.shape}")
-    densities = _array(arrays["log_densities"], f"{where}, log_densities")
+    densities = numbers(arrays["log_densities"], f"{where}, log_densities")
     if densities.shape != (len(points),):
         raise ParameterError(f"{where}, log_densities: expected shape ({len(points)},), got {densities.shape}")
     given = arrays.get("gradients")
-    gradients = np.full(points.shape, math.nan) if given is None else _array(given, f"{where}, gradients")
+    gradients = np.full(points.shape, math.nan) if given is None else numbers(given, f"{where}, gradients")
     if gradients.shape != points.shape:
         raise ParameterError(f"{where}, gradients: expected shape {points.shape}, got {gradients.shape}")
     return tuple(
@@ -157,10 +157,3 @@ def _of_arrays(arrays: Mapping[str, Any], where: str, dim: int) -> tuple[Evaluat
         )
         if np.isfinite(x).all() and density < math.inf
     )
-
-
-def _array(values: Any, where: str) -> Any:
-    try:
-        return np.array(unmasked(values), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{where}: expected numbers, got {values!r:.80}") from None

@@ -8,6 +8,7 @@ import numpy as np
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.differentiated import DifferentiatedRows, is_jax
+from rnshmc.inference.given import numbers, plain
 from rnshmc.types import Array
 
 STEP = float(np.finfo(np.float64).eps ** (1 / 3))
@@ -77,13 +78,13 @@ class RowFunction:
             return value, self._differences(row, value) if np.isfinite(value) else np.zeros(len(row))
         if len(returned) != 2:
             raise ParameterError(f"{self.what}: it returned {len(returned)} things, expected a number and its gradient")
-        gradient = np.asarray(returned[1], dtype=np.float64)
+        gradient = numbers(returned[1], f"{self.what}: its gradient")
         if gradient.shape != row.shape:
             raise ParameterError(f"{self.what}: its gradient has shape {gradient.shape}, expected {row.shape}")
         return self._number(returned[0]), gradient
 
     def _number(self, returned: Any) -> float:
-        array = np.asarray(returned)
+        array = np.asarray(plain(returned, self.what))
         if array.size != 1 or array.dtype.kind not in "fiub":
             raise ParameterError(f"{self.what}: it returned {returned!r:.80}, expected a real number or a tuple")
         return float(array.reshape(()))

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.density import reason
 from rnshmc.inference.exact.evaluation import Answer, Cost, Evaluation, Run, failed
-from rnshmc.inference.exact.masked import unmasked
 from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
 Forward = Callable[[Array], Any]
@@ -67,12 +67,12 @@ class Runner:
     def _differentiated(self, x: Array, outputs: Array) -> Run:
         inputs = self.posed.key(x)
         if self.jacobian is not None:
-            jacobian = _real(self.jacobian(inputs.copy()), "the Jacobian")
+            jacobian = numbers(self.jacobian(inputs.copy()), "the Jacobian")
             _check_shape("the Jacobian", jacobian, (len(outputs), len(inputs)))
             return Run(outputs, jacobian)
         assert self.vjp is not None
         along = self.posed.pulling(x, outputs)
-        pulled = _real(self.vjp(inputs.copy(), along.copy()), "vjp")
+        pulled = numbers(self.vjp(inputs.copy(), along.copy()), "vjp")
         _check_shape("vjp", pulled, inputs.shape)
         return Run(outputs, along=along, pulled=pulled)
 
@@ -90,7 +90,7 @@ def flattened(returned: Any, data: Mapping[str, Array]) -> Array:
         what = f"the forward model's output {name!r}" if name else "the forward model's output"
         if name and not (isinstance(returned, Mapping) and name in returned):
             raise ParameterError(f"{what} is missing: the data name it")
-        array = _real(returned[name] if name else returned, what)
+        array = numbers(returned[name] if name else returned, what)
         if array.ndim < len(shape):
             array = np.atleast_1d(array)
         _check_shape(what, array, shape)
@@ -103,10 +103,3 @@ def flattened(returned: Any, data: Mapping[str, Array]) -> Array:
 def _check_shape(what: str, array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise ParameterError(f"{what} has shape {array.shape}, expected {shape}")
-
-
-def _real(returned: Any, what: str) -> Array:
-    """What a function of the user returned, as doubles."""
-    if np.iscomplexobj(returned):
-        raise ParameterError(f"{what}: complex numbers, expected real ones")
-    return np.asarray(unmasked(returned), dtype=np.float64)

@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluable
 from rnshmc.inference.exact.forward import Model, ModelValue
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.umbridge import UMBridge
+from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
 Gradient = Callable[[Array], Any] | Literal[False] | None
@@ -162,11 +161,11 @@ class _OfPotential:
         return -self._potential.value(x)
 
     def gradient(self, x: Array) -> Array:
-        return -np.asarray(self._potential.gradient(x))
+        return -numbers(self._potential.gradient(x), "the gradient")
 
     def value_and_grad(self, x: Array) -> tuple[Any, Array]:
         value, gradient = self._potential.value_and_grad(x)
-        return -value, -np.asarray(gradient)
+        return -value, -numbers(gradient, "the gradient")
 
 
 def make_names(names: Sequence[str] | None, dim: int, own: Sequence[str] = ()) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.differentiated import DifferentiatedTogether, is_jax
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task
-from rnshmc.inference.exact.masked import unmasked
 from rnshmc.inference.exact.runner import Runner
+from rnshmc.inference.given import plain
 from rnshmc.types import Array
 
 _Function = Callable[[Array], Any]
@@ -149,7 +149,7 @@ def _split(returned: Any, count: int) -> list[Any]:
     if isinstance(returned, Mapping):
         split = {name: _split(part, count) for name, part in returned.items()}
         return [{name: rows[k] for name, rows in split.items()} for k in range(count)]
-    array = np.asarray(unmasked(returned))
+    array = np.asarray(plain(returned, "vectorize"))
     if array.shape[:1] != (count,):
         shape = f"got shape {array.shape} for {count} points"
         raise ParameterError(f"vectorize: the target takes points as rows and returns a row for each, {shape}")

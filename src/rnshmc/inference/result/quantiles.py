@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference.given import numbers
 from rnshmc.inference.result.averages import average
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
@@ -29,7 +30,7 @@ def quantiles(drawn: Drawn, probabilities: float | Sequence[float], *, mixed: bo
     ParameterError
         If a probability is not between 0 and 1.
     """
-    wanted = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
+    wanted = np.atleast_1d(numbers(probabilities, "probabilities"))
     if wanted.ndim > 1 or not ((wanted > 0.0) & (wanted < 1.0)).all():
         raise ParameterError(f"probabilities: expected numbers between 0 and 1, got {probabilities!r}")
     if isinstance(drawn, Corrected | Mixture):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference.given import numbers, plain
 from rnshmc.types import Array
 
 Variables = Callable[[Array], Mapping[str, Array]]
@@ -61,7 +62,7 @@ def columns(variables: Variables) -> Callable[[Array], Array]:
     def flat(theta: Array) -> Array:
         found = variables(theta)
         Layout.of(found, len(theta))
-        arrays = [np.asarray(array, dtype=np.float64) for array in found.values()]
+        arrays = [numbers(array, f"variables: {name}") for name, array in found.items()]
         return np.concatenate([one.reshape(len(theta), math.prod(one.shape[1:])) for one in arrays], axis=1)
 
     return flat
@@ -78,4 +79,5 @@ def along_chains(variables: Variables, chains: Array) -> dict[str, Array]:
     count, n, dim = chains.shape
     found = variables(chains.reshape(-1, dim).copy())
     Layout.of(found, count * n)
-    return {name: np.reshape(array, (count, n, *np.shape(array)[1:])) for name, array in found.items()}
+    plain_ones = {name: plain(array, f"variables: {name}") for name, array in found.items()}
+    return {name: np.reshape(array, (count, n, *np.shape(array)[1:])) for name, array in plain_ones.items()}

@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.given import numbers
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
@@ -37,10 +38,7 @@ def make_coordinates(
     if scale is None:
         return None
     dim = len(start)
-    try:
-        given = np.asarray(scale, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"scale: expected numbers, got {scale!r}") from None
+    given = numbers(scale, "scale")
     if not np.isfinite(given).all():
         raise ParameterError("scale: expected finite numbers")
     point = transform.coordinates(start)
@@ -60,7 +58,7 @@ def prior_scale(posed: Posed | None, start: Array) -> Array | None:
 
 def inside(scale: npt.ArrayLike | None, transform: Transform) -> npt.ArrayLike | None:
     """A scale where a bound was found: of prior draws, those between the bounds; None if too few are left."""
-    given = None if scale is None else np.asarray(scale, dtype=np.float64)
+    given = None if scale is None else numbers(scale, "scale")
     if given is None or not _of_draws(given, transform.dim):
         return scale
     kept = given[transform.inside(given)]

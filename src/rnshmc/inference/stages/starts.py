@@ -9,6 +9,7 @@ import numpy.typing as npt
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.given import numbers
 from rnshmc.inference.transforms import Bounds, Transform
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
@@ -139,10 +140,7 @@ def first_usable(evaluations: Evaluations, transform: Transform, drawn: Array) -
 
 
 def _rows(x0: Any) -> Array:
-    try:
-        starts = np.array(x0, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"x0: expected numbers, got {x0!r:.80}") from None
+    starts = numbers(x0, "x0")
     if starts.ndim == 0:
         starts = starts.reshape(1)
     if starts.ndim > 2 or starts.size == 0:

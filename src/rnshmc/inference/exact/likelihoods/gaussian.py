@@ -15,6 +15,7 @@ from rnshmc.inference.exact.likelihoods.flat import FlatData, flattened
 from rnshmc.inference.exact.likelihoods.independent import Independent
 from rnshmc.inference.exact.likelihoods.links import CholeskyWhitening, Identity
 from rnshmc.inference.exact.likelihoods.scales import Given, scale_argument
+from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
 LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -136,7 +137,7 @@ def checked_covariance(what: str, given: npt.ArrayLike) -> Array:
     ParameterError
         If it is anything else; the message starts with ``what``.
     """
-    matrix = np.array(given, dtype=np.float64)
+    matrix = numbers(given, what)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ParameterError(f"{what}: expected a square matrix, got shape {matrix.shape}")
     if not np.isfinite(matrix).all():

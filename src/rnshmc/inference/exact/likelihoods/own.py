@@ -13,6 +13,7 @@ from rnshmc.inference.exact.likelihoods.base import Bound
 from rnshmc.inference.exact.likelihoods.flat import FlatData, flattened
 from rnshmc.inference.exact.likelihoods.scales import checked_name
 from rnshmc.inference.exact.rows import RowFunction
+from rnshmc.inference.given import numbers
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 
@@ -214,7 +215,7 @@ class ObservedCustom:
         return value, np.concatenate([vector[self.data.present], *own])
 
     def _derivative(self, derivative: Any, shape: tuple[int, ...]) -> Array:
-        array = np.asarray(derivative, dtype=np.float64)
+        array = numbers(derivative, "likelihood: a derivative")
         if array.shape != shape:
             raise ParameterError(f"likelihood: a derivative has shape {array.shape}, expected {shape}")
         return array.ravel()

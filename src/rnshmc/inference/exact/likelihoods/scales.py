@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.likelihoods.flat import FlatData, described
-from rnshmc.inference.exact.masked import unmasked
+from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
 Given = npt.ArrayLike | Sequence[str]
@@ -140,11 +140,8 @@ def _names(what: str, given: Given) -> tuple[str, ...]:
 
 
 def _positive(what: str, given: Given) -> Array:
-    try:
-        numbers = np.array(unmasked(given), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{what}: expected positive numbers or names of parameters, got {given!r:.80}") from None
-    if numbers.size == 0 or not (np.isfinite(numbers) & (numbers > 0)).all():
-        wrong = numbers[~(np.isfinite(numbers) & (numbers > 0))]
-        raise ParameterError(f"{what}: expected positive numbers, got {wrong[0] if wrong.size else 'none'}")
-    return numbers
+    found = numbers(given, what, "positive numbers or names of parameters")
+    good = np.isfinite(found) & (found > 0)
+    if found.size == 0 or not good.all():
+        raise ParameterError(f"{what}: expected positive numbers, got {found[~good][0] if found.size else 'none'}")
+    return found

@@ -14,6 +14,7 @@ from rnshmc.inference.exact.priors.named import KINDS, NamedPrior, named_numbers
 from rnshmc.inference.exact.priors.normal import Normal, NormalPrior
 from rnshmc.inference.exact.priors.product import Product
 from rnshmc.inference.exact.rows import RowFunction
+from rnshmc.inference.given import plain
 from rnshmc.types import Potential
 
 _EXPECTED = (
@@ -96,6 +97,7 @@ def _product(prior: Mapping[Any, Any], names: Sequence[str]) -> Product:
             word, numbers = named_numbers(names[columns[0]], distribution)
             named.setdefault(word, []).append((int(columns[0]), numbers))
         elif is_frozen(distribution):
+            plain([*getattr(distribution, "args", ()), *getattr(distribution, "kwds", {}).values()], f"prior of {key}")
             groups.append((columns, FrozenPrior(distribution)))
         else:
             raise ParameterError(

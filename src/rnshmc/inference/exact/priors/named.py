@@ -11,6 +11,7 @@ from scipy.special import betaln, gammaln
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.likelihoods.gaussian import LOG_ROOT_2PI
+from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
 
@@ -194,18 +195,15 @@ def named_numbers(name: str, distribution: tuple[Any, ...]) -> tuple[str, list[f
         raise ParameterError(f"prior of {name}: there is no distribution {word!r}; there are {', '.join(KINDS)}")
     kind = KINDS[word]
     form = f"({', '.join([repr(word), *kind.parameters])})"
-    try:
-        numbers = [float(number) for number in given]
-    except (TypeError, ValueError):
-        raise ParameterError(f"prior of {name}: expected {form} with numbers, got {distribution!r}") from None
-    if len(numbers) != len(kind.parameters) or not np.isfinite(numbers).all():
+    values = numbers(given, f"prior of {name}", f"{form} with numbers")
+    if values.shape != (len(kind.parameters),) or not np.isfinite(values).all():
         raise ParameterError(f"prior of {name}: expected {form} with finite numbers, got {distribution!r}")
-    for parameter, number in zip(kind.parameters, numbers, strict=True):
+    for parameter, number in zip(kind.parameters, values, strict=True):
         if parameter in kind.positive and number <= 0:
             raise ParameterError(f"prior of {name}: expected a positive {parameter} in {form}, got {number:g}")
-    if kind.parameters == ("low", "high") and not numbers[0] < numbers[1]:
+    if kind.parameters == ("low", "high") and not values[0] < values[1]:
         raise ParameterError(f"prior of {name}: expected low < high in {form}, got {distribution!r}")
-    return word, numbers
+    return word, values.tolist()
 
 
 def centre_of(distribution: Any) -> Array:

@@ -8,6 +8,7 @@ from scipy import linalg
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.likelihoods.gaussian import LOG_ROOT_2PI, checked_covariance, cholesky
+from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
 
@@ -110,7 +111,7 @@ class NormalPrior:
 
 
 def _vector(what: str, given: npt.ArrayLike | None) -> Array:
-    array = np.array(given, dtype=np.float64)
+    array = numbers(given, f"Normal: {what}")
     if array.ndim > 1 or array.size == 0 or not np.isfinite(array).all():
         raise ParameterError(f"Normal: expected {what} to be finite numbers of shape (d,), got {given!r:.80}")
     return array

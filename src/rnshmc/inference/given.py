@@ -1,0 +1,56 @@
+"""What the user gives or a function of the user returns, as numbers without units."""
+
+from typing import Any
+
+import numpy as np
+
+from rnshmc.errors import ParameterError
+from rnshmc.types import Array
+
+
+def numbers(given: Any, what: str, expected: str = "numbers") -> Array:
+    """A copy as doubles, NaN where masked.
+
+    Raises
+    ------
+    ParameterError
+        If they have units, are complex, or are no numbers; the message starts with ``what``.
+    """
+    values = plain(given, what)
+    try:
+        array = np.asarray(values)
+        real = array.dtype.kind not in "cmM"
+        copy = np.array(array, dtype=np.float64) if real else None
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"{what}: expected {expected}, got {given!r:.80}") from None
+    if copy is None:
+        kind = "complex numbers" if array.dtype.kind == "c" else "dates or durations"
+        raise ParameterError(f"{what}: {kind}, expected real ones")
+    return copy
+
+
+def plain(given: Any, what: str) -> Any:
+    """The same, with NaN where it is masked, whatever number is under the mask.
+
+    Raises
+    ------
+    ParameterError
+        If it has a unit, as quantities of astropy, pint and unyt do; the message starts with ``what``.
+    """
+    _check_units(given, what)
+    # Of a masked array of complex numbers, the caller sees that it is complex.
+    masked = isinstance(given, np.ma.MaskedArray) and given.dtype.kind != "c"
+    return given.astype(np.float64).filled(np.nan) if masked else given
+
+
+def _check_units(given: Any, what: str) -> None:
+    for unit in (getattr(given, name, None) for name in ("unit", "units", "magnitude")):
+        if unit is not None:
+            raise ParameterError(
+                f"{what}: got numbers with a unit ({unit!s:.80}), which would be dropped; give plain numbers, and "
+                "parameters, outputs, data and scales in units that agree"
+            )
+    if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.dtype == object and given.ndim):
+        for entry in given:
+            if not isinstance(entry, float | int | str):
+                _check_units(entry, what)
