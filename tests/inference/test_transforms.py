@@ -82,7 +82,7 @@ def test_bounds_may_be_named() -> None:
     ("bounds", "message"),
     [
         ([(0, 1)], "one entry for each of the 5 parameters, got 1"),
-        ("positive", "one entry for each of the 5 parameters"),
+        ("positive", "bounds: expected a list, got 'positive'"),
         ({"z": (0, 1)}, "no parameter is named 'z'; there are a, b"),
         ([(1, 0), *BOUNDS[1:]], "bounds of a: the lower one has to be smaller"),
         (["positiv", *BOUNDS[1:]], "bounds of a: 'positiv' is none of positive, unit, real"),

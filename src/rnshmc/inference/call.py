@@ -1,7 +1,7 @@
 """`rnshmc.sample`: a posterior in one call."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -16,16 +16,15 @@ from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.forward import Model
 from rnshmc.inference.exact.known import Known, read_known, read_runs
 from rnshmc.inference.exact.ledger import Ledger
+from rnshmc.inference.exact.names import find_names, make_names, make_units
 from rnshmc.inference.exact.pools import Pool, Workers, make_workers
 from rnshmc.inference.exact.runner import Runner
 from rnshmc.inference.exact.target import (
     Gradient,
     digest_of,
     is_function,
-    make_names,
     make_posterior,
-    make_units,
-    own_names,
+    model_of,
     with_arguments,
 )
 from rnshmc.inference.exact.threads import Threads, Unlimited
@@ -44,7 +43,7 @@ from rnshmc.inference.stages.starts import (
     number_of_parameters,
 )
 from rnshmc.inference.stages.walls import take_up
-from rnshmc.inference.transforms import Bounds, make_transform
+from rnshmc.inference.transforms import Bounds, listed, make_transform
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 
@@ -61,7 +60,7 @@ def sample(
     seed: int = 1,
     scale: npt.ArrayLike | None = None,
     bounds: Bounds | None = None,
-    names: Sequence[str] | None = None,
+    names: Iterable[str] | None = None,
     units: Sequence[str] | Mapping[str, str] | None = None,
     pool: Pool = None,
     time_limit: float | None = None,
@@ -85,12 +84,12 @@ def sample(
         differentiated. Or a `Model`, whose outputs are emulated; a `UMBridge`; a potential of this package. Where it
         raises an exception or returns NaN, the evaluation has failed; the run goes on.
     x0
-        Where to start, shape (d,), or several starts to look for several modes, shape (n, d): each mode that they lead
-        to has a surrogate of its own, and its share of the posterior. After a hundred in a row that lead to no further
-        one, the rest is not used. A function of a numpy generator that returns a
-        start, shape (d,), gives four. None: four draws from the prior of a `Model`, or from the box that finite bounds
-        make; the number of parameters is that of ``names`` or of a sequence of bounds then. Where four that are drawn
-        lead to several modes, more are, until a hundred in a row lead to no further one, or half of the budget is
+        Where to start, shape (d,), or a mapping from names to numbers; or several starts to look for several modes,
+        shape (n, d): each mode that they lead to has a surrogate of its own, and its share of the posterior. After a
+        hundred in a row that lead to no further one, the rest is not used. A function of a numpy generator that returns
+        a start, shape (d,), gives four. None: four draws from the prior of a `Model`, or from the box that finite
+        bounds make; the number of parameters is that of ``names`` or of a sequence of bounds then. Where four that are
+        drawn lead to several modes, more are, until a hundred in a row lead to no further one, or half of the budget is
         spent. Drawn starts where the density is zero or the evaluation fails are passed over.
     gradient
         Gradient of the log density as a function of its own; False: do without one.
@@ -113,11 +112,12 @@ def sample(
         transform at x0, prior draws one by one. Without it, scales are found from x0 and evaluations near it.
     bounds
         For each parameter (low, high) with None for no bound, or one of the words ``"positive"``, ``"unit"`` and
-        ``"real"``; or a mapping from names to these. The target is called inside the bounds only. A bound that is not
-        declared, beyond which the log density is -inf, is found by a few values where it matters, and told. Bounds of
-        a `Model`'s priors and scales need not be repeated.
+        ``"real"``; or a mapping from names to these; or a `scipy.optimize.Bounds`. The target is called inside the
+        bounds only. A bound that is not declared, beyond which the log density is -inf, is found by a few values where
+        it matters, and told. Bounds of a `Model`'s priors and scales need not be repeated.
     names, units
-        Names and units of the parameters, for the output. Those of a likelihood's own parameters come last.
+        Names and units of the parameters, in their order in x, for the output. Those of a likelihood's own parameters
+        come last. Without names, they are the keys of a `Model`'s prior, in their order, or those of x0.
     pool
         Who evaluates: None for this process, a number of processes, or an object with ``submit`` or ``map``, such as
         an executor of `concurrent.futures` or `mpi4py.futures`, a client of Dask, or a `multiprocessing.Pool`. The
@@ -167,12 +167,23 @@ def sample(
     """
     _check_whole("draws", draws, 4)
     _check_whole("seed", seed, 0)
+    for name, switch in (("vectorize", vectorize), ("resume", resume), ("progress_bar", progress_bar)):
+        if not isinstance(switch, bool | np.bool_):
+            raise ParameterError(f"{name}: expected True or False, got {switch!r:.80}")
+    if not isinstance(filepath, str | os.PathLike | None):
+        raise ParameterError(f"filepath: expected the path of a file, got {filepath!r:.80}")
+    if not isinstance(evaluations, str | os.PathLike | Mapping | None):
+        raise ParameterError(f"evaluations: expected the path of a file or a mapping, got {evaluations!r:.80}")
     target, gradient = with_arguments(target, gradient, args, kwargs)
-    own = own_names(target)
+    model, bounds = model_of(target), listed(bounds)
+    own, of_prior = (model.own, model.names) if model else ((), None)
+    found = find_names(names, x0, of_prior, own)
     rng = stream(seed, "starts")
-    starts = None if x0 is None else make_starts(x0, rng)
-    dim = number_of_parameters(names, bounds, own) if starts is None else starts.shape[1]
-    chosen_names = make_names(names, dim, own)
+    starts = None if x0 is None else make_starts(x0, rng, found)
+    dim = number_of_parameters(found, bounds, own) if starts is None else starts.shape[1]
+    if names is None and found is not None and len(found) != dim:
+        raise ParameterError(f"names: the prior has {', '.join(found)}, and x0 {dim} entries; give names= for all")
+    chosen_names = make_names(found, dim, own)
     chosen_units = make_units(units, chosen_names)
     posterior = make_posterior(target, gradient, chosen_names)
     posed = posterior.posed

@@ -1,5 +1,6 @@
 """What the user gives or a function of the user returns, as numbers without units."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,21 @@ def plain(given: Any, what: str) -> Any:
     # Of a masked array of complex numbers, the caller sees that it is complex.
     masked = isinstance(given, np.ma.MaskedArray) and given.dtype.kind != "c"
     return given.astype(np.float64).filled(np.nan) if masked else given
+
+
+def entries(given: Any, what: str) -> list[Any]:
+    """The entries of a sequence, or of anything else that can be iterated and has an order, such as ``zip(low, high)``.
+
+    Raises
+    ------
+    ParameterError
+        If it is a word, a set, or cannot be iterated; the message starts with ``what``.
+    """
+    if isinstance(given, set | frozenset):
+        raise ParameterError(f"{what}: expected a list, got {given!r:.80}; a set has no order")
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ParameterError(f"{what}: expected a list, got {given!r:.80}")
+    return list(given)
 
 
 def _check_units(given: Any, what: str) -> None:

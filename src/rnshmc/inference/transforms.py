@@ -4,19 +4,20 @@ With theta = T(x), the density of x is that of theta times |dT/dx|: U(x) = -log 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import optimize
 from scipy.special import expit, log_expit, logit
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.given import numbers
+from rnshmc.inference.given import entries, numbers
 from rnshmc.types import Array
 
-Bounds = Sequence[Any] | Mapping[str, Any]
+Bounds = Iterable[Any] | Mapping[str, Any] | optimize.Bounds
 _WORDS = {"positive": (0.0, math.inf), "unit": (0.0, 1.0), "real": (-math.inf, math.inf)}
 
 
@@ -146,17 +147,32 @@ def make_transform(bounds: Bounds | None, names: Sequence[str]) -> Transform:
     return Transform(pairs[:, 0], pairs[:, 1])
 
 
-def _entries(bounds: Bounds | None, names: Sequence[str]) -> list[Any]:
+def listed(bounds: Bounds | None) -> list[Any] | Mapping[str, Any] | None:
+    """Bounds as `make_transform` takes them, from any iterable of entries or a `scipy.optimize.Bounds`.
+
+    Raises
+    ------
+    ParameterError
+        If they are none of these, or in no order.
+    """
+    if bounds is None or isinstance(bounds, Mapping):
+        return bounds
+    if isinstance(bounds, optimize.Bounds):
+        return list(np.stack(np.broadcast_arrays(np.atleast_1d(bounds.lb), bounds.ub), axis=-1))
+    return entries(bounds, "bounds")
+
+
+def _entries(given: Bounds | None, names: Sequence[str]) -> list[Any]:
+    bounds = listed(given)
     if bounds is None:
         return [None] * len(names)
     if isinstance(bounds, Mapping):
         if unknown := [name for name in bounds if name not in names]:
             raise ParameterError(f"bounds: no parameter is named {unknown[0]!r}; there are {', '.join(names)}")
         return [bounds.get(name) for name in names]
-    if isinstance(bounds, str) or len(bounds) != len(names):
-        count = bounds if isinstance(bounds, str) else len(bounds)
-        raise ParameterError(f"bounds: expected one entry for each of the {len(names)} parameters, got {count!r}")
-    return list(bounds)
+    if len(bounds) != len(names):
+        raise ParameterError(f"bounds: expected one entry for each of the {len(names)} parameters, got {len(bounds)}")
+    return bounds
 
 
 def _pair(entry: Any, name: str) -> tuple[float, float]:

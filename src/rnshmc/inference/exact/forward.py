@@ -1,5 +1,6 @@
 """Forward models whose outputs are observed: expensive to run, with a likelihood and a prior that cost nothing."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.likelihoods.base import Likelihood
 from rnshmc.inference.exact.likelihoods.groups import make_likelihood
+from rnshmc.inference.exact.names import make_names
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.priors.making import make_prior
 from rnshmc.inference.exact.runner import Forward, Runner
@@ -78,12 +80,36 @@ class Model:
         return self._likelihood.names
 
     @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the parameters by the keys of the prior, the likelihood's last.
+
+        None where the prior is no mapping, or has the names x0, x1, ... that parameters have without others.
+        """
+        if not isinstance(self._prior, Mapping):
+            return None
+        keys = [name for key in self._prior for name in (key if isinstance(key, tuple) else (key,))]
+        if not keys or all(re.fullmatch(r"x\d+", str(name)) for name in keys):
+            return None
+        return (*(name for name in keys if name not in self.own), *self.own)
+
+    @property
     def digest(self) -> str | None:
         """That of the forward model, if it has one: runs of it are known by it."""
         return getattr(self._forward, "digest", None)
 
-    def potential(self, dim: int) -> "ModelValue":
-        """U = -log density of so many parameters, for the workflow's samplers; with a gradient if there is one."""
+    def potential(self, dim: int | None = None) -> "ModelValue":
+        """U = -log density of so many parameters, for the workflow's samplers; with a gradient if there is one.
+
+        Raises
+        ------
+        ParameterError
+            If there is no number and the prior does not name the parameters, or the two differ.
+        """
+        if dim is None and self.names is None:
+            raise ParameterError("dim: give the number of parameters, or a prior that names them")
+        if self.names is not None and dim not in (None, len(self.names)):
+            raise ParameterError(f"dim: got {dim}, but the prior names {len(self.names)}: {', '.join(self.names)}")
+        dim = len(self.names or ()) if dim is None else dim
         return ModelPotential(self, dim) if self.has_gradient else ModelValue(self, dim)
 
     def posed(self, names: Sequence[str]) -> Posed:
@@ -121,7 +147,8 @@ class ModelValue:
 
     def __init__(self, model: Model, dim: int) -> None:
         self.model, self.dim = model, dim
-        self._posed = model.posed([*(f"x{i}" for i in range(dim - len(model.own))), *model.own])
+        self.names = make_names(model.names, dim, model.own)
+        self._posed = model.posed(self.names)
         self._runner = model.runner(self._posed)
 
     def value(self, q: Array) -> float:

@@ -9,6 +9,8 @@ from pickle import PicklingError
 from queue import SimpleQueue
 from typing import Any, Protocol
 
+import numpy as np
+
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
 from rnshmc.inference.exact.processes import Processes
@@ -72,14 +74,14 @@ def make_workers(pool: Pool, model: Evaluable, *, time_limit: float | None) -> W
     ParameterError
         If pool is none of these.
     """
-    if time_limit is not None and not time_limit > 0:
-        raise ParameterError(f"time_limit: expected a positive number of seconds, got {time_limit}")
+    if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
+        raise ParameterError(f"time_limit: expected a positive number of seconds, got {time_limit!r:.80}")
     if pool is None:
         return Here(model) if time_limit is None else Processes(model, 1, time_limit=time_limit)
-    if isinstance(pool, int) and not isinstance(pool, bool):
+    if isinstance(pool, int | np.integer) and not isinstance(pool, bool):
         if pool < 1:
             raise ParameterError(f"pool: expected at least 1 process, got {pool}")
-        return Processes(model, pool, time_limit=time_limit)
+        return Processes(model, int(pool), time_limit=time_limit)
     if hasattr(pool, "get_executor"):  # Dask's client; its executor has the futures of concurrent.futures
         pool = pool.get_executor(pure=False)
     if callable(getattr(pool, "submit", None)):

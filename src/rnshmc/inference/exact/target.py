@@ -66,12 +66,6 @@ def model_of(target: Any) -> Model | None:
     return target if isinstance(target, Model) else None
 
 
-def own_names(target: Any) -> tuple[str, ...]:
-    """Names of parameters that a target's likelihood has itself."""
-    model = model_of(target)
-    return () if model is None else model.own
-
-
 def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
     """The model of a target.
 
@@ -166,47 +160,3 @@ class _OfPotential:
     def value_and_grad(self, x: Array) -> tuple[Any, Array]:
         value, gradient = self._potential.value_and_grad(x)
         return -value, -numbers(gradient, "the gradient")
-
-
-def make_names(names: Sequence[str] | None, dim: int, own: Sequence[str] = ()) -> tuple[str, ...]:
-    """Names of the parameters, x0, x1, ... where there are none; those that a likelihood has itself, ``own``, last.
-
-    Raises
-    ------
-    ParameterError
-        If there is not one for each, or one appears twice.
-    """
-    if dim <= len(own):
-        raise ParameterError(f"x0: it has {dim} parameters, of which the likelihood's are {', '.join(own)}")
-    if names is None:
-        return (*(f"x{i}" for i in range(dim - len(own))), *own)
-    chosen = tuple(map(str, names))
-    if own and len(chosen) == dim - len(own):
-        chosen = (*chosen, *own)
-    if own and not isinstance(names, str) and chosen[-len(own) :] != tuple(own):
-        raise ParameterError(f"names: the likelihood's parameters {', '.join(own)} come last, got {names!r}")
-    if isinstance(names, str) or len(chosen) != dim:
-        raise ParameterError(f"names: expected {dim}, one for each entry of x0, got {names!r}")
-    if len(set(chosen)) < dim:
-        twice = next(name for name in chosen if chosen.count(name) > 1)
-        raise ParameterError(f"names: {twice!r} appears twice")
-    return chosen
-
-
-def make_units(units: Any, names: Sequence[str]) -> tuple[str, ...]:
-    """Units of the parameters, empty where there are none; from a sequence, or a mapping from some names.
-
-    Raises
-    ------
-    ParameterError
-        If there is not one for each, or a name is not one of the parameters.
-    """
-    if units is None:
-        return ("",) * len(names)
-    if isinstance(units, Mapping):
-        if unknown := [name for name in units if name not in names]:
-            raise ParameterError(f"units: no parameter is named {unknown[0]!r}; there are {', '.join(names)}")
-        return tuple(str(units.get(name, "")) for name in names)
-    if isinstance(units, str) or len(units) != len(names):
-        raise ParameterError(f"units: expected {len(names)}, one for each parameter, got {units!r}")
-    return tuple(map(str, units))

@@ -1,6 +1,6 @@
 """The argument ``x0`` of `rnshmc.sample`: starting points that are given, or drawn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,13 @@ from rnshmc.inference.transforms import Bounds, Transform
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 
-Start = npt.ArrayLike | Callable[[np.random.Generator], npt.ArrayLike] | None
+Start = npt.ArrayLike | Mapping[str, npt.ArrayLike] | Callable[[np.random.Generator], npt.ArrayLike] | None
 
 
-def make_starts(x0: Any, rng: np.random.Generator) -> Array:
+def make_starts(x0: Any, rng: np.random.Generator, names: Sequence[str] | None = None) -> Array:
     """Starting points as rows, (n, d), from one of shape (d,), several, or a function of a generator.
+
+    Or from a mapping from the parameters' names to numbers, or to as many of them as there are starts.
 
     Of a function there are more than are needed, for some may be where the density is zero.
 
@@ -27,12 +29,12 @@ def make_starts(x0: Any, rng: np.random.Generator) -> Array:
     ParameterError
         If they are not finite numbers in one of these shapes.
     """
-    return _called(x0, rng, DEFAULT.modes.drawn) if callable(x0) else _rows(x0)
+    return _called(x0, rng, DEFAULT.modes.drawn, names) if callable(x0) else _rows(x0, names)
 
 
-def _called(x0: Callable[[np.random.Generator], npt.ArrayLike], rng: np.random.Generator, count: int) -> Array:
+def _called(x0: Callable[..., Any], rng: np.random.Generator, count: int, names: Sequence[str] | None) -> Array:
     """As many starts of a function of a generator."""
-    drawn = [_rows(x0(rng)) for _ in range(count)]
+    drawn = [_rows(x0(rng), names) for _ in range(count)]
     if any(rows.shape != (1, drawn[0].shape[1]) for rows in drawn):
         raise ParameterError("x0: expected a function of a generator that returns one start, of shape (d,)")
     return np.concatenate(drawn)
@@ -53,7 +55,7 @@ def number_of_parameters(names: Sequence[str] | None, bounds: Bounds | None, own
     """
     if names is not None:
         return len(names) + sum(name not in names for name in own)
-    if isinstance(bounds, Sequence | np.ndarray) and not isinstance(bounds, str):
+    if isinstance(bounds, list):
         return len(bounds)
     raise ParameterError("x0: without a start, give the parameters' names (names), or a sequence of bounds")
 
@@ -67,7 +69,7 @@ def further_starts(
         return drawn_starts(posed, transform, names, rng, count=count)
     if not callable(x0):
         return np.zeros((0, len(names)))
-    drawn = _called(x0, rng, count)
+    drawn = _called(x0, rng, count, names)
     return np.asarray(drawn[transform.inside(drawn)])
 
 
@@ -139,8 +141,8 @@ def first_usable(evaluations: Evaluations, transform: Transform, drawn: Array) -
     return np.array(usable[: DEFAULT.modes.starts])
 
 
-def _rows(x0: Any) -> Array:
-    starts = numbers(x0, "x0")
+def _rows(x0: Any, names: Sequence[str] | None) -> Array:
+    starts = _by_name(x0, names) if isinstance(x0, Mapping) else numbers(x0, "x0")
     if starts.ndim == 0:
         starts = starts.reshape(1)
     if starts.ndim > 2 or starts.size == 0:
@@ -150,3 +152,20 @@ def _rows(x0: Any) -> Array:
         row, column = np.argwhere(~np.isfinite(starts))[0]
         raise ParameterError(f"x0: {starts[row, column]} for parameter {column} is not finite")
     return starts
+
+
+def _by_name(x0: Mapping[str, Any], names: Sequence[str] | None) -> Array:
+    """The values of a mapping in the order of the names, (d,), or (n, d) if there are n for each."""
+    if names is None:
+        raise ParameterError("x0: a function that returns a mapping needs names=, in the order of the parameters")
+    for name in (*x0, *names):
+        if name not in names:
+            raise ParameterError(f"x0: no parameter is named {name!r}; there are {', '.join(names)}")
+        if name not in x0:
+            raise ParameterError(f"x0: {name!r} is missing")
+    columns = [numbers(x0[name], f"x0 of {name}") for name in names]
+    try:
+        return np.stack(np.broadcast_arrays(*columns), axis=-1)
+    except ValueError:
+        shapes = ", ".join(str(column.shape) for column in columns)
+        raise ParameterError(f"x0: expected a number for each name, or as many for each, got shapes {shapes}") from None

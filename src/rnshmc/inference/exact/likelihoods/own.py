@@ -13,7 +13,7 @@ from rnshmc.inference.exact.likelihoods.base import Bound
 from rnshmc.inference.exact.likelihoods.flat import FlatData, flattened
 from rnshmc.inference.exact.likelihoods.scales import checked_name
 from rnshmc.inference.exact.rows import RowFunction
-from rnshmc.inference.given import numbers
+from rnshmc.inference.given import entries, numbers
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 
@@ -66,7 +66,8 @@ class Custom:
         if not callable(function):
             raise ParameterError(f"function: expected a function (outputs, parameters), got {function!r:.80}")
         self._function = function
-        self._names = tuple(checked_name("names", name) for name in ([names] if isinstance(names, str) else names))
+        listed = [names] if isinstance(names, str) else entries(names, "names")
+        self._names = tuple(checked_name("names", name) for name in listed)
         if len(set(self._names)) < len(self._names):
             raise ParameterError(f"names: expected each name once, got {', '.join(self._names)}")
         if not self._names and bounds:
