@@ -1,16 +1,21 @@
 """`python -m rnshmc settings.yaml`: `rnshmc.sample` from a file."""
 
-import argparse
-import logging
+import os
 import sys
-from pathlib import Path
-
-from rnshmc.errors import RnshmcError
-from rnshmc.inference.settings import run_file, save
 
 
 def main() -> int:
     """Run the settings file that the command line names; 0 where it went well, otherwise 1 after a message."""
+    # Python puts the working folder first, where a file called random.py replaces Python's own for all libraries.
+    if sys.path[0] == os.getcwd():
+        sys.path.append(sys.path.pop(0))
+    import argparse
+    import logging
+    from pathlib import Path
+
+    from rnshmc.errors import RnshmcError
+    from rnshmc.inference.settings import run_file, save
+
     parser = argparse.ArgumentParser(prog="python -m rnshmc", description="Sample the posterior of a settings file.")
     parser.add_argument("settings", type=Path, help="YAML file, see the README")
     logging.basicConfig(level=logging.WARNING, format="rnshmc: %(message)s")

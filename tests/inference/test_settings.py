@@ -58,6 +58,17 @@ def test_a_file_does_what_the_call_does(folder: Path) -> None:
         ("kind: python", "kind: pyton", "target: kind is 'pyton'; there are python and umbridge"),
         ("make: posterior", "made: posterior", "target: 'made' is not known; did you mean 'make'?"),
         ("make: posterior", "make: likelihood", r"model.py has no function 'likelihood'"),
+        ("output: draws.nc", "output: 5", "output: expected the path of a file, got 5"),
+        ("filepath: evaluations.jsonl", "filepath: 5", "filepath: expected the path of a file, got 5"),
+        ("pool: 1", "time_limit: abc", "time_limit: expected a positive number of seconds, got 'abc'"),
+        ("pool: 1", "resume: no", "resume: expected True or False, got 'no'"),
+        ("pool: 1", "bounds: 3", "bounds: expected a list, got 3"),
+        ("names: [a, b]", "names: [true, b]", "names: expected words, got True"),
+        ("path: model.py", "path: 5", "target, path: expected the path of a Python file, got 5"),
+        ("make: posterior", "make: 5", "target, make: expected the name of a function, got 5"),
+        ("{shift: 2.0}", "[2.0]", r"target, settings: expected arguments of posterior by name, got \[2.0\]"),
+        ("{shift: 2.0}", "{2: 2.0}", r"target, settings: expected arguments of posterior by name, got \{2: 2.0\}"),
+        ("{shift: 2.0}", "{shft: 2.0}", r"model.py raised TypeError: posterior\(\) got an unexpected keyword"),
         ("path: model.py", "path: absent.py", r"there is no Python file .*absent.py"),
         (
             "{kind: python, path: model.py, make: posterior, settings: {shift: 2.0}}",
@@ -166,3 +177,35 @@ def test_a_file_may_define_a_forward_model(folder: Path) -> None:
     runs = (folder / "runs.jsonl").read_text().splitlines()
     assert len(runs) == result.spent.units + 1
     assert '"names": ["a"]' in runs[0]
+
+
+def test_words_and_numbers_are_those_that_are_meant(folder: Path) -> None:
+    """In PyYAML, 1e1 is a word and NO is false."""
+    content = SETTINGS.replace("[a, b]", "[NO, N]").replace("pool: 1", "time_limit: 1e1")
+    (folder / "settings.yaml").write_text(content)
+    assert run_file(folder / "settings.yaml")[0].names == ("NO", "N")
+
+
+def test_a_key_that_appears_twice_is_told_with_its_line(folder: Path) -> None:
+    (folder / "settings.yaml").write_text(f"{SETTINGS}draws: 200\n")
+    with pytest.raises(DataError, match=r"settings.yaml, line 9: the key 'draws' appears twice"):
+        run_file(folder / "settings.yaml")
+
+
+def test_a_start_may_be_a_mapping(folder: Path) -> None:
+    (folder / "settings.yaml").write_text(SETTINGS.replace("[1.0, 3.0]", "{b: 3.0, a: 1.0}"))
+    assert run_file(folder / "settings.yaml")[0].names == ("a", "b")
+
+
+@pytest.mark.parametrize("name", ["copy.py", "random.py"])
+def test_a_file_of_the_working_folder_does_not_replace_a_module(folder: Path, name: str) -> None:
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / name).write_text(MODEL)
+    command = [sys.executable, "-m", "rnshmc", "../settings.yaml"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=elsewhere)
+    assert done.returncode == 0, done.stderr
+    (folder / "settings.yaml").write_text(SETTINGS.replace("model.py", f"elsewhere/{name}"))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=elsewhere)
+    assert done.returncode == 1
+    assert re.fullmatch(rf"rnshmc: target: .*{name} has the name of a module that others import.*\n", done.stderr)

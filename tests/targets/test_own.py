@@ -1,5 +1,6 @@
 """A user's file: what it makes is a potential, or the mistake is told by file and function."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from rnshmc.errors import ParameterError
 from rnshmc.targets.gaussian import Gaussian
-from rnshmc.targets.own import as_potential, from_file
+from rnshmc.targets.own import as_potential, from_file, made
 from rnshmc.types import Array, Potential, RiemannianPotential
 
 Q = np.array([0.3, -0.7])
@@ -93,6 +94,34 @@ def test_a_whole_potential_is_left_as_it_is() -> None:
 def test_what_is_not_there_is_told(tmp_path: Path, entry: dict[str, str], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         load(tmp_path, **entry)
+
+
+def written(folder: Path, name: str, content: str) -> Any:
+    (folder / name).write_text(content)
+    return made(folder / name, "posterior", {})
+
+
+@pytest.mark.parametrize("name", ["copy.py", "random.py", "numpy.py", "rnshmc.py"])
+def test_a_file_does_not_replace_a_module_of_others(tmp_path: Path, name: str) -> None:
+    before = {**sys.modules}
+    with pytest.raises(ParameterError, match=rf"{name} has the name of a module that others import, .*; rename it"):
+        written(tmp_path, name, "def posterior(): return 1")
+    assert sys.modules == before
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("def posterior(:\n", r"broken.py raised SyntaxError: invalid syntax \(broken.py, line 1\)"),
+        ("import math\nimport absent_module\n", "broken.py, line 2 raised ModuleNotFoundError: No module named 'abs"),
+        ("x = 1\nraise SystemExit(3)\n", "broken.py, line 2 raised SystemExit: 3"),
+        ("def posterior():\n    return 1 / 0\n", "broken.py, line 2 raised ZeroDivisionError: division by zero"),
+        ("def posterior(x):\n    return x\n", r"broken.py raised TypeError: posterior\(\) missing 1 required"),
+    ],
+)
+def test_what_a_file_raises_is_told_with_its_line(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(ParameterError, match=rf"target: .*{message}"):
+        written(tmp_path, "broken.py", content)
 
 
 def test_a_model_without_gradient_gets_none() -> None:

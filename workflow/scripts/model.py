@@ -28,6 +28,9 @@ with job(snakemake.log[0]):
         names = snakemake.config["problems"][spec["problem"]].get("names", start)
         if len(names) != model.dim:
             raise ParameterError(f"names has {len(names)} entries, but the model has dim {model.dim}")
+        own = getattr(model, "names", None)
+        if own is not None and names is not start and list(names) != list(own):
+            raise ParameterError(f"names are {', '.join(names)}, but the model's prior has {', '.join(own)}")
         # `rnshmc.sample` alone does without a gradient.
         if spec["moved"] or hasattr(model, "gradient"):
             check_potential(model, start, stream(spec["seed"], spec["problem"], "check"))

@@ -48,7 +48,7 @@ def run_file(path: Path) -> tuple[Result, Path]:
     keywords = inspect.signature(sample).parameters.keys() - {"target", *_NOT_IN_A_FILE}
     check_keys(settings, keywords | {"target", "output"}, required=("target", "x0"), where=str(path))
     folder = path.parent
-    output = folder / settings.pop("output", f"{path.stem}.nc")
+    output = folder / _word(settings.pop("output", f"{path.stem}.nc"), "output", "the path of a file")
     _check_output(output)
     target = make_target(settings.pop("target"), folder)
     for key in _PATHS:
@@ -108,7 +108,12 @@ def make_target(entry: Any, folder: Path) -> Any:
     match entry.get("kind"):
         case "python":
             check_keys(keys, {"path", "make", "settings"}, required=("path", "make"), where="target")
-            return made(folder / keys["path"], keys["make"], keys.get("settings") or {})
+            file = folder / _word(keys["path"], "target, path", "the path of a Python file")
+            make = _word(keys["make"], "target, make", "the name of a function")
+            arguments = keys.get("settings") or {}
+            if not (isinstance(arguments, Mapping) and all(isinstance(key, str) for key in arguments)):
+                raise ParameterError(f"target, settings: expected arguments of {make} by name, got {arguments!r:.80}")
+            return made(file, make, arguments)
         case "umbridge":
             check_keys(keys, inspect.signature(UMBridge).parameters.keys(), required=("url",), where="target")
             if isinstance(prior := keys.get("prior"), Mapping):
@@ -137,6 +142,12 @@ def check_keys(settings: Mapping[str, Any], known: Any, *, required: tuple[str, 
     for key in required:
         if key not in settings:
             raise ParameterError(f"{where}: {key!r} is missing")
+
+
+def _word(value: Any, key: str, expected: str) -> str:
+    if not isinstance(value, str):
+        raise ParameterError(f"{key}: expected {expected}, got {value!r:.80}")
+    return value
 
 
 def _read(path: Path) -> dict[str, Any]:

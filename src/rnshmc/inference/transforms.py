@@ -6,18 +6,26 @@ With theta = T(x), the density of x is that of theta times |dT/dx|: U(x) = -log 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
 from scipy.special import expit, log_expit, logit
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.given import entries, numbers
 from rnshmc.types import Array
 
-Bounds = Iterable[Any] | Mapping[str, Any] | optimize.Bounds
+
+@runtime_checkable
+class Sides(Protocol):
+    """Lower and upper bounds, as `scipy.optimize.Bounds` has them."""
+
+    lb: Any
+    ub: Any
+
+
+Bounds = Iterable[Any] | Mapping[str, Any] | Sides
 _WORDS = {"positive": (0.0, math.inf), "unit": (0.0, 1.0), "real": (-math.inf, math.inf)}
 
 
@@ -157,7 +165,7 @@ def listed(bounds: Bounds | None) -> list[Any] | Mapping[str, Any] | None:
     """
     if bounds is None or isinstance(bounds, Mapping):
         return bounds
-    if isinstance(bounds, optimize.Bounds):
+    if isinstance(bounds, Sides):
         return list(np.stack(np.broadcast_arrays(np.atleast_1d(bounds.lb), bounds.ub), axis=-1))
     return entries(bounds, "bounds")
 

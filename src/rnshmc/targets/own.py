@@ -2,11 +2,14 @@
 
 import importlib.util
 import sys
-from collections.abc import Mapping
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
-from rnshmc.errors import ParameterError
+from rnshmc.errors import ParameterError, RnshmcError
 from rnshmc.types import Array, Potential
 
 
@@ -28,7 +31,8 @@ def from_file(
         The file, relative to the working folder.
     make
         Name of the function. It returns an object with ``dim``, ``value``, and ``gradient``, ``value_and_grad`` or
-        both: U = -log density and its gradient. One without a gradient serves `rnshmc.sample` alone.
+        both: U = -log density and its gradient. One without a gradient serves `rnshmc.sample` alone. Or a
+        `rnshmc.Model` whose prior names the parameters.
     settings
         Keyword arguments of the function.
     digest
@@ -50,18 +54,38 @@ def made(path: Path, make: str, settings: Mapping[str, Any]) -> Any:
     Raises
     ------
     ParameterError
-        If there is no such file, or no such function in it.
+        If there is no such file, or no such function in it, one of the two raises an exception, or the file has the
+        name of a module of Python or of an installed package, which it would replace.
     """
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise ParameterError(f"target: there is no Python file {path}")
+    installed = [folder for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))]
+    if path.stem in {*sys.stdlib_module_names, "rnshmc"} or PathFinder.find_spec(path.stem, installed):
+        raise ParameterError(f"target: {path} has the name of a module that others import, {path.stem}; rename it")
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.parent.resolve()))
     sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
+    with _errors_of(path):
+        spec.loader.exec_module(module)
     if not callable(function := getattr(module, make, None)):
         raise ParameterError(f"target: {path} has no function {make!r}")
-    return function(**settings)
+    with _errors_of(path):
+        return function(**settings)
+
+
+@contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
+    """What a user's file raises, with its line, as a `ParameterError`."""
+    try:
+        yield
+    except RnshmcError:
+        raise
+    except (Exception, SystemExit) as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [f", line {frame.lineno}" for frame in frames if Path(frame.filename).resolve() == path.resolve()]
+        text = f"{type(error).__name__}: {error}"
+        raise ParameterError(f"target: {path}{lines[-1] if lines else ''} raised {text}") from error
 
 
 def as_potential(model: Any, where: str) -> Potential:
@@ -70,7 +94,8 @@ def as_potential(model: Any, where: str) -> Potential:
     Parameters
     ----------
     model
-        Has ``dim``, ``value``, and ``gradient`` or ``value_and_grad``. One with none of the two stays as it is.
+        Has ``dim``, ``value``, and ``gradient`` or ``value_and_grad``. One with none of the two stays as it is. Or a
+        `rnshmc.Model`, which makes such an object by its ``potential()``.
     where
         What made it, for messages.
 
@@ -79,6 +104,8 @@ def as_potential(model: Any, where: str) -> Potential:
     ParameterError
         If it lacks ``dim`` or ``value``, or ``dim`` is not a positive whole number.
     """
+    if not hasattr(model, "dim") and callable(getattr(model, "potential", None)):
+        model = model.potential()
     missing = [name for name in ("dim", "value") if not hasattr(model, name)]
     if missing:
         raise ParameterError(

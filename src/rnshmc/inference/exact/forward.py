@@ -146,9 +146,8 @@ class ModelValue:
     """
 
     def __init__(self, model: Model, dim: int) -> None:
-        self.model, self.dim = model, dim
-        self.names = make_names(model.names, dim, model.own)
-        self._posed = model.posed(self.names)
+        self.model, self.dim, self.names = model, dim, model.names
+        self._posed = model.posed(make_names(model.names, dim, model.own))
         self._runner = model.runner(self._posed)
 
     def value(self, q: Array) -> float:

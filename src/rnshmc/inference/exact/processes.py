@@ -141,7 +141,8 @@ def _start(content: bytes) -> _Worker:
     environment = {**dict.fromkeys(_THREADS, "1"), **os.environ}
     with there:
         process = subprocess.Popen(
-            [sys.executable, "-c", "from rnshmc.inference.exact.worker import main; main()", str(there.fileno())],
+            # -P: a random.py in the working folder is none of ours.
+            [sys.executable, "-P", "-c", "from rnshmc.inference.exact.worker import main; main()", str(there.fileno())],
             pass_fds=[there.fileno()],
             env={**environment, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
             start_new_session=True,  # Ctrl-C is for this process to handle
