@@ -34,7 +34,7 @@ STAGES = (
 )
 # The same within `inference`.
 ROOMS = (
-    ("given",),
+    ("given", "errstate"),
     ("transforms", "tuning_bends", "tuning_chains", "tuning_result", "tuning_start"),
     ("bend",),
     ("tuning",),

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.algorithm import run
+from rnshmc.inference.errstate import own_errstate
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluable
 from rnshmc.inference.exact.evaluations import Evaluations
@@ -48,6 +49,7 @@ from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 
 
+@own_errstate
 def sample(
     target: Any,
     x0: Start = None,

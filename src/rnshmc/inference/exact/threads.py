@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import scipy.linalg  # noqa: F401  # loads SciPy's BLAS, so that the controller finds it
 from threadpoolctl import ThreadpoolController
 
+from rnshmc.inference.errstate import users_errstate
 from rnshmc.inference.exact.evaluation import Answer, Task
 from rnshmc.inference.exact.pools import Workers
 
@@ -64,7 +65,8 @@ class Unlimited:
 
     def next(self) -> tuple[Task, Answer]:
         """Wait for a finished task."""
-        done = self._workers.next()
+        with users_errstate():
+            done = self._workers.next()
         self._end_of_one()
         return done
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
 from rnshmc.errors import ParameterError
+from rnshmc.inference.errstate import users_errstate
 from rnshmc.inference.given import numbers
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.types import Array
@@ -43,7 +44,8 @@ def by_rows(function: Callable[[Array], Any]) -> Callable[[Array], Array]:
     """
 
     def checked(theta: Array) -> Array:
-        values = numbers(function(theta), "function")
+        with users_errstate():
+            values = numbers(function(theta), "function")
         if values.ndim not in (1, 2) or len(values) != len(theta):
             raise ParameterError(f"function: expected a row for each of {len(theta)} draws, got shape {values.shape}")
         return values

@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 
+from rnshmc.inference.errstate import own_errstate
 from rnshmc.inference.result.bends_told import coordinate_names
 from rnshmc.inference.result.errors_told import errors_told
 from rnshmc.inference.result.moments import moments
@@ -52,6 +53,7 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
     )
 
 
+@own_errstate
 def load(path: str | os.PathLike[str]) -> Result:
     """A result that `Result.save` wrote: with expectations and quantiles of new functions, for no evaluation.
 

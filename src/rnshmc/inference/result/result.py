@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rnshmc.errors import ParameterError
 from rnshmc.files import atomic_path
+from rnshmc.inference.errstate import methods_in_own_errstate
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.arviz_view import by_origin, inference_data, write_netcdf
 from rnshmc.inference.result.averages import by_rows
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@methods_in_own_errstate
 @dataclass(frozen=True, eq=False)
 class Result:
     """Draws, expectations with standard errors, what was spent, and a verdict.
@@ -199,10 +201,8 @@ class Result:
             )
         outputs, observations = EmulatedOutputs.of(emulated).drawn(self.outcome.rows, stream(seed, "predictions"))
         posed = emulated.runs.posed
-        data = dict(posed.data)
-        return Prediction(
-            posed.structured(outputs), posed.structured(observations), data[""] if list(data) == [""] else data
-        )
+        data = posed.data[""] if list(posed.data) == [""] else dict(posed.data)
+        return Prediction(posed.structured(outputs), posed.structured(observations), data)
 
     def plot(self, kind: str = "pairs", *, names: Sequence[str] | None = None) -> Any:
         """Draw a figure with matplotlib, which the extra ``rnshmc[plot]`` brings.
