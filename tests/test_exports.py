@@ -3,7 +3,7 @@
 import ast
 import subprocess
 import sys
-from importlib import import_module
+from importlib import import_module, metadata
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,11 @@ def test_type_checkers_are_told_the_same() -> None:
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
     told = {alias.asname: node.module for node in imports for alias in node.names}
     assert told == rnshmc.EXPORTS
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    assert rnshmc.__version__ == metadata.version("rnshmc")
+    assert "__version__" in dir(rnshmc)
 
 
 def test_a_name_that_is_not_offered_is_an_attribute_error() -> None:

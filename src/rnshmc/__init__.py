@@ -61,13 +61,17 @@ EXPORTS = {
 
 
 def __getattr__(name: str) -> object:
-    """The object of that name, from its module.
+    """The object of that name, from its module; ``__version__`` from the installed package.
 
     Raises
     ------
     AttributeError
         If the package offers none.
     """
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("rnshmc")
     if name not in EXPORTS:
         raise AttributeError(f"module 'rnshmc' has no attribute {name!r}")
     from importlib import import_module
@@ -77,4 +81,4 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     """What the package offers."""
-    return sorted({*globals(), *EXPORTS})
+    return sorted({*globals(), *EXPORTS, "__version__"})

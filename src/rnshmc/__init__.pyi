@@ -35,4 +35,5 @@ from rnshmc.targets.logistic import LogisticRegression as LogisticRegression
 from rnshmc.targets.twisted_gaussian import TwistedGaussian as TwistedGaussian
 from rnshmc.types import Potential as Potential
 
+__version__: str
 EXPORTS: dict[str, str]

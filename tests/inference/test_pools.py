@@ -3,6 +3,7 @@
 import contextlib
 import multiprocessing
 import os
+import re
 import subprocess
 import sys
 import time
@@ -247,3 +248,38 @@ def test_what_is_no_pool_is_told(pool: Any, message: str) -> None:
 def test_a_time_limit_is_positive() -> None:
     with pytest.raises(ParameterError, match="time_limit"):
         make_workers(None, Density(make_normal()), time_limit=0.0)
+
+
+NESTED = """
+import multiprocessing
+import sys
+import rnshmc
+
+def half_square(x):
+    return -0.5 * x * x
+
+def target(x):
+    with multiprocessing.Pool(1) as pool:
+        return sum(pool.map(half_square, x.tolist()))
+
+if __name__ == "__main__":
+    pool = 1 if sys.argv[1] == "number" else multiprocessing.Pool(1)
+    rnshmc.sample(target, [0.5], pool=pool, progress_bar=False)
+"""
+
+
+@pytest.mark.parametrize(
+    ("pool", "message"),
+    [
+        (
+            "number",
+            "PicklingError: .*; processes that the target starts find nothing of a script; put what they use",
+        ),
+        ("multiprocessing", "AssertionError: daemonic .*; give pool= a number or an executor of concurrent.futures:"),
+    ],
+)
+def test_a_target_that_starts_processes_gets_a_hint(tmp_path: Path, pool: str, message: str) -> None:
+    (tmp_path / "script.py").write_text(NESTED)
+    command = [sys.executable, str(tmp_path / "script.py"), pool]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert re.search(f"ParameterError: target: it cannot be evaluated at x0: {message}", done.stderr), done.stderr

@@ -6,6 +6,7 @@ All coordinates here are the user's; `rnshmc.inference.exact.evaluations` transf
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pickle import PicklingError
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,15 @@ from rnshmc.inference.given import plain
 from rnshmc.types import Array
 
 Function = Callable[[Array], Any]
+
+
+_OF_PROCESSES = (PicklingError, AttributeError, AssertionError)
+_HINTS = {
+    "daemonic processes are not allowed": "give pool= a number or an executor of concurrent.futures: their processes "
+    "may start others",
+    "__main__": "processes that the target starts find nothing of a script; put what they use into a module",
+}
+"""What to do about errors of targets that start processes, by a part of the message."""
 
 
 class _UnusableError(Exception):
@@ -173,4 +183,5 @@ def reason(error: BaseException) -> str:
         text = " ".join(str(error).split())
     except Exception:  # the user's class may fail at that, too
         text = ""
-    return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__
+    hint = next((f"; {hint}" for part, hint in _HINTS.items() if part in text and isinstance(error, _OF_PROCESSES)), "")
+    return f"{type(error).__name__}: {text}"[:500] + hint if text else type(error).__name__
