@@ -6,6 +6,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+import rnshmc
 from tests.docs.printed import differences
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +27,18 @@ def test_a_posterior_of_one_s_own_is_sampled(page: str, docs_output: ModuleType)
     names, (output,) = docs_output.run_page(ROOT / page)
     assert names["result"].names == ("a", "b")
     assert differences(docs_output.joined(output.shown), output.printed) == []
+
+
+def test_the_readme_s_forward_model_is_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("    prior = {"))
+    times = np.linspace(0.25, 4.0, 8)
+    data = 2.0 * np.exp(-0.7 * times) + 0.05 * np.cos(40.0 * times)
+    names = {"rnshmc": rnshmc, "forward": lambda x: x[0] * np.exp(-x[1] * times), "data": data}
+    exec("\n".join(line.strip() for line in lines[first : first + 3]), names)
+    assert names["result"].names == ("rise", "rate", "sigma")
+    assert (tmp_path / "runs.jsonl").exists()
 
 
 def test_a_result_has_a_table_figures_and_a_file(
