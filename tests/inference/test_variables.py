@@ -99,3 +99,9 @@ def test_other_numbers_of_rows_are_refused(result: rnshmc.Result) -> None:
         result.summary(variables=lambda x: {"total": x.sum()})
     with pytest.raises(rnshmc.ParameterError, match="variables: total: expected a row"):
         result.to_arviz(variables=lambda x: {"total": x.T.sum(axis=1)})
+
+
+@pytest.mark.parametrize("name", ["chain", "draw"])
+def test_a_variable_that_arviz_would_leave_out_is_refused(result: rnshmc.Result, name: str) -> None:
+    with pytest.raises(rnshmc.ParameterError, match=f"variables: '{name}' is the name of a dimension in arviz"):
+        result.to_arviz(variables=lambda x: {name: x[:, 0]})

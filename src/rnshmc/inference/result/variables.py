@@ -10,6 +10,8 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference.given import numbers, plain
 from rnshmc.types import Array
 
+DIMS = ("chain", "draw")
+"""Dimensions of draws in arviz: a variable of that name would be missing from them."""
 Variables = Callable[[Array], Mapping[str, Array]]
 """From parameters, (n, d), to variables by name, (n, ...) each; n may be 0."""
 
@@ -74,10 +76,12 @@ def along_chains(variables: Variables, chains: Array) -> dict[str, Array]:
     Raises
     ------
     ParameterError
-        As `Layout.of`.
+        As `Layout.of`; or if one has units, or a name of `DIMS`.
     """
     count, n, dim = chains.shape
     found = variables(chains.reshape(-1, dim).copy())
     Layout.of(found, count * n)
+    if taken := [name for name in found if name in DIMS]:
+        raise ParameterError(f"variables: {taken[0]!r} is the name of a dimension in arviz; choose another")
     plain_ones = {name: plain(array, f"variables: {name}") for name, array in found.items()}
     return {name: np.reshape(array, (count, n, *np.shape(array)[1:])) for name, array in plain_ones.items()}
