@@ -2,13 +2,15 @@
 
 import errno
 import json
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from rnshmc.errors import DataError, StoreError
-from rnshmc.files import atomic_path, read_yaml, write_json
+from rnshmc.files import atomic_path, buffered, read_npz, read_yaml, write_json
 
 
 def files(folder: Path) -> set[str]:
@@ -40,9 +42,11 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path, failure: typ
     assert files(tmp_path) == {"result.txt"}
 
 
-@pytest.mark.parametrize(("code", "words"), [(errno.ENOSPC, "disk is full"), (errno.EROFS, "read-only")])
+@pytest.mark.parametrize(
+    ("code", "words"), [(errno.ENOSPC, "disk is full"), (errno.EROFS, "read-only"), (errno.EFBIG, "raise the limit")]
+)
 def test_what_keeps_a_file_from_being_written_is_said_with_the_remedy(tmp_path: Path, code: int, words: str) -> None:
-    with pytest.raises(StoreError, match=rf"result\.txt cannot be written: the .*{words}"):
+    with pytest.raises(StoreError, match=rf"result\.txt cannot be written: .*{words}"):
         write_half(tmp_path / "result.txt", OSError(code, "no"))
     assert files(tmp_path) == set()
 
@@ -115,3 +119,73 @@ def test_yaml_that_cannot_be_used_is_named_by_file_and_line(tmp_path: Path, cont
     file.write_text(content)
     with pytest.raises(DataError, match=message):
         read_yaml(file)
+
+
+def test_a_buffer_is_on_disk_after_the_block_alone(tmp_path: Path) -> None:
+    with buffered(tmp_path / "result.bin") as content:
+        content.write(b"whole")
+        assert files(tmp_path) == set()
+    assert (tmp_path / "result.bin").read_bytes() == b"whole"
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    np.savez(tmp_path / "data.npz", X=np.arange(6.0).reshape(3, 2), origin="real")
+    return tmp_path / "data.npz"
+
+
+def test_the_named_arrays_of_an_archive_are_read(archive: Path) -> None:
+    assert list(read_npz(archive)) == ["X", "origin"]
+    (X,) = read_npz(archive, "X").values()
+    np.testing.assert_array_equal(X, np.arange(6.0).reshape(3, 2))
+
+
+@pytest.mark.parametrize("written", [np.savez, np.savez_compressed])
+def test_no_changed_byte_of_an_archive_changes_what_is_read(tmp_path: Path, written: Any) -> None:
+    path = tmp_path / "data.npz"
+    arrays = {"X": np.arange(6.0).reshape(3, 2), "origin": np.array("real")}
+    written(path, **arrays)
+    whole, refused = path.read_bytes(), 0
+    for place in range(0, len(whole), 3):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        try:
+            read = read_npz(path, *arrays)
+        except DataError as error:
+            refused += 1
+            assert str(error).startswith(f"{path}: ")  # noqa: PT017 (some bytes mean nothing)
+        else:
+            assert all((read[name] == values).all() for name, values in arrays.items())
+    assert refused > len(whole) / 12
+
+
+def test_a_smaller_shape_in_a_header_is_refused(archive: Path) -> None:
+    content = archive.read_bytes()
+    assert content.count(b"(3, 2)") == 1
+    archive.write_bytes(content.replace(b"(3, 2)", b"(2, 2)"))
+    with pytest.raises(DataError, match=r"data\.npz: not a data set: Bad CRC-32"):
+        read_npz(archive, "X", says="not a data set: {}")
+
+
+def test_an_archive_with_an_unknown_compression_is_refused_by_name(archive: Path) -> None:
+    content = bytearray(archive.read_bytes())
+    for signature, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        content[content.index(signature) + offset] = 77
+    archive.write_bytes(bytes(content))
+    with pytest.raises(DataError, match=r"data\.npz: cannot be read: .*compression"):
+        read_npz(archive)
+
+
+def test_a_broken_stream_is_refused_by_name(archive: Path) -> None:
+    np.savez_compressed(archive, X=np.zeros(1000))
+    with zipfile.ZipFile(archive) as opened:
+        start = opened.getinfo("X.npy").header_offset + 30 + len("X.npy")
+    content = bytearray(archive.read_bytes())
+    content[start : start + 40] = b"\xff" * 40
+    archive.write_bytes(bytes(content))
+    with pytest.raises(StoreError, match=r"data\.npz: cannot be read: Error -3"):
+        read_npz(archive, error=StoreError)
+
+
+def test_a_missing_array_is_named(archive: Path) -> None:
+    with pytest.raises(DataError, match=r"data\.npz: cannot be read: it has no array 'y'"):
+        read_npz(archive, "X", "y")

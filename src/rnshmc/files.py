@@ -2,22 +2,44 @@
 
 import errno
 import hashlib
+import io
 import json
+import lzma
 import os
 import re
 import secrets
+import struct
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import yaml
 
-from rnshmc.errors import DataError, StoreError
+from rnshmc.errors import DataError, RnshmcError, StoreError
+
+DAMAGED_ARCHIVE = (
+    OSError,
+    EOFError,
+    LookupError,
+    ValueError,
+    RuntimeError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+)
+"""Exceptions of `zipfile`, `gzip` and NumPy on files that are missing, damaged or of an unknown kind."""
+_BLOCK_BYTES = 1 << 20
 
 _REMEDIES = {
     errno.ENOSPC: "the disk is full; make room on it and run again",
+    errno.EFBIG: "it is larger than a file may be here; raise the limit (ulimit -f), or write to another file system",
     errno.EDQUOT: "the disk quota is used up; make room within it and run again",
     errno.EROFS: "the file system is read-only; make it writable, or work in a folder elsewhere",
     errno.EACCES: "it may not be written; change the permissions, or work in a folder of your own",
@@ -59,6 +81,62 @@ def atomic_path(path: Path) -> Iterator[Path]:
         # Asked first: a read-only file system refuses to remove even what is not there.
         if temporary.exists():
             temporary.unlink()
+
+
+@contextmanager
+def buffered(path: Path) -> Iterator[io.BytesIO]:
+    """A buffer that is written to ``path``, atomically, when the block ends well.
+
+    For HDF5, which ends the process where a disk fills up under it.
+
+    Raises
+    ------
+    StoreError
+        The disk is full or not to be written.
+    """
+    content = io.BytesIO()
+    yield content
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content.getbuffer())
+
+
+def read_npz(
+    path: str | Path, *names: str, says: str = "cannot be read: {}", error: type[RnshmcError] = DataError
+) -> dict[str, npt.NDArray[Any]]:
+    """Arrays of an npz file, all of them if none is named, after their checksums were compared.
+
+    NumPy reads no further than a header says, and so compares no checksum where a damaged one has a smaller shape.
+
+    Parameters
+    ----------
+    path
+        The file.
+    names
+        Of the arrays.
+    says, error
+        Sentence, with ``{}`` for the reason, and class of the error.
+
+    Raises
+    ------
+    RnshmcError
+        Of the class ``error``, if the file is missing or damaged, or lacks one of the arrays; it names the file.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            with zipfile.ZipFile(file) as archive:
+                members = archive.namelist()
+                for name in names:
+                    if f"{name}.npy" not in members:
+                        raise ValueError(f"it has no array {name!r}")
+                for member in [f"{name}.npy" for name in names] or members:
+                    with archive.open(member) as content:
+                        while content.read(_BLOCK_BYTES):
+                            pass
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as stored:
+                return {name: stored[name] for name in names or stored.files}
+    except DAMAGED_ARCHIVE as damage:
+        raise error(f"{path}: {says.format(damage)}") from damage
 
 
 def remove_leftovers(path: Path) -> None:

@@ -67,6 +67,11 @@ def test_arrays_that_do_not_fit_are_told(changes: dict[str, Any], message: str) 
 
 def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     (tmp_path / "text.npz").write_text("text")
-    for name in ("absent.npz", "absent.jsonl", "text.npz"):
+    np.savez(tmp_path / "unknown.npz", **ARRAYS)
+    content = (tmp_path / "unknown.npz").read_bytes()
+    (tmp_path / "unknown.npz").write_bytes(
+        content.replace(b"PK\x01\x02\x14", b"PK\x01\x02\x99").replace(b"\x14\0\0\0", b"\x99\0\0\0")
+    )
+    for name in ("absent.npz", "absent.jsonl", "text.npz", "unknown.npz"):
         with pytest.raises((DataError, ParameterError), match=name.replace(".", r"\.")):
             read_known(tmp_path / name, ["a", "b"])

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import arviz as az
+import h5py
 import numpy as np
 import pytest
 
@@ -102,8 +103,23 @@ def test_a_damaged_byte_is_noticed_or_without_effect(tmp_path: Path, chain: Stor
             noticed += 1
         else:
             np.testing.assert_array_equal(read.draws, chain.draws)
-            np.testing.assert_array_equal(read.stats["delta_h"], chain.stats["delta_h"])
+            for name, values in chain.stats.items():
+                np.testing.assert_array_equal(read.stats[name], values)
+            assert read.settings == chain.settings
     assert noticed > 4
+
+
+@pytest.mark.parametrize("array", ["posterior/q", "sample_stats/n_steps", "warmup_posterior/q"])
+def test_values_that_hdf5_finds_in_order_but_were_not_written_are_noticed(
+    tmp_path: Path, chain: StoredChain, array: str
+) -> None:
+    """As where a byte loses a block, whose values HDF5 then takes to be zero."""
+    path = tmp_path / "chain1.nc"
+    write_chain(path, chain)
+    with h5py.File(path, "r+") as file:
+        file[array][...] = 0
+    with pytest.raises(StoreError, match=r"chain1\.nc: .*its content and the hash in it differ\); delete it"):
+        read_chain(path)
 
 
 def test_another_netcdf_is_named(tmp_path: Path) -> None:

@@ -27,3 +27,11 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "cut.npz").write_bytes(b"PK\x03\x04 and no more")
     with pytest.raises(DataError, match=r"cut\.npz"):
         read_arrays(tmp_path / "cut.npz", "y")
+
+
+def test_a_smaller_shape_in_a_damaged_header_is_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "data.npz", y=np.arange(4000.0), origin="real")
+    content = (tmp_path / "data.npz").read_bytes()
+    (tmp_path / "data.npz").write_bytes(content.replace(b"(4000,)", b"(3000,)"))
+    with pytest.raises(DataError, match=r"data\.npz: not a processed data set: Bad CRC-32"):
+        read_arrays(tmp_path / "data.npz", "y")

@@ -5,13 +5,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import DataError
-from rnshmc.files import atomic_path
+from rnshmc.files import atomic_path, read_npz
 from rnshmc.types import Array, Origin
 
 Labels = npt.NDArray[np.uint8]
@@ -79,15 +78,13 @@ class LogisticData:
         DataError
             If the file is damaged, lacks an array, or holds what the attributes forbid; the message names the file.
         """
-        try:
-            with np.load(path) as archive, naming_file(path):
-                X, y, origin = np.ascontiguousarray(archive["X"]), archive["y"], str(archive["origin"])
-                names = archive["columns"] if "columns" in archive else np.arange(X.shape[1])
-                return cls(X, y, origin, tuple(str(name) for name in names))  # type: ignore[arg-type]
-        except DataError:
-            raise
-        except (ValueError, KeyError, IndexError, EOFError, BadZipFile) as error:
-            raise DataError(f"{path}: {error}") from error
+        arrays = read_npz(path)
+        if missing := [name for name in ("X", "y", "origin") if name not in arrays]:
+            raise DataError(f"{path}: no array {missing[0]!r}")
+        X = np.ascontiguousarray(arrays["X"])
+        names = arrays.get("columns", np.arange(X.shape[-1]))
+        with naming_file(path):
+            return cls(X, arrays["y"], str(arrays["origin"]), tuple(map(str, names)))  # type: ignore[arg-type]
 
 
 def standardise(data: LogisticData) -> LogisticData:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.errors import RnshmcError
-from rnshmc.files import atomic_path
+from rnshmc.files import atomic_path, read_npz
 from rnshmc.random import stream
 from rnshmc.targets.ensemble import map_over_ranks
 from rnshmc.types import Array, Potential
@@ -48,8 +48,7 @@ class Evaluations:
     @classmethod
     def load(cls, path: Path) -> "Evaluations":
         """Read what `save` wrote."""
-        with np.load(path) as stored:
-            return cls(**stored)
+        return cls(**read_npz(path))
 
 
 def prior_states(count: int, dim: int, *, prior_sd: float, seed: int, problem: str) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.experiments.scaling import measure
+from rnshmc.files import read_npz
 from rnshmc.random import stream
 from rnshmc.run.chain import run_phase
 from rnshmc.run.phases import dynamics
@@ -90,8 +91,7 @@ class Solutions:
     @classmethod
     def load(cls, path: Path) -> "Solutions":
         """Read what `save` wrote."""
-        with np.load(path) as stored:
-            return cls(**stored)
+        return cls(**read_npz(path))
 
 
 def run_on_mesh(

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.errors import RnshmcError
+from rnshmc.files import read_npz
 from rnshmc.run.timing import LOADED_CORES, busy_s
 from rnshmc.types import Array
 
@@ -80,7 +81,7 @@ def agreement(what: str, files: Mapping[int, Path], *, tolerance: float) -> pd.D
     RnshmcError
         If a difference exceeds the tolerance; the message names the array and the number of ranks.
     """
-    (first, reference), *others = ((ranks, _arrays(path)) for ranks, path in files.items())
+    (first, reference), *others = ((ranks, read_npz(path)) for ranks, path in files.items())
     rows = [
         (what, name, ranks, _largest_difference(array, arrays[name]), tolerance)
         for ranks, arrays in others
@@ -114,11 +115,6 @@ def _other_cores(spent: Sequence[tuple[str, float, float]], elapsed: float) -> f
         busy[host] = max(machine_s, busy.get(host, 0.0))
         own[host] = own.get(host, 0.0) + process_s
     return max(0.0, *((busy[host] - own[host]) / elapsed for host in busy))
-
-
-def _arrays(path: Path) -> dict[str, Array]:
-    with np.load(path) as stored:
-        return dict(stored)
 
 
 def _largest_difference(reference: Array, other: Array) -> float:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import logging
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -16,11 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import CheckpointError, ParameterError
-from rnshmc.files import atomic_path, remove_leftovers, sha256
+from rnshmc.files import atomic_path, read_npz, remove_leftovers, sha256
 from rnshmc.types import Array, Resumable
 
 SHARE = 0.01
 """Maximum share of a chain's time spent on checkpoints; on a slow disk they are further apart."""
+
+_DAMAGED = "a damaged checkpoint ({}); remove the file to start again"
 
 Arrays = dict[str, npt.NDArray[Any]]
 _log = logging.getLogger(__name__)
@@ -84,8 +85,8 @@ class Checkpoint:
         ours = json.loads(_json(self.spec))
         if not self.path.exists():
             return None
-        with _reading(self.path), np.load(self.path, allow_pickle=False) as stored:
-            arrays: Arrays = dict(stored)
+        arrays: Arrays = read_npz(self.path, says=_DAMAGED, error=CheckpointError)
+        with _reading(self.path):
             spec, facts = (json.loads(arrays.pop(name).item()) for name in ("spec", "facts"))
         if differing := _differing(ours, spec):
             raise CheckpointError(
@@ -275,5 +276,5 @@ def _differing(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
 def _reading(path: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise CheckpointError(f"{path}: a damaged checkpoint ({error}); remove the file to start again") from error
+    except (KeyError, ValueError, TypeError) as error:
+        raise CheckpointError(f"{path}: {_DAMAGED.format(error)}") from error

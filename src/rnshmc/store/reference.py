@@ -1,9 +1,8 @@
 """Reference posterior moments on disk."""
 
 import json
-import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from rnshmc.diagnostics.reference import Reference
 from rnshmc.errors import StoreError
-from rnshmc.files import atomic_path
+from rnshmc.files import atomic_path, read_npz
 
 
 def write_reference(
@@ -36,12 +35,7 @@ def read_reference(path: Path) -> Reference:
     StoreError
         If the file is missing, truncated or not a reference.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return Reference(
-                **{name: file[name] for name in ("mean", "sd", "mcse_mean", "mcse_sd", "ess_bulk")},
-                draws=int(file["draws"]),
-                chains=int(file["chains"]),
-            )
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise StoreError(f"{path}: cannot be read as a reference ({error}); delete it and run again") from error
+    says = "cannot be read as a reference ({}); delete it and run again"
+    arrays: dict[str, Any] = read_npz(path, *(field.name for field in fields(Reference)), says=says, error=StoreError)
+    draws, chains = (int(arrays.pop(name)) for name in ("draws", "chains"))
+    return Reference(**arrays, draws=draws, chains=chains)

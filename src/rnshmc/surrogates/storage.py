@@ -1,6 +1,5 @@
 """What fitted surrogates have in common as objects: arrays that do not change, and files that keep every byte."""
 
-import zipfile
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Self
@@ -8,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from rnshmc.errors import StoreError
-from rnshmc.files import atomic_path
+from rnshmc.files import atomic_path, read_npz
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +35,8 @@ class Stored:
         StoreError
             If the file cannot be read or lacks a field; the message names both.
         """
-        try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                entries = {field.name: stored[field.name] for field in fields(cls)}
-        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-            raise StoreError(f"{path}: not a saved {cls.__name__}: {error}") from error
+        says = f"not a saved {cls.__name__}: {{}}"
+        entries = read_npz(path, *(field.name for field in fields(cls)), says=says, error=StoreError)
         return cls(**{name: entry if entry.ndim else entry.item() for name, entry in entries.items()})
 
     def save(self, path: str | Path) -> None:

@@ -1,14 +1,14 @@
 """The files of the forward-model stage: a user's observations in, observations and prior ensemble out."""
 
 import csv
-import zipfile
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rnshmc.errors import DataError
-from rnshmc.files import atomic_path
+from rnshmc.files import atomic_path, read_npz
 from rnshmc.types import Array
 
 COLUMNS = ("x1", "x2", "u")
@@ -62,14 +62,9 @@ class ForwardData:
         DataError
             If the file cannot be read or lacks an entry; the message names both.
         """
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                entries = {field.name: stored[field.name] for field in fields(cls)}
-        except KeyError as error:
-            raise DataError(f"{path}: {error.args[0]}") from error
-        except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
-            raise DataError(f"{path}: {error}") from error
-        return cls(**{name: entry.item() if entry.ndim == 0 else entry for name, entry in entries.items()})
+        arrays = read_npz(path, *(field.name for field in fields(cls)))
+        entries: dict[str, Any] = {name: entry.item() if entry.ndim == 0 else entry for name, entry in arrays.items()}
+        return cls(**entries)
 
 
 def read_observations(path: str | Path) -> tuple[Array, Array]:

@@ -1,11 +1,8 @@
 """Arrays of a processed data file, for the targets that are built from one."""
 
-import zipfile
 from pathlib import Path
 
-import numpy as np
-
-from rnshmc.errors import DataError
+from rnshmc.files import read_npz
 from rnshmc.types import Array
 
 
@@ -17,9 +14,5 @@ def read_arrays(path: str | Path, *names: str) -> tuple[Array, ...]:
     DataError
         If the file cannot be read, or lacks one of the arrays or ``origin``; the message names the file.
     """
-    try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            *arrays, _ = (stored[name] for name in (*names, "origin"))
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path}: not a processed data set: {error}") from error
+    *arrays, _ = read_npz(path, *names, "origin", says="not a processed data set: {}").values()
     return tuple(arrays)

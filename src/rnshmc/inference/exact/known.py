@@ -2,7 +2,6 @@
 
 import math
 import os
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rnshmc.errors import DataError, ParameterError
+from rnshmc.files import read_npz
 from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.inference.exact.lines import in_order, outputs_of, parse, parse_all
 from rnshmc.inference.exact.posed import Posed
@@ -131,11 +131,7 @@ def _check_keys(arrays: Mapping[str, Any], where: str, needed: Sequence[str], op
 
 def _stored(path: Path) -> dict[str, Any]:
     """The arrays of an npz file."""
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            return dict(stored)
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
-        raise DataError(f"evaluations: {path} cannot be read: {error}") from error
+    return read_npz(path, says="cannot be read as evaluations: {}")
 
 
 def _of_arrays(arrays: Mapping[str, Any], where: str, dim: int) -> tuple[Evaluation, ...]:
