@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rnshmc.datasets import unpack
 from rnshmc.datasets.numeric import read_numbers
 from rnshmc.errors import DataError
 
@@ -77,6 +78,43 @@ def test_damaged_files_are_named(name: str, member: str | None, content: bytes, 
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=name):
         read_numbers(tmp_path / name, ("a", "b"), member=member)
+
+
+def table_zip(folder: Path) -> bytearray:
+    """The bytes of an archive with a table of zeros, deflated."""
+    with zipfile.ZipFile(folder / "table.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("table.csv", "a,b\n" + "0,0\n" * 1000)
+    return bytearray((folder / "table.zip").read_bytes())
+
+
+def test_an_archive_of_an_unknown_kind_or_with_a_broken_stream_is_named(tmp_path: Path) -> None:
+    unknown = table_zip(tmp_path)
+    for signature, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        unknown[unknown.index(signature) + offset] = 77
+    broken = table_zip(tmp_path)
+    broken[39:49] = b"\xff" * 10
+    for content, reason in ((unknown, "compression"), (broken, "Error -3")):
+        (tmp_path / "table.zip").write_bytes(bytes(content))
+        with pytest.raises(DataError, match=rf"table\.zip: where table\.csv should be: .*{reason}"):
+            read_numbers(tmp_path / "table.zip", member="table.csv")
+
+
+def test_an_archive_that_unpacks_to_more_than_the_limit_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "table.csv.gz").write_bytes(gzip.compress(b"1,2\n" * 1000))
+    content = table_zip(tmp_path)
+    monkeypatch.setattr(unpack, "MOST_BYTES", 3999)
+    with pytest.raises(DataError, match=r"table\.csv\.gz: the file unpacks to more than 3999 bytes, the limit; unpack"):
+        read_numbers(tmp_path / "table.csv.gz", ("a", "b"))
+    with pytest.raises(DataError, match=r"table\.zip: table\.csv unpacks to more than 3999 bytes"):
+        read_numbers(tmp_path / "table.zip", member="table.csv")
+    # An archive may state a size that is not true.
+    start = content.index(b"PK\x01\x02") + 24
+    content[start : start + 4] = (100).to_bytes(4, "little")
+    (tmp_path / "table.zip").write_bytes(bytes(content))
+    with pytest.raises(DataError, match=r"table\.zip: "):
+        read_numbers(tmp_path / "table.zip", member="table.csv")
 
 
 def test_an_archive_without_the_table_is_named(tmp_path: Path) -> None:

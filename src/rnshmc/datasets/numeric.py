@@ -1,9 +1,6 @@
 """Large tables of numbers, read fast; a complaint still names file, line and column."""
 
-import gzip
 import io
-import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rnshmc.datasets.matrix import naming_file
+from rnshmc.datasets.unpack import gunzipped, zip_member
 from rnshmc.errors import DataError
 
 
@@ -63,13 +62,10 @@ def read_numbers(
 def _content(path: Path, member: str | None) -> bytes:
     """The bytes of the table, out of its archive."""
     content = path.read_bytes()
-    try:
+    with naming_file(path):
         if member is not None:
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                return archive.read(member)
-        return gzip.decompress(content) if path.suffix == ".gz" else content
-    except (OSError, EOFError, KeyError, zlib.error, zipfile.BadZipFile) as error:
-        raise DataError(f"{path}: {error}") from error
+            return zip_member(content, member)
+        return gunzipped(content) if path.suffix == ".gz" else content
 
 
 def _names(content: bytes) -> tuple[str, ...]:

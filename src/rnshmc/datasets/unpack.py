@@ -1,0 +1,63 @@
+"""Files out of archives, up to a size: a small archive may unpack to more than a disk or memory holds."""
+
+import gzip
+import io
+import zipfile
+from typing import Protocol
+
+from rnshmc.errors import DataError
+from rnshmc.files import DAMAGED_ARCHIVE
+
+MOST_BYTES = 1 << 30
+"""Largest unpacked file. The largest of ours, covtype.data, has 75 MB; a table in memory takes several times that."""
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def zip_member(archive: bytes, member: str) -> bytes:
+    """A file in a zip archive.
+
+    Raises
+    ------
+    DataError
+        If the archive is damaged or has no such file, or the file is larger than `MOST_BYTES`.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+            if member not in opened.namelist():
+                raise DataError(f"the archive has no member {member}")
+            with opened.open(member) as file:
+                return _read(file, member)
+    except DataError:
+        raise
+    except DAMAGED_ARCHIVE as error:
+        raise DataError(f"where {member} should be: not a zip archive that can be read ({error})") from error
+
+
+def gunzipped(content: bytes) -> bytes:
+    """The content of a file that gzip made.
+
+    Raises
+    ------
+    DataError
+        If it is damaged, or larger than `MOST_BYTES`.
+    """
+    try:
+        with gzip.open(io.BytesIO(content)) as opened:
+            return _read(opened, "the file")
+    except DataError:
+        raise
+    except DAMAGED_ARCHIVE as error:
+        raise DataError(f"not a gzip file that can be read ({error})") from error
+
+
+def _read(file: _Readable, name: str) -> bytes:
+    """All that a file holds; sizes that an archive states are not relied on."""
+    content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise DataError(
+            f"{name} unpacks to more than {MOST_BYTES} bytes, the limit; unpack it by hand if that is right"
+        )
+    return content
