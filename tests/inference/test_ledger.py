@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -81,7 +82,8 @@ def test_a_file_has_log_densities_as_the_user_gave_them(path: Path) -> None:
 
 
 def test_files_of_others_are_refused_and_left_alone(tmp_path: Path) -> None:
-    for text in ("x,y\n1,2\n", "something else", '{"format": "other", "names": []}\n', "[1]\n"):
+    other = '{"format": "other", "names": []}\n'
+    for text in ("x,y\n1,2\n", "something else", other, "[1]\n", '{"format": "my config"}', '{"format": 1}\n'):
         file = tmp_path / "other.txt"
         file.write_text(text)
         with pytest.raises(DataError, match=r"other\.txt is not a file of evaluations"):
@@ -104,6 +106,39 @@ def test_a_damaged_line_is_named(path: Path) -> None:
         Ledger(path, NAMES)
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"x": [1.0, 2.0], "log_density": NaN}', "NaN is not a finite number"),
+        ('{"x": [1.0, 2.0], "log_density": -Infinity}', "-Infinity is not a finite number"),
+        ('{"x": [1.0, 2.0], "log_density": 1e400}', "log_density is inf, expected a finite number, null or"),
+        ('{"x": [1.0, 2.0], "log_density": 1' + "0" * 400 + "}", "too large"),
+        ('{"x": [1.0, 2.0], "log_density": "nan"}', "log_density is 'nan'"),
+        ('{"x": [1.0, 2.0], "log_density": true}', "log_density is True"),
+        ('{"x": [1.0, -1e400], "log_density": 1.0}', "a number is not finite"),
+        ('{"x": [1.0, null], "log_density": 1.0}', "a number is not finite"),
+        ('{"x": [1.0, 2.0], "log_density": 1.0, "gradient": [1e400, 0.0]}', "a number is not finite"),
+    ],
+)
+def test_numbers_that_are_not_finite_are_refused(path: Path, line: str, reason: str) -> None:
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(DataError, match=rf"jsonl, line 6: not an evaluation \(.*{reason}.*\); remove the line"):
+        Ledger(path, NAMES)
+
+
+def test_infinite_outputs_of_a_run_are_refused_and_null_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    first = '{"format": "rnshmc runs 1", "names": ["a", "b"], "outputs": {"": 2}}\n{"x": [1, 2], "outputs": '
+    path.write_text(first + "[1.0, null]}\n")
+    ledger = Ledger(path, NAMES, outputs={"": 2})
+    ledger.close()
+    assert ledger.records[0].run is not None
+    np.testing.assert_array_equal(ledger.records[0].run.outputs, [1.0, np.nan])
+    path.write_text(first + "[1.0, 1e400]}\n")
+    with pytest.raises(DataError, match="line 2: not a run"):
+        Ledger(path, NAMES, outputs={"": 2})
+
+
 def test_evaluations_are_never_overwritten(path: Path) -> None:
     before = path.read_bytes()
     with pytest.raises(ParameterError, match="has 4 evaluations already"):
@@ -118,3 +153,82 @@ def test_one_process_writes(path: Path) -> None:
     assert "is being written by another run" in other.stderr
     ledger.close()
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_one_run_of_a_process_writes_and_no_reader_ends_that(path: Path) -> None:
+    first = Ledger(path, NAMES)
+    first.append(FOUND[0])
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"is being written by another run; wait for it, or name another file"):
+            Ledger(path, NAMES)
+        path.read_text()  # as a callback might; the lock outlasts it
+        other = subprocess.run([sys.executable, "-c", OPENED.format(path=path)], capture_output=True, check=False)
+        assert b"is being written by another run" in other.stderr
+    first.close()
+    assert len(reopened(path)) == len(FOUND) + 1
+
+
+OPENED = "from rnshmc.inference.exact.ledger import Ledger; Ledger('{path}', ['a', 'b'])"
+
+
+def test_a_forked_process_that_lives_on_holds_no_lock(path: Path) -> None:
+    ledger = Ledger(path, NAMES)
+    end, begin = os.pipe()
+    if (child := os.fork()) == 0:
+        os.read(end, 1)
+        os._exit(0)
+    try:
+        ledger.close()
+        assert len(reopened(path)) == len(FOUND)
+    finally:
+        os.write(begin, b"x")
+        os.waitpid(child, 0)
+        os.close(end)
+        os.close(begin)
+
+
+def test_what_others_appended_is_not_removed(path: Path) -> None:
+    """Where a file system has no locks, or a program does not ask for them."""
+    ledger = Ledger(path, NAMES)
+    ledger.append(FOUND[0])
+    with path.open("a") as file:
+        file.write('{"x": [5.0, 5.0], "log_density": 1.0}\n')
+    before = path.read_bytes()
+    ledger.forget()
+    ledger.close()
+    assert path.read_bytes() == before
+
+
+def test_a_file_removed_during_the_run_is_written_again(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    ledger = Ledger(path, NAMES)
+    path.unlink()
+    ledger.append(FOUND[0])
+    ledger.append(FOUND[1])
+    with pytest.raises(StoreError, match="is being written by another run"):
+        Ledger(path, NAMES)
+    ledger.close()
+    assert all(map(same, reopened(path), (*FOUND, FOUND[0], FOUND[1])))
+    assert f"filepath: {path} was removed or replaced during the run; all evaluations are in {path}" in caplog.text
+
+
+def test_a_file_in_its_place_is_left_alone(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    ledger = Ledger(path, NAMES)
+    (path.parent / "another").write_text("another")
+    (path.parent / "another").replace(path)
+    ledger.append(FOUND[0])
+    ledger.close()
+    assert path.read_text() == "another"
+    assert ledger.path != path
+    assert all(map(same, reopened(ledger.path), (*FOUND, FOUND[0])))
+    assert f"all evaluations are in {ledger.path}" in caplog.text
+
+
+def test_evaluations_are_written_to_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    monkeypatch.setattr("rnshmc.inference.exact.ledger.SYNC_S", 0.0)
+    ledger = Ledger(path, NAMES)
+    ledger.append(FOUND[0])
+    assert len(synced) == 1
+    ledger.close()
+    assert len(synced) == 2

@@ -7,15 +7,35 @@ The first line names the parameters, and holds the target's digest, if there is 
 import errno
 import fcntl
 import json
+import logging
 import os
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from rnshmc.errors import DataError, ParameterError, StoreError
 from rnshmc.files import write_remedy
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.lines import format_of, outputs_of, parse, told, written
+
+SYNC_S = 1.0
+"""Seconds after which an evaluation that arrives has the file written to disk: what a power failure costs at most. An
+evaluation that takes as long is on disk at once, and many fast ones do not wait for the disk each."""
+
+_log = logging.getLogger(__name__)
+_descriptors: set[int] = set()
+
+
+def _close_inherited() -> None:
+    """Close the files in a forked process, which would keep their locks for longer than this one lives."""
+    for descriptor in _descriptors:
+        os.close(descriptor)
+    _descriptors.clear()
+
+
+os.register_at_fork(after_in_child=_close_inherited)
 
 
 class Ledger:
@@ -50,7 +70,7 @@ class Ledger:
     DataError
         If a line is not an evaluation; the message names it.
     StoreError
-        If it belongs to other parameters or another target, another process writes to it, or it cannot be written.
+        If it belongs to other parameters or another target, another run writes to it, or it cannot be written.
     ParameterError
         If it has evaluations and ``resume`` is false.
     """
@@ -69,6 +89,7 @@ class Ledger:
         self._ordered = outputs is None or len(outputs) == 1
         self.names = tuple(names)
         self._file = _opened(self.path)
+        self._synced = monotonic()
         try:
             stored, self.records = self._read(resume)
             same = digest is not None and digest == stored
@@ -81,7 +102,7 @@ class Ledger:
                     f"filepath: {self.path} holds evaluations of another target: its digest is {stored}, that of this "
                     f"one is {digest}; name another file, or remove this one to start again"
                 )
-            self._whole = os.fstat(self._file).st_size
+            self._whole = self._size = os.fstat(self._file).st_size
         except BaseException:
             self.close()
             raise
@@ -89,24 +110,35 @@ class Ledger:
     def append(self, found: Evaluation) -> None:
         """Append an evaluation in one write.
 
+        If the file was removed meanwhile, it is written again; if another is in its place, to a new name beside.
+
         Raises
         ------
         StoreError
             If the disk is full or the file cannot be written.
         """
-        self._write(written(found, len(self.names), runs=self._outputs is not None))
+        self._keep_in_place()
+        self._size += self._write(written(found, len(self.names), runs=self._outputs is not None))
+        if monotonic() - self._synced > SYNC_S:
+            self._sync()
 
     def forget(self) -> None:
-        """Remove the evaluations appended since the file was opened."""
-        os.ftruncate(self._file, self._whole)
+        """Remove the evaluations appended since the file was opened, unless others were appended, too."""
+        if os.fstat(self._file).st_size == self._size:
+            os.ftruncate(self._file, self._whole)
+            self._size = self._whole
 
     def close(self) -> None:
-        """Close the file and release its lock."""
+        """Write the file to disk, close it and release its lock."""
+        try:
+            self._sync()
+        except StoreError as error:  # no reason to lose a result
+            _log.warning("filepath: %s", error)
+        _descriptors.discard(self._file)
         os.close(self._file)
 
     def _read(self, resume: bool) -> tuple[str | None, tuple[Evaluation, ...]]:
         """Digest and evaluations of the file."""
-        # Not through the path: closing a second descriptor would release the lock.
         content = os.pread(self._file, os.fstat(self._file).st_size, 0)
         whole = content.rfind(b"\n") + 1
         lines = content[:whole].decode(errors="replace").splitlines()
@@ -116,7 +148,8 @@ class Ledger:
                 "go on from them with resume=True"
             )
         if not lines:
-            if not b'{"format"'.startswith(content[:9]):
+            begun = [json.dumps({"format": format_of(runs)}).encode()[:-1] for runs in (False, True)]
+            if not any(content.startswith(start) or start.startswith(content) for start in begun):
                 raise DataError(f"{self.path} is not a file of evaluations of rnshmc; name another one")
             return None, ()
         records = parse(lines, self.path, self.names, runs=self._outputs is not None)
@@ -140,29 +173,61 @@ class Ledger:
             known["outputs"] = dict(self._outputs)
         self._write({"format": format_of(self._outputs is not None), "names": list(self.names), **known})
 
-    def _write(self, content: dict[str, Any]) -> None:
-        line = json.dumps(content, allow_nan=False) + "\n"
+    def _write(self, content: dict[str, Any]) -> int:
+        return _written(self._file, (json.dumps(content, allow_nan=False) + "\n").encode(), self.path)
+
+    def _sync(self) -> None:
+        self._synced = monotonic()
         try:
-            written = os.write(self._file, line.encode())
+            os.fsync(self._file)
         except OSError as error:
-            raise StoreError(f"{self.path} cannot be written: {write_remedy(error) or error}") from error
-        if written != len(line.encode()):
-            raise StoreError(f"{self.path} cannot be written: {write_remedy(OSError(errno.ENOSPC, ''))}")
+            if error.errno != errno.EINVAL:  # no file of a disk
+                raise _cannot_be_written(self.path, error) from error
+
+    def _keep_in_place(self) -> None:
+        """Write all evaluations to a new file if the one of that name is not this one any more."""
+        try:
+            if os.path.samestat(os.stat(self.path), os.fstat(self._file)):
+                return
+            path = self.path.with_name(f"{self.path.stem}.{secrets.token_hex(4)}{self.path.suffix}")
+        except OSError:
+            path = self.path
+        file = _opened(path)
+        _written(file, os.pread(self._file, self._size, 0), path)
+        _log.warning("filepath: %s was removed or replaced during the run; all evaluations are in %s", self.path, path)
+        _descriptors.discard(self._file)
+        os.close(self._file)
+        self._file, self.path = file, path
 
 
 def _opened(path: Path) -> int:
-    """A file descriptor for appending, locked for this process."""
+    """A file descriptor for appending, locked against every other one, of this process or another."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     except OSError as error:
         raise StoreError(f"{path} cannot be opened: {write_remedy(error) or error}") from error
     try:
-        # A lock of this process alone: a forked worker that outlives it does not hold it.
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
         os.close(file)
         raise StoreError(f"{path} is being written by another run; wait for it, or name another file") from None
     except OSError:
         pass  # some clusters have file systems without locks
+    _descriptors.add(file)
     return file
+
+
+def _written(file: int, content: bytes, path: Path) -> int:
+    """Number of bytes written, all of them."""
+    try:
+        size = os.write(file, content)
+    except OSError as error:
+        raise _cannot_be_written(path, error) from error
+    if size != len(content):
+        raise _cannot_be_written(path, OSError(errno.ENOSPC, ""))
+    return size
+
+
+def _cannot_be_written(path: Path, error: OSError) -> StoreError:
+    return StoreError(f"{path} cannot be written: {write_remedy(error) or error}")

@@ -28,6 +28,7 @@ from rnshmc.types import Array
 
 _DENSITIES, _RUNS = "rnshmc evaluations 1", "rnshmc runs 1"
 _PARTS = ("jacobian", "along", "pulled")
+_MALFORMED = (ValueError, TypeError, KeyError, IndexError, OverflowError)
 
 
 def format_of(runs: bool) -> str:
@@ -143,18 +144,43 @@ def told(outputs: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ({size})" if name else str(size) for name, size in outputs.items())
 
 
+def _loaded(line: str) -> Any:
+    """A line's content; NaN and Infinity, which Python reads, are no JSON."""
+
+    def refused(constant: str) -> float:
+        raise ValueError(f"{constant} is not a finite number")
+
+    return json.loads(line, parse_constant=refused)
+
+
+def _finite(entries: Any, *, missing: bool = False) -> Array:
+    """Numbers of a line as an array; with ``missing``, NaN where it has null."""
+    array = np.array(entries, dtype=np.float64)
+    if np.isinf(array).any() or (np.isnan(array).any() and not missing):
+        raise ValueError("a number is not finite")
+    return array
+
+
+def _log_density(entry: Any) -> float:
+    if entry == "-inf":
+        return -math.inf
+    if isinstance(entry, bool) or not isinstance(entry, int | float) or not math.isfinite(entry):
+        raise ValueError(f'log_density is {entry!r:.80}, expected a finite number, null or "-inf"')
+    return float(entry)
+
+
 def _evaluation(line: str, where: str, dim: int) -> Evaluation:
     try:
-        entry = json.loads(line)
+        entry = _loaded(line)
         density, gradient = entry["log_density"], entry.get("gradient")
         found = Evaluation(
-            point=np.array(entry["x"], dtype=np.float64),
-            value=math.inf if density is None else -float(density),
-            gradient=None if gradient is None else -np.array(gradient, dtype=np.float64),
+            point=_finite(entry["x"]),
+            value=math.inf if density is None else -_log_density(density),
+            gradient=None if gradient is None else -_finite(gradient),
             failure=entry.get("failure", "the file gives no reason" if density is None else None),
             with_gradient="gradient" in entry,
         )
-    except (ValueError, TypeError, KeyError) as error:
+    except _MALFORMED as error:
         raise DataError(f"{where}: not an evaluation ({error}); remove the line") from error
     if found.point.shape != (dim,) or not (found.gradient is None or found.gradient.shape == (dim,)):
         raise DataError(f"{where}: expected {dim} parameters, and as many entries of a gradient; remove the line")
@@ -163,13 +189,13 @@ def _evaluation(line: str, where: str, dim: int) -> Evaluation:
 
 def _run(line: str, where: str, dim: int) -> Evaluation:
     try:
-        entry = json.loads(line)
+        entry = _loaded(line)
         # Failed runs had no key outputs before, and the parameters of the likelihood behind those of the model.
         missing = "outputs" not in entry and "failure" in entry
-        point, outputs = np.array(entry["x"], dtype=np.float64)[:dim], None if missing else entry["outputs"]
-        parts = {name: np.array(entry[name], dtype=np.float64) for name in _PARTS if name in entry}
-        run = None if outputs is None else Run(np.array(outputs, dtype=np.float64), **parts)
-    except (ValueError, TypeError, KeyError) as error:
+        point, outputs = _finite(entry["x"])[:dim], None if missing else entry["outputs"]
+        parts = {name: _finite(entry[name], missing=True) for name in _PARTS if name in entry}
+        run = None if outputs is None else Run(_finite(outputs, missing=True), **parts)
+    except _MALFORMED as error:
         raise DataError(f"{where}: not a run ({error}); remove the line") from error
     if point.shape != (dim,) or (run is not None and not _fits(run, dim)):
         raise DataError(f"{where}: expected {dim} parameters, and derivatives by as many; remove the line")
