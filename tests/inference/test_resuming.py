@@ -5,6 +5,7 @@ import logging
 import math
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import rnshmc
 from rnshmc.errors import StoreError
 from rnshmc.inference.exact.evaluation import Evaluation, Run
+from rnshmc.inference.exact.failing import IN_A_ROW, TRIES
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.resuming import GRADIENT_RTOL, SPREAD_RTOL, VALUE_RTOL, candidates, difference
 from rnshmc.types import Array
@@ -129,7 +131,7 @@ def test_a_target_that_fails_now_is_tried_at_other_points_and_then_refused(path:
     assert asked == 3
 
 
-def test_a_file_of_failures_alone_is_of_a_target_that_fails(tmp_path: Path) -> None:
+def test_a_file_of_failures_alone_serves_once_the_target_is_mended(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     text = (
         '{"format": "rnshmc evaluations 1", "names": ["a", "b"]}\n'
@@ -138,9 +140,74 @@ def test_a_file_of_failures_alone_is_of_a_target_that_fails(tmp_path: Path) -> N
     path.write_text(text)
     with pytest.raises(rnshmc.ParameterError, match="it cannot be evaluated at x0: ZeroDivisionError"):
         run(lambda x: 1 / 0, path)
-    with pytest.raises(StoreError, match=r"the evaluation failed \(ZeroDivisionError.*\) in the file, and the log den"):
-        run(normal(), path)
     assert path.read_text() == text
+    assert run(normal(), path).outcome.failures == {}
+
+
+class Breaking:
+    """A density without gradient that works a number of times, and fails from then on."""
+
+    def __init__(self, works: float) -> None:
+        self.works, self.asked = works, 0
+
+    def __call__(self, x: Array) -> float:
+        self.asked += 1
+        if self.asked > self.works:
+            raise OSError("No space left on device")
+        return -0.5 * float(x @ x) - 0.1 * float((x**4).sum())
+
+
+FOR_GOOD = (
+    rf"the target fails for good: {IN_A_ROW} evaluations in a row did, and so did one at a point where it had worked "
+    r"\(OSError: No space left on device\); mend it and call again. The evaluations are in the file"
+)
+
+
+@pytest.mark.parametrize("pool", [None, 2])
+def test_a_target_that_fails_for_good_ends_the_run_and_is_resumed_when_mended(tmp_path: Path, pool: int | None) -> None:
+    breaking, path = Breaking(8), tmp_path / "run.jsonl"
+    with ThreadPoolExecutor(2) as threads:
+        workers = threads if pool else None
+        with pytest.raises(rnshmc.EvaluationError, match=FOR_GOOD):
+            run(breaking, path, pool=workers)
+        assert breaking.asked - breaking.works <= IN_A_ROW + 1 + 4 * bool(pool)  # those under way
+        mended = Breaking(math.inf)
+        found = run(mended, path, pool=workers)
+    assert found.outcome.failures == {}
+    if not pool:  # two evaluate in any order
+        whole = run(Breaking(math.inf), tmp_path / "whole.jsonl")
+        assert found.chains.tobytes() == whole.chains.tobytes()
+        # One stored point, and one that failed, are evaluated anew.
+        assert mended.asked == whole.spent.units - breaking.works + 2
+
+
+def test_draws_of_a_target_that_fails_for_good_stay(tmp_path: Path) -> None:
+    whole = run(Breaking(math.inf), tmp_path / "whole.jsonl", draws=200)
+    found = run(Breaking(whole.spent.units - 10), tmp_path / "run.jsonl", draws=200)
+    assert len(found.draws)
+    assert re.match(FOR_GOOD, found.outcome.stopped or "")
+
+
+def test_a_target_that_fails_in_a_region_runs_on_and_its_failures_stay(tmp_path: Path) -> None:
+    def density(x: Array) -> float:
+        if x[0] < 0.4:
+            raise ValueError("not defined")
+        return -0.5 * float(x @ x)
+
+    path = tmp_path / "run.jsonl"
+    density_at_many = evaluations_of(density, 2, ledger=Ledger(path, NAMES))
+    points = np.column_stack([np.linspace(1.0, -9.0, 5 * IN_A_ROW), np.zeros(5 * IN_A_ROW)])
+    found = list(density_at_many.evaluate(points))
+    density_at_many.close()
+    failures = sum(one.failed for one in found)
+    assert failures > 4 * IN_A_ROW
+    assert density_at_many.spent.points == len(points) + failures // IN_A_ROW
+    again = evaluations_of(density, 2, ledger=Ledger(path, NAMES))
+    again.confirm()
+    assert again.spent.points == 1 + TRIES
+    assert sum(one.failed for one in again.evaluate(points)) == failures
+    assert again.spent.points == 1 + TRIES
+    again.close()
 
 
 class Digested:

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.errors import FitError, ParameterError, Stopped
+from rnshmc.errors import EvaluationError, FitError, ParameterError, Stopped
 from rnshmc.inference.attempt import attempts, salvaged
 from rnshmc.inference.coordinates import gone_over, straightened
 from rnshmc.inference.exact.archive import Archive, Progress
@@ -88,6 +88,8 @@ def run(
     ------
     ParameterError
         If ``starts`` has a wrong shape, ``draws`` is less than 1, or the potential cannot be evaluated at the start.
+    EvaluationError
+        If nothing can be evaluated any more, and there are no draws yet.
     """
     starts = np.atleast_2d(np.asarray(starts, dtype=np.float64))
     if starts.shape[1:] != (evaluations.dim,) or not len(starts) or not np.isfinite(starts).all():
@@ -95,20 +97,22 @@ def run(
     if draws < 1:
         raise ParameterError(f"draws: expected at least 1, got {draws}")
     job = Job(Archive(evaluations, progress), rng, tuning, draws)
-    found, stopped = Found(), None
+    found, stopped, lost = Found(), None, None
     further = np.zeros((0, evaluations.dim)) if further is None else further
     stages = _stages(job, starts, further, coordinates, doubtful=doubtful)
     try:
         for found in _until_wall(job, stages) if find_walls else stages:  # noqa: B007 (the last one is what there is)
             pass
     except Stopped as error:
-        stopped = str(error)
+        stopped, lost = str(error), error if isinstance(error, EvaluationError) else None
     except np.linalg.LinAlgError as error:
         stopped = f"the curvature of the log density could not be found ({error}): it may be noisy"
     except KeyboardInterrupt:
         stopped = "it was interrupted"
     if stopped is not None:
         found = salvaged(job, found)
+    if lost is not None and found.rows is None and found.chains() is None:
+        raise lost
     return outcome_of(found, job.archive, tuning, draws=draws, stopped=stopped, doubts=tuple(doubts))
 
 

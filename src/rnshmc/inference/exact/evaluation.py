@@ -151,6 +151,13 @@ def usable(found: Evaluation) -> Evaluation:
     return found
 
 
+def within(given: Iterable[Evaluation], transform: Transform) -> list[Evaluation]:
+    """The evaluations strictly inside the bounds; a run has the model's parameters alone, the first ones."""
+    low, high = transform.low, transform.high
+    sides = ((one, len(one.point)) for one in given)
+    return [one for one, n in sides if ((low[:n] < one.point) & (one.point < high[:n])).all()]
+
+
 def placed(given: Iterable[Evaluation], transform: Transform) -> list[tuple[Array, Evaluation]]:
     """Evaluations in the user's coordinates with their unconstrained ones, without those that a bend moves too far."""
     with np.errstate(over="ignore", invalid="ignore"):

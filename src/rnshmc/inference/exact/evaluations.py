@@ -11,7 +11,8 @@ import numpy as np
 
 from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.account import Account
-from rnshmc.inference.exact.evaluation import Evaluation, Spent, Task, placed, translated
+from rnshmc.inference.exact.evaluation import Evaluation, Spent, Task, placed, translated, within
+from rnshmc.inference.exact.failing import FailureWatch, lost, mended
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.pools import Workers
 from rnshmc.inference.exact.posed import Posed
@@ -49,8 +50,6 @@ class Evaluations:
     ----------
     known
         The given evaluations inside the bounds, in unconstrained coordinates.
-    posed, transform
-        As given.
     """
 
     def __init__(
@@ -70,6 +69,7 @@ class Evaluations:
         self.transform = transform
         self._use_gradients = use_gradients
         self._ledger = ledger
+        self._kept = ". The evaluations are in the file; the same call resumes from them" if ledger else ""
         self._account = Account(budget, slope_price)
         self._number = 0
         self._found_gradient: bool | None = None
@@ -82,6 +82,7 @@ class Evaluations:
         self._given = tuple(known)
         for one in (*self._usable(self._given), *self._stored):
             self._learn(one)
+        self._watch = FailureWatch()
         self.known: Sequence[Evaluation] = self._expose(self._given)
 
     @property
@@ -168,25 +169,20 @@ class Evaluations:
         return other
 
     def confirm(self) -> None:
-        """Evaluate one stored point anew, and check that the file is of this target.
+        """Evaluate one stored point anew, and check that the file is of this target; forget failures that are mended.
 
         The evaluation is counted, but the stored one stays in use, so that a resumed run follows the same path. Nothing
-        is evaluated if the target's digest is that of the file.
-
-        Raises
-        ------
-        StoreError
-            If the target differs from the file there; the message has the point and both numbers.
-        BudgetSpent
-            If the budget does not suffice for it.
-        EvaluationError
-            If nothing can be evaluated any more.
+        is evaluated if the target's digest is that of the file. If one of the last failures works now, all points that
+        failed are evaluated again when they are requested. Raises what `resuming.confirm` and `evaluate` do.
         """
-        if self._ledger is None or self._ledger.trusted or not self._stored:
+        if self._ledger is None:
             return
-        confirm(self._stored, self._anew, self._ledger, gradient=self._use_gradients)
-        message = "filepath: %s holds %d evaluations; one was made anew and agrees, for %d units"
-        _log.info(message, self._ledger.path, len(self._ledger.records), self.spent.units)
+        if confirm(self._stored, self._anew, self._ledger, gradient=self._use_gradients):
+            message = "filepath: %s holds %d evaluations; one was made anew and agrees, for %d units"
+            _log.info(message, self._ledger.path, len(self._ledger.records), self.spent.units)
+        if mended([one for one in self._by_parameters.values() if lost(one)], self._anew):
+            _log.info("filepath: %s holds failed evaluations; one works now, and all are repeated", self._ledger.path)
+            self._by_parameters = {key: one for key, one in self._by_parameters.items() if not lost(one)}
 
     def disown(self) -> None:
         """Remove this run's evaluations from the file: they are not of the target that the user meant."""
@@ -225,20 +221,28 @@ class Evaluations:
                 del self._tasks[self._key(x)]
 
     def _collect(self) -> None:
-        """Wait for one evaluation, and store it."""
-        task, found = self._next()
+        """Wait for one evaluation, and store it; find out whether the target fails for good."""
+        self._store(*self._next())
+        if (worked := self._watch.due()) is not None:
+            again = self._submit(worked, gradient=False)
+            while (done := self._next())[0].number != again.number:
+                self._store(*done)
+            self._watch.check(done[1], self._kept)
+
+    def _store(self, task: Task, found: Evaluation) -> None:
+        """Keep an evaluation."""
         del self._tasks[self._key(task.x)]
         if self._ledger is not None:
             self._ledger.append(found)
         self._learn(found)
+        self._watch.note(found, task.x)
 
     def _next(self) -> tuple[Task, Evaluation]:
         """Wait for one evaluation, and count it."""
         try:
             task, answer = self._workers.next()
         except EvaluationError as error:
-            kept = ". The evaluations are in the file; the same call resumes from them" if self._ledger else ""
-            raise EvaluationError(f"{error}{kept}") from error
+            raise EvaluationError(f"{error}{self._kept}") from error
         found, cost = answer
         self._account.book(found, cost)
         return task, found if self._use_gradients else found.without_gradient()
@@ -272,10 +276,7 @@ class Evaluations:
 
     def _usable(self, given: Iterable[Evaluation]) -> tuple[Evaluation, ...]:
         """The evaluations strictly inside the bounds, without gradients if none are used."""
-        low, high = self.transform.low, self.transform.high
-        sides = ((one, len(one.point)) for one in given)  # a run has the model's parameters alone, the first ones
-        inside = [one for one, n in sides if ((low[:n] < one.point) & (one.point < high[:n])).all()]
-        return tuple(inside if self._use_gradients else (one.without_gradient() for one in inside))
+        return tuple(one if self._use_gradients else one.without_gradient() for one in within(given, self.transform))
 
     def _learn(self, found: Evaluation) -> None:
         """Keep an evaluation, in place of one at the same point that says less."""

@@ -8,11 +8,10 @@ import numpy as np
 
 from rnshmc.errors import StoreError
 from rnshmc.inference.exact.evaluation import Evaluation, Run
+from rnshmc.inference.exact.failing import TRIES, lost
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.types import Array
 
-TRIES = 3
-"""Stored points that are evaluated anew before a target that fails at each of them is refused."""
 VALUE_RTOL = 1e-6
 """Relative difference of two log densities of one target: single precision and iterative solvers stay below it."""
 SPREAD_RTOL = 1e-3
@@ -29,13 +28,15 @@ ROUNDING = 1e-10
 
 def confirm(
     stored: Sequence[Evaluation], again: Callable[[Evaluation], Evaluation], ledger: Ledger, *, gradient: bool
-) -> None:
+) -> bool:
     """Evaluate a stored point anew, and another one where the target fails there, and compare.
+
+    Nothing is evaluated if the target's digest is that of the file.
 
     Parameters
     ----------
     stored
-        Evaluations of the file, in the user's coordinates; at least one.
+        Evaluations of the file, in the user's coordinates; those that failed are not compared.
     again
         Evaluates the point of one of them.
     ledger
@@ -43,19 +44,25 @@ def confirm(
     gradient
         Whether gradients are used.
 
+    Returns
+    -------
+    Whether a point was evaluated.
+
     Raises
     ------
     StoreError
         If the two differ; the message has the file, the point and both numbers.
     """
-    chosen = candidates(stored, gradient=gradient)
+    working = [one for one in stored if not lost(one)]
+    chosen = [] if ledger.trusted else candidates(working, gradient=gradient)
     for before in chosen:
         anew = again(before)
-        found = difference(before, anew, stored, ledger.names)
+        found = difference(before, anew, working, ledger.names)
         if found is None:
-            return
+            return True
         if not anew.failed or before is chosen[-1]:
             raise StoreError(_refusal(ledger.path, before.point, ledger.names, found))
+    return False
 
 
 def candidates(stored: Sequence[Evaluation], *, gradient: bool) -> list[Evaluation]:
