@@ -11,7 +11,7 @@ import secrets
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
@@ -210,3 +210,16 @@ def sha256(path: Path) -> str:
     """Hexadecimal SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def content_sha256(text: str, arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    """Hexadecimal SHA-256 of a text and of named arrays: their order does not matter, their types and shapes do.
+
+    Checksums of HDF5 are of single blocks; a block that is lost is read as zeros.
+    """
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"\0{name} {array.dtype.str} {arrays[name].shape}\0".encode())
+        digest.update(array.data)
+    return digest.hexdigest()

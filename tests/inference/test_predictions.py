@@ -1,6 +1,7 @@
 """Posterior predictive of emulated outputs."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,13 +13,19 @@ from rnshmc.types import Array
 from tests.inference.model_cases import DATA, Counted, decay, decaying, sampled
 
 
-def test_predictions_cover_the_data_and_cost_nothing() -> None:
+def test_predictions_cover_the_data_cost_nothing_and_are_stored(tmp_path: Path) -> None:
     forward = Counted(decay)
     data = DATA.copy()
     data[7] = math.nan
     result = sampled(decaying(data, forward))
     before = len(forward.asked)
     prediction = result.predict()
+    result.save(tmp_path / "result.nc")
+    loaded = rnshmc.load(tmp_path / "result.nc")
+    for name in ("outputs", "observations", "data"):
+        np.testing.assert_array_equal(getattr(loaded.predict(), name), getattr(prediction, name))
+    with pytest.raises(ParameterError, match="seed: a result from a file has the prediction of seed 1 alone, got 2"):
+        loaded.predict(seed=2)
     assert len(forward.asked) == before
     outputs, observations = prediction.outputs, prediction.observations
     assert isinstance(outputs, np.ndarray)
@@ -38,7 +45,7 @@ def test_nothing_is_predicted_of_a_density() -> None:
         result.predict()
 
 
-def test_outputs_have_the_structure_of_the_data() -> None:
+def test_outputs_have_the_structure_of_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     positive = np.abs(DATA) + 0.01
     data = {"early": positive[:6].reshape(2, 3), "late": positive[6:]}
 
@@ -51,5 +58,10 @@ def test_outputs_have_the_structure_of_the_data() -> None:
     outputs = result.predict().outputs
     assert isinstance(outputs, dict)
     assert {name: array.shape for name, array in outputs.items()} == {"early": (2000, 2, 3), "late": (2000, 6)}
+    monkeypatch.setattr("rnshmc.inference.result.prediction.STORED", 2000 * 12 // 3)
+    result.save(tmp_path / "result.nc")
+    stored = rnshmc.load(tmp_path / "result.nc").predict().outputs
+    assert isinstance(stored, dict)
+    assert {name: array.shape for name, array in stored.items()} == {"early": (667, 2, 3), "late": (667, 6)}
     with pytest.raises(ParameterError, match="the forward model's output 'late' is missing"):
         sampled(rnshmc.Model(lambda x: {"early": data["early"]}, data, likelihood=likelihood), np.zeros(2))

@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 
 import arviz
+import numpy as np
 import pytest
 
-from rnshmc.errors import DataError, ParameterError
+from rnshmc.errors import DataError, ParameterError, StoreError
 from rnshmc.inference import settings
 from rnshmc.inference.settings import run_file
 
@@ -157,6 +158,26 @@ def test_a_result_that_cannot_be_written_at_the_end_is_kept(folder: Path, monkey
     assert Path(said[1]).is_relative_to(temporary)
     sizes = arviz.from_netcdf(said[1]).posterior.sizes
     assert sizes["chain"] * sizes["draw"] == 100
+
+
+def test_draws_that_netcdf_cannot_hold_are_kept_as_arrays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder / "settings.yaml"
+    path.write_text(re.sub(r"names: .*", "names: [k_on/k_off, scale]", path.read_text()))
+    result, output = run_file(path)
+    settings.save(result, output)
+    assert "k_on%2Fk_off" in arviz.from_netcdf(output).posterior
+
+    def refusing(*_: object) -> None:
+        raise ValueError("a name that netCDF refuses")
+
+    monkeypatch.setattr(type(result), "save", refusing)
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    with pytest.raises(StoreError, match=r"was not written \(a name that .*\); the draws are in .*\.npz") as raised:
+        settings.save(result, output)
+    with np.load(str(raised.value).rpartition(" ")[2]) as stored:
+        np.testing.assert_array_equal(stored["draws"], result.draws)
+        assert stored["names"].tolist() == ["k_on/k_off", "scale"]
 
 
 def test_a_file_may_define_a_forward_model(folder: Path) -> None:

@@ -1,12 +1,16 @@
 """A saved result read again; and its figures."""
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from urllib.parse import quote, unquote
 
+import arviz
+import h5py
 import numpy as np
 import pytest
 
@@ -80,6 +84,67 @@ def test_other_files_are_refused_by_name(result: rnshmc.Result, tmp_path: Path) 
     for name in ("missing.nc", "text.nc", "draws.nc"):
         with pytest.raises(DataError, match=name):
             rnshmc.load(tmp_path / name)
+
+
+@pytest.mark.parametrize("names", [("k_on/k_off", "95%"), (".", "a\0b")])
+def test_names_that_netcdf_refuses_are_escaped_in_the_file_alone(
+    result: rnshmc.Result, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    named = replace(result, names=names)
+    named.save(tmp_path / "named.nc")
+    assert rnshmc.load(tmp_path / "named.nc").names == names
+    posterior = arviz.from_netcdf(tmp_path / "named.nc").posterior
+    assert [unquote(name) for name in posterior.data_vars] == [*names]
+    np.testing.assert_array_equal(
+        posterior[quote(names[0], safe=" ").replace(".", "%2E")], result.to_arviz().posterior["a"]
+    )
+
+
+def test_an_empty_name_is_refused_before_anything_is_evaluated() -> None:
+    with pytest.raises(rnshmc.ParameterError, match=r"names: a name is empty, got \['a', ''\]"):
+        rnshmc.sample(lambda x: 1 / 0, np.ones(2), names=["a", ""])
+
+
+def test_a_changed_array_is_noticed_and_files_of_earlier_versions_are_read(
+    result: rnshmc.Result, tmp_path: Path
+) -> None:
+    path = tmp_path / "result.nc"
+    result.save(path)
+    with h5py.File(path, "r+") as file:
+        file["rnshmc/array0"][...] = 0.0
+    with pytest.raises(DataError, match=r"result\.nc is not a result .*its content and the hash in it differ"):
+        rnshmc.load(path)
+    result.save(path)
+    with h5py.File(path, "r+") as file:
+        del file["rnshmc"].attrs["sha256"]
+    assert repr(rnshmc.load(path)) == repr(result)
+
+
+SAVED = """
+import resource, rnshmc, rnshmc.errors
+result = rnshmc.load({path!r})
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+try:
+    result.save({path!r})
+except rnshmc.errors.StoreError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("size", [0, 100_000])
+def test_a_disk_without_room_is_an_error_and_the_old_file_stays(
+    result: rnshmc.Result, tmp_path: Path, size: int
+) -> None:
+    """HDF5 itself ends the process there, with a segmentation fault."""
+    path = tmp_path / "result.nc"
+    result.save(path)
+    before = path.read_bytes()
+    program = SAVED.format(path=str(path), size=size)
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith(f"{path} cannot be written: it is larger than a file may be here")
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["result.nc"]
 
 
 def test_more_draws_have_the_corrected_moments(result: rnshmc.Result, stopped: rnshmc.Result) -> None:

@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rnshmc.errors import DataError, ParameterError, StoreError
 from rnshmc.files import read_yaml, write_remedy
 from rnshmc.inference.call import sample
@@ -58,7 +60,7 @@ def run_file(path: Path) -> tuple[Result, Path]:
 
 
 def save(result: Result, output: Path) -> None:
-    """Write a result as netCDF; if that fails, to a new folder of temporary files.
+    """Write a result as netCDF; if that fails, to a new folder of temporary files, its draws as npz if need be.
 
     Raises
     ------
@@ -76,7 +78,11 @@ def _rescued(result: Result, name: str) -> str:
     """Where a result is that could not be written where it should."""
     try:
         file = Path(tempfile.mkdtemp(prefix="rnshmc-")) / name
-        result.save(file)
+        try:
+            result.save(file)
+        except Exception:
+            file = file.with_suffix(".npz")
+            np.savez(file, names=np.array(result.names), draws=result.draws, chains=result.chains)
     except Exception:
         return "nor could a temporary file. With the key filepath, the same command repeats no evaluation"
     return f"the draws are in {file}"

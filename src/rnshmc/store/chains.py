@@ -1,9 +1,8 @@
 """Chains on disk: netCDF files that ``arviz.from_netcdf`` opens."""
 
-import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import StoreError
-from rnshmc.files import buffered
+from rnshmc.files import buffered, content_sha256
 from rnshmc.types import Array
 
 Stats = Mapping[str, npt.NDArray[Any]]
@@ -102,23 +101,13 @@ def read_chain(path: Path) -> StoredChain:
 
 
 def _sha256(chain: StoredChain) -> str:
-    """Hash of all that a chain holds. Checksums of HDF5 are of single blocks: a lost block is read as zeros."""
-    digest = hashlib.sha256()
-
-    def take(name: str, value: Any) -> None:
-        if isinstance(value, Mapping) and name not in _JSON_ATTRIBUTES:
-            for key in sorted(value):
-                take(f"{name}.{key}", value[key])
-        elif isinstance(value, np.ndarray):
-            digest.update(f"{name} {value.dtype.str} {value.shape}".encode())
-            digest.update(np.ascontiguousarray(value).data)
-        else:
-            as_read = json.loads(json.dumps(value))
-            digest.update(f"{name} {json.dumps(as_read, sort_keys=True)}".encode())
-
-    for field in fields(chain):
-        take(field.name, getattr(chain, field.name))
-    return digest.hexdigest()
+    """Hash of all that a chain holds."""
+    texts = {name: getattr(chain, name) for name in (*_JSON_ATTRIBUTES, "origin")}
+    arrays = {"draws": chain.draws, **{f"stats.{name}": values for name, values in chain.stats.items()}}
+    if chain.warmup is not None and chain.warmup_stats is not None:
+        arrays |= {"warmup": chain.warmup, **{f"warmup.{name}": values for name, values in chain.warmup_stats.items()}}
+    # As it is read: JSON has no keys but text.
+    return content_sha256(json.dumps(json.loads(json.dumps(texts)), sort_keys=True), arrays)
 
 
 def _write_group(file: Any, name: str, content: Array | Stats) -> Any:

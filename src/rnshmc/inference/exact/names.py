@@ -47,7 +47,7 @@ def make_names(names: Sequence[str] | None, dim: int, own: Sequence[str] = ()) -
     Raises
     ------
     ParameterError
-        If there is not one for each, one appears twice, or is one of `RESERVED`.
+        If there is not one for each, or one is empty, appears twice or is one of `RESERVED`.
     """
     if dim <= len(own):
         raise ParameterError(f"x0: it has {dim} parameters, of which the likelihood's are {', '.join(own)}")
@@ -60,6 +60,8 @@ def make_names(names: Sequence[str] | None, dim: int, own: Sequence[str] = ()) -
         raise ParameterError(f"names: the likelihood's parameters {', '.join(own)} come last, got {names!r}")
     if len(chosen) != dim:
         raise ParameterError(f"names: expected {dim}, one for each entry of x0, got {names!r}")
+    if "" in chosen:
+        raise ParameterError(f"names: a name is empty, got {names!r}")
     if len(set(chosen)) < dim:
         twice = next(name for name in chosen if chosen.count(name) > 1)
         raise ParameterError(f"names: {twice!r} appears twice")

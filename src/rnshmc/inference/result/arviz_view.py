@@ -1,6 +1,8 @@
 """Results for arviz: its plots, summaries and files."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
@@ -8,10 +10,12 @@ import numpy as np
 
 from rnshmc.diagnostics.arviz_version import since_one
 from rnshmc.errors import ParameterError
+from rnshmc.files import content_sha256
 from rnshmc.types import Array
 
 ENGINE: Literal["h5netcdf"] = "h5netcdf"
-"""What writes and reads files: arviz before 1.0 brings it, and writes with it, too."""
+"""What writes and reads files; arviz before 1.0 brings it."""
+_HASH = "sha256"
 
 
 def inference_data(
@@ -108,20 +112,22 @@ def by_origin(rows: Array, draws: Array | None, chains: int = 4) -> Array:
     return np.asarray(rows[order[: n * chains]].reshape(chains, n, rows.shape[1]))
 
 
-def write_netcdf(path: Path, data: Any, group: str, description: str, arrays: Mapping[str, Any]) -> None:
+def names_in_files(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of variables with %2F for /, which separates groups in netCDF, and the like for others that it refuses."""
+    return tuple("%2E" if name == "." else re.sub("[%/\0]", lambda one: f"%{ord(one[0]):02X}", name) for name in names)
+
+
+def write_netcdf(file: BytesIO, data: Any, group: str, description: str, arrays: Mapping[str, Any]) -> None:
     """Write what `inference_data` made with one more group: arrays by name, and a text that describes them."""
     import xarray as xr
 
     variables = {
         name: xr.Variable([f"{name}_{axis}" for axis in range(array.ndim)], array) for name, array in arrays.items()
     }
-    dataset = xr.Dataset(variables, attrs={"description": description})
-    if since_one():
-        data.assign({group: xr.DataTree(dataset)}).to_netcdf(path, engine=ENGINE)
-        return
-    import arviz as az
-
-    (data + az.InferenceData(**{group: dataset}, warn_on_custom_groups=False)).to_netcdf(str(path))
+    attributes = {"description": description, _HASH: content_sha256(description, arrays)}
+    dataset = xr.Dataset(variables, attrs=attributes)
+    tree = data if since_one() else xr.DataTree.from_dict({name: data[name] for name in data.groups()})
+    tree.assign({group: xr.DataTree(dataset)}).to_netcdf(file, engine=ENGINE)
 
 
 def read_group(path: Path, group: str) -> tuple[str, dict[str, Any]]:
@@ -130,10 +136,13 @@ def read_group(path: Path, group: str) -> tuple[str, dict[str, Any]]:
     Raises
     ------
     OSError, KeyError, ValueError
-        If the file cannot be read, or has no such group.
+        If the file cannot be read, has no such group, or was changed; files of earlier versions have no hash.
     """
     import xarray as xr
 
     with xr.open_dataset(path, group=group, engine=ENGINE) as dataset:
         arrays = {str(name): np.asarray(found) for name, found in dataset.data_vars.items()}
-        return str(dataset.attrs["description"]), arrays
+        description = str(dataset.attrs["description"])
+        if dataset.attrs.get(_HASH, (digest := content_sha256(description, arrays))) != digest:
+            raise ValueError("its content and the hash in it differ")
+        return description, arrays

@@ -9,6 +9,7 @@ from rnshmc.inference.result.bends_told import coordinate_names
 from rnshmc.inference.result.errors_told import errors_told
 from rnshmc.inference.result.moments import moments
 from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.result.prediction import Prediction
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.result.stored import read
 from rnshmc.inference.result.verdict import judge
@@ -16,7 +17,14 @@ from rnshmc.inference.transforms import Transform
 from rnshmc.inference.tuning import DEFAULT
 
 
-def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...], units: tuple[str, ...]) -> Result:
+def make_result(
+    outcome: Outcome,
+    transform: Transform,
+    *,
+    names: tuple[str, ...],
+    units: tuple[str, ...],
+    prediction: Prediction | None = None,
+) -> Result:
     """The result of a run, in the user's coordinates.
 
     Parameters
@@ -27,6 +35,8 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
         From these to the user's.
     names, units
         Of the parameters.
+    prediction
+        That of a file; None if there is none.
     """
     chains = transform.parameters(outcome.draws)
     jacobian = np.array([[transform.log_jacobian(x) for x in chain] for chain in outcome.draws])
@@ -50,6 +60,7 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
         verdict=verdict,
         outcome=outcome,
         _transform=transform,
+        _prediction=prediction,
     )
 
 
@@ -57,7 +68,7 @@ def make_result(outcome: Outcome, transform: Transform, *, names: tuple[str, ...
 def load(path: str | os.PathLike[str]) -> Result:
     """A result that `Result.save` wrote: with expectations and quantiles of new functions, for no evaluation.
 
-    The verdict is passed anew. The emulator of a forward model is not in the file.
+    The verdict is passed anew. Of a forward model, the file has one prediction and no emulator.
 
     Parameters
     ----------
@@ -69,5 +80,5 @@ def load(path: str | os.PathLike[str]) -> Result:
     DataError
         If it cannot be read, is not of a result, or of another version's.
     """
-    outcome, transform, names, units = read(path)
-    return make_result(outcome, transform, names=names, units=units)
+    outcome, transform, names, units, prediction = read(path)
+    return make_result(outcome, transform, names=names, units=units, prediction=prediction)

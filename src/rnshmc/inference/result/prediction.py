@@ -1,15 +1,24 @@
 """Posterior predictive of a forward model's outputs."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from rnshmc.errors import FitError
+from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.outputs import EmulatedOutputs
+from rnshmc.random import stream
 from rnshmc.types import Array
 
 Structured = Array | dict[str, Array]
 """One array, or one for each name, as the data are."""
+SEED = 1
+"""Of the prediction in a file."""
+STORED = 2_000_000
+"""Outputs at all draws in a file, at most: 16 MB, and as much for observations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +71,31 @@ class Prediction:
             panel.set(xlabel="index of the output", ylabel=name or "output")
         axes[0].legend(fontsize="small")
         return axes
+
+
+def predicted(emulated: EmulatedPotential, rows: Array, seed: int) -> Prediction:
+    """The prediction at unconstrained draws, (k, d); at some of them where there are very many outputs.
+
+    Raises
+    ------
+    FitError
+        If outputs without data cannot be emulated.
+    """
+    outputs, observations = EmulatedOutputs.of(emulated).drawn(rows, stream(seed, "predictions"))
+    posed = emulated.runs.posed
+    data = dict(posed.data)
+    return Prediction(
+        posed.structured(outputs), posed.structured(observations), data[""] if list(data) == [""] else data
+    )
+
+
+def for_file(emulated: EmulatedPotential, rows: Array) -> Prediction | None:
+    """The prediction to store, at evenly spaced draws whose outputs are at most `STORED`; None if there is none."""
+    size = len(rows) * sum(emulated.runs.posed.sizes.values())
+    try:
+        return predicted(emulated, rows[:: max(1, math.ceil(size / STORED))], SEED)
+    except FitError:
+        return None
 
 
 def _named(arrays: Structured | Mapping[str, Array]) -> Mapping[str, Array]:

@@ -2,21 +2,21 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rnshmc.errors import ParameterError
-from rnshmc.files import atomic_path
+from rnshmc.files import buffered
 from rnshmc.inference.errstate import methods_in_own_errstate
 from rnshmc.inference.exact.evaluation import Spent
-from rnshmc.inference.result.arviz_view import by_origin, inference_data, write_netcdf
+from rnshmc.inference.result.arviz_view import by_origin, inference_data, names_in_files, write_netcdf
 from rnshmc.inference.result.averages import by_rows
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.moments import Drawn, expectation
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.plots import plot
-from rnshmc.inference.result.prediction import Prediction
+from rnshmc.inference.result.prediction import SEED, Prediction, for_file, predicted
 from rnshmc.inference.result.printed import account, attributes, corrected, table
 from rnshmc.inference.result.quantiles import quantiles
 from rnshmc.inference.result.resampling import redrawn
@@ -24,7 +24,6 @@ from rnshmc.inference.result.stored import GROUP, packed
 from rnshmc.inference.result.summary import summary_table
 from rnshmc.inference.result.variables import Variables, along_chains, columns, layout
 from rnshmc.inference.result.verdict import Verdict
-from rnshmc.inference.surrogate.outputs import EmulatedOutputs
 from rnshmc.inference.transforms import Transform
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
@@ -81,6 +80,7 @@ class Result:
     verdict: Verdict
     outcome: Outcome
     _transform: Transform
+    _prediction: Prediction | None
 
     def expectation(self, function: Callable[[Array], Any]) -> Estimate:
         """Posterior expectation of a function of the parameters, with its standard error.
@@ -176,10 +176,11 @@ class Result:
         rows = redrawn(self.outcome.surrogate, draws, stream(seed, "more draws"), DEFAULT.resampling)
         return self._transform.parameters(rows)
 
-    def predict(self, *, seed: int = 1) -> Prediction:
+    def predict(self, *, seed: int = SEED) -> Prediction:
         """Posterior predictive of a `rnshmc.Model`: its outputs at `draws`, by the emulator. The model is not run.
 
-        Where all draws would make more than 20 million outputs, some of them are taken, evenly spaced.
+        Where all draws would make more than 20 million outputs, some of them are taken, evenly spaced. A result from a
+        file has the prediction of the default seed, of up to 2 million outputs.
 
         Parameters
         ----------
@@ -189,20 +190,20 @@ class Result:
         Raises
         ------
         ParameterError
-            If no outputs were emulated.
+            If no outputs were emulated, or the result is from a file that does not have this prediction.
         FitError
             If outputs without data cannot be emulated.
         """
         emulated = self.outcome.emulated
-        if emulated is None:
+        if emulated is not None:
+            return predicted(emulated, self.outcome.rows, seed)
+        if self._prediction is None:
             raise ParameterError(
-                "predict: no outputs were emulated; the target has to be a rnshmc.Model, its surrogate good enough, "
-                "and the result that of the run, not one from a file"
+                "predict: no outputs were emulated; the target has to be a rnshmc.Model, and its surrogate good enough"
             )
-        outputs, observations = EmulatedOutputs.of(emulated).drawn(self.outcome.rows, stream(seed, "predictions"))
-        posed = emulated.runs.posed
-        data = posed.data[""] if list(posed.data) == [""] else dict(posed.data)
-        return Prediction(posed.structured(outputs), posed.structured(observations), data)
+        if seed != SEED:
+            raise ParameterError(f"seed: a result from a file has the prediction of seed {SEED} alone, got {seed}")
+        return self._prediction
 
     def plot(self, kind: str = "pairs", *, names: Sequence[str] | None = None) -> Any:
         """Draw a figure with matplotlib, which the extra ``rnshmc[plot]`` brings.
@@ -275,16 +276,19 @@ class Result:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result as netCDF: `rnshmc.load` reads all of it again, ``arviz.from_netcdf`` the draws.
 
-        Not kept is the emulator of a forward model, so `predict` is for the run itself.
+        Of a forward model, what `predict` returns is kept in place of the emulator. In names, / is %2F in the file.
 
         Raises
         ------
         StoreError
             If the disk is full or not to be written.
         """
-        description, arrays = packed(self.outcome, self._transform, self.names, self.units)
-        with atomic_path(Path(path)) as temporary:
-            write_netcdf(temporary, self.to_arviz(), GROUP, description, arrays)
+        emulated = self.outcome.emulated
+        prediction = self._prediction if emulated is None else for_file(emulated, self.outcome.rows)
+        description, arrays = packed(self.outcome, self._transform, self.names, self.units, prediction)
+        named = replace(self, names=names_in_files(self.names))
+        with buffered(Path(path)) as content:
+            write_netcdf(content, named.to_arviz(), GROUP, description, arrays)
 
     def _drawn(self, function: Callable[[Array], Array]) -> Drawn:
         """Values of a function of rows where expectations need them."""

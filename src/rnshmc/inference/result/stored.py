@@ -16,6 +16,7 @@ from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.outcome import ModeFound, Outcome
+from rnshmc.inference.result.prediction import Prediction
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.influence import Chosen
@@ -39,6 +40,7 @@ KINDS = {
         ModeFound,
         Outcome,
         Paths,
+        Prediction,
         Spent,
         Tails,
         Transform,
@@ -52,15 +54,25 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 def packed(
-    outcome: Outcome, transform: Transform, names: tuple[str, ...], units: tuple[str, ...]
+    outcome: Outcome,
+    transform: Transform,
+    names: tuple[str, ...],
+    units: tuple[str, ...],
+    prediction: Prediction | None,
 ) -> tuple[str, Arrays]:
-    """A description of a run in JSON, and the arrays that it refers to. The emulator of a forward model is left out."""
+    """A description of a run in JSON, and the arrays that it refers to.
+
+    The emulator of a forward model is left out; its prediction takes its place.
+    """
     arrays: Arrays = {}
-    told = {"outcome": replace(outcome, emulated=None), "transform": transform, "names": names, "units": units}
+    told: dict[str, Any] = {"outcome": replace(outcome, emulated=None), "transform": transform}
+    told |= {"names": names, "units": units, "prediction": prediction}
     return json.dumps({key: _described(value, arrays) for key, value in told.items()}), arrays
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Outcome, Transform, tuple[str, ...], tuple[str, ...]]:
+def read(
+    path: str | os.PathLike[str],
+) -> tuple[Outcome, Transform, tuple[str, ...], tuple[str, ...], Prediction | None]:
     """What `packed` described, from a file.
 
     Raises
@@ -71,7 +83,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Outcome, Transform, tuple[str, .
     try:
         description, arrays = read_group(Path(path), GROUP)
         told = {key: _made(value, arrays) for key, value in json.loads(description).items()}
-        return told["outcome"], told["transform"], told["names"], told["units"]
+        return told["outcome"], told["transform"], told["names"], told["units"], told.get("prediction")
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path} is not a result that this version of rnshmc can read: {error!r}") from error
 
