@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
@@ -70,8 +71,7 @@ class Evaluations:
         self._use_gradients = use_gradients
         self._ledger = ledger
         self._kept = ". The evaluations are in the file; the same call resumes from them" if ledger else ""
-        self._account = Account(budget, slope_price)
-        self._number = 0
+        self._account, self._numbers = Account(budget, slope_price), count(1)
         self._found_gradient: bool | None = None
         self._tasks: dict[bytes, Task] = {}
         self._by_parameters: dict[bytes, Evaluation] = {}
@@ -178,8 +178,8 @@ class Evaluations:
         if self._ledger is None:
             return
         if confirm(self._stored, self._anew, self._ledger, gradient=self._use_gradients):
-            message = "filepath: %s holds %d evaluations; one was made anew and agrees, for %d units"
-            _log.info(message, self._ledger.path, len(self._ledger.records), self.spent.units)
+            held = f"{self._ledger.path} holds {len(self._ledger.records)} evaluations"
+            _log.info("filepath: %s; one was made anew and agrees, for %d units", held, self.spent.units)
         if mended([one for one in self._by_parameters.values() if lost(one)], self._anew):
             _log.info("filepath: %s holds failed evaluations; one works now, and all are repeated", self._ledger.path)
             self._by_parameters = {key: one for key, one in self._by_parameters.items() if not lost(one)}
@@ -208,8 +208,7 @@ class Evaluations:
         return True
 
     def _submit(self, x: Array, gradient: bool) -> Task:
-        self._number += 1
-        task = Task(self._number, x, gradient)
+        task = Task(next(self._numbers), x, gradient)
         self._workers.submit(task)
         return task
 

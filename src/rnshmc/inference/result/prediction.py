@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rnshmc.errors import FitError
+from rnshmc.errors import FitError, ParameterError
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.outputs import EmulatedOutputs
 from rnshmc.random import stream
@@ -96,6 +96,23 @@ def for_file(emulated: EmulatedPotential, rows: Array) -> Prediction | None:
         return predicted(emulated, rows[:: max(1, math.ceil(size / STORED))], SEED)
     except FitError:
         return None
+
+
+def stored(prediction: Prediction | None, seed: int) -> Prediction:
+    """The prediction of a file.
+
+    Raises
+    ------
+    ParameterError
+        If there is none, or it is of another seed.
+    """
+    if prediction is None:
+        raise ParameterError(
+            "predict: no outputs were emulated; the target has to be a rnshmc.Model, and its surrogate good enough"
+        )
+    if seed != SEED:
+        raise ParameterError(f"seed: a result from a file has the prediction of seed {SEED} alone, got {seed}")
+    return prediction
 
 
 def _named(arrays: Structured | Mapping[str, Array]) -> Mapping[str, Array]:

@@ -16,7 +16,7 @@ from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.moments import Drawn, expectation
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.plots import plot
-from rnshmc.inference.result.prediction import SEED, Prediction, for_file, predicted
+from rnshmc.inference.result.prediction import SEED, Prediction, for_file, predicted, stored
 from rnshmc.inference.result.printed import account, attributes, corrected, table
 from rnshmc.inference.result.quantiles import quantiles
 from rnshmc.inference.result.resampling import redrawn
@@ -195,15 +195,7 @@ class Result:
             If outputs without data cannot be emulated.
         """
         emulated = self.outcome.emulated
-        if emulated is not None:
-            return predicted(emulated, self.outcome.rows, seed)
-        if self._prediction is None:
-            raise ParameterError(
-                "predict: no outputs were emulated; the target has to be a rnshmc.Model, and its surrogate good enough"
-            )
-        if seed != SEED:
-            raise ParameterError(f"seed: a result from a file has the prediction of seed {SEED} alone, got {seed}")
-        return self._prediction
+        return stored(self._prediction, seed) if emulated is None else predicted(emulated, self.outcome.rows, seed)
 
     def plot(self, kind: str = "pairs", *, names: Sequence[str] | None = None) -> Any:
         """Draw a figure with matplotlib, which the extra ``rnshmc[plot]`` brings.
@@ -276,7 +268,7 @@ class Result:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result as netCDF: `rnshmc.load` reads all of it again, ``arviz.from_netcdf`` the draws.
 
-        Of a forward model, what `predict` returns is kept in place of the emulator. In names, / is %2F in the file.
+        Of a forward model, what `predict` returns is kept, not the emulator. In names, / is %2F in the file.
 
         Raises
         ------
@@ -286,9 +278,9 @@ class Result:
         emulated = self.outcome.emulated
         prediction = self._prediction if emulated is None else for_file(emulated, self.outcome.rows)
         description, arrays = packed(self.outcome, self._transform, self.names, self.units, prediction)
-        named = replace(self, names=names_in_files(self.names))
+        data = replace(self, names=names_in_files(self.names)).to_arviz()
         with buffered(Path(path)) as content:
-            write_netcdf(content, named.to_arviz(), GROUP, description, arrays)
+            write_netcdf(content, data, GROUP, description, arrays)
 
     def _drawn(self, function: Callable[[Array], Array]) -> Drawn:
         """Values of a function of rows where expectations need them."""
