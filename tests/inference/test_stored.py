@@ -120,6 +120,23 @@ def test_a_changed_array_is_noticed_and_files_of_earlier_versions_are_read(
     assert repr(rnshmc.load(path)) == repr(result)
 
 
+def test_a_damaged_byte_is_refused_by_name_or_without_effect(result: rnshmc.Result, tmp_path: Path) -> None:
+    path = tmp_path / "result.nc"
+    result.save(path)
+    whole, refused = path.read_bytes(), 0
+    for place in (787, 3182, 16230, *range(12000, 20000, 2000), 606_938):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            again = rnshmc.load(path)
+        except DataError as error:
+            refused += 1
+            assert str(error).startswith(f"{path} is not a result")  # noqa: PT017
+        else:
+            np.testing.assert_array_equal(again.draws, result.draws)
+            assert repr(again) == repr(result)
+    assert refused > 4
+
+
 SAVED = """
 import resource, rnshmc, rnshmc.errors
 result = rnshmc.load({path!r})

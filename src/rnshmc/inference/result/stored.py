@@ -50,6 +50,9 @@ KINDS = {
 }
 """What a file may hold: a file makes no object of another class."""
 
+_DAMAGE = (OSError, LookupError, TypeError, ValueError, RuntimeError, AttributeError)
+"""Exceptions of the libraries on damaged files."""
+
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 
@@ -84,7 +87,7 @@ def read(
         description, arrays = read_group(Path(path), GROUP)
         told = {key: _made(value, arrays) for key, value in json.loads(description).items()}
         return told["outcome"], told["transform"], told["names"], told["units"], told.get("prediction")
-    except (OSError, KeyError, TypeError, ValueError) as error:
+    except _DAMAGE as error:
         raise DataError(f"{path} is not a result that this version of rnshmc can read: {error!r}") from error
 
 
