@@ -19,7 +19,6 @@ from rnshmc.inference.result.evidence import log_evidence, log_normaliser
 from rnshmc.inference.stages.correction import draw_surrogate
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
 from rnshmc.inference.surrogate.tails import Tails, no_tails
-from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
@@ -149,11 +148,31 @@ def test_errors_of_a_rough_surrogate_are_calibrated() -> None:
         checked = rng.standard_normal((CHECKS, 4))
         differences = 0.5 * (checked**2).sum(axis=1) + wave(checked) - posterior.values(checked / 2.0)
         draws = rng.standard_normal((64, 10, 4)) / 2.0
-        found = log_evidence(posterior, draws, smoothed(-differences), no_tails(4), rng)
+        found = log_evidence(posterior, draws, differences, no_tails(4), rng)
         z[k] = (found.value - exact) / found.standard_error
     low, high = (float(stats.chi2.ppf(p, REPETITIONS)) / REPETITIONS for p in (FAILURE / 2, 1 - FAILURE / 2))
     assert low < (z**2).mean() < high
     assert abs(z.mean()) < z_bound() / np.sqrt(REPETITIONS)
+
+
+def test_few_uneven_weights_are_right_on_average() -> None:
+    """exp(-slope z) over N(0, 1) has the mean exp(slope^2 / 2), and so has its average over 25 draws."""
+    posterior, rng, slope = normal_surrogate(), stream(1, "uneven"), 0.8
+    draws = rng.standard_normal((64, 10, 4)) / 2.0
+    of_surrogate = float(log_normaliser(posterior, draws, stream(1, "bridge")).value)
+    ratios = np.empty(2 * REPETITIONS)
+    for k in range(len(ratios)):
+        differences = slope * rng.standard_normal(25)
+        found = log_evidence(posterior, draws, differences, no_tails(4), stream(1, "bridge"))
+        ratios[k] = np.exp(float(found.value) - of_surrogate - slope**2 / 2.0)
+    assert abs(ratios.mean() - 1.0) < z_bound() * ratios.std(ddof=1) / np.sqrt(len(ratios))
+
+
+def test_the_error_is_no_less_than_the_process_expects() -> None:
+    """Where 25 checked draws have even weights by chance."""
+    posterior, draws = normal_surrogate(), stream(1, "few").standard_normal((64, 50, 4)) / 2.0
+    found = log_evidence(posterior, draws, np.zeros(25), no_tails(4), stream(1, "bridge"), expected=0.25)
+    assert float(found.standard_error) == pytest.approx(0.1, rel=0.01)
 
 
 def test_the_normaliser_of_a_surrogate_is_its_integral_by_quadrature() -> None:
@@ -193,19 +212,19 @@ def test_a_surrogate_may_be_infinite_where_the_normal_density_is_not() -> None:
 def test_what_tails_may_lack_widens_the_error() -> None:
     draws = stream(1, "tails").standard_normal((64, 50, 4)) / 2.0
     tails = Tails(np.full((2, 4), 3.0), np.array([0.1, 0.2]))
-    found = log_evidence(normal_surrogate(), draws, smoothed(np.zeros(CHECKS)), tails, stream(1, "bridge"))
+    found = log_evidence(normal_surrogate(), draws, np.zeros(CHECKS), tails, stream(1, "bridge"))
     assert float(found.standard_error) == pytest.approx(0.3, abs=0.01)
 
 
 def test_without_checked_draws_there_is_a_value_and_no_error() -> None:
     posterior, draws = normal_surrogate(), stream(1, "none").standard_normal((64, 50, 4)) / 2.0
-    for weights in (smoothed(np.zeros(0)), smoothed(np.full(9, -np.inf))):
-        found = log_evidence(posterior, draws, weights, no_tails(4), stream(1, "bridge"))
+    for differences in (np.zeros(0), np.full(9, np.inf)):
+        found = log_evidence(posterior, draws, differences, no_tails(4), stream(1, "bridge"))
         assert found.value == log_normaliser(posterior, draws, stream(1, "bridge")).value
         assert np.isnan(found.standard_error)
 
 
 def test_draws_that_span_no_volume_leave_it_unknown() -> None:
     still = np.zeros((8, 5, 4))
-    found = log_evidence(normal_surrogate(), still, smoothed(np.zeros(CHECKS)), no_tails(4), stream(1, "still"))
+    found = log_evidence(normal_surrogate(), still, np.zeros(CHECKS), no_tails(4), stream(1, "still"))
     assert np.isnan([found.value, found.standard_error]).all()

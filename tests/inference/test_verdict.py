@@ -72,6 +72,7 @@ def outcome(**changes: Any) -> Outcome:
         failures={},
         known=100,
         beyond=0,
+        passed_over=0,
         noise=0.0,
         wall=None,
         emulated=None,

@@ -24,6 +24,7 @@ from rnshmc.inference.stages.correction import (
     largest_rhat,
     metropolis,
     without_density,
+    without_random_failures,
 )
 from rnshmc.inference.stages.descent import far_below
 from rnshmc.inference.stages.noise import measure_noise
@@ -32,7 +33,6 @@ from rnshmc.inference.stages.training import Trained, train
 from rnshmc.inference.surrogate.influence import Influence
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.tails import Tails
-from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array
 
@@ -153,18 +153,20 @@ def checked_surrogate(job: Job, found: Found, trained: Trained) -> Iterator[Foun
     found = replace(found, whitening=posterior.whitening, surrogate_draws=drawn)
     if job.archive.emulating:
         for refined in refine(job.archive, trained, drawn, job.rng, job.tuning, aim=job.aim):
+            kept = without_random_failures(refined.checked, drawn, job.tuning.correction)
             found = replace(
                 found,
                 trained=replace(trained, posterior=refined.posterior),
                 surrogate_draws=refined.draws,
-                checked=refined.checked,
+                checked=kept,
+                passed_over=len(refined.checked.values) - len(kept.values),
                 surrogate=refined.surrogate,
-                log_evidence=_evidence(job, trained.posterior, drawn, refined.checked, trained.tails),
-                exact=metropolis(refined.checked, job.rng, job.tuning.correction),
+                log_evidence=_evidence(job, trained.posterior, drawn, kept, trained.tails, refined.surrogate),
+                exact=metropolis(kept, job.rng, job.tuning.correction),
             )
             yield found
         assert found.surrogate_draws is not None
-        behind = without_density(job.archive, posterior, drawn, job.tuning.correction, found.early)
+        behind = _behind(job, found, posterior, drawn)
         found = replace(found, surrogate_rhat=_rhat(found.surrogate_draws, job.tuning), beyond=len(behind))
     else:
         archive, known, early = job.archive, trained.variance, found.early
@@ -225,15 +227,25 @@ def _corrected(
     chosen: tuple[Influence, Checked] | None = None,
 ) -> Found:
     posterior, process = trained.posterior, job.tuning.process
-    behind = without_density(job.archive, posterior, drawn, job.tuning.correction, found.early)
+    kept = without_random_failures(checked, drawn, job.tuning.correction)
+    found = replace(found, passed_over=len(checked.values) - len(kept.values))
+    if found.passed_over:
+        checked, chosen = kept, chosen and (chosen[0], chosen[1].where(np.flatnonzero(~chosen[1].failed)))
+    behind = _behind(job, found, posterior, drawn)
     tails = trained.tails.joined(_excess(behind, len(checked.values)))
     if job.archive.served(job.tuning.training.fewest) and np.isnan(job.archive.surrogate_error):
         surrogate = unchecked(job.archive, trained, drawn, job.rng, job.tuning, aim=job.aim)
     else:
         surrogate = corrected_by(posterior, drawn, checked, tails, job.rng, process, aim=job.aim, chosen=chosen)
-    evidence = _evidence(job, trained.posterior, drawn, checked, tails)
+    evidence = _evidence(job, trained.posterior, drawn, checked, tails, surrogate)
     exact = metropolis(checked, job.rng, job.tuning.correction)
-    return replace(found, surrogate=surrogate, log_evidence=evidence, exact=exact, beyond=len(behind))
+    return replace(found, checked=checked, surrogate=surrogate, log_evidence=evidence, exact=exact, beyond=len(behind))
+
+
+def _behind(job: Job, found: Found, posterior: SurrogatePosterior, drawn: Array) -> Array:
+    """Points where the surrogate expects draws and there is no density; failures at random are none of them."""
+    tuning, failed = job.tuning.correction, not found.passed_over
+    return without_density(job.archive, posterior, drawn, tuning, found.early, failed=failed)
 
 
 def _excess(behind: Array, checks: int) -> Tails:
@@ -241,10 +253,12 @@ def _excess(behind: Array, checks: int) -> Tails:
     return Tails(behind, np.full(len(behind), 1.0 / max(len(behind) * checks, 1)))
 
 
-def _evidence(job: Job, posterior: SurrogatePosterior, drawn: Array, checked: Checked, tails: Tails) -> Estimate:
+def _evidence(
+    job: Job, posterior: SurrogatePosterior, drawn: Array, checked: Checked, tails: Tails, surrogate: Corrected
+) -> Estimate:
     """By the surrogate that the checked draws are of."""
-    weights = smoothed(-checked.differences)
-    return log_evidence(posterior, drawn, weights, tails, job.rng.spawn(1)[0])
+    expected = surrogate.paths.expected_variance
+    return log_evidence(posterior, drawn, checked.differences, tails, job.rng.spawn(1)[0], expected=expected)
 
 
 def _refused(found: Found, surrogate: Corrected, tuning: Tuning) -> str | None:

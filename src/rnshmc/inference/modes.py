@@ -177,6 +177,7 @@ def combined(job: Job, found: Found, parts: tuple[Found, ...]) -> Found:
         found,
         parts=parts,
         beyond=sum(part.beyond for part in parts),
+        passed_over=sum(part.passed_over for part in parts),
         method="surrogate",
         reason="surrogates are close to the posterior around each mode",
         mixture=mixture,

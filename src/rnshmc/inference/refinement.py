@@ -8,7 +8,13 @@ import numpy as np
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.correcting import corrected_by, cross_fitted
-from rnshmc.inference.stages.correction import Checked, checked_at, draw_surrogate, scattered
+from rnshmc.inference.stages.correction import (
+    Checked,
+    checked_at,
+    draw_surrogate,
+    scattered,
+    without_random_failures,
+)
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.left_out import LeftOut
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
@@ -78,7 +84,8 @@ def refine(
         posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting)
         drawn = draw_surrogate(posterior, positions, rng, tuning.correction)
         positions = whitening.whiten(drawn[:, -1])
-        surrogate = cross_fitted(posterior, drawn, checked, trained.tails, rng, tuning.process, aim=aim)
+        kept = without_random_failures(checked, draws, tuning.correction)
+        surrogate = cross_fitted(posterior, drawn, kept, trained.tails, rng, tuning.process, aim=aim)
         variance = weight_variance(surrogate.differences)
         archive.surrogate_error = float(np.sqrt(variance))
         yield Refined(posterior, drawn, checked, surrogate)

@@ -220,6 +220,8 @@ class Correction:
     """Minimum number of weights for diagnosing a heavy tail, or what is behind an edge."""
     expected: float = 0.99
     """Share of the surrogate's draws that are lower than where draws are still expected. Not varied."""
+    chance: float = 0.01
+    """Level of the test of whether draws failed at random. Not varied."""
     sure: float = 1e-3
     """Variance of the importance weights, by draws and by the processes of outputs, below which a few checks tell."""
     settle: int = 20
@@ -227,8 +229,7 @@ class Correction:
     transitions: int = 200
     """Draws kept of each chain of the surrogate."""
     rhat_chains: int = 64
-    """Chains of the surrogate whose R-hat is computed: that of 8 chains of 200 independent draws exceeds 1.01 by chance
-    in some runs, and makes chains longer, or a verdict doubtful, for nothing."""
+    """Chains of the surrogate whose R-hat is computed: that of 8 chains of 200 draws exceeds 1.01 by chance."""
     rhat: float = 1.01
     """R-hat up to which they agree (Vehtari et al. 2021)."""
     doublings: int = 4

@@ -3,12 +3,11 @@
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import brentq
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.tails import Tails
-from rnshmc.inference.surrogate.weights import Weights
 from rnshmc.types import Array
 
 UNKNOWN = Estimate(np.array(np.nan), np.array(np.nan))
@@ -18,15 +17,23 @@ MARGIN = 40.0
 
 
 def log_evidence(
-    posterior: SurrogatePosterior, draws: Array, weights: Weights, tails: Tails, rng: np.random.Generator
+    posterior: SurrogatePosterior,
+    draws: Array,
+    differences: Array,
+    tails: Tails,
+    rng: np.random.Generator,
+    *,
+    expected: float = 0.0,
 ) -> Estimate:
     """log of the integral of exp(-U) over x, with its standard error.
 
         log Z_U = log Z_V + log E_V[exp(V - U)]
 
-    Z_V is the surrogate's (`log_normaliser`), and the mean is that of the smoothed weights of its checked draws. The
-    standard error is that of both, and includes what tails may lack (`Tails.shift`). The process of U - V is not used:
-    paths that are far off somewhere decide the expected normaliser, so that it says less than the weights.
+    Z_V is the surrogate's (`log_normaliser`), and the mean is that of the weights of its checked draws. They are not
+    smoothed, for that lowers the mean of a few dozen: the largest becomes a quantile of a tail that ends at it. The
+    standard error is that of both, and includes what tails may lack (`Tails.shift`). The variance of the weights is no
+    less than the process of U - V expects: few draws seldom show it. The process says nothing of the mean, since paths
+    that are far off somewhere decide it.
 
     Without two checked draws of positive density, the value is log Z_V, and the standard error NaN. Both are NaN where
     the surrogate's draws span no volume.
@@ -37,22 +44,26 @@ def log_evidence(
         The surrogate.
     draws
         Its draws in x, (chains, n, d).
-    weights
-        Of draws of it with exact values.
+    differences
+        U - V at draws of it with exact values, (m,); inf where the density is zero.
     tails
         What it may lack in its tails.
     rng
         Draws from the normal densities that the surrogate is compared with.
+    expected
+        Variance of the weights over their squared mean, by the process (`Paths.expected_variance`).
     """
     try:
         of_surrogate = log_normaliser(posterior, draws, rng)
     except np.linalg.LinAlgError:
         return UNKNOWN
-    if np.count_nonzero(weights.weights) < 2:
+    if np.count_nonzero(np.isfinite(differences)) < 2:
         return Estimate(of_surrogate.value, np.array(np.nan))
+    log_mean = logsumexp(-differences) - np.log(len(differences))
+    of_weights = max(np.exp(-differences - log_mean).var(ddof=1), expected) / len(differences)
     lacking = float(tails.shift(np.ones(len(tails.points))))
-    variance = of_surrogate.standard_error**2 + weights.weights.var(ddof=1) / len(weights.weights) + lacking**2
-    return Estimate(of_surrogate.value + weights.log_mean, np.sqrt(variance))
+    variance = of_surrogate.standard_error**2 + of_weights + lacking**2
+    return Estimate(of_surrogate.value + log_mean, np.sqrt(variance))
 
 
 def log_normaliser(posterior: SurrogatePosterior, draws: Array, rng: np.random.Generator) -> Estimate:

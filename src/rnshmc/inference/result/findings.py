@@ -55,8 +55,9 @@ class Found:
         Its draws in x, (chains, n, d).
     surrogate_rhat
         Largest R-hat of these chains in the coordinates of x behind the bend; NaN where nobody asked for it.
-    checked, beyond
-        Draws among them with exact values, and the number of points without density where draws are expected.
+    checked, beyond, passed_over
+        Draws among them with exact values; numbers of points without density where draws are expected, and of draws
+        that failed at random.
     surrogate, mixture
         Ingredients of corrected expectations; of several modes, the latter.
     log_evidence
@@ -69,10 +70,8 @@ class Found:
         Exact draws, their potentials and acceptance, by block, where the surrogate was not good enough.
     method, reason
         What makes the draws, and why.
-    refused
-        Whether the latest surrogate is not good enough.
-    wall
-        A bound that was found, and ends the run so that the coordinates can take it up.
+    refused, wall
+        Whether the latest surrogate is not good enough; a bound that ends the run so that the coordinates have it.
     doubts
         Sentences on what was doubtful on the way.
     """
@@ -96,6 +95,7 @@ class Found:
     mixture: Mixture | None = None
     log_evidence: Estimate = UNKNOWN
     beyond: int = 0
+    passed_over: int = 0
     exact: Exact | None = None
     rows: tuple[Array, bool] | None = None
     blocks: tuple[tuple[Array, Array, float], ...] = ()
@@ -123,7 +123,7 @@ class Found:
     def forgetting_the_surrogate(self) -> "Found":
         """Before another one is trained: what was checked is of the last one."""
         empty = replace(self, surrogate_draws=None, surrogate_rhat=np.nan, checked=None, surrogate=None, exact=None)
-        return replace(empty, log_evidence=UNKNOWN, refused=False, beyond=0)
+        return replace(empty, log_evidence=UNKNOWN, refused=False, beyond=0, passed_over=0)
 
     def straightened(self, bend: Bend) -> "Found":
         """In coordinates without the bend, behind which everything was found; curvatures there are not known."""
@@ -210,6 +210,7 @@ def outcome_of(
         failures=dict(reasons),
         known=known,
         beyond=found.beyond,
+        passed_over=found.passed_over,
         noise=archive.noise,
         wall=found.wall,
         emulated=_emulated(found),

@@ -83,6 +83,8 @@ class Outcome:
         ones.
     beyond
         Number of points without density where the surrogate in use expects draws.
+    passed_over
+        Number of draws that failed at random, and are therefore not in ``checked``.
     noise
         Standard deviation of the noise of the potential; 0 where none was seen.
     wall
@@ -129,6 +131,7 @@ class Outcome:
     failures: dict[str, int]
     known: int
     beyond: int
+    passed_over: int
     noise: float
     wall: Wall | None
     emulated: EmulatedPotential | None

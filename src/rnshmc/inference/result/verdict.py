@@ -211,10 +211,12 @@ def _failures(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     count = sum(outcome.failures.values())
     reason, times = max(outcome.failures.items(), key=lambda item: item[1])
     share = count / max(outcome.known, 1)
-    yield Finding(
-        "doubtful" if share > limits.failing else "good",
-        f"{count} evaluations failed and count as density 0; most often ({times}): {reason}",
-    )
+    if outcome.passed_over:
+        effect = f", as if at random: corrections leave out the {outcome.passed_over} draws among them"
+    else:
+        effect = " and count as density 0"
+    text = f"{count} evaluations failed{effect}; most often ({times}): {reason}"
+    yield Finding("doubtful" if share > limits.failing else "good", text)
 
 
 def _edges(outcome: Outcome, limits: Judging) -> Iterator[Finding]:

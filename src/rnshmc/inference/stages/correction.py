@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import chi2
 
 from rnshmc.diagnostics.summary import MIN_DRAWS, rhats
 from rnshmc.inference.bend import Bend
@@ -156,21 +157,48 @@ def check(
 
 
 def without_density(
-    archive: Archive, posterior: SurrogatePosterior, draws: Array, tuning: Correction, early: int
+    archive: Archive,
+    posterior: SurrogatePosterior,
+    draws: Array,
+    tuning: Correction,
+    early: int,
+    *,
+    failed: bool = True,
 ) -> Array:
     """Points evaluated so far, (n, d), where draws of the surrogate are expected and there is no density.
 
     The first few, ``early``, are those of searches for a mode, which go far along single axes.
 
     Draws are expected where the surrogate's potential is not above that of nearly all of its draws, (chains, n, d).
-    Where the evaluation failed there is no density. Behind an edge across several coordinates, say, the surrogate goes
-    on as before, and a few draws may all be on this side of it.
+    Where the evaluation failed there is no density, unless ``failed`` is false. Behind an edge across several
+    coordinates, say, the surrogate goes on as before, and a few draws may all be on this side of it.
     """
-    points = archive.zeros(failed=True)[early:]
+    points = archive.zeros(failed=True)[early:] if failed else archive.zeros()
     if not len(points):
         return points
     highest = np.quantile(posterior.values(draws[:, -1]), tuning.expected)
     return np.asarray(points[posterior.values(points) <= highest])
+
+
+def without_random_failures(checked: Checked, draws: Array, tuning: Correction) -> Checked:
+    """The checked draws at which evaluations did not fail, if they failed at random; otherwise all.
+
+    They failed at random if the draws that failed have the mean position, and the mean squared distance from the
+    centre, of all draws (chains, n, d), by Hotelling's test. What is left are draws of the surrogate, too. Otherwise
+    they failed in a region, which has no density.
+    """
+    count = np.count_nonzero(checked.failed)
+    if count in (0, len(checked.values)):
+        return checked
+    rows = draws.reshape(-1, draws.shape[-1])
+    centre, scale = rows.mean(axis=0), np.maximum(rows.std(axis=0), np.finfo(float).tiny)
+    every, failed = (
+        np.column_stack((z, (z**2).sum(axis=1)))
+        for z in ((x - centre) / scale for x in (rows, checked.points[checked.failed]))
+    )
+    apart = failed.mean(axis=0) - every.mean(axis=0)
+    statistic = count * apart @ np.linalg.pinv(np.cov(every.T), hermitian=True) @ apart
+    return checked if chi2.sf(statistic, len(apart)) < tuning.chance else checked.where(np.flatnonzero(~checked.failed))
 
 
 def checked_at(archive: Archive, posterior: SurrogatePosterior, points: Array) -> Checked:

@@ -60,6 +60,11 @@ class Paths:
         return middle - self.weights @ values, ((high - low) / WIDTH) ** 2, np.median(excess, axis=0)
 
     @property
+    def expected_variance(self) -> float:
+        """Variance of the importance weights of the surrogate's draws over their squared mean: the paths' median."""
+        return float(self.shift(np.ones(len(self.weights)))[2])
+
+    @property
     def open_share(self) -> float:
         """Mean total variation distance between the paths and the surrogate."""
         return float(0.5 * np.abs(self.by_path - self.weights).sum(axis=1).mean())
