@@ -14,6 +14,7 @@ from scipy.special import gammaln
 
 import rnshmc
 from rnshmc.inference.exact.archive import Training
+from rnshmc.inference.result import evidence
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import log_evidence, log_normaliser
 from rnshmc.inference.stages.correction import draw_surrogate
@@ -155,16 +156,15 @@ def test_errors_of_a_rough_surrogate_are_calibrated() -> None:
     assert abs(z.mean()) < z_bound() / np.sqrt(REPETITIONS)
 
 
-def test_few_uneven_weights_are_right_on_average() -> None:
+def test_few_uneven_weights_are_right_on_average(monkeypatch: pytest.MonkeyPatch) -> None:
     """exp(-slope z) over N(0, 1) has the mean exp(slope^2 / 2), and so has its average over 25 draws."""
-    posterior, rng, slope = normal_surrogate(), stream(1, "uneven"), 0.8
-    draws = rng.standard_normal((64, 10, 4)) / 2.0
-    of_surrogate = float(log_normaliser(posterior, draws, stream(1, "bridge")).value)
-    ratios = np.empty(2 * REPETITIONS)
+    rng, slope = stream(1, "uneven"), 0.8
+    monkeypatch.setattr(evidence, "log_normaliser", lambda *_: Estimate(np.array(0.0), np.array(0.0)))
+    ratios = np.empty(10 * REPETITIONS)
     for k in range(len(ratios)):
         differences = slope * rng.standard_normal(25)
-        found = log_evidence(posterior, draws, differences, no_tails(4), stream(1, "bridge"))
-        ratios[k] = np.exp(float(found.value) - of_surrogate - slope**2 / 2.0)
+        found = log_evidence(normal_surrogate(), np.zeros((4, 5, 4)), differences, no_tails(4), rng)
+        ratios[k] = np.exp(float(found.value) - slope**2 / 2.0)
     assert abs(ratios.mean() - 1.0) < z_bound() * ratios.std(ddof=1) / np.sqrt(len(ratios))
 
 

@@ -173,7 +173,10 @@ def without_density(
     Where the evaluation failed there is no density, unless ``failed`` is false. Behind an edge across several
     coordinates, say, the surrogate goes on as before, and a few draws may all be on this side of it.
     """
-    points = archive.zeros(failed=True)[early:] if failed else archive.zeros()
+    points = archive.zeros(failed=True)[early:]
+    if not failed:
+        zeros = {point.tobytes() for point in archive.zeros()}
+        points = points[np.array([point.tobytes() in zeros for point in points], dtype=bool)]
     if not len(points):
         return points
     highest = np.quantile(posterior.values(draws[:, -1]), tuning.expected)
@@ -181,11 +184,10 @@ def without_density(
 
 
 def without_random_failures(checked: Checked, draws: Array, tuning: Correction) -> Checked:
-    """The checked draws at which evaluations did not fail, if they failed at random; otherwise all.
+    """The checked draws whose evaluations did not fail, if others failed at random; otherwise all.
 
-    They failed at random if the draws that failed have the mean position, and the mean squared distance from the
-    centre, of all draws (chains, n, d), by Hotelling's test. What is left are draws of the surrogate, too. Otherwise
-    they failed in a region, which has no density.
+    At random: the draws that failed have the mean position and mean squared distance from the centre of all draws
+    (chains, n, d), by Hotelling's test. The others are draws of the surrogate then. A region where they fail has none.
     """
     count = np.count_nonzero(checked.failed)
     if count in (0, len(checked.values)):
