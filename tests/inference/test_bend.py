@@ -116,5 +116,14 @@ def test_the_verdict_tells_a_bend_in_the_names_of_the_user() -> None:
     shifts[2, 3] = 7.0
     names = coordinate_names(["tau", "b1", "b2", "a"], make_transform(["positive", None, None, None], list("tbba")))
     sentences = list(told(Bend((Layer(0, 0.0, 3.0, shifts, scales, np.ones(4)),)), names))
-    assert sentences[0].startswith("b1 and b2 scale with exp(0.5 t), t = the log of tau:")
-    assert sentences[1:] == ["a curve along the log of tau."]
+    assert sentences == ["b1 and b2 scale with exp(0.5 t), t = the log of tau.", "a curve along the log of tau."]
+
+
+@pytest.mark.parametrize(("second", "sentences"), [(2.0, []), (1.0, ["b1 and b2 scale with exp(-0.5 t), t = tau."])])
+def test_scales_by_two_layers_with_one_driver_are_told_as_one(second: float, sentences: list[str]) -> None:
+    """Of effects that are not centred: a first layer with exp(-t), and one with exp(t) or exp(t / 2) after it."""
+    scales = np.zeros((2, 3))
+    scales[0, 1:] = 1.0
+    pairs = ((-1.0, 1.0), (second, 2.0))
+    layers = [Layer(0, 0.0, width, np.zeros((3, 3)), slope * scales, np.ones(3)) for slope, width in pairs]
+    assert list(told(Bend(tuple(layers)), ["tau", "b1", "b2"])) == sentences

@@ -31,21 +31,22 @@ def told(bend: Bend, names: Sequence[str]) -> Iterator[str]:
     names
         Of the coordinates.
     """
-    for layer in bend.layers:
-        driver = names[layer.driver]
-        scaled, slope = _scaled(layer)
+    for driver in dict.fromkeys(layer.driver for layer in bend.layers):
+        layers = [layer for layer in bend.layers if layer.driver == driver]
+        scaled, slope = _scaled(layers)
         if len(scaled):
-            scaling = f"{_listed([names[j] for j in scaled])} scale with exp({slope:.2g} t), t = {driver}"
-            yield f"{scaling}: a parametrisation in which they do not, such as a non-centred one, would be easier."
-        if len(curved := _curved(layer)):
-            yield f"{_listed([names[j] for j in curved])} curve along {driver}."
+            yield f"{_listed([names[j] for j in scaled])} scale with exp({slope:.2g} t), t = {names[driver]}."
+        for layer in layers:
+            if len(curved := _curved(layer)):
+                yield f"{_listed([names[j] for j in curved])} curve along {names[driver]}."
 
 
-def _scaled(layer: Layer) -> tuple[list[int], float]:
-    """Coordinates that the driver scales, and the median slope of their log scales."""
-    slopes = layer.scales[0]
-    chosen = [j for j in range(len(slopes)) if np.abs(layer.scales[:, j]).max() > SCALING]
-    return chosen, float(np.median(slopes[chosen])) / layer.width if chosen else 0.0
+def _scaled(layers: Sequence[Layer]) -> tuple[list[int], float]:
+    """Coordinates that layers with one driver scale together, and the median slope of their log scales."""
+    width = layers[-1].width
+    slopes, turns = (sum(layer.scales[k] * width / layer.width for layer in layers) for k in range(2))
+    chosen = np.flatnonzero(np.maximum(np.abs(slopes), np.abs(turns)) > SCALING).tolist()
+    return chosen, float(np.median(np.asarray(slopes)[chosen])) / width if chosen else 0.0
 
 
 def _curved(layer: Layer) -> list[int]:
