@@ -11,6 +11,7 @@ import numpy.typing as npt
 from rnshmc.errors import ParameterError
 from rnshmc.inference.algorithm import run
 from rnshmc.inference.errstate import own_errstate
+from rnshmc.inference.exact.chosen import chosen
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluable
 from rnshmc.inference.exact.evaluations import Evaluations
@@ -33,6 +34,8 @@ from rnshmc.inference.exact.together import Together
 from rnshmc.inference.progress import Listener, listening
 from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.result import Result
+from rnshmc.inference.stages.decision import most_known
+from rnshmc.inference.stages.other_end import with_other_ends
 from rnshmc.inference.stages.scale import inside, make_coordinates, prior_scale
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
 from rnshmc.inference.stages.starts import (
@@ -204,6 +207,9 @@ def sample(
         known = read_known(evaluations, chosen_names)
     else:
         known = read_runs(evaluations, chosen_names, posed, starts[0])
+    sloped = gradient is not False and any(one.gradient is not None for one in known)
+    most = most_known(dim, "outputs" if posed else "gradients" if sloped else "values", DEFAULT)
+    known = chosen(known, transform, posed, most=most, height=DEFAULT.fitting.plausible_height(dim))
     if vectorize:
         workers: Workers = _together(target, posterior.evaluable, pool, time_limit)
     else:
@@ -259,6 +265,7 @@ def sample(
                 starts = transform.parameters(min(potential.known, key=lambda one: one.value).point)[None]
             expected = inside(expected, transform)
             coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
+        outcome = with_other_ends(outcome, potential, chosen_names, DEFAULT.judging)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
 
 

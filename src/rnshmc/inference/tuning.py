@@ -50,8 +50,7 @@ class Fitting:
     ceiling: float = 8.0
     """Height, in units of `plausible` + d, above which potentials are compressed. Benchmark: 2 bends Bank's."""
     rough: float = 0.1
-    """Standard deviation of errors of potentials, relative to how far they are above `level`, and of long gradients.
-
+    """Standard deviation of errors of potentials, relative to how far they are above `level`, and of long gradients:
     docs/development/inference-tried.md, "Hierarchies that are not centred"."""
     unexplained: float = 3.0
     """Those errors at most, relative to the same share of what a standard normal density does not explain."""
@@ -141,6 +140,8 @@ class Training:
     """Training points without gradients, each one equation where the others are d + 1."""
     most_runs: int = 1000
     """Runs of a forward model whose outputs are learnt. Not varied."""
+    known: float = 0.8
+    """Share of the training points that may be known ones: others have to check the surrogate. Not varied."""
     hopeless: float = 6.0
     """A surrogate that is far off after this many times d + 20 points is given up. Benchmark, GARCH: 8 of 20 to 2."""
     stale: float = 1.3
@@ -187,8 +188,7 @@ class Training:
     looks: int = 4
     """Looks further out, each of which but the last may lead to more training."""
     lenient: float = 4.0
-    """Part of a moment that may be missing after as many points where it is open as before, relative to that at first.
-    """
+    """Part of a moment that may be missing after as many points where it is open as before, relative to the first."""
     recent: int = 3
     """Batches whose surprises decide how far the process is believed."""
     believed: float = 4.0

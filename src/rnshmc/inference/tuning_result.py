@@ -87,6 +87,12 @@ class Judging:
     """Checked draws from which on those without density tell what is behind an edge: as `Correction.telling`."""
     failing: float = 0.1
     """Share of failed evaluations from which on a region may be missing."""
+    near_bound: float = 0.1
+    """Distance from a bound, in standard deviations, within which draws are at it. Not varied, nor are the next two."""
+    piled_up: float = 0.01
+    """Share of draws at a bound from which on they pile up there."""
+    as_high: float = 2.0
+    """Height of the potential at the other bound, above that at this one, up to which mass was missed there."""
     noisy: float = 0.05
     """Standard deviation of noise that is told, in units of log density: half of `Noise.noisy`."""
     level: float = 0.01

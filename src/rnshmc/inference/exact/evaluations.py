@@ -17,7 +17,7 @@ from rnshmc.inference.exact.failing import FailureWatch, lost, mended
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.pools import Workers
 from rnshmc.inference.exact.posed import Posed
-from rnshmc.inference.exact.resuming import confirm
+from rnshmc.inference.exact.resuming import NEW_POINTS, confirm, hint_at_reuse
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
@@ -34,16 +34,15 @@ class Evaluations:
     transform
         From unconstrained coordinates to the user's.
     use_gradients
-        Whether gradients are used, if the target has any.
+        Whether gradients are used.
     ledger
-        File of evaluations, None for none. Stored evaluations are replayed but not exposed as `known`, so a resumed run
-        follows the same path.
+        File of evaluations, None for none: replayed but not exposed as `known`, so a resumed run follows the same path.
     known
         Evaluations to learn from, in the user's coordinates.
     budget
         Units that may be spent, None for any number.
     posed
-        How the potential is read off runs of a forward model; None where the target is the density itself.
+        How the potential is read off runs of a forward model, None for a density.
     slope_price
         Units that a gradient costs.
 
@@ -233,6 +232,9 @@ class Evaluations:
         del self._tasks[self._key(task.x)]
         if self._ledger is not None:
             self._ledger.append(found)
+            if self.spent.points == NEW_POINTS:
+                asked = {one.point.tobytes() for one in (*self._given, *self._yielded.values())}
+                hint_at_reuse(self._ledger.path, [one.point.tobytes() in asked for one in self._stored])
         self._learn(found)
         self._watch.note(found, task.x)
 
@@ -287,7 +289,7 @@ class Evaluations:
         return found if self.posed is None else self.posed.read(found, x)
 
     def _key(self, x: Array) -> bytes:
-        """What an evaluation at x depends on: of a forward model, its own parameters alone."""
+        # An evaluation of a forward model depends on its own parameters alone.
         return (x if self.posed is None else self.posed.key(x)).tobytes()
 
     def _found(self, point: Array, x: Array, gradient: bool) -> Evaluation | None:

@@ -1,5 +1,6 @@
 """Whether the evaluations in a file are of this target: a stored point is evaluated anew and compared."""
 
+import logging
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,6 +12,8 @@ from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.inference.exact.failing import TRIES, lost
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.types import Array
+
+_log = logging.getLogger(__name__)
 
 VALUE_RTOL = 1e-6
 """Relative difference of two log densities of one target: single precision and iterative solvers stay below it."""
@@ -24,6 +27,8 @@ MOST_COMPARED = 50
 """Stored runs, evenly spaced, whose spread sets the scale of each output."""
 ROUNDING = 1e-10
 """Error of a derivative that should be zero, relative to the largest derivative at the point."""
+NEW_POINTS = 8
+"""New evaluations after which a run that has hardly used its file is warned."""
 
 
 def confirm(
@@ -63,6 +68,22 @@ def confirm(
         if not anew.failed or before is chosen[-1]:
             raise StoreError(_refusal(ledger.path, before.point, ledger.names, found))
     return False
+
+
+def hint_at_reuse(path: Path, replayed: Sequence[bool]) -> None:
+    """Warn where a run that evaluates new points has asked for less than half of those in the file.
+
+    A run that resumes asks for all of them before it evaluates more than the one that confirms the file.
+    """
+    if 2 * sum(replayed) < len(replayed):
+        _log.warning(
+            "filepath: %s holds %d evaluations, of which this run asked for %d: with other data, x0, seed or settings "
+            "a run takes another path. To learn from all of them, pass evaluations=%r",
+            path,
+            len(replayed),
+            sum(replayed),
+            str(path),
+        )
 
 
 def candidates(stored: Sequence[Evaluation], *, gradient: bool) -> list[Evaluation]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from rnshmc.inference.tuning import Training
+from rnshmc.inference.tuning import Training, Tuning
 
 Learnt = Literal["gradients", "values", "outputs"]
 
@@ -116,8 +116,18 @@ def is_full(tally: Tally, tuning: Training) -> bool:
 
 def is_many(tally: Tally, tuning: Training) -> bool:
     """Whether there are as many training points as there may be."""
-    most = {"gradients": tuning.most_points, "values": tuning.most_values, "outputs": tuning.most_runs}[tally.learnt]
-    return max(tally.used - tally.probed, tally.tried) >= most
+    return max(tally.used - tally.probed, tally.tried) >= _most_points(tally.learnt, tuning)
+
+
+def most_known(dim: int, learnt: Learnt, tuning: Tuning) -> int:
+    """Number of known points that are learnt from: all that a surrogate takes, less those of a few batches."""
+    rows = tuning.fitting.rows_of(dim) if learnt == "gradients" else 1
+    most = min(_most_points(learnt, tuning.training), tuning.fitting.most_rows // rows)
+    return int(tuning.training.known * most)
+
+
+def _most_points(learnt: Learnt, tuning: Training) -> int:
+    return {"gradients": tuning.most_points, "values": tuning.most_values, "outputs": tuning.most_runs}[learnt]
 
 
 def is_hopeless(tally: Tally, tuning: Training) -> bool:
