@@ -39,12 +39,10 @@ class Evaluations:
         File of evaluations, None for none: replayed but not exposed as `known`, so a resumed run follows the same path.
     known
         Evaluations to learn from, in the user's coordinates.
-    budget
-        Units that may be spent, None for any number.
+    budget, slope_price
+        Units that may be spent, None for any number, and those that a gradient costs.
     posed
         How the potential is read off runs of a forward model, None for a density.
-    slope_price
-        Units that a gradient costs.
 
     Attributes
     ----------
