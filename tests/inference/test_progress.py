@@ -13,11 +13,11 @@ from tqdm import tqdm
 import rnshmc
 from rnshmc.inference.exact.archive import Progress
 from rnshmc.inference.exact.evaluation import Spent
-from rnshmc.inference.progress import listening, logged, show
+from rnshmc.inference.progress import LINE_EVERY_S, listening, logged, show, written
 
 STAGES = (
     Progress("mode", Spent(3, 3, 1, 3), float("nan"), None),
-    Progress("training", Spent(10, 10, 1, 10), 0.21, 12),
+    Progress("training", Spent(10, 10, 1, 10), 0.21, 32),
 )
 
 
@@ -38,8 +38,32 @@ def test_the_log_has_each_stage_and_a_line_in_ten_seconds(caplog: pytest.LogCapt
         for progress in (mode, training, training, training, training, mode):
             tell(progress)
     first = "mode: 3 points, 1 failed, 6 units: 3 values, 3 gradients"
-    second = "training: 10 points, 1 failed, 20 units: 10 values, 10 gradients, sd(U - V) = 0.21"
+    second = "training: 10 points, 1 failed, 20 units: 10 values, 10 gradients, sd(U - V) = 0.21; about 32 in all"
     assert caplog.messages == [first, second, second, first]
+
+
+def test_without_a_terminal_a_line_is_written_every_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    times = iter([0.0, 9.9, 10.0, 19.9, 20.0])
+    tell = written(lambda: next(times))
+    mode, training = STAGES
+    for progress in (mode, mode, training, training):
+        tell(progress)
+    assert capsys.readouterr().err.splitlines() == [
+        "rnshmc: mode: 3 points, 1 failed, 6 units: 3 values, 3 gradients",
+        "rnshmc: training: 10 points, 1 failed, 20 units: 10 values, 10 gradients, sd(U - V) = 0.21; about 32 in all",
+    ]
+
+
+@pytest.mark.parametrize("bar", [True, False])
+def test_a_slow_run_shows_that_it_runs_where_no_log_does(
+    bar: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert LINE_EVERY_S == 10.0
+    monkeypatch.setattr("rnshmc.inference.progress.LINE_EVERY_S", 0.0)
+    rnshmc.sample(lambda x: -0.5 * float(x @ x), np.ones(2), draws=20, progress_bar=bar)
+    lines = capsys.readouterr().err.splitlines()
+    # The first value is at the start, before the first batch of differences is complete.
+    assert lines[:1] == (["rnshmc: mode: 1 points, 1 units: 1 values, 0 gradients"] if bar else [])
 
 
 def test_where_there_is_no_terminal_a_run_logs_its_stages(caplog: pytest.LogCaptureFixture) -> None:

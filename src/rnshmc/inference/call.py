@@ -148,8 +148,9 @@ def sample(
     callback
         Called with a `rnshmc.inference.exact.archive.Progress` now and then.
     progress_bar
-        Whether there is a bar where standard error is a terminal, or in a notebook. Without a bar, the logger
-        ``rnshmc`` gets a line of level INFO at each stage, and every ten seconds.
+        Whether there is a bar where standard error is a terminal, or in a notebook, and elsewhere a line on standard
+        error every ten seconds. Where there is neither, or lines of level INFO of the logger ``rnshmc`` are shown, it
+        gets one at each stage and every ten seconds.
 
     Returns
     -------

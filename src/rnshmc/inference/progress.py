@@ -1,4 +1,4 @@
-"""What a run says while it runs: a bar where there is a terminal or a notebook, log lines elsewhere."""
+"""What a run says while it runs: a bar where there is a terminal or a notebook, lines elsewhere."""
 
 import logging
 import math
@@ -13,8 +13,8 @@ from tqdm.auto import tqdm
 from rnshmc.inference.exact.archive import Progress
 
 Listener = Callable[[Progress], Any]
-LOG_EVERY_S = 10.0
-"""Seconds between two log lines of the same stage."""
+LINE_EVERY_S = 10.0
+"""Seconds between two lines of the same stage."""
 
 _log = logging.getLogger(__name__)
 
@@ -28,27 +28,43 @@ def listening(callback: Listener | None, *, bar: bool) -> Iterator[Callable[[Pro
     callback
         The user's, None for none.
     bar
-        Whether there is a bar where standard error is a terminal, or in a notebook; otherwise there are log lines of
-        level INFO.
+        Whether there is a bar where standard error is a terminal, or in a notebook, and elsewhere lines on standard
+        error. Lines of the log, of level INFO, take their place where they are shown, and without a bar.
     """
-    if not (bar and (sys.stderr.isatty() or _in_notebook())):
+    if not bar or (_is_shown(_log) and not _has_bar()):
         yield _both(logged(), callback)
         return
-    with tqdm(unit=" units", dynamic_ncols=True) as shown:
+    if not _has_bar():
+        yield _both(written(), callback)
+        return
+    with tqdm(unit=" units", dynamic_ncols=True, miniters=1) as shown:
         yield _both(lambda progress: show(shown, progress), callback)
 
 
 def logged(clock: Callable[[], float] = time.monotonic) -> Callable[[Progress], None]:
-    """A function that logs progress: each change of stage, and otherwise one line in `LOG_EVERY_S` seconds."""
-    stage, told = "", -math.inf
+    """A function that logs progress: each change of stage, and otherwise one line in `LINE_EVERY_S` seconds."""
+    stage, last = "", -math.inf
 
     def tell(progress: Progress) -> None:
-        nonlocal stage, told
+        nonlocal stage, last
         now = clock()
-        if progress.stage != stage or now - told >= LOG_EVERY_S:
-            stage, told = progress.stage, now
-            error = progress.surrogate_error
-            _log.info("%s: %s%s", stage, progress.spent, "" if math.isnan(error) else f", sd(U - V) = {error:.2g}")
+        if progress.stage != stage or now - last >= LINE_EVERY_S:
+            stage, last = progress.stage, now
+            _log.info("%s", _line(progress))
+
+    return tell
+
+
+def written(clock: Callable[[], float] = time.monotonic) -> Callable[[Progress], None]:
+    """A function that writes progress to standard error, one line in `LINE_EVERY_S` seconds; none of a shorter run."""
+    last = clock()
+
+    def tell(progress: Progress) -> None:
+        nonlocal last
+        now = clock()
+        if now - last >= LINE_EVERY_S:
+            last = now
+            print(f"rnshmc: {_line(progress)}", file=sys.stderr, flush=True)
 
     return tell
 
@@ -56,7 +72,7 @@ def logged(clock: Callable[[], float] = time.monotonic) -> Callable[[Progress], 
 def show(bar: Any, progress: Progress) -> None:
     """Update a bar of tqdm."""
     done = progress.spent.units
-    bar.total = None if progress.expected_units is None else done + progress.expected_units
+    bar.total = progress.expected_units
     bar.set_description(progress.stage, refresh=False)
     notes = {"points": str(progress.spent.points)}
     if not math.isnan(progress.surrogate_error):
@@ -65,7 +81,23 @@ def show(bar: Any, progress: Progress) -> None:
         notes["failed"] = str(progress.spent.failed)
     bar.set_postfix(notes, refresh=False)
     bar.update(done - bar.n)
-    bar.refresh()
+
+
+def _line(progress: Progress) -> str:
+    error, expected, done = progress.surrogate_error, progress.expected_units, progress.spent.units
+    known = "" if math.isnan(error) else f", sd(U - V) = {error:.2g}"
+    return f"{progress.stage}: {progress.spent}{known}" + (
+        f"; about {expected} in all" if (expected or 0) > done else ""
+    )
+
+
+def _is_shown(log: logging.Logger) -> bool:
+    """Whether lines of level INFO are shown anywhere."""
+    return log.isEnabledFor(logging.INFO) and log.hasHandlers()
+
+
+def _has_bar() -> bool:
+    return sys.stderr.isatty() or _in_notebook()
 
 
 def _in_notebook() -> bool:

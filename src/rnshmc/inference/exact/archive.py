@@ -75,7 +75,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a run: stage, evaluations so far, and sd(U - V), NaN until a surrogate was checked."""
+    """Stage of a run, evaluations so far, sd(U - V), NaN until known, and the units expected after the stage."""
 
     stage: str
     spent: Spent
@@ -91,7 +91,7 @@ class Archive:
     evaluations
         The exact potential.
     progress
-        Called after each batch.
+        Called after each evaluation.
 
     Attributes
     ----------
@@ -218,18 +218,19 @@ class Archive:
         BudgetSpent
             If the budget does not suffice for all; completed evaluations are kept.
         """
-        start = self._evaluations.spent
+        start = self.spent
         arrived: dict[bytes, Evaluation] = {}
         try:
             for arriving in self._evaluations.evaluate(points, gradient=gradient and self.has_gradient):
                 found = usable(arriving)
                 arrived[found.point.tobytes()] = found
+                self._progress(Progress(stage, self.spent, self.surrogate_error, self.expected_units))
         finally:
             # In the order of the points, not of arrival: surrogates are the same with any workers.
             for point in points:
                 if (key := np.ascontiguousarray(point).tobytes()) in arrived:
                     self._keep(arrived[key])
-            self._account(stage, start)
+            self.by_stage[stage] = self.by_stage.get(stage, Spent()) + (self.spent - start)
         return self._shifted([arrived[np.ascontiguousarray(point).tobytes()] for point in points], 1.0)
 
     def change(self, first: Evaluation, other: Evaluation) -> float:
@@ -283,11 +284,6 @@ class Archive:
         known = self._by_point.get(found.point.tobytes())
         if known is None or known.gradient is None:
             self._by_point[found.point.tobytes()] = found
-
-    def _account(self, stage: str, start: Spent) -> None:
-        now = self._evaluations.spent
-        self.by_stage[stage] = self.by_stage.get(stage, Spent()) + (now - start)
-        self._progress(Progress(stage, now, self.surrogate_error, self.expected_units))
 
 
 def _arrays(found: list[Evaluation], dim: int) -> Training:
