@@ -119,12 +119,12 @@ def test_a_model_may_be_a_log_density_and_have_no_gradient(url: str) -> None:
 @pytest.mark.parametrize(
     ("first", "failure"),
     [
-        (1, 'ModelError: the model server sent a reply that is not JSON: b\'{"output": [[-inf'),
+        (1, 'ModelError: the model server sent a reply that is not JSON: {"output": [[-inf'),
         (2, "the model's output 0 is nan"),
         (3, "ModelError: the model server answered 500: 500 Internal Server Error"),
         (4, "ModelError: InvalidOutput: no convergence"),
         (5, "ModelError: the model server did not answer within request_limit = 0.3 s"),
-        (6, "ModelError: the model server sent a malformed reply: {'output': []}"),
+        (6, "ModelError: the model server sent a malformed reply, expected 3 numbers: {'output': []}"),
     ],
 )
 def test_a_bad_answer_is_a_failed_point(url: str, first: float, failure: str) -> None:

@@ -86,9 +86,8 @@ def show(bar: Any, progress: Progress) -> None:
 def _line(progress: Progress) -> str:
     error, expected, done = progress.surrogate_error, progress.expected_units, progress.spent.units
     known = "" if math.isnan(error) else f", sd(U - V) = {error:.2g}"
-    return f"{progress.stage}: {progress.spent}{known}" + (
-        f"; about {expected} in all" if (expected or 0) > done else ""
-    )
+    forecast = "" if expected is None or expected <= done else f"; about {expected} units in all"
+    return f"{progress.stage}: {progress.spent}{known}{forecast}"
 
 
 def _is_shown(log: logging.Logger) -> bool:

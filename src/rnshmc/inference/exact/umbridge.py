@@ -4,12 +4,13 @@ This is a client of our own: that of the package `umbridge` has no time limit, a
 """
 
 import json
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from http.client import HTTPException
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
+from urllib.error import URLError
+from urllib.request import Request
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +19,18 @@ from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.forward import Model
 from rnshmc.inference.exact.likelihoods.base import Likelihood
 from rnshmc.inference.exact.likelihoods.gaussian import Gaussian
-from rnshmc.masking import mask_addresses
+from rnshmc.inference.exact.replies import ReplyTooLargeError, check_address, fetch
 from rnshmc.types import Array
 
 RETRIES = 3
 """Number of attempts, with pauses of 1, 2 and 4 times `PAUSE_S` seconds after them."""
 PAUSE_S = 0.5
+LARGEST_REPLY = 2**20
+"""Bytes that a reply may have besides its numbers: names of models, an error message."""
+LARGEST_NUMBER = 100
+"""Bytes that a number in a reply may take with the white space around it; 17 digits with sign and exponent take 24."""
+SHORTEST_SECRET = 4
+"""Characters from which on an entry of ``config`` is replaced in what a server says."""
 
 
 class ModelError(RuntimeError):
@@ -48,14 +55,15 @@ class UMBridge:
     model
         Name of the model on the server; optional if there is only one.
     config
-        The model's configuration.
+        The model's configuration. Its entries are not in any message: they may have passwords.
     request_limit
-        Seconds after which an unanswered request is a failed evaluation.
+        Seconds after which a request whose reply is not complete is a failed evaluation.
 
     Raises
     ------
     ParameterError
-        If the server has no such model, or the model has several input or output vectors.
+        If an argument cannot be used, the server has no such model or is none of UM-Bridge, or the model has several
+        input or output vectors.
     EvaluationError
         If no server answers at the address.
     """
@@ -72,15 +80,13 @@ class UMBridge:
         config: Mapping[str, Any] | None = None,
         request_limit: float = 600.0,
     ) -> None:
-        if mask_addresses(url) != url:
-            raise ParameterError("url: the address has a user name or password, which is not sent; leave it out")
-        self._url = url.rstrip("/")
-        self._limit = request_limit
-        self._config = dict(config or {})
+        self._url = check_address(url)
+        self._limit = _checked_limit(request_limit)
+        self._config = _checked_config(config)
         self._name = self._chosen(model)
         self.dim = self._one_vector("InputSizes", "inputSizes")
-        outputs = self._one_vector("OutputSizes", "outputSizes")
-        support = self._ask("ModelInfo")["support"]
+        self._size = outputs = self._one_vector("OutputSizes", "outputSizes")
+        support = self._described("ModelInfo", "support", dict)
         if (data is None) != (noise_sd is None and likelihood is None) or not (noise_sd is None or likelihood is None):
             raise ParameterError(
                 "data, noise_sd: give both, or data and likelihood, or none of them where the model is a log density "
@@ -97,6 +103,10 @@ class UMBridge:
             vjp = self._vjp if self.has_gradient else None
             self.model = Model(self._outputs, data, likelihood=chosen, prior=prior, vjp=vjp)
             self.dim += len(self.model.own)
+            if (shape := np.atleast_1d(data).shape) != (outputs,):
+                raise ParameterError(
+                    f"data: the model {self._name!r} has {outputs} outputs; expected as many data, got shape {shape}"
+                )
 
     def log_density(self, x: Array) -> float:
         """The model's output at ``x`` where that is the log density, for one request."""
@@ -107,66 +117,127 @@ class UMBridge:
         return self._vjp(x, np.ones(1))
 
     def _outputs(self, x: Array) -> Array:
-        return self._vector(self._ask("Evaluate", input=[x.tolist()]), "output", 0)
+        reply = self._ask("Evaluate", self._size, input=[x.tolist()])
+        found = reply.get("output") if isinstance(reply, dict) else None
+        return self._vector(found[0] if isinstance(found, list) and found else None, self._size, reply)
 
     def _vjp(self, x: Array, v: Array) -> Array:
-        reply = self._ask("Gradient", outWrt=0, inWrt=0, input=[x.tolist()], sens=v.tolist())
-        return self._vector(reply, "output", None)
+        reply = self._ask("Gradient", len(x), outWrt=0, inWrt=0, input=[x.tolist()], sens=v.tolist())
+        return self._vector(reply.get("output") if isinstance(reply, dict) else None, len(x), reply)
 
-    def _vector(self, reply: Mapping[str, Any], key: str, index: int | None) -> Array:
-        """A vector in a reply."""
+    def _vector(self, entry: Any, size: int, reply: Any) -> Array:
+        """A vector of so many numbers from an entry of a reply."""
         try:
-            entry = reply[key] if index is None else reply[key][index]
             vector: Array = np.array(entry, dtype=np.float64)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise ModelError(f"the model server sent a malformed reply: {str(reply)[:100]}") from error
+        except (TypeError, ValueError, OverflowError):
+            vector = np.zeros(())
+        if vector.shape != (size,):
+            raise ModelError(
+                self._masked(f"the model server sent a malformed reply, expected {size} numbers: {reply!r}")
+            )
         return vector
 
     def _chosen(self, model: str | None) -> str:
-        models = self._reply(Request(f"{self._url}/Info"))["models"]
+        models = self._described("Info", "models", list)
         if model is None and len(models) == 1:
             return str(models[0])
         if model is None or model not in models:
-            raise ParameterError(f"model: the server at {self._url} has {', '.join(models)}, not {model!r}")
+            known = ", ".join(map(str, models))
+            raise ParameterError(f"model: the server at {self._url} has {known:.200}, not {model!r}")
         return model
 
     def _one_vector(self, path: str, key: str) -> int:
         """Length of the only input or output vector."""
-        sizes = self._ask(path)[key]
+        sizes = self._described(path, key, list)
+        if not all(type(size) is int and size > 0 for size in sizes):
+            raise ParameterError(f"url: {self._url}/{path} says that {key} are {sizes!r:.80}, expected whole numbers")
         if len(sizes) != 1:
-            raise ParameterError(f"model: {self._name!r} has {len(sizes)} {key} {sizes}, expected one vector")
+            raise ParameterError(f"model: {self._name!r} has {len(sizes)} {key} {sizes!r:.80}, expected one vector")
         return int(sizes[0])
 
-    def _ask(self, path: str, **content: Any) -> Any:
-        body = json.dumps({"name": self._name, "config": self._config, **content}).encode()
-        return self._reply(Request(f"{self._url}/{path}", body, {"Content-Type": "application/json"}))
+    def _described(self, path: str, key: str, kind: type) -> Any:
+        """What the server says of itself and its model.
 
-    def _reply(self, request: Request) -> Any:
+        Raises
+        ------
+        ParameterError
+            If it says something else.
+        """
+        where = f"{self._url}/{path}"
+        try:
+            reply = self._reply(Request(where)) if path == "Info" else self._ask(path, 0)
+        except ModelError as error:
+            raise ParameterError(f"url: no server of UM-Bridge answers at {where}: {error}") from error
+        if not (isinstance(reply, dict) and isinstance(found := reply.get(key), kind)):
+            shown = self._masked(f"{reply!r}")
+            raise ParameterError(f"url: no server of UM-Bridge answers at {where}: {key!r} is missing in {shown}")
+        return found
+
+    def _ask(self, path: str, numbers: int, **content: Any) -> Any:
+        body = json.dumps({"name": self._name, "config": self._config, **content}).encode()
+        request = Request(f"{self._url}/{path}", body, {"Content-Type": "application/json"})
+        return self._reply(request, LARGEST_REPLY + LARGEST_NUMBER * numbers)
+
+    def _reply(self, request: Request, largest: int = LARGEST_REPLY) -> Any:
         for pause in [PAUSE_S * 2**i for i in range(RETRIES)]:
             try:
-                return self._one_reply(request)
+                return self._one_reply(request, largest)
             except (URLError, HTTPException, ConnectionError) as error:
                 trouble: Exception = error
             time.sleep(pause)
-        raise EvaluationError(f"the model server at {self._url} does not answer: {trouble}") from trouble
+        reason = self._masked(str(trouble) or type(trouble).__name__)
+        raise EvaluationError(f"the model server at {self._url} does not answer: {reason}") from trouble
 
-    def _one_reply(self, request: Request) -> Any:
+    def _one_reply(self, request: Request, largest: int) -> Any:
         try:
-            with urlopen(request, timeout=self._limit) as response:
-                content = response.read()
-        except HTTPError as error:  # errors of the model are replies, too
-            content = error.read()
-            if not content.startswith(b"{"):
-                raise ModelError(
-                    f"the model server answered {error.code}: {content.decode(errors='replace')[:200]}"
-                ) from error
+            status, content = fetch(request, seconds=self._limit, largest=largest)
         except TimeoutError as error:
             raise ModelError(f"the model server did not answer within request_limit = {self._limit:g} s") from error
+        except ReplyTooLargeError as error:
+            raise ModelError(f"the model server sent a reply of more than {largest} bytes") from error
+        text = content.decode(errors="replace")
+        if status >= 400 and not text.startswith("{"):  # errors of the model are replies, too
+            raise ModelError(self._masked(f"the model server answered {status}: {text}"))
         try:
             reply = json.loads(content)
-        except ValueError as error:
-            raise ModelError(f"the model server sent a reply that is not JSON: {content[:100]!r}") from error
+        except (ValueError, RecursionError) as error:
+            raise ModelError(self._masked(f"the model server sent a reply that is not JSON: {text}")) from error
         if isinstance(reply, dict) and "error" in reply:
             trouble = reply["error"]
-            raise ModelError(f"{trouble.get('type')}: {trouble.get('message')}")
+            told = isinstance(trouble, dict) and {"type", "message"} <= trouble.keys()
+            raise ModelError(self._masked(f"{trouble['type']}: {trouble['message']}" if told else f"error: {trouble}"))
         return reply
+
+    def _masked(self, text: str) -> str:
+        """What a server says, in one line, shortened and without entries of the configuration."""
+        for key, value in _leaves(self._config):
+            if len(value) >= SHORTEST_SECRET:
+                text = text.replace(value, f"<config: {key}>")
+        return " ".join(text.split())[:300]
+
+
+def _leaves(config: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Texts and numbers of a configuration with the keys at which they are."""
+    if isinstance(config, Mapping):
+        for name, value in config.items():
+            yield from _leaves(value, str(name))
+    elif isinstance(config, list | tuple):
+        for value in config:
+            yield from _leaves(value, key)
+    elif not isinstance(config, bool | None):
+        yield key, str(config)
+
+
+def _checked_limit(seconds: Any) -> float:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+        raise ParameterError(f"request_limit: expected a positive number of seconds, got {seconds!r:.80}")
+    return float(seconds)
+
+
+def _checked_config(config: Any) -> dict[str, Any]:
+    if not isinstance(config, Mapping | None):
+        raise ParameterError(f"config: expected a mapping from names to values, got {type(config).__name__}")
+    try:
+        return dict(json.loads(json.dumps(dict(config or {}))))
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"config: it is not one of JSON: {error}") from None
