@@ -54,6 +54,7 @@ EXPORTS = {
     "SGHMC": "rnshmc.kernels.sghmc",
     # Errors
     "BudgetSpent": "rnshmc.errors",
+    "ConversionError": "rnshmc.inference.result.converting",
     "EvaluationError": "rnshmc.errors",
     "ParameterError": "rnshmc.errors",
     "RnshmcError": "rnshmc.errors",

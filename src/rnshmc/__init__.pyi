@@ -15,6 +15,7 @@ from rnshmc.inference.exact.likelihoods.own import Custom as Custom
 from rnshmc.inference.exact.likelihoods.student import StudentT as StudentT
 from rnshmc.inference.exact.priors.normal import Normal as Normal
 from rnshmc.inference.exact.umbridge import UMBridge as UMBridge
+from rnshmc.inference.result.converting import ConversionError as ConversionError
 from rnshmc.inference.result.making import load as load
 from rnshmc.inference.result.result import Result as Result
 from rnshmc.kernels.adaptive_hmc import AdaptiveHMC as AdaptiveHMC

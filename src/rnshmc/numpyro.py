@@ -18,16 +18,15 @@ from numpyro.infer.util import initialize_model
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.call import sample as sample_density
+from rnshmc.inference.exact.density import reason
 from rnshmc.inference.exact.differentiated import Differentiated, in_doubles
+from rnshmc.inference.result.converting import carried, check_labels
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.result.variables import Layout
 from rnshmc.types import Array
 
 PRIOR_DRAWS = 400
 """Draws of the priors that give the scale."""
-
-KINDS = ("sample", "deterministic")
-"""Sites whose dims are known."""
 
 _log = logging.getLogger(__name__)
 
@@ -78,30 +77,34 @@ class Posterior:
     ) -> None:
         _check_doubles(model, args, kwargs or {})
         with in_doubles(jax):
-            info = initialize_model(
-                jax.random.PRNGKey(1),
-                model,
-                init_strategy=init_to_median() if init_strategy is None else init_strategy,
-                model_args=tuple(args),
-                model_kwargs=dict(kwargs or {}),
-                validate_grad=False,
-            )
+            info = _initialised(model, args, kwargs or {}, init_to_median() if init_strategy is None else init_strategy)
             flat, unravel = ravel_pytree(info.param_info.z)
-            if not flat.size:
+            # As JAX ravels a mapping: in the order of the names.
+            shapes = {name: np.shape(value) for name, value in sorted(info.param_info.z.items())}
+            masks = [np.ravel(_missing(info.model_trace, name, shape)) for name, shape in shapes.items()]
+            free = np.flatnonzero(np.concatenate([*masks, np.zeros(0)]))
+            if not free.size:
                 raise ParameterError("model: it has no continuous latent site")
 
+            def sites(x: Any) -> Any:
+                return unravel(flat.at[free].set(x))
+
             def log_density(x: Any) -> Any:
-                return -info.potential_fn(unravel(x))
+                return -info.potential_fn(sites(x))
 
             self._density = Differentiated(log_density)
-            self._has_gradient = _differentiable(log_density, flat)
-            self.scale = _prior_draws(info.model_trace, sorted(info.param_info.z))
-        self._rows = jax.jit(lambda rows: jax.lax.map(lambda x: info.postprocess_fn(unravel(x)), rows))
-        self._sites = {name: site for name, site in info.model_trace.items() if site["type"] in KINDS}
-        self.x0: Array = np.asarray(flat, dtype=np.float64)
-        # As JAX ravels a mapping: in the order of the names.
-        shapes = {name: np.shape(value) for name, value in sorted(info.param_info.z.items())}
-        self.names = Layout(shapes).labels
+            self._has_gradient = _differentiable(log_density, flat[free])
+            self.scale = _prior_draws(info.model_trace, list(shapes), free)
+        self._rows = jax.jit(lambda rows: jax.lax.map(lambda x: info.postprocess_fn(sites(x)), rows))
+        # Without discrete sites that are summed out: they have no draws.
+        self._sites = {
+            name: site
+            for name, site in info.model_trace.items()
+            if site["type"] == "deterministic" or site.get("is_observed") or name in info.param_info.z
+        }
+        self.x0: Array = np.asarray(flat[free], dtype=np.float64)
+        labels = Layout(shapes).labels
+        self.names = tuple(labels[i] for i in free)
 
     def __call__(self, x: Array) -> Any:
         """The log density at x, (d,), or the pair of it and its gradient where there is one."""
@@ -134,11 +137,24 @@ class Posterior:
         coords, dims
             As arviz takes them; dims in place of those of the plates.
         """
+        return result.to_arviz(variables=self.variables, **self._labels(coords, dims))
+
+    def check_labels(
+        self, *, coords: Mapping[str, Any] | None = None, dims: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        """Check that coords and dims fit the sites before anything is spent.
+
+        Raises
+        ------
+        ParameterError
+            If they do not.
+        """
+        check_labels(self.variables, len(self.x0), **self._labels(coords, dims))
+
+    def _labels(self, coords: Mapping[str, Any] | None, dims: Mapping[str, Sequence[str]] | None) -> dict[str, Any]:
         observed = {name: np.asarray(site["value"]) for name, site in self._sites.items() if site.get("is_observed")}
         plates = {name: _plates(site) for name, site in self._sites.items()}
-        return result.to_arviz(
-            variables=self.variables, coords=coords, dims={**plates, **(dims or {})}, observed=observed
-        )
+        return {"coords": coords, "dims": {**plates, **(dims or {})}, "observed": observed}
 
 
 def sample(
@@ -184,11 +200,13 @@ def sample(
         If the model has no continuous latent site, or an argument cannot be used; and what `rnshmc.sample` raises.
     """
     posterior = Posterior(model, args, kwargs, init_strategy=init_strategy)
+    posterior.check_labels(coords=coords, dims=dims)
     start = posterior.x0 if x0 is None else x0
     width = posterior.scale if scale is None else scale
     result = sample_density(posterior, start, names=posterior.names, scale=width, **settings)
     _log.log(logging.INFO if result.verdict.level == "good" else logging.WARNING, "%s", result.verdict)
-    return posterior.inference_data(result, coords=coords, dims=dims)
+    with carried(result):
+        return posterior.inference_data(result, coords=coords, dims=dims)
 
 
 def _check_doubles(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -207,6 +225,43 @@ def _check_doubles(model: Callable[..., Any], args: Sequence[Any], kwargs: Mappi
         raise ParameterError("model: its callbacks are in single precision; call numpyro.enable_x64() first")
 
 
+def _initialised(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], strategy: Any) -> Any:
+    """What NumPyro makes of a model for its samplers.
+
+    Raises
+    ------
+    ParameterError
+        If the model has discrete sites that NumPyro cannot sum out.
+    """
+    settings = {"init_strategy": strategy, "model_args": tuple(args), "model_kwargs": dict(kwargs)}
+    try:
+        return initialize_model(jax.random.PRNGKey(1), model, validate_grad=False, **settings)
+    except RuntimeError as error:
+        if "discrete sites" not in str(error):
+            raise
+        raise ParameterError(
+            "model: it has discrete sites that NumPyro cannot sum out; leave missing counts out of the data, in place "
+            f"of obs_mask ({reason(error)})"
+        ) from error
+
+
+def _missing(trace: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    """Which entries of a latent site are parameters: all, or those that ``obs_mask`` says are not observed.
+
+    NumPyro makes a latent site of all entries, ``y_unobserved``. Those that are observed enter no density.
+    """
+    site = name.removesuffix("_unobserved")
+    if site == name or not {site, f"{site}_observed"} <= trace.keys():
+        return np.ones(shape, dtype=bool)
+    batch = trace[name]["fn"].batch_shape
+    entries, layer = np.ones(batch, dtype=bool), trace[name]["fn"]
+    while layer is not None:
+        entries = entries & np.asarray(getattr(layer, "_mask", True))
+        layer = getattr(layer, "base_dist", None)
+    # An unconstrained event may have other dimensions than the event.
+    return np.broadcast_to(entries.reshape(*batch, *(1 for _ in shape[len(batch) :])), shape)
+
+
 def _differentiable(function: Callable[[Any], Any], x: Any) -> bool:
     """Whether JAX differentiates a function at x, without an evaluation."""
     try:
@@ -216,8 +271,8 @@ def _differentiable(function: Callable[[Any], Any], x: Any) -> bool:
     return True
 
 
-def _prior_draws(trace: Mapping[str, Any], sites: Sequence[str]) -> Array | None:
-    """Draws of sites given those that they depend on, in unconstrained coordinates, (n, d); None if one has none."""
+def _prior_draws(trace: Mapping[str, Any], sites: Sequence[str], free: npt.NDArray[np.intp]) -> Array | None:
+    """Draws of sites given those that they depend on, of their ``free`` entries, (n, d); None if one has none."""
     keys = jax.random.split(jax.random.PRNGKey(1), len(sites))
     columns = []
     for site, key in zip(sites, keys, strict=True):
@@ -227,7 +282,7 @@ def _prior_draws(trace: Mapping[str, Any], sites: Sequence[str]) -> Array | None
         except NotImplementedError:  # of an improper prior
             return None
         columns.append(np.reshape(biject_to(distribution.support).inv(draws), (PRIOR_DRAWS, -1)))
-    rows = np.concatenate(columns, axis=1, dtype=np.float64)
+    rows = np.concatenate(columns, axis=1, dtype=np.float64)[:, free]
     rows = rows[np.isfinite(rows).all(axis=1)]
     return rows if len(rows) > rows.shape[1] else None
 

@@ -17,6 +17,8 @@ from pytensor.gradient import NullTypeGradError
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.call import sample as sample_density
+from rnshmc.inference.exact.density import reason
+from rnshmc.inference.result.converting import carried
 from rnshmc.inference.result.result import Result
 from rnshmc.types import Array
 
@@ -34,6 +36,7 @@ class Posterior:
 
         posterior = rnshmc.pymc.Posterior(model)
         result = rnshmc.sample(posterior, posterior.x0, names=posterior.names, scale=posterior.scale)
+        table = result.summary(variables=posterior.variables)
         data = posterior.inference_data(result)
 
     Parameters
@@ -74,6 +77,11 @@ class Posterior:
         self._layout = start.point_map_info
         self.names = tuple(name for info in self._layout for name in _elements(info[0], info[1]))
         self._evaluate = _compiled(self._model)
+        self._compiled: dict[tuple[str, ...], NDArray] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without functions of variables, which workers do not compute."""
+        return {**self.__dict__, "_compiled": {}}
 
     def __call__(self, x: Array) -> Any:
         """The log density at x, (d,), or the pair of it and its gradient where there is one."""
@@ -97,23 +105,71 @@ class Posterior:
         """
         draws = result.to_arviz().posterior
         chains = np.stack([draws[name].to_numpy() for name in self.names], axis=-1)
-        trace = MultiTrace([self._trace(chain, number, var_names) for number, chain in enumerate(chains)])
-        data = pm.to_inference_data(trace, model=self._model)
+        data = self._converted([self._trace(chain, number, var_names) for number, chain in enumerate(chains)])
         # Corrected means and their like are of the unconstrained coordinates.
         kept = {key: value for key, value in draws.attrs.items() if np.ndim(value) == 0}
         data.posterior.attrs.update(kept)
         return data
 
+    def variables(self, x: Array, *, var_names: Sequence[str] | None = None) -> dict[str, Array]:
+        """Free and deterministic variables at rows of unconstrained coordinates, (n, d): (n, ...) each, by name.
+
+        Parameters
+        ----------
+        x
+            Unconstrained coordinates.
+        var_names
+            Which; None: all. Deterministics are computed at each row.
+
+        Raises
+        ------
+        ParameterError
+            If a variable is not known.
+        """
+        trace = self._trace(x if len(x) else self.x0[None], 0, var_names)
+        return {name: trace.get_values(name)[: len(x)] for name in trace.varnames}
+
+    def check(self, var_names: Sequence[str] | None = None) -> None:
+        """Check names of variables, and dims and coords of the model, before anything is spent.
+
+        Variables are computed once, at x0. Where that fails, dims and coords are not checked.
+
+        Raises
+        ------
+        ParameterError
+            If a variable is not known, or dims and coords do not fit.
+        """
+        self._variables(var_names)
+        try:
+            trace = self._trace(self.x0[None], 0, var_names)
+        except Exception as error:  # of the user's operations
+            _log.warning("The model's variables cannot be computed at x0 (%s); dims are not checked.", reason(error))
+            return
+        try:
+            self._converted([trace])
+        except Exception as error:  # xarray raises errors of many types
+            raise ParameterError(f"model: its dims and coords do not fit its variables: {reason(error)}") from error
+
+    def _converted(self, traces: Sequence[NDArray]) -> Any:
+        return pm.to_inference_data(MultiTrace(traces), model=self._model)
+
     def _trace(self, chain: Array, number: int, var_names: Sequence[str] | None) -> NDArray:
-        trace = NDArray(model=self._model, vars=self._variables(var_names))
+        """Variables along a chain of unconstrained coordinates, (n, d)."""
+        variables = self._variables(var_names)
+        key = tuple(variable.name for variable in variables)
+        if key not in self._compiled:
+            self._compiled[key] = NDArray(model=self._model, vars=variables)
+        compiled = self._compiled[key]
+        shapes = {"var_shapes": compiled.var_shapes, "var_dtypes": compiled.var_dtypes}
+        trace = NDArray(model=self._model, vars=variables, fn=compiled.fn, **shapes)
         trace.setup(len(chain), number)
         for x in chain:
             trace.record(DictToArrayBijection.rmap(RaveledVars(x, self._layout)), in_warmup=False)
         trace.close()
         return trace
 
-    def check_names(self, var_names: Sequence[str] | None) -> None:
-        """Check names of variables before anything is spent.
+    def _variables(self, var_names: Sequence[str] | None) -> list[Any]:
+        """Variables with these names; all of the model without.
 
         Raises
         ------
@@ -123,11 +179,7 @@ class Posterior:
         names = [variable.name for variable in self._model.unobserved_RVs]
         if unknown := [name for name in var_names or () if name not in names]:
             raise ParameterError(f"var_names: {unknown[0]!r} is not known; there are {', '.join(names)}")
-
-    def _variables(self, var_names: Sequence[str] | None) -> list[Any]:
-        """Variables with these names; all of the model without."""
-        self.check_names(var_names)
-        chosen = [variable.name for variable in self._model.unobserved_RVs] if var_names is None else var_names
+        chosen = names if var_names is None else var_names
         # As functions of the unconstrained values.
         return [variable for variable in self._model.unobserved_value_vars if variable.name in chosen]
 
@@ -169,12 +221,13 @@ def sample(
         If the model has discrete variables, or an argument cannot be used; and what `rnshmc.sample` raises.
     """
     posterior = Posterior(model)
-    posterior.check_names(var_names)
+    posterior.check(var_names)
     start = posterior.x0 if x0 is None else x0
     width = posterior.scale if scale is None else scale
     result = sample_density(posterior, start, names=posterior.names, scale=width, **settings)
     _log.log(logging.INFO if result.verdict.level == "good" else logging.WARNING, "%s", result.verdict)
-    return posterior.inference_data(result, var_names=var_names)
+    with carried(result):
+        return posterior.inference_data(result, var_names=var_names)
 
 
 def _prior_draws(model: Any) -> Array | None:

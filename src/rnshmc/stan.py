@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.call import sample as sample_density
+from rnshmc.inference.result.converting import carried, check_labels
 from rnshmc.inference.result.result import Result
 from rnshmc.types import Array
 
@@ -100,17 +101,6 @@ class Posterior:
         rows = np.reshape([self._constrained(row, count, rng) for row in np.ascontiguousarray(x)], (len(x), count))
         return {name: rows[:, columns] for name, columns in self._columns.items()}
 
-    def check_groups(self, groups: Mapping[str, str]) -> None:
-        """Check names of groups before anything is spent.
-
-        Raises
-        ------
-        ParameterError
-            If a group is of no variable.
-        """
-        if unknown := [name for name in groups if name not in self._columns]:
-            raise ParameterError(f"groups: {unknown[0]!r} is not known; there are {', '.join(self._columns)}")
-
     def inference_data(
         self,
         result: Result,
@@ -179,11 +169,13 @@ def sample(
         If the program has no parameters, or an argument cannot be used; and what `rnshmc.sample` raises.
     """
     posterior = Posterior(model, include_tp=include_tp, include_gq=include_gq, seed=seed)
-    posterior.check_groups(groups or {})
+    labels: dict[str, Any] = {"groups": groups, "coords": coords, "dims": dims}
+    check_labels(posterior.variables, len(posterior.x0), **labels)
     start = posterior.x0 if x0 is None else x0
     result = sample_density(posterior, start, names=posterior.names, seed=seed, **settings)
     _log.log(logging.INFO if result.verdict.level == "good" else logging.WARNING, "%s", result.verdict)
-    return posterior.inference_data(result, groups=groups, coords=coords, dims=dims)
+    with carried(result):
+        return posterior.inference_data(result, **labels)
 
 
 def _columns(names: Sequence[str]) -> dict[str, npt.NDArray[np.intp]]:

@@ -122,6 +122,93 @@ def test_a_flat_prior_has_no_scale() -> None:
     assert adapter.Posterior(flat).scale is None
 
 
+def test_only_missing_data_behind_a_mask_are_parameters() -> None:
+    import rnshmc.numpyro as adapter
+
+    observed = np.array([1.0, 2.0, 0.0, 0.5])
+
+    def model(mask: Any) -> None:
+        mu = numpyro.sample("mu", dist.Normal())
+        with numpyro.plate("n", 4):
+            numpyro.sample("y", dist.Normal(mu, 0.5), obs=observed, obs_mask=mask)
+
+    present = np.array([True, True, False, True])
+    posterior = adapter.Posterior(model, (present,))
+    assert posterior.names == ("mu", "y_unobserved[2]")
+    x = np.array([0.3, -0.4])
+    complete = np.where(present, observed, x[1])
+    exact = stats.norm.logpdf(x[0]) + stats.norm(x[0], 0.5).logpdf(complete).sum()
+    value, slope = posterior(x)
+    assert value == pytest.approx(exact, rel=1e-12)
+    np.testing.assert_allclose(slope, [-x[0] + 4 * (complete - x[0]).sum(), -4 * (x[1] - x[0])], rtol=1e-10)
+    # Of a normal prior at mu = 0, in both coordinates: its sample variance has a relative error of sqrt(2 / n).
+    error = z_bound(2) * np.sqrt(2 / 400)
+    assert (np.abs(posterior.scale.var(axis=0) / [1.0, 0.25] - 1) < error).all()
+    np.testing.assert_array_equal(posterior.variables(x[None])["y"][0], complete)
+    assert adapter.Posterior(model, (np.ones(4, dtype=bool),)).names == ("mu",)
+
+
+def test_a_mask_of_events_is_one_of_all_their_entries() -> None:
+    import rnshmc.numpyro as adapter
+
+    def model() -> None:
+        with numpyro.plate("b", 2, dim=-2), numpyro.plate("a", 2, dim=-1):
+            weights = dist.Dirichlet(jnp.ones(3))
+            numpyro.sample("y", weights, obs=jnp.full((2, 2, 3), 1 / 3), obs_mask=jnp.array([True, False]))
+
+    names = ("y_unobserved[0, 1, 0]", "y_unobserved[0, 1, 1]", "y_unobserved[1, 1, 0]", "y_unobserved[1, 1, 1]")
+    assert adapter.Posterior(model).names == names
+
+
+def test_missing_counts_are_refused() -> None:
+    import rnshmc.numpyro as adapter
+
+    def model() -> None:
+        rate = numpyro.sample("rate", dist.Gamma(1.0, 1.0))
+        numpyro.sample("y", dist.Poisson(rate), obs=jnp.array([1, 0]), obs_mask=jnp.array([True, False]))
+
+    with pytest.raises(rnshmc.ParameterError, match=r"model: it has discrete sites .* leave missing counts out"):
+        adapter.Posterior(model)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (
+            {"coords": {"site": ["a", "b"]}},
+            "coords, dims: they do not fit .* 'site': length 3 on the data but length 2",
+        ),
+        ({"coords": 5}, "coords, dims: they do not fit the variables: "),
+        ({"dims": {"rates": ["a", "b"]}}, r"dims: expected at most 1 names in a list for 'rates', got \['a', 'b'\]"),
+        ({"dims": {"rates": "site"}}, "dims: expected at most 1 names in a list for 'rates', got 'site'"),
+        ({"dims": {"rate": ["site"]}}, "dims: 'rate' is not known; there are another, rates, total, counts"),
+    ],
+)
+def test_labels_that_do_not_fit_are_found_before_sampling(
+    labels: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import rnshmc.numpyro as adapter
+
+    monkeypatch.setattr(adapter, "sample_density", lambda *_, **__: pytest.fail("it was sampled"))
+    with pytest.raises(rnshmc.ParameterError, match=f"^{message}"):
+        adapter.sample(counting, (COUNTS,), **labels)
+
+
+@pytest.mark.parametrize("trouble", [OSError("disk full"), KeyboardInterrupt()])
+def test_a_conversion_that_fails_has_the_result(trouble: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    import rnshmc.numpyro as adapter
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise trouble
+
+    monkeypatch.setattr(adapter.Posterior, "inference_data", fail)
+    with pytest.raises(
+        rnshmc.ConversionError, match=f"the draws could not be converted: {type(trouble).__name__}"
+    ) as one:
+        adapter.sample(counting, (COUNTS,), draws=40, progress_bar=False)
+    assert one.value.result.draws.shape == (40, 4)
+
+
 def test_a_model_without_latent_sites_is_refused() -> None:
     import rnshmc.numpyro as adapter
 

@@ -76,6 +76,66 @@ def test_chosen_variables_alone_are_computed(model: Any) -> None:
         posterior.inference_data(result, var_names=["rate"])
 
 
+def test_expectations_are_of_the_models_own_variables(model: Any) -> None:
+    import rnshmc.pymc as adapter
+
+    posterior = adapter.Posterior(model)
+    settings = {"names": posterior.names, "scale": posterior.scale, "draws": 400, "progress_bar": False}
+    result = rnshmc.sample(posterior, posterior.x0, **settings)
+    table = result.summary(variables=posterior.variables)
+    assert list(table.index) == ["rates[0]", "rates[1]", "rates[2]", "total"]
+    # Conjugate: gamma with shape 2 + count and rate 2; the total is gamma, too.
+    exact = np.append(2 + COUNTS, (2 + COUNTS).sum()) / 2
+    assert (np.abs(table["mean"] - exact) < z_bound(4) * table["mcse_mean"]).all()
+    ratio = result.expectation(lambda x: posterior.variables(x, var_names=["total"])["total"])
+    assert ratio.value == pytest.approx(table["mean"]["total"], rel=1e-12)
+    assert {name: values.shape for name, values in posterior.variables(np.zeros((0, 3))).items()} == {
+        "rates": (0, 3),
+        "total": (0,),
+    }
+
+
+@pytest.mark.parametrize("where", ["deterministic", "data"])
+def test_dims_that_do_not_fit_are_found_before_sampling(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import rnshmc.pymc as adapter
+
+    with pm.Model(coords={"site": ["a", "b"]}) as misfit:
+        rates = pm.Gamma("rates", 2.0, 1.0, shape=3)
+        pm.Deterministic("double", 2 * rates, dims="site" if where == "deterministic" else None)
+        pm.Poisson("counts", rates, observed=COUNTS, dims="site" if where == "data" else None)
+    monkeypatch.setattr(adapter, "sample_density", lambda *_, **__: pytest.fail("it was sampled"))
+    with pytest.raises(rnshmc.ParameterError, match=r"^model: its dims and coords do not fit .* 'site': length 3 on"):
+        adapter.sample(misfit)
+
+
+def test_a_conversion_that_fails_has_the_result(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import rnshmc.pymc as adapter
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(adapter.Posterior, "inference_data", fail)
+    with pytest.raises(rnshmc.ConversionError, match="the draws could not be converted: MemoryError") as caught:
+        adapter.sample(model, draws=40, progress_bar=False)
+    assert caught.value.result.draws.shape == (40, 3)
+
+
+def test_a_variable_that_cannot_be_computed_at_the_start_stops_no_run(caplog: pytest.LogCaptureFixture) -> None:
+    from pytensor.compile.ops import as_op
+    from pytensor.tensor import dscalar
+
+    import rnshmc.pymc as adapter
+
+    def fail(_: Any) -> Any:
+        raise ValueError("unphysical")
+
+    with pm.Model() as failing:
+        pm.Deterministic("odd", as_op(itypes=[dscalar], otypes=[dscalar])(fail)(pm.Normal("level")))
+    adapter.Posterior(failing).check()
+    assert "The model's variables cannot be computed at x0 (ValueError: unphysical" in caplog.text
+    adapter.Posterior(failing).check(["level"])
+
+
 def test_the_density_and_its_gradient_are_the_models(model: Any, assert_slope: Any) -> None:
     import rnshmc.pymc as adapter
 
