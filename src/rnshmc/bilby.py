@@ -16,7 +16,7 @@ from bilby.core.utils import random
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.call import sample
-from rnshmc.inference.stages.starts import middle_of
+from rnshmc.inference.stages.starts import Candidates, middle_of
 from rnshmc.types import Array
 
 PRIOR_DRAWS = 400
@@ -70,9 +70,10 @@ class Rnshmc(Sampler):  # type: ignore[misc]
             # The density is that of priors without their constraints, whose share of the prior bilby draws anew.
             allowed = float(np.log(self.priors.normalize_constraint_factor(tuple(keys))))
         scale = np.column_stack([prior[key] for key in keys])
+        middle = middle_of(scale, lambda theta: bool(np.isfinite(self._log_prior(theta))))
         found = sample(
             self._log_posterior,
-            middle_of(scale, lambda theta: bool(np.isfinite(self._log_prior(theta)))),
+            Candidates(np.vstack([middle, scale]), "priors"),
             gradient=False,
             scale=scale,
             bounds=[self._bounds(key, prior) for key in keys],

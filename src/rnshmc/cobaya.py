@@ -16,8 +16,9 @@ from cobaya.sampler import Sampler
 from cobaya.yaml import yaml_dump_file
 
 from rnshmc.inference.call import sample
+from rnshmc.inference.result.converting import carried
 from rnshmc.inference.result.result import Result
-from rnshmc.inference.stages.starts import middle_of
+from rnshmc.inference.stages.starts import Candidates, middle_of, moved_inside
 from rnshmc.types import Array
 
 REFERENCES = 400
@@ -62,10 +63,10 @@ class RNSHMC(Sampler):  # type: ignore[misc]
         if not is_main_process():
             return
         seed = 1 if self.seed is None else int(np.random.SeedSequence(self.seed).generate_state(1)[0])
-        start, scale = self._expected(np.random.default_rng(seed))
+        starts, scale = self._expected(np.random.default_rng(seed))
         self._result = sample(
             self._log_posterior,
-            start,
+            Candidates(starts, "ref"),
             gradient=False,
             draws=self.draws,
             seed=seed,
@@ -77,10 +78,11 @@ class RNSHMC(Sampler):  # type: ignore[misc]
         )
         level = self.log.info if self._result.verdict.level == "good" else self.log.warning
         level("%s", self._result.verdict)
-        self._collection = self._collected(self._result.draws)
-        if self.output:
-            path = self.output.add_suffix(Extension.evidence.removeprefix("."), separator=".")
-            yaml_dump_file(path, self._evidence(), comment="log-evidence", error_if_exists=False)
+        with carried(self._result):
+            self._collection = self._collected(self._result.draws)
+            if self.output:
+                path = self.output.add_suffix(Extension.evidence.removeprefix("."), separator=".")
+                yaml_dump_file(path, self._evidence(), comment="log-evidence", error_if_exists=False)
 
     def samples(self, combined: bool = False, skip_samples: float = 0, to_getdist: bool = False) -> Any:
         """The draws, of weight 1.
@@ -123,13 +125,15 @@ class RNSHMC(Sampler):  # type: ignore[misc]
         return [*left, (output.collection_regexp(name=None), None), (re.compile(evidence), None)]
 
     def _expected(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Start, (d,), and draws, (n, d), of the reference distributions, or of the prior where there is a point."""
+        """Starts, the medians first, and draws, (n, d), of references, or of the prior where there is a point."""
         prior = self.model.prior
         rows = np.array([prior.reference(random_state=rng, warn_if_no_ref=False) for _ in range(REFERENCES)])
         of_prior = prior.sample(REFERENCES, ignore_external=True, random_state=rng)
         # An external prior may be zero at the medians.
         start = middle_of(rows, lambda theta: bool(np.isfinite(prior.logp(theta))))
-        return start, np.where(np.ptp(rows, axis=0) > 0, rows, of_prior)
+        low, high = np.transpose(prior.bounds())
+        starts = moved_inside(np.vstack([start, rows]), low, high, of_prior.std(axis=0))
+        return starts, np.where(np.ptp(rows, axis=0) > 0, rows, of_prior)
 
     def _log_posterior(self, x: Array) -> float:
         return float(self.model.logpost(x))

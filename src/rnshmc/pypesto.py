@@ -15,13 +15,11 @@ from pypesto.sample import Sampler as SamplerOfPypesto
 from rnshmc.errors import ParameterError
 from rnshmc.inference.call import sample
 from rnshmc.inference.exact.least_squares import LeastSquares
+from rnshmc.inference.result.converting import carried
 from rnshmc.inference.result.result import Result
+from rnshmc.inference.stages.starts import moved_inside
 from rnshmc.types import Array
 
-MARGIN = 0.01
-"""Distance to which a start on a bound is moved from it, as a part of what is between the bounds: optima lie there."""
-NEAR = 1e-6
-"""Distance up to which a start is on a bound, in the same units."""
 DRAWS = 2000
 """Draws where their number is left to the sampler."""
 
@@ -66,8 +64,8 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
     def initialize(self, problem: Problem, x0: Any) -> None:
         """Take a problem, and one start or several; without one, the middle of the bounds.
 
-        Starts on a bound (within `NEAR`), or beyond, are moved inside by `MARGIN` of what is between the bounds, or of
-        the bound's own size and 1 where there is but one.
+        Starts on a bound, or beyond, are moved inside by a hundredth of what is between the bounds, or of the bound's
+        own size and 1 where there is but one.
 
         Raises
         ------
@@ -83,8 +81,7 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         # Where one bound is infinite, by the size of the other.
         sizes = 1.0 + np.where(np.isfinite(low), np.abs(low), np.where(np.isfinite(high), np.abs(high), 0.0))
         width = np.where(np.isfinite(high - low), high - low, sizes)
-        raised = np.where(starts <= low + NEAR * width, low + MARGIN * width, starts)
-        self._starts = np.where(starts >= high - NEAR * width, high - MARGIN * width, raised)
+        self._starts = moved_inside(starts, low, high, width)
         self._problem, self.result = problem, None
 
     def sample(self, n_samples: int | None, beta: float = 1.0) -> None:
@@ -135,20 +132,24 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         """
         if self.result is None or self._problem is None:
             raise ParameterError("get_samples: nothing was sampled yet")
-        draws = self.result.draws
+        with carried(self.result):
+            return self._converted(self._problem, self.result)
+
+    def _converted(self, problem: Problem, result: Result) -> McmcPtResult:
+        draws = result.draws
         values = np.full(len(draws), np.nan)
-        if self.result.outcome.surrogate is None:
-            each = -(-len(draws) // max(len(self.result.chains), 1))
-            draws = self.result.chains[:, :each].reshape(-1, draws.shape[1])
-            values = self._constant - self.result.log_densities[:, :each].reshape(-1)
-        prior = self._problem.x_priors
+        if result.outcome.surrogate is None:
+            each = -(-len(draws) // max(len(result.chains), 1))
+            draws = result.chains[:, :each].reshape(-1, draws.shape[1])
+            values = self._constant - result.log_densities[:, :each].reshape(-1)
+        prior = problem.x_priors
         return McmcPtResult(
             trace_x=draws[None],
             trace_neglogpost=values[None],
             trace_neglogprior=np.array([[0.0 if prior is None else float(prior(x)) for x in draws]]),
             betas=np.ones(1),
             burn_in=0,
-            message=str(self.result.verdict),
+            message=str(result.verdict),
         )
 
 

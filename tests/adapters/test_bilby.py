@@ -143,6 +143,15 @@ def test_a_likelihood_that_bilby_takes_for_impossible_is_zero(tmp_path: Path) ->
     assert result.posterior["a"].max() < 1.5
 
 
+def test_where_the_likelihood_is_impossible_at_the_median_other_draws_are_tried(tmp_path: Path) -> None:
+    # The median of a is 4, from where on it is impossible.
+    priors = {"a": bilby.core.prior.Uniform(0.0, 8.0, "a"), "b": bilby.core.prior.Uniform(0.0, 4.0, "b")}
+    result = found(Normal(fails=3.5), priors, tmp_path)
+    assert abs(result.posterior["a"].mean() - 1.0) < z_bound(2) * 0.2 / np.sqrt(200)
+    with pytest.raises(rnshmc.ParameterError, match="priors: the density is 0 at all of 401 drawn starts"):
+        found(Normal(fails=-1.0), priors, tmp_path)
+
+
 def test_discrete_priors_are_refused(tmp_path: Path) -> None:
     priors = {"a": bilby.core.prior.Categorical(3, "a"), "b": bilby.core.prior.Uniform(0.0, 4.0, "b")}
     with pytest.raises(rnshmc.ParameterError, match="priors: a are discrete"):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rnshmc
 from tests.conftest import z_bound
 
 pytest.importorskip("cobaya", reason="cobaya is not installed")
@@ -97,12 +98,60 @@ def test_draws_that_are_not_evaluated_have_priors_alone() -> None:
 
 def test_a_point_of_reference_is_the_start_and_the_prior_its_scale() -> None:
     _, sampler = run(problem(Counted()))
-    start, scale = sampler._expected(np.random.default_rng(1))
-    assert start[0] == 3.0
+    starts, scale = sampler._expected(np.random.default_rng(1))
+    assert (starts[:, 0] == 3.0).all()
     # Of uniform variables: kurtosis 1.8.
     assert (
         np.abs(scale.std(axis=0) / (np.array([60, 40]) / np.sqrt(12)) - 1) < z_bound(2) * np.sqrt(0.8 / 4 / 400)
     ).all()
+
+
+def line(log_density: Any, ref: Any = None) -> dict[str, Any]:
+    a = {"prior": {"min": 0, "max": 10}, **({} if ref is None else {"ref": ref})}
+    return {
+        "likelihood": {"line": {"external": log_density}},
+        "params": {"a": a},
+        "sampler": {"rnshmc.cobaya.RNSHMC": {"draws": 40}},
+    }
+
+
+def test_where_the_density_is_zero_at_the_median_other_references_are_tried() -> None:
+    # The median of the prior is 5.
+    _, sampler = run(line(lambda a: -np.inf if a > 4 else -5 * (a - 1) ** 2))
+    mean = sampler.result.mean
+    assert abs(mean.value[0] - 1) < z_bound() * mean.standard_error[0] + 1e-2
+
+
+def test_a_reference_on_a_bound_is_moved_inside() -> None:
+    _, sampler = run(line(lambda a: -5 * (a - 3) ** 2, ref=0))
+    starts, _ = sampler._expected(np.random.default_rng(1))
+    # By a hundredth of the prior's standard deviation; that of 400 draws is off by 4% at most.
+    assert starts[0, 0] == pytest.approx(0.01 * 10 / np.sqrt(12), rel=0.1)
+    assert abs(sampler.result.mean.value[0] - 3) < z_bound() * sampler.result.mean.standard_error[0] + 1e-2
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (-np.inf, "ref: the density is 0 at all of 401 drawn starts; give one where it is positive"),
+        (np.nan, r"ref: the target cannot be evaluated \(the log density is nan\) at all of 20 drawn starts"),
+    ],
+)
+def test_where_no_reference_can_be_a_start_the_error_names_them(value: float, message: str) -> None:
+    with pytest.raises(rnshmc.ParameterError, match=message):
+        run(line(lambda a: value * a))
+
+
+def test_draws_that_cobaya_cannot_take_are_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    import rnshmc.cobaya as adapter
+
+    def fail(*_: Any) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(adapter.RNSHMC, "_collected", fail)
+    with pytest.raises(rnshmc.ConversionError, match="OSError: disk full") as caught:
+        run(line(lambda a: -5 * (a - 3) ** 2))
+    assert caught.value.result.draws.shape == (40, 1)
 
 
 def test_the_seed_is_cobayas() -> None:

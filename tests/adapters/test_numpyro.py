@@ -143,6 +143,7 @@ def test_only_missing_data_behind_a_mask_are_parameters() -> None:
     np.testing.assert_allclose(slope, [-x[0] + 4 * (complete - x[0]).sum(), -4 * (x[1] - x[0])], rtol=1e-10)
     # Of a normal prior at mu = 0, in both coordinates: its sample variance has a relative error of sqrt(2 / n).
     error = z_bound(2) * np.sqrt(2 / 400)
+    assert posterior.scale is not None
     assert (np.abs(posterior.scale.var(axis=0) / [1.0, 0.25] - 1) < error).all()
     np.testing.assert_array_equal(posterior.variables(x[None])["y"][0], complete)
     assert adapter.Posterior(model, (np.ones(4, dtype=bool),)).names == ("mu",)

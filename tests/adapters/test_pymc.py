@@ -80,7 +80,7 @@ def test_expectations_are_of_the_models_own_variables(model: Any) -> None:
     import rnshmc.pymc as adapter
 
     posterior = adapter.Posterior(model)
-    settings = {"names": posterior.names, "scale": posterior.scale, "draws": 400, "progress_bar": False}
+    settings: dict[str, Any] = {"names": posterior.names, "scale": posterior.scale, "draws": 400, "progress_bar": False}
     result = rnshmc.sample(posterior, posterior.x0, **settings)
     table = result.summary(variables=posterior.variables)
     assert list(table.index) == ["rates[0]", "rates[1]", "rates[2]", "total"]

@@ -9,7 +9,7 @@ from peers.known_laws import NormalMixture
 
 import rnshmc
 from rnshmc.errors import ParameterError
-from rnshmc.inference.stages.starts import make_starts, middle_of
+from rnshmc.inference.stages.starts import Candidates, make_starts, middle_of
 from rnshmc.random import stream
 from rnshmc.types import Array
 
@@ -190,10 +190,26 @@ def test_a_prior_that_is_flat_in_a_parameter_cannot_be_drawn_from() -> None:
 
 
 def test_a_density_that_is_zero_at_all_drawn_starts_is_told() -> None:
-    with pytest.raises(ParameterError, match="x0: the density is 0 at all of 20 drawn starts; give one"):
+    with pytest.raises(ParameterError, match="x0: the density is 0 at all of 20 drawn starts; give one where"):
         rnshmc.sample(lambda _: -math.inf, bounds=[(0.0, 1.0)], progress_bar=False)
     with pytest.raises(ParameterError, match=r"x0: the target cannot be evaluated \(.*no licence.*\) at all of 20"):
         rnshmc.sample(_failing, bounds=[(0.0, 1.0)], progress_bar=False)
+
+
+def test_of_candidates_the_first_that_is_possible_is_the_start() -> None:
+    asked = list[float]()
+
+    def above_four(x: Array) -> float:
+        asked.append(float(x[0]))
+        return -0.5 * (float(x[0]) - 5.0) ** 2 if x[0] > 4 else -math.inf
+
+    rows = np.array([[1.0], [2.0], [6.0], [5.0]])
+    result = rnshmc.sample(above_four, Candidates(rows, "ref"), draws=20, progress_bar=False)
+    assert asked[:3] == [1.0, 2.0, 6.0]
+    assert asked.count(6.0) == 1
+    assert result.spent.values == len(asked)
+    with pytest.raises(ParameterError, match=r"^ref: the density is 0 at all of 2 drawn starts; give"):
+        rnshmc.sample(above_four, Candidates(rows[:2], "ref"), progress_bar=False)
 
 
 def _failing(_: Array) -> float:

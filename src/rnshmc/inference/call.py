@@ -39,6 +39,7 @@ from rnshmc.inference.stages.other_end import with_other_ends
 from rnshmc.inference.stages.scale import inside, make_coordinates, prior_scale
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
 from rnshmc.inference.stages.starts import (
+    Candidates,
     Start,
     drawn_starts,
     first_usable,
@@ -236,8 +237,8 @@ def sample(
         potential.confirm()
         # Known runs of a model without derivatives take the place of starts.
         served = not posterior.slope_price and potential.served(DEFAULT.training.fewest)
-        if x0 is None or callable(x0):
-            starts = starts[: DEFAULT.modes.starts] if served else first_usable(potential, transform, starts)
+        if x0 is None or callable(x0) or isinstance(x0, Candidates):
+            starts = starts[: DEFAULT.modes.starts] if served else first_usable(potential, transform, starts, x0)
         try:
             at, checks = transform.coordinates(starts[0]), stream(seed, "gradient")
             doubts = checked = () if served else check_gradient(potential, check_start(potential, at), checks)

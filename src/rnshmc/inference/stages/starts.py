@@ -1,6 +1,7 @@
 """The argument ``x0`` of `rnshmc.sample`: starting points that are given, or drawn."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,29 @@ from rnshmc.inference.transforms import Bounds, Transform
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 
-Start = npt.ArrayLike | Mapping[str, npt.ArrayLike] | Callable[[np.random.Generator], npt.ArrayLike] | None
+MARGIN = 0.01
+"""Distance to which a start on a bound is moved from it, as a part of a parameter's width: optima lie there."""
+NEAR = 1e-6
+"""Distance up to which a start is on a bound, in the same units."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Starts of which the first where the density is positive is used, for packages whose users give none.
+
+    Attributes
+    ----------
+    rows
+        The starts, (n, d).
+    source
+        What users choose them by, for messages.
+    """
+
+    rows: Array
+    source: str
+
+
+Start = npt.ArrayLike | Mapping[str, npt.ArrayLike] | Callable[[np.random.Generator], npt.ArrayLike] | Candidates | None
 
 
 def make_starts(x0: Any, rng: np.random.Generator, names: Sequence[str] | None = None) -> Array:
@@ -29,6 +52,8 @@ def make_starts(x0: Any, rng: np.random.Generator, names: Sequence[str] | None =
     ParameterError
         If they are not finite numbers in one of these shapes.
     """
+    if isinstance(x0, Candidates):
+        return x0.rows
     return _called(x0, rng, DEFAULT.modes.drawn, names) if callable(x0) else _rows(x0, names)
 
 
@@ -113,17 +138,26 @@ def middle_of(draws: Array, possible: Callable[[Array], bool]) -> Array:
     return np.asarray(draws[np.argmin((distances**2).sum(axis=1))])
 
 
-def first_usable(evaluations: Evaluations, transform: Transform, drawn: Array) -> Array:
+def moved_inside(starts: Array, low: Array, high: Array, width: Array) -> Array:
+    """Starts, (n, d), those on a bound (within `NEAR`) or beyond moved inside by `MARGIN` of the widths, (d,)."""
+    raised = np.where(starts <= low + NEAR * width, low + MARGIN * width, starts)
+    return np.where(starts >= high - NEAR * width, high - MARGIN * width, raised)
+
+
+def first_usable(evaluations: Evaluations, transform: Transform, drawn: Array, x0: Start = None) -> Array:
     """The first few of drawn starts where the density is positive, (n, d): as many as `Modes.starts`, or what there is.
+
+    Of `Candidates` it is one. As many evaluations may fail as `Modes.drawn`.
 
     Raises
     ------
     ParameterError
         If there is none.
     """
-    usable, refused = list[Array](), ""
-    for first in range(0, len(drawn), DEFAULT.modes.starts):
-        batch = drawn[first : first + DEFAULT.modes.starts]
+    wanted, source = (1, x0.source) if isinstance(x0, Candidates) else (DEFAULT.modes.starts, "x0")
+    usable, refused, tried, failed = list[Array](), "", 0, 0
+    for first in range(0, len(drawn), wanted):
+        batch = drawn[first : first + wanted]
         x = transform.coordinates(batch)
         # Emulation does without derivatives.
         evaluated = evaluations.evaluate(x, gradient=evaluations.posed is None)
@@ -133,12 +167,14 @@ def first_usable(evaluations: Evaluations, transform: Transform, drawn: Array) -
             if one.failure is None and np.isfinite(one.value):
                 usable.append(start)
             else:
+                failed += one.failed
                 refused = f"the target cannot be evaluated ({one.failure})" if one.failure else "the density is 0"
-        if len(usable) >= DEFAULT.modes.starts:
+        tried += len(batch)
+        if len(usable) >= wanted or failed >= DEFAULT.modes.drawn:
             break
     if not usable:
-        raise ParameterError(f"x0: {refused} at all of {len(drawn)} drawn starts; give one")
-    return np.array(usable[: DEFAULT.modes.starts])
+        raise ParameterError(f"{source}: {refused} at all of {tried} drawn starts; give one where it is positive")
+    return np.array(usable[:wanted])
 
 
 def _rows(x0: Any, names: Sequence[str] | None) -> Array:
