@@ -106,6 +106,22 @@ def test_expensive_quantities_are_left_out() -> None:
     assert posterior.variables(np.zeros((0, 3)))["b"].shape == (0, 2)
 
 
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ({"groups": {"y": "predictions"}}, "groups: 'y' is not known; there are a, b, sum, noise"),
+        ({"dims": {"y": ["k"]}}, "dims: 'y' is not known; there are a, b, sum, noise"),
+        ({"dims": {"b": ["k"]}, "coords": {"k": [1, 2, 3]}}, "coords, dims: they do not fit .* length 2 on the data"),
+    ],
+)
+def test_labels_that_do_not_fit_are_found_before_sampling(
+    labels: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rnshmc.stan, "sample_density", lambda *_, **__: pytest.fail("it was sampled"))
+    with pytest.raises(rnshmc.ParameterError, match=f"^{message}"):
+        rnshmc.stan.sample(Normals(), **labels)
+
+
 def test_a_program_without_parameters_is_refused() -> None:
     empty = SimpleNamespace(param_unc_num=lambda: 0)
     with pytest.raises(rnshmc.ParameterError, match="model: the Stan program has no parameters"):
