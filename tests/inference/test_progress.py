@@ -11,7 +11,7 @@ import pytest
 from tqdm import tqdm
 
 import rnshmc
-from rnshmc.inference.exact.archive import Progress
+from rnshmc.inference.exact.account import Progress
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.progress import LINE_EVERY_S, listening, logged, show, written
 
@@ -61,10 +61,12 @@ def test_a_slow_run_shows_that_it_runs_where_no_log_does(
 ) -> None:
     assert LINE_EVERY_S == 10.0
     monkeypatch.setattr("rnshmc.inference.progress.LINE_EVERY_S", 0.0)
+    monkeypatch.setattr("rnshmc.inference.exact.archive.REPORT_EVERY_S", -1.0)
     rnshmc.sample(lambda x: -0.5 * float(x @ x), np.ones(2), draws=20, progress_bar=bar)
-    lines = capsys.readouterr().err.splitlines()
-    # The first value is at the start, before the first batch of differences is complete.
-    assert lines[:1] == (["rnshmc: mode: 1 points, 1 units: 1 values, 0 gradients"] if bar else [])
+    found = re.findall(r"^rnshmc: \w+: (\d+) points, \d+ units: ", capsys.readouterr().err, re.MULTILINE)
+    counts = sorted({int(count) for count in found})
+    # A line after each evaluation, not after a batch of them.
+    assert counts == (list(range(1, counts[-1] + 1)) if bar else [])
 
 
 def test_where_there_is_no_terminal_a_run_logs_its_stages(caplog: pytest.LogCaptureFixture) -> None:

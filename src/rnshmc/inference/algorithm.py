@@ -20,7 +20,8 @@ import numpy as np
 from rnshmc.errors import EvaluationError, FitError, ParameterError, Stopped
 from rnshmc.inference.attempt import attempts, salvaged
 from rnshmc.inference.coordinates import gone_over, straightened
-from rnshmc.inference.exact.archive import Archive, Progress
+from rnshmc.inference.exact.account import Progress
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.fallback import fall_back
 from rnshmc.inference.job import Job, suffices

@@ -147,7 +147,7 @@ def sample(
         with its Jacobian one more. With a budget of 0, given runs are all there is, and the verdict says what they
         tell.
     callback
-        Called with a `rnshmc.inference.exact.archive.Progress` now and then.
+        Called with a `rnshmc.inference.exact.account.Progress` now and then.
     progress_bar
         Whether there is a bar where standard error is a terminal, or in a notebook, and elsewhere a line on standard
         error every ten seconds. Where there is neither, or lines of level INFO of the logger ``rnshmc`` are shown, it

@@ -1,7 +1,22 @@
-"""What a run may spend, and what it has spent."""
+"""What a run may spend, what it has spent, and the reports of it."""
+
+from dataclasses import dataclass
 
 from rnshmc.errors import BudgetSpent
 from rnshmc.inference.exact.evaluation import Cost, Evaluation, Spent
+
+REPORT_EVERY_S = 5.0
+"""Seconds after which a batch that is not complete reports its progress."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Stage of a run, evaluations so far, sd(U - V), NaN until known, and the units expected after the stage."""
+
+    stage: str
+    spent: Spent
+    surrogate_error: float
+    expected_units: int | None
 
 
 class Account:

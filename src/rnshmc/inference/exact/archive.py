@@ -2,6 +2,7 @@
 
 import math
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.inference.bend import STRAIGHT, Bend, BentTransform
+from rnshmc.inference.exact.account import REPORT_EVERY_S, Progress
 from rnshmc.inference.exact.compression import Compression, make_compression
 from rnshmc.inference.exact.evaluation import Evaluation, Spent, usable
 from rnshmc.inference.exact.evaluations import Evaluations
@@ -73,16 +75,6 @@ class Training:
         return Training(self.points[chosen], self.values[chosen], self.gradients[chosen], runs)
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Stage of a run, evaluations so far, sd(U - V), NaN until known, and the units expected after the stage."""
-
-    stage: str
-    spent: Spent
-    surrogate_error: float
-    expected_units: int | None
-
-
 class Archive:
     """Makes and keeps evaluations, so that none is lost when a run stops early.
 
@@ -91,7 +83,7 @@ class Archive:
     evaluations
         The exact potential.
     progress
-        Called after each evaluation.
+        Called after each batch, and during one that takes long.
 
     Attributes
     ----------
@@ -218,19 +210,22 @@ class Archive:
         BudgetSpent
             If the budget does not suffice for all; completed evaluations are kept.
         """
-        start = self.spent
+        start, reported = self.spent, time.monotonic()
         arrived: dict[bytes, Evaluation] = {}
         try:
             for arriving in self._evaluations.evaluate(points, gradient=gradient and self.has_gradient):
                 found = usable(arriving)
                 arrived[found.point.tobytes()] = found
-                self._progress(Progress(stage, self.spent, self.surrogate_error, self.expected_units))
+                if time.monotonic() - reported > REPORT_EVERY_S:
+                    reported = time.monotonic()
+                    self._report(stage)
         finally:
             # In the order of the points, not of arrival: surrogates are the same with any workers.
             for point in points:
                 if (key := np.ascontiguousarray(point).tobytes()) in arrived:
                     self._keep(arrived[key])
             self.by_stage[stage] = self.by_stage.get(stage, Spent()) + (self.spent - start)
+            self._report(stage)
         return self._shifted([arrived[np.ascontiguousarray(point).tobytes()] for point in points], 1.0)
 
     def change(self, first: Evaluation, other: Evaluation) -> float:
@@ -284,6 +279,9 @@ class Archive:
         known = self._by_point.get(found.point.tobytes())
         if known is None or known.gradient is None:
             self._by_point[found.point.tobytes()] = found
+
+    def _report(self, stage: str) -> None:
+        self._progress(Progress(stage, self.spent, self.surrogate_error, self.expected_units))
 
 
 def _arrays(found: list[Evaluation], dim: int) -> Training:
