@@ -156,6 +156,18 @@ def test_errors_of_a_rough_surrogate_are_calibrated() -> None:
     assert abs(z.mean()) < z_bound() / np.sqrt(REPETITIONS)
 
 
+def test_errors_of_the_normaliser_of_a_normal_surrogate_are_no_less_than_they_are() -> None:
+    """By chains of correlated draws; as if errors of the two halves were independent, the mean square is 1.6."""
+    rng, exact, z = stream(1, "normaliser of draws"), 2.0 * np.log(2.0 * np.pi / 4.0), np.empty(REPETITIONS)
+    for k in range(REPETITIONS):
+        draws = rng.standard_normal((32, 12, 4)) / 2.0
+        for t in range(1, 12):
+            draws[:, t] = 0.6 * draws[:, t - 1] + 0.8 * draws[:, t]
+        found = log_normaliser(normal_surrogate(), draws, rng)
+        z[k] = (found.value - exact) / found.standard_error
+    assert (z**2).mean() < float(stats.chi2.ppf(1 - FAILURE, REPETITIONS)) / REPETITIONS
+
+
 def test_few_uneven_weights_are_right_on_average(monkeypatch: pytest.MonkeyPatch) -> None:
     """exp(-slope z) over N(0, 1) has the mean exp(slope^2 / 2), and so has its average over 25 draws."""
     rng, slope = stream(1, "uneven"), 0.8
