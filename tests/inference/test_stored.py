@@ -101,7 +101,7 @@ def test_names_that_netcdf_refuses_are_escaped_in_the_file_alone(
 
 
 def test_an_empty_name_is_refused_before_anything_is_evaluated() -> None:
-    with pytest.raises(rnshmc.ParameterError, match=r"names: a name is empty, got \['a', ''\]"):
+    with pytest.raises(rnshmc.ParameterError, match=r"names: a name is empty, got \('a', ''\)"):
         rnshmc.sample(lambda x: 1 / 0, np.ones(2), names=["a", ""])
 
 

@@ -31,11 +31,11 @@ from rnshmc.inference.exact.target import (
 )
 from rnshmc.inference.exact.threads import Threads, Unlimited
 from rnshmc.inference.exact.together import Together
+from rnshmc.inference.other_end import with_other_ends
 from rnshmc.inference.progress import Listener, listening
 from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.stages.decision import most_known
-from rnshmc.inference.stages.other_end import with_other_ends
 from rnshmc.inference.stages.scale import inside, make_coordinates, prior_scale
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
 from rnshmc.inference.stages.starts import (
