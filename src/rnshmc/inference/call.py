@@ -141,7 +141,8 @@ def sample(
     evaluations
         Evaluations to learn from: a file of an earlier ``filepath``, an npz file or a mapping with ``points``,
         ``log_densities`` and perhaps ``gradients``. Of a `Model`, runs: with ``points``, its own parameters, and
-        ``outputs``, (n, m); or a file of an earlier call with any data of the same names and sizes.
+        ``outputs``, (n, m); or a file of an earlier call with any data of the same names and sizes. Of more than a
+        surrogate takes (up to 256 with gradients, 2400 values or 800 runs), a part is used: near the mode, and spread.
     budget
         Units that this call may spend; a value is one unit, a gradient one more; of a `Model`, a run one, and a product
         with its Jacobian one more. With a budget of 0, given runs are all there is, and the verdict says what they
