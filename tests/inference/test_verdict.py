@@ -73,6 +73,7 @@ def outcome(**changes: Any) -> Outcome:
         known=100,
         beyond=0,
         passed_over=0,
+        outlying=0.0,
         noise=0.0,
         wall=None,
         emulated=None,

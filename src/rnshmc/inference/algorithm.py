@@ -31,6 +31,7 @@ from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.stages.bends import Watch
 from rnshmc.inference.stages.descent import descend, far_below
 from rnshmc.inference.stages.emulation import seek
+from rnshmc.inference.stages.outlying import outlying
 from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.walls import find_wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
@@ -104,6 +105,7 @@ def run(
     try:
         for found in _until_wall(job, stages) if find_walls else stages:  # noqa: B007 (the last one is what there is)
             pass
+        found = _with_outlying(job, found)
     except Stopped as error:
         stopped, lost = str(error), error if isinstance(error, EvaluationError) else None
     except np.linalg.LinAlgError as error:
@@ -115,6 +117,18 @@ def run(
     if lost is not None and found.rows is None and found.chains() is None:
         raise lost
     return outcome_of(found, job.archive, tuning, draws=draws, stopped=stopped, doubts=tuple(doubts))
+
+
+def _with_outlying(job: Job, found: Found) -> Found:
+    """With what exact values at stretched draws show. Those of emulated outputs cost a run each, and have none."""
+    exact = found.exact if found.rows is not None else found.chains()
+    if exact is None or job.archive.emulating:
+        return found
+    points, potentials = exact.draws.reshape(-1, job.archive.dim), exact.potentials.ravel()
+    draws, chains = (points, True) if found.rows is None else (found.rows[0], False)
+    tuning, rng = job.tuning.tails, job.rng.spawn(1)[0]
+    beyond = outlying(job.archive, draws, (points, potentials), rng, tuning, chains=chains)
+    return replace(found, outlying=beyond)
 
 
 def _stages(

@@ -123,6 +123,10 @@ class TailChecks:
     """|U - V| from which on a look counts a difference; corrections account for less."""
     far: float = 3.0
     """Standard deviations beyond which draws of the surrogate do not show that it is too low."""
+    stretches: tuple[int, int] = (3, 5)
+    """Factors, each twice the last, by which a draw of a surrogate is stretched in the end, and draws of chains."""
+    stretched: int = 32
+    """Draws of chains that are stretched: 160 of the 12000 units and more of exact chains. Not varied."""
 
 
 @dataclass(frozen=True)

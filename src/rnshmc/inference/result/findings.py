@@ -72,6 +72,8 @@ class Found:
         What makes the draws, and why.
     refused, wall
         Whether the latest surrogate is not good enough; a bound that ends the run so that the coordinates have it.
+    outlying
+        Part of a variance that draws lack far out, see `rnshmc.inference.stages.outlying`.
     doubts
         Sentences on what was doubtful on the way.
     """
@@ -103,6 +105,7 @@ class Found:
     reason: str = "the run ended before there were draws"
     refused: bool = False
     wall: Wall | None = None
+    outlying: float = 0.0
     doubts: tuple[str, ...] = ()
 
     @property
@@ -211,6 +214,7 @@ def outcome_of(
         known=known,
         beyond=found.beyond,
         passed_over=found.passed_over,
+        outlying=found.outlying,
         noise=archive.noise,
         wall=found.wall,
         emulated=_emulated(found),

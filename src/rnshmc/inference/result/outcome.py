@@ -85,6 +85,9 @@ class Outcome:
         Number of points without density where the surrogate in use expects draws.
     passed_over
         Number of draws that failed at random, and are therefore not in ``checked``.
+    outlying
+        Part of a variance that draws lack far out, by exact values there, in standard deviations of the square of a
+        normal variable.
     noise
         Standard deviation of the noise of the potential; 0 where none was seen.
     wall
@@ -132,6 +135,7 @@ class Outcome:
     known: int
     beyond: int
     passed_over: int
+    outlying: float
     noise: float
     wall: Wall | None
     emulated: EmulatedPotential | None

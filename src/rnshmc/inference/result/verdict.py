@@ -231,6 +231,16 @@ def _edges(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     )
 
 
+def _outlying(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+    """Only where much is missing: a few directions in which nothing is are no evidence of the others."""
+    if outcome.outlying > limits.lacking:
+        yield Finding(
+            _level(outcome.outlying, limits.lacking, limits.much_lacking),
+            f"Variances lack {outcome.outlying:.2g} standard deviations of a normal square, or more: exact values far "
+            "from the mean show mass that the draws have not found, as of outliers or of a wide second component.",
+        )
+
+
 def _target(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     yield from (Finding("doubtful", text) for text in outcome.doubts)
     if outcome.noise > limits.noisy:
@@ -259,6 +269,7 @@ _CHECKS: tuple[Callable[[Outcome, Judging], Iterator[Finding]], ...] = (
     modes_told,
     _failures,
     _edges,
+    _outlying,
     _target,
 )
 
