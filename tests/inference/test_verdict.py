@@ -189,7 +189,11 @@ def seen(count: int, zeros: int) -> Checked:
         ),
         (CHAINS, "good", "  No surrogate was used, but adapted HMC: the surrogate is close to the posterior."),
         ({**CHAINS, "starts": 1}, "doubtful", "! One start led to one mode; other modes were not looked for"),
-        ({**CHAINS, "draws": np.zeros((1, 10, 2))}, "doubtful", "! The smallest effective sample size of a coordinate"),
+        (
+            {**CHAINS, "draws": np.zeros((1, 10, 2))},
+            "doubtful",
+            "! The smallest effective sample size of a mean or variance",
+        ),
         ({"modes": (mode(1.0, converged=False),)}, "doubtful", "! A descent did not come to a mode"),
         ({"failures": {"ValueError: no": 3, "time": 40}}, "doubtful", "! 43 evaluations failed"),
         (

@@ -74,6 +74,19 @@ def rhats(chains: Array) -> Array:
     return found
 
 
+def effective_sizes(chains: Array) -> Array:
+    """Effective sample size of the mean of each coordinate, (d,): the plain one, or the rank-normalised if smaller.
+
+    Both compare chains. Of a heavy tail in which few draws are, the plain one may be too large by chance. They are at
+    most the number of draws. Raises as `summarise`.
+    """
+    _check(chains)
+    import arviz as az
+
+    sizes = np.minimum(*(_per_coordinate(az.ess, chains, method=method) for method in ("mean", "bulk")))
+    return np.where(_still(chains), 1.0, np.minimum(sizes, chains.shape[0] * chains.shape[1]))
+
+
 def _check(chains: Array) -> None:
     if chains.ndim != 3 or chains.shape[1] < MIN_DRAWS:
         raise ParameterError(f"chains: expected shape (chains, n, d) with n >= {MIN_DRAWS}, got {chains.shape}")

@@ -5,16 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
+from rnshmc.diagnostics.summary import MIN_DRAWS, effective_sizes
 from rnshmc.errors import ParameterError
 from rnshmc.inference.errstate import users_errstate
 from rnshmc.inference.given import numbers
 from rnshmc.inference.result.estimates import Estimate
+from rnshmc.inference.result.long_tails import excess_variance
 from rnshmc.types import Array
 
 
 def average(chains: Array, *, mixed: bool = True) -> Estimate:
-    """Mean over all draws of some chains, with a standard error by Geyer's effective sample size.
+    """Mean over all draws of some chains, with a standard error by the effective sample size of these values.
+
+    The variance of a long tail counts as in `excess_variance`.
 
     Parameters
     ----------
@@ -30,8 +33,10 @@ def average(chains: Array, *, mixed: bool = True) -> Estimate:
     mean = np.asarray(chains.mean(axis=(0, 1)))
     if not mixed or chains.shape[1] < MIN_DRAWS or not np.isfinite(chains).all():
         return Estimate(mean, np.full(shape, np.nan))
-    sizes = np.sum([geyer_ess(chain.reshape(len(chain), -1)) for chain in chains], axis=0)
-    return Estimate(mean, chains.std(axis=(0, 1)) / np.sqrt(sizes.reshape(shape)))
+    values = chains.reshape(*chains.shape[:2], -1)
+    centred = (values - values.mean(axis=(0, 1))).reshape(-1, values.shape[2])
+    variance = (centred**2).mean(axis=0) + excess_variance(centred)
+    return Estimate(mean, np.sqrt(variance / effective_sizes(values)).reshape(shape))
 
 
 def by_rows(function: Callable[[Array], Any]) -> Callable[[Array], Array]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr
 
-from rnshmc.diagnostics.summary import MIN_DRAWS, summarise
+from rnshmc.diagnostics.summary import MIN_DRAWS
 from rnshmc.inference.bend import STRAIGHT, Bend
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.result.averages import average
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import UNKNOWN
@@ -284,13 +285,8 @@ def _moments(draws: Array, surrogate: Corrected | Mixture | None, *, mixed: bool
     unknown = Estimate(np.full(dim, np.nan), np.full(dim, np.nan))
     if draws.shape[1] < MIN_DRAWS:
         return unknown, unknown
-    centred = draws - draws.mean(axis=(0, 1))
-    return _averaged(draws, mixed=mixed), _averaged(centred**2, mixed=mixed)
-
-
-def _averaged(values: Array, *, mixed: bool) -> Estimate:
-    mean = values.mean(axis=(0, 1))
-    return Estimate(mean, summarise(values).mcse_mean if mixed else np.full(mean.shape, np.nan))
+    mean = average(draws, mixed=mixed)
+    return mean, average((draws - mean.value) ** 2, mixed=mixed)
 
 
 def _normal_error(surrogate: Corrected | Mixture | None) -> float:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnshmc.diagnostics.ess import MIN_DRAWS, geyer_ess
+from rnshmc.diagnostics.importance import tail_shape
+from rnshmc.diagnostics.summary import MIN_DRAWS, effective_sizes
 from rnshmc.inference.result.bends_told import told
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.finding import Finding, Level
@@ -189,9 +190,14 @@ def _chains(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     if not math.isnan(outcome.rhat):
         yield _agreement(outcome, limits)
     if outcome.surrogate is None and outcome.draws.shape[1] >= MIN_DRAWS and not outcome.rhat > limits.apart:
-        effective = float(np.sum([geyer_ess(chain) for chain in outcome.draws], axis=0).min())
-        text = f"The smallest effective sample size of a coordinate is {effective:.0f}"
+        squares = (outcome.draws - outcome.draws.mean(axis=(0, 1))) ** 2
+        effective = min(float(effective_sizes(values).min()) for values in (outcome.draws, squares))
+        text = f"The smallest effective sample size of a mean or variance is {effective:.0f}"
         yield Finding("good" if effective >= limits.few else "doubtful", f"{text}.")
+        heaviest = max(tail_shape(column) for column in squares.reshape(-1, squares.shape[2]).T)
+        if heaviest > limits.heavy:
+            text = f"The tail of the squares of a coordinate has shape {heaviest:.2f}: a few draws decide its variance"
+            yield Finding("doubtful", f"{text}, which may be far too small, and so may its standard error.")
 
 
 def _agreement(outcome: Outcome, limits: Judging) -> Finding:
