@@ -1,4 +1,4 @@
-"""Exact values at draws that are stretched away from their mean: mass that neither surrogate nor chains have come to."""
+"""Exact values at draws stretched away from their mean: mass that neither surrogate nor chains have come near."""
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def outlying(
     if not len(near):
         return 0.0
     if chains:
-        near, first = rng.choice(near, tuning.stretched), 2.0
+        near, first = rng.permutation(near)[: tuning.stretched], 2.0
     else:
         near, first = near[[np.argmin(np.abs(from_mean[near] - middle))]], half * float(radii.max()) / middle
     factors = first * 2.0 ** np.arange(tuning.stretches[int(chains)])
