@@ -85,6 +85,60 @@ class Funnel(KnownMoments):
         return draws
 
 
+class Contaminated(KnownMoments):
+    """(1 - share) N(0, I) + share N(0, width^2 I)."""
+
+    mean = 0.0
+
+    def __init__(self, share: float, width: float, dim: int) -> None:
+        self.dim, self.variance = dim, 1.0 - share + share * width**2
+        self._share, self._width = share, width
+        self._precisions = np.array([1.0, width**-2])
+        self._logs = np.log([1.0 - share, share]) + 0.5 * dim * np.log(self._precisions / (2.0 * np.pi))
+
+    def sample(self, rng: np.random.Generator, n: int) -> Array:
+        wide = rng.uniform(size=(n, 1)) < self._share
+        return np.asarray(rng.standard_normal((n, self.dim)) * np.where(wide, self._width, 1.0))
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        logs = self._logs - 0.5 * self._precisions * (q @ q)
+        weights = np.exp(logs - logs.max())
+        total = weights.sum()
+        return -float(logs.max() + np.log(total)), (weights @ self._precisions / total) * q
+
+
+class Funnels(KnownMoments):
+    """Independent funnels: v ~ N(0, sd^2), and x_k ~ N(0, exp(v)) given v for its followers, and so on."""
+
+    mean = 0.0
+
+    def __init__(self, sd: float, followers: tuple[int, ...]) -> None:
+        ends = np.cumsum([1 + count for count in followers])
+        self.dim, self._sd = int(ends[-1]), sd
+        self._parts = [slice(end - count - 1, end) for end, count in zip(ends, followers, strict=True)]
+        self.variance = np.full(self.dim, np.exp(0.5 * sd**2))
+        self.variance[[part.start for part in self._parts]] = sd**2
+
+    def sample(self, rng: np.random.Generator, n: int) -> Array:
+        draws = rng.standard_normal((n, self.dim))
+        for part in self._parts:
+            driver = draws[:, part.start] * self._sd
+            draws[:, part] *= np.exp(0.5 * driver)[:, None]
+            draws[:, part.start] = driver
+        return draws
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        total, gradient = 0.0, np.empty_like(q)
+        for part in self._parts:
+            v, x = q[part][0], q[part][1:]
+            if abs(v) > 300.0:
+                raise NumericalError("the potential of a funnel overflows")
+            half, squares = 0.5 * len(x), 0.5 * np.exp(-v) * (x @ x)
+            total += 0.5 * (v / self._sd) ** 2 + half * v + squares
+            gradient[part] = v / self._sd**2 + half - squares, *(np.exp(-v) * x)
+        return float(total), gradient
+
+
 class Banana(KnownMoments):
     """x_1 ~ N(0, 1), x_2 ~ N(x_1^2, 1) given x_1: the mild bend of the documentation."""
 
