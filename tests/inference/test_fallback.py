@@ -50,7 +50,7 @@ def test_a_budget_that_ends_in_training_leaves_draws_of_the_latest_surrogate(bud
 @pytest.mark.parametrize("left", [1, 2, 15])
 def test_a_budget_that_ends_in_corrections_leaves_those_that_were_made(left: int) -> None:
     whole = sampled(LogGamma(), np.zeros(3))
-    made = whole.by_stage["correction"].values
+    made = whole.by_stage["correction"].values + whole.by_stage["far out"].values
     outcome = sampled(LogGamma(), np.zeros(3), budget=whole.spent.units - made + left)
     assert outcome.surrogate is not None
     assert len(outcome.surrogate.checked) == left

@@ -66,7 +66,6 @@ class Fitting:
     """Mean squared length of the part of residual gradients that may be without a process. Not varied."""
     least_directions: int = 10
     """Directions of a process that is not one of all, at least, where there are many points. Not varied."""
-
     trajectories: Trajectories = field(default_factory=Trajectories)
 
     def rows_of(self, dim: int) -> int:
@@ -123,10 +122,8 @@ class TailChecks:
     """|U - V| from which on a look counts a difference; corrections account for less."""
     far: float = 3.0
     """Standard deviations beyond which draws of the surrogate do not show that it is too low."""
-    stretches: tuple[int, int] = (3, 5)
-    """Factors, each twice the last, by which a draw of a surrogate is stretched in the end, and draws of chains."""
-    stretched: int = 32
-    """Draws of chains that are stretched: 160 of the 12000 units and more of exact chains. Not varied."""
+    stretches: tuple[tuple[int, int], tuple[int, int]] = ((1, 3), (32, 5))
+    """Draws of a surrogate, and of chains, that are stretched in the end, and by how many factors. Not varied."""
 
 
 @dataclass(frozen=True)

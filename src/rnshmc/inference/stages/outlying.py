@@ -5,9 +5,10 @@ import numpy as np
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import FARTHEST
 from rnshmc.inference.result.estimates import spread
-from rnshmc.inference.stages.looking import STAGE
 from rnshmc.inference.tuning import TailChecks
 from rnshmc.types import Array
+
+STAGE = "far out"
 
 
 def outlying(
@@ -45,11 +46,10 @@ def outlying(
     near = np.flatnonzero((from_mean > middle / half) & (from_mean < middle * half) & np.isfinite(exact[1]))
     if not len(near):
         return 0.0
-    if chains:
-        near, first = rng.permutation(near)[: tuning.stretched], 2.0
-    else:
-        near, first = near[[np.argmin(np.abs(from_mean[near] - middle))]], half * float(radii.max()) / middle
-    factors = first * 2.0 ** np.arange(tuning.stretches[int(chains)])
+    count, times = tuning.stretches[chains]
+    near = rng.permutation(near) if chains else near[np.argsort(np.abs(from_mean[near] - middle))]
+    near, first = near[:count], 2.0 if chains else half * float(radii.max()) / middle
+    factors = first * 2.0 ** np.arange(times)
     stretched = (mean + factors[:, None, None] * (exact[0][near] - mean)).reshape(-1, dim)
     with np.errstate(over="ignore", invalid="ignore"):
         there = np.abs(archive.bend.forward(stretched)).max(axis=1) < FARTHEST
