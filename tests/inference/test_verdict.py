@@ -71,6 +71,7 @@ def outcome(**changes: Any) -> Outcome:
         uninformed=np.empty((0, 2)),
         failures={},
         known=100,
+        floored=None,
         beyond=0,
         passed_over=0,
         outlying=0.0,

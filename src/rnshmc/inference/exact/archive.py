@@ -4,57 +4,21 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from rnshmc.inference.bend import STRAIGHT, Bend, BentTransform
 from rnshmc.inference.exact.account import REPORT_EVERY_S, Progress
-from rnshmc.inference.exact.compression import Compression, make_compression
+from rnshmc.inference.exact.compression import make_compression
 from rnshmc.inference.exact.evaluation import Evaluation, Spent, usable
 from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.exact.floor import Floor
 from rnshmc.inference.exact.posed import Posed
-from rnshmc.inference.transforms import Transform
+from rnshmc.inference.exact.runs import Runs
 from rnshmc.types import Array
-
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """Runs of a forward model, and what reads potentials off them.
-
-    Attributes
-    ----------
-    rows
-        Outputs of each run, shape (m,).
-    posed, transform
-        As in `Evaluations`.
-    compression
-        Of very many outputs; None where they are emulated as they are.
-    """
-
-    rows: Sequence[Array]
-    posed: Posed
-    transform: Transform
-    compression: Compression | None = None
-
-    @cached_property
-    def outputs(self) -> Array:
-        """Those of all runs, shape (n, m)."""
-        return np.array(self.rows)
-
-    def where(self, chosen: npt.NDArray[np.intp]) -> "Runs":
-        """The runs with these indices."""
-        return replace(self, rows=[self.rows[i] for i in chosen])
-
-    def emulated(self) -> tuple[Array, Posed]:
-        """What is emulated of each run, (n, r), and the posterior as a function of it: predictors, or coefficients."""
-        if self.compression is None:
-            return self.posed.observed.predictors(self.outputs), self.posed
-        coefficients, observed = self.compression.compressed(self.rows)
-        return coefficients, replace(self.posed, observed=observed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +64,7 @@ class Archive:
         self._evaluations = evaluations
         self._progress = progress
         self._by_point: dict[bytes, Evaluation] = {}
+        self._floor = self._new_floor()
         for found in evaluations.known:
             self._keep(found)
         self._differences: list[Evaluation] = []
@@ -117,7 +82,7 @@ class Archive:
         """Go over to bent coordinates: all points, of earlier and later evaluations, are in these from now on."""
         self._evaluations = self._evaluations.bounded(BentTransform.of(self._evaluations.transform, bend))
         self.bend = bend
-        self._by_point, self._differences = {}, []
+        self._by_point, self._differences, self._floor = {}, [], self._new_floor()
         for found in self._evaluations.known:
             self._keep(found)
 
@@ -128,7 +93,7 @@ class Archive:
         for found in self._evaluations.bounded(plain).known:
             if found.point.tobytes() not in kept or found.gradient is not None:
                 kept[found.point.tobytes()] = found
-        return _arrays([one for one in kept.values() if np.isfinite(one.value)], self.dim)
+        return _arrays([one for one in self._counted(kept.values()) if np.isfinite(one.value)], self.dim)
 
     @property
     def dim(self) -> int:
@@ -199,8 +164,15 @@ class Archive:
 
     def zeros(self, *, failed: bool = False) -> Array:
         """Points where the density is zero, and those where the evaluation failed if asked for, shape (n, d)."""
-        found = [one.point for one in self._by_point.values() if one.value == math.inf and (failed or not one.failed)]
+        zero, known = self._floor.repeated, self._by_point.values()
+        found = [one.point for one in known if one.value >= zero and (failed or not one.failed)]
         return np.array(found).reshape(-1, self.dim)
+
+    @property
+    def floored(self) -> tuple[float, int] | None:
+        """Largest log density that stands for zero, and the number of points with such; None where there is none."""
+        values = [one.value for one in self._by_point.values() if self._floor.level <= one.value < math.inf]
+        return (-min(values), len(values)) if values else None
 
     def evaluate(self, points: Array, stage: str, *, gradient: bool = True) -> list[Evaluation]:
         """Evaluate the rows of ``points`` and return the evaluations in their order.
@@ -226,7 +198,8 @@ class Archive:
                     self._keep(arrived[key])
             self.by_stage[stage] = self.by_stage.get(stage, Spent()) + (self.spent - start)
             self._report(stage)
-        return self._shifted([arrived[np.ascontiguousarray(point).tobytes()] for point in points], 1.0)
+        found_there = self._counted(arrived[np.ascontiguousarray(point).tobytes()] for point in points)
+        return self._shifted(found_there, 1.0)
 
     def change(self, first: Evaluation, other: Evaluation) -> float:
         """How far the outputs of two runs are apart, in units of their errors; NaN where there is a failed one."""
@@ -252,7 +225,8 @@ class Archive:
 
     def training(self) -> Training:
         """All points with finite values that are not left out."""
-        there = [one for key, one in self._by_point.items() if np.isfinite(one.value) and key not in self._left_out]
+        kept = self._counted(one for key, one in self._by_point.items() if key not in self._left_out)
+        there = [one for one in kept if np.isfinite(one.value)]
         arrays, posed = _arrays(self._shifted(there, 1.0), self.dim), self.posed
         if posed is None or not self.emulating:
             return arrays
@@ -261,8 +235,15 @@ class Archive:
 
     def slopes(self) -> Training:
         """Points with gradients or difference quotients."""
-        sloped = [found for found in (*self._by_point.values(), *self._differences) if found.gradient is not None]
-        return _arrays(self._shifted(sloped, 1.0), self.dim)
+        known = self._counted((*self._by_point.values(), *self._differences))
+        return _arrays(self._shifted([found for found in known if found.gradient is not None], 1.0), self.dim)
+
+    def _counted(self, found: Iterable[Evaluation]) -> list[Evaluation]:
+        """With a density of zero where a huge negative log density stands for that."""
+        return [self._floor.without_density(one) for one in found]
+
+    def _new_floor(self) -> Floor:
+        return Floor(outputs=self.posed is not None)
 
     def _shifted(self, found: list[Evaluation], sign: float) -> list[Evaluation]:
         """With what the part that is learnt adds to the potential, or with sign -1 without it."""
@@ -276,6 +257,7 @@ class Archive:
 
     def _keep(self, found: Evaluation) -> None:
         """Keep one evaluation per point, preferably with a gradient."""
+        self._floor.see(found)
         known = self._by_point.get(found.point.tobytes())
         if known is None or known.gradient is None:
             self._by_point[found.point.tobytes()] = found

@@ -213,6 +213,7 @@ def outcome_of(
         uninformed=flat_directions(found.whitening, archive, tuning.judging),
         failures=dict(reasons),
         known=known,
+        floored=archive.floored,
         beyond=found.beyond,
         passed_over=found.passed_over,
         outlying=found.outlying,

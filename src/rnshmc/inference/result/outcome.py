@@ -81,6 +81,8 @@ class Outcome:
     failures, known
         Reasons of failed evaluations, each with how often, and the number of all evaluations, of this run and earlier
         ones.
+    floored
+        Largest log density that stands for zero, and the number of points with such; None where there is none.
     beyond
         Number of points without density where the surrogate in use expects draws.
     passed_over
@@ -133,6 +135,7 @@ class Outcome:
     uninformed: Array
     failures: dict[str, int]
     known: int
+    floored: tuple[float, int] | None
     beyond: int
     passed_over: int
     outlying: float

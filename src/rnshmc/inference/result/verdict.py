@@ -225,6 +225,13 @@ def _failures(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     yield Finding("doubtful" if share > limits.failing else "good", text)
 
 
+def _floor(outcome: Outcome, _: Judging) -> Iterator[Finding]:
+    if outcome.floored is not None:
+        value, count = outcome.floored
+        text = f"The log density is {value:.4g} or less at {count} points, far below all others: it counts as density"
+        yield Finding("good", f"{text} 0 there. Return -inf where a point is impossible.")
+
+
 def _edges(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     if not outcome.beyond or outcome.checked is None or outcome.surrogate is None:
         return
@@ -274,6 +281,7 @@ _CHECKS: tuple[Callable[[Outcome, Judging], Iterator[Finding]], ...] = (
     _chains,
     modes_told,
     _failures,
+    _floor,
     _edges,
     _outlying,
     _target,

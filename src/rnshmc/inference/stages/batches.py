@@ -44,7 +44,8 @@ def evaluated_batch(archive: Archive, fit: Fit, size: int, rng: np.random.Genera
     x = posterior.whitening.unwhiten(np.concatenate((z, outer)))
     found = archive.evaluate(x, STAGE)
     values, surrogate = np.array([one.value for one in found]), posterior.values(x)
-    away, count = values - surrogate, len(z)
+    with np.errstate(invalid="ignore"):  # where both are infinite
+        away, count = values - surrogate, len(z)
     differences = away[:count]
     typical = np.median(differences[np.isfinite(differences)]) if np.isfinite(differences).any() else 0.0
     tempered = slice(count, len(x) - len(outer) // 2)

@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.evaluation import Evaluation, usable
 from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.exact.floor import Floor
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.given import numbers
 from rnshmc.inference.transforms import Bounds, Transform
@@ -155,26 +157,30 @@ def first_usable(evaluations: Evaluations, transform: Transform, drawn: Array, x
         If there is none.
     """
     wanted, source = (1, x0.source) if isinstance(x0, Candidates) else (DEFAULT.modes.starts, "x0")
-    usable, refused, tried, failed = list[Array](), "", 0, 0
+    seen, floor = list[tuple[Array, Evaluation]](), Floor(outputs=evaluations.posed is not None)
     for first in range(0, len(drawn), wanted):
         batch = drawn[first : first + wanted]
         x = transform.coordinates(batch)
         # Emulation does without derivatives.
         evaluated = evaluations.evaluate(x, gradient=evaluations.posed is None)
-        found = {one.point.tobytes(): one for one in evaluated}
-        for start, at in zip(batch, x, strict=True):
-            one = found[at.tobytes()]
-            if one.failure is None and np.isfinite(one.value):
-                usable.append(start)
-            else:
-                failed += one.failed
-                refused = f"the target cannot be evaluated ({one.failure})" if one.failure else "the density is 0"
-        tried += len(batch)
-        if len(usable) >= wanted or failed >= DEFAULT.modes.drawn:
+        found = {one.point.tobytes(): usable(one) for one in evaluated}
+        seen += [(start, found[at.tobytes()]) for start, at in zip(batch, x, strict=True)]
+        for _, one in seen[first:]:
+            floor.see(one)
+        for at in floor.neighbours():
+            for one in evaluations.evaluate(at, gradient=False):
+                floor.see(usable(one))
+        counted = [(start, floor.without_density(one)) for start, one in seen]
+        there = [start for start, one in counted if one.failure is None and np.isfinite(one.value)]
+        if len(there) >= wanted and not floor.constant:
             break
-    if not usable:
-        raise ParameterError(f"{source}: {refused} at all of {tried} drawn starts; give one where it is positive")
-    return np.array(usable[:wanted])
+        if sum(one.failed for _, one in seen) >= DEFAULT.modes.drawn:
+            break
+    if not there:
+        reasons = [one.failure for _, one in seen if one.failure]
+        refused = f"the target cannot be evaluated ({reasons[-1]})" if reasons else "the density is 0"
+        raise ParameterError(f"{source}: {refused} at all of {len(seen)} drawn starts; give one where it is positive")
+    return np.array(there[:wanted])
 
 
 def _rows(x0: Any, names: Sequence[str] | None) -> Array:

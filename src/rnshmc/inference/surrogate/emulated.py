@@ -6,8 +6,9 @@ import numpy as np
 from scipy import linalg
 
 from rnshmc.errors import FitError
-from rnshmc.inference.exact.archive import Runs, Training
+from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.exact.runs import Runs
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.transforms import Transform
 from rnshmc.surrogates.output_kernel import OutputKernel
