@@ -127,15 +127,15 @@ def descend(
         If the potential or its gradient is not finite at or near the start, or the potential is unbounded below.
     """
     first = _first(archive, start)
-    by_size = _by_size(start) if coordinates is None else coordinates.moved(start)
-    units = Whitening(start, np.eye(archive.dim)) if coordinates is None else by_size
+    sized = by_size(start) if coordinates is None else coordinates.moved(start)
+    units = Whitening(start, np.eye(archive.dim)) if coordinates is None else sized
     if first.gradient is not None and doubtful:
-        noise_at(archive, first, by_size.steps(np.eye(archive.dim)).sum(axis=0), tuning.noise, STAGE)
+        noise_at(archive, first, sized.steps(np.eye(archive.dim)).sum(axis=0), tuning.noise, STAGE)
     if first.gradient is not None and _uneven(units, first.gradient, tuning.descent.uneven):
-        units = by_size
+        units = sized
     if first.gradient is None or _uneven(units, first.gradient, tuning.descent.uneven):
-        return _searched(archive, first, by_size, tuning, known, watch)
-    longest = max(1.0, float(np.linalg.norm(start))) if units is not by_size else 1.0
+        return _searched(archive, first, sized, tuning, known, watch)
+    longest = max(1.0, float(np.linalg.norm(start))) if units is not sized else 1.0
     second = _second(archive, first, _first_step(units, first.gradient, longest, tuning.descent), tuning.descent.tries)
     step = units.whiten(second.point[None])[0]
     difference = gradient_of(second) - first.gradient
@@ -143,7 +143,7 @@ def descend(
     # At a mode, the first gradient says nothing of scales.
     at_rest = not first.gradient.any() and _uneven(units, difference, tuning.descent.uneven)
     if at_rest or (second.value == first.value and not change.any()):
-        return _searched(archive, first, by_size, tuning, known, watch)
+        return _searched(archive, first, sized, tuning, known, watch)
     curvature = abs(float(step @ change)) / float(step @ step)
     scale = np.sqrt(curvature if curvature > 0 else 1.0)
     whitening = Whitening(start, scale * units.factor)
@@ -226,7 +226,7 @@ def descend_on(
     return Mode(whitening.moved(centre), best.value, distance)
 
 
-def _by_size(start: Array) -> Whitening:
+def by_size(start: Array) -> Whitening:
     """Coordinates in units of their absolute value at the start, or of one where that is zero."""
     return Whitening(start, np.diag(1.0 / np.where(start == 0.0, 1.0, np.abs(start))))
 

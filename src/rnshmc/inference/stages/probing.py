@@ -7,8 +7,9 @@ from scipy.linalg import solve_triangular
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.stages.descent import Mode, Watch, descend_on, gradient_of, secants, unwatched
+from rnshmc.inference.stages.descent import Mode, Watch, by_size, descend_on, gradient_of, secants, unwatched
 from rnshmc.inference.stages.gradients import evaluate_with_gradients
+from rnshmc.inference.stages.search import search_falls
 from rnshmc.inference.surrogate.whitening import Secants, Whitening, improved
 from rnshmc.inference.tuning import Tuning
 from rnshmc.inference.tuning_start import Curvatures, Probing
@@ -77,16 +78,30 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     return _refined(archive, whitening, curved, longest=np.sqrt(d))[0]
 
 
+def _by_falls(archive: Archive, tuning: Tuning) -> Mode:
+    """The lowest point as a mode, where no Hessian predicts gradients near it: the density may have a kink."""
+    lowest = archive.lowest
+    whitening, distance = search_falls(archive, lowest, by_size(lowest.point), tuning, STAGE)
+    return Mode(whitening, lowest.value, distance)
+
+
 def settle(
     archive: Archive, found: Mode, rng: np.random.Generator, tuning: Tuning, *, watch: Watch = unwatched
 ) -> Mode:
-    """The mode after probing, and after further descents with the curvatures found while it is not one."""
-    own = tuning.probing
+    """The mode after probing, and after further descents with the curvatures found while it is not one.
+
+    Where curvatures are not near one after all batches of two probings, there may be no Hessian, and scales are those
+    over which the density falls.
+    """
+    own, unconfirmed = tuning.probing, 0
     for _ in range(own.descents if archive.noise < tuning.noise.noisy else own.noisy_descents):
-        found = probe(archive, found, rng, tuning)
-        if found.converged or watch(found.whitening):
-            break
-        found = descend_again(archive, found.whitening, tuning, watch=watch)
+        probed = probe(archive, found, rng, tuning)
+        if probed.converged or watch(probed.whitening):
+            return probed
+        unconfirmed += np.isinf(probed.distance) and probed.value == found.value
+        if unconfirmed > 1:
+            return _by_falls(archive, tuning)
+        found = descend_again(archive, probed.whitening, tuning, watch=watch)
     return found
 
 

@@ -69,6 +69,34 @@ def search_scales(
     ParameterError
         If the density is the same everywhere.
     """
+    sides, floor = _sides(archive, first, coordinates, tuning, stage)
+    return _scaled(archive, first, coordinates, sides, floor, tuning.search)
+
+
+def search_falls(
+    archive: Archive, first: Evaluation, coordinates: Whitening, tuning: Tuning, stage: str
+) -> tuple[Whitening, float]:
+    """Coordinates in which the density falls by a few units over a step of one along each axis, from a mode.
+
+    Curvatures say nothing of that where the density has a kink, as |x| at 0. Parameters and errors are those
+    of `search_scales`.
+
+    Returns
+    -------
+    The coordinates, and the length of the gradient in them, by differences over these steps.
+    """
+    sides, _ = _sides(archive, first, coordinates, tuning, stage)
+    finite = np.isfinite(sides.changes)
+    with np.errstate(invalid="ignore"):
+        scales = np.where(finite, sides.sizes * sides.factors(), sides.sizes)
+        slopes = np.where(finite, sides.slopes * scales, 0.0)
+    return Whitening(first.point, coordinates.factor / scales), float(np.linalg.norm(slopes))
+
+
+def _sides(
+    archive: Archive, first: Evaluation, coordinates: Whitening, tuning: Tuning, stage: str
+) -> tuple[_Sides, float]:
+    """Changes over steps that change the potential by about one, and the change that is no more than noise."""
     dim, search = archive.dim, tuning.search
     axes = coordinates.steps(np.eye(dim))
     sizes, most = np.full(dim, search.first), np.full(dim, np.inf)
@@ -93,7 +121,7 @@ def search_scales(
         if not len(active):
             break
         sizes = np.where(done, sizes, sizes * factors)
-    return _scaled(archive, first, coordinates, sides, floor, search)
+    return sides, floor
 
 
 def _growth(sides: _Sides, floor: float, lowest: float, tuning: Search) -> Array:
