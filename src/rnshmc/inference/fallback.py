@@ -54,8 +54,10 @@ def fall_back(job: Job, found: Found) -> Iterator[Found]:
         if len(found.modes) == 1 or _mixed(job, seen):
             due, tries = 2 * states, tries + 1
             for tried in _taught(job, found, seen):
-                yield tried
-                if tried.rows is not None:
+                if tried.rows is None:
+                    yield tried
+                elif not _cut_off(job, tried):
+                    yield tried
                     return
 
 
@@ -63,6 +65,12 @@ def _mixed(job: Job, seen: tuple[adapted.Block, ...]) -> bool:
     """Whether chains that began at several modes are in the same places by now."""
     draws, _ = _settled(job, seen)
     return largest_rhat(draws) < job.tuning.teaching.mixed
+
+
+def _cut_off(job: Job, found: Found) -> bool:
+    """Whether the density is zero at many draws of a surrogate: exact chains know of the edge there."""
+    checked = found.checked
+    return checked is not None and bool((~np.isfinite(checked.values)).mean() > job.tuning.judging.failing)
 
 
 def _settled(job: Job, seen: tuple[adapted.Block, ...]) -> tuple[Array, Array]:

@@ -133,9 +133,7 @@ class _Exact:
                     "short; other parameters may make it easier"
                 )
             values, gradients = np.full(len(z), np.inf), np.zeros(z.shape)
-            there = np.isfinite(z).all(axis=1)
-            found = self.archive.evaluate(whitening.unwhiten(z[there]), STAGE)
-            for row, one in zip(np.flatnonzero(there), found, strict=True):
+            for row, one in enumerate(self.archive.evaluate(whitening.unwhiten(z), STAGE)):
                 if one.gradient is not None:
                     values[row], gradients[row] = one.value, whitening.slopes(one.gradient[None])[0]
             return values, gradients

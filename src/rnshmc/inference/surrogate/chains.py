@@ -74,6 +74,7 @@ def run_chains(
         Whether some transitions have shorter steps, which frees chains from where the potential is
         steep.
     """
+    potential = _finite(potential)
     q, u, g = (np.array(part) for part in start)
     draws, potentials = np.empty((transitions, *q.shape)), np.empty((transitions, len(q)))
     probabilities = np.empty(transitions)
@@ -107,8 +108,24 @@ def run_chains(
         q, g = np.where(accepted[:, None], end, q), np.where(accepted[:, None], g_end, g)
         u = np.where(accepted, u_end, u)
         draws[k], potentials[k], probabilities[k] = q, u, probability.mean()
-        tuner.update(float(probabilities[k]))
+        # No step is short enough for a trajectory that ends where the density is zero.
+        inside = np.isfinite(u_end)
+        tuner.update(float(probability[inside].mean()) if inside.any() else 0.0)
     return Chains(draws.transpose(1, 0, 2), potentials.T, float(probabilities.mean()), tuner.settled(), g)
+
+
+def _finite(potential: BatchPotential) -> BatchPotential:
+    """The potential, infinite and without a slope where a trajectory has run off."""
+
+    def guarded(q: Array) -> tuple[Array, Array]:
+        there = np.isfinite(q).all(axis=1)
+        if there.all():
+            return potential(q)
+        values, gradients = np.full(len(q), np.inf), np.zeros(q.shape)
+        values[there], gradients[there] = potential(q[there])
+        return values, gradients
+
+    return guarded
 
 
 class _DualAveraging:
