@@ -93,4 +93,4 @@ def test_noise_is_found() -> None:
 
 
 def with_covariances(kernel: OutputKernel, covariances: Covariance) -> OutputKernel:
-    return OutputKernel(kernel.centres, kernel.alpha, covariances, kernel.factor, kernel.roots)
+    return OutputKernel(kernel.centres, kernel.alpha, covariances, kernel.factor, kernel.roots, kernel.level)

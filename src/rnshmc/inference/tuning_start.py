@@ -201,7 +201,7 @@ class Seeking:
     first_radius: float = 2.0
     """Half width of the first trust region, in whitened coordinates."""
     longest: float = 10.0
-    """Half width of the largest, for few data."""
+    """Half width of the largest, for few data; of one that grows without a limit, see `exact`."""
     many: int = 1000
     """Data from which on it is larger: the posterior of more is narrower, and starts are more of its widths away."""
     small: float = 0.1
@@ -212,6 +212,10 @@ class Seeking:
     """Decrease over the predicted one below which the region shrinks."""
     good: float = 0.5
     """The same, above which it grows."""
+    exact: float = 0.1
+    """Difference of that ratio from one below which it grows without a limit, if the mode is `regions` away."""
+    regions: float = 10.0
+    """Largest regions to a mode so far away: a step of length r lowers a quadratic by r times the distance."""
     shorter: float = 0.3
     longer: float = 2.0
 

@@ -39,6 +39,8 @@ class OutputKernel:
         Lower Cholesky factor of the kernel matrix, (n, n).
     roots
         A root of Sigma, shape (m, r): Sigma = roots roots'.
+    level
+        Subtracted from outputs, shape (m,): their mean where the broad constant is not broad enough for it, else zero.
     """
 
     centres: Array
@@ -46,6 +48,7 @@ class OutputKernel:
     covariances: Covariance
     factor: Array
     roots: Array
+    level: Array
 
     @classmethod
     def fit(cls, inputs: Array, outputs: Array, *, units: Array, like: Self | None = None) -> Self:
@@ -68,13 +71,15 @@ class OutputKernel:
         FitError
             If there are fewer than two different inputs, or no system can be solved.
         """
+        level = _level(outputs, units)
+        outputs = outputs - level
         covariances = chosen(inputs, outputs / units) if like is None else like.covariances
         factor = covariances.factor(inputs)
         half = linalg.solve_triangular(factor, outputs, lower=True, check_finite=False)
         alpha = linalg.solve_triangular(factor, half, lower=True, trans="T", check_finite=False)
         # The linear part takes up as many runs as it has terms.
         free = max(1, len(inputs) - inputs.shape[1] - 1)
-        return cls(inputs, alpha, covariances, factor, half.T / math.sqrt(free))
+        return cls(inputs, alpha, covariances, factor, half.T / math.sqrt(free), level)
 
     @property
     def dim(self) -> int:
@@ -87,7 +92,7 @@ class OutputKernel:
         local = squared_exponential(scaled, self._scaled)
         curved = local + self.covariances.quadratic * (scaled @ self._scaled.T) ** 2
         constant, slopes = self._linear
-        return curved @ self.alpha + constant + w @ slopes, local
+        return curved @ self.alpha + constant + w @ slopes + self.level, local
 
     def pulled_back(self, w: Array, local: Array, slopes: Array) -> Array:
         """Gradients by w, (k, dim), of a function of the outputs with these slopes by them, (k, m)."""
@@ -125,7 +130,7 @@ class OutputKernel:
     @cached_property
     def fitted(self) -> Array:
         """Outputs of the runs, (n, m)."""
-        return np.asarray(self.factor @ (self.factor.T @ self.alpha))
+        return np.asarray(self.factor @ (self.factor.T @ self.alpha) + self.level)
 
     @cached_property
     def left_out(self) -> Array:
@@ -146,3 +151,10 @@ class OutputKernel:
     def _linear(self) -> tuple[Array, Array]:
         """Constant (m,) and slopes (dim, m) of the linear part."""
         return BROAD * self.alpha.sum(axis=0), BROAD / self.covariances.scale**2 * self.centres.T @ self.alpha
+
+
+def _level(outputs: Array, units: Array) -> Array:
+    """The mean of outputs, (m,), where it is larger than their spread by more than a broad constant; else zero."""
+    mean = outputs.mean(axis=0)
+    spread = np.linalg.norm((outputs - mean) / units) / math.sqrt(len(outputs))
+    return mean if np.linalg.norm(mean / units) > math.sqrt(BROAD) * spread else np.zeros(len(mean))

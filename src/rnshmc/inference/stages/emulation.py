@@ -59,7 +59,10 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
         if ratio < own.poor:
             radius = own.shorter * float(np.abs(target).max())
         elif ratio > own.good:
-            radius = max(radius, min(own.longer * float(np.abs(target).max()), longest))
+            # Precise data have narrow posteriors: the mode may be tens of regions away, and is predicted well.
+            far = decrease > own.regions * longest**2 and abs(ratio - 1.0) < own.exact
+            most = np.inf if far else longest
+            radius = max(radius, min(own.longer * float(np.abs(target).max()), most))
         best = found if found.value < best.value else best
         if radius < own.lost and looked < own.looks:
             # The emulator is wrong nearby: a run along each whitened axis tells it the slopes there.
