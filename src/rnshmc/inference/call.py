@@ -37,7 +37,7 @@ from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.stages.decision import most_known
 from rnshmc.inference.stages.scale import inside, make_coordinates, prior_scale
-from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
+from rnshmc.inference.stages.start import check_gradient, check_inside, check_own, check_start
 from rnshmc.inference.stages.starts import (
     Candidates,
     Start,
@@ -88,7 +88,8 @@ def sample(
         The log density, up to a constant: a function of x, shape (d,), that returns a number, or the pair of the number
         and its gradient, shape (d,). Without a gradient, more evaluations are needed. A function written in JAX is
         differentiated. Or a `Model`, whose outputs are emulated; a `UMBridge`; a potential of this package. Where it
-        raises an exception or returns NaN, the evaluation has failed; the run goes on.
+        raises an exception or returns NaN, the evaluation has failed; the run goes on. Impossible points have -inf; one
+        huge negative number at all of them, far below all others, counts as that.
     x0
         Where to start, shape (d,), or a mapping from names to numbers; or several starts to look for several modes,
         shape (n, d): each mode that they lead to has a surrogate of its own, and its share of the posterior. After a
@@ -165,7 +166,7 @@ def sample(
     ParameterError
         If an argument cannot be used, the target cannot be evaluated at x0, or its gradient is wrong there.
     BudgetSpent
-        If the budget does not suffice for any result.
+        If the budget ends before there are draws.
     EvaluationError
         If nothing can be evaluated any more.
     DataError
@@ -242,7 +243,10 @@ def sample(
             starts = starts[: DEFAULT.modes.starts] if served else first_usable(potential, transform, starts, x0)
         try:
             at, checks = transform.coordinates(starts[0]), stream(seed, "gradient")
-            doubts = checked = () if served else check_gradient(potential, check_start(potential, at), checks)
+            first = None if served else check_start(potential, at)
+            if posed is not None and first is not None:
+                check_own(posed, first, starts[0], transform, chosen_names)
+            doubts = checked = () if first is None else check_gradient(potential, first, checks)
         except ParameterError:
             potential.disown()
             raise

@@ -9,6 +9,7 @@ import numpy as np
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.transforms import Transform
 from rnshmc.run.slope_check import SlopeCheck, check_slope
 from rnshmc.types import Array
@@ -17,6 +18,12 @@ _log = logging.getLogger(__name__)
 
 FIRST_STEP = 1e-4
 """First step of `check_slope`, relative to the scale of the position: the longest of the two that it ends with."""
+
+
+LARGE = (1e60, 1e70)
+"""Values of a likelihood's parameter between which the power is measured by which its density falls."""
+POWER = 1e-3
+"""Excess of that power over one that is none: rounding of potentials leaves less."""
 
 
 def check_inside(starts: Array, transform: Transform, names: Sequence[str]) -> None:
@@ -57,6 +64,42 @@ def check_start(evaluations: Evaluations, start: Array) -> Evaluation:
     if not math.isfinite(first.value):
         raise ParameterError("x0: the density is 0 there (the log density is -inf); start where it is positive")
     return first
+
+
+def check_own(posed: Posed, first: Evaluation, at: Array, transform: Transform, names: Sequence[str]) -> None:
+    """Check that the density of each parameter of the likelihood has an integral, towards infinity.
+
+    That of an unknown standard deviation s falls as s^-n for n data: it has none for one datum and a flat prior.
+
+    Parameters
+    ----------
+    posed, transform, names
+        The posterior of a forward model, and its parameters.
+    first
+        The run at the start.
+    at
+        The start, in the user's coordinates.
+
+    Raises
+    ------
+    ParameterError
+        Naming the first parameter for which it has none.
+    """
+    assert first.run is not None
+    predictors = np.tile(posed.observed.predictors(first.run.outputs[None]), (2, 1))
+    for own in range(posed.inputs, len(at)):
+        if math.isfinite(transform.high[own]):
+            continue
+        theta = np.tile(at, (2, 1))
+        theta[:, own] = LARGE
+        with np.errstate(all="ignore"):
+            near, far = posed.potential(theta, predictors)[0]
+        # Of a power law as of s^-n; a density that is zero so far out has an integral.
+        if math.isfinite(near) and math.isfinite(far) and far - near < (1.0 + POWER) * math.log(LARGE[1] / LARGE[0]):
+            raise ParameterError(
+                f"likelihood: the posterior has no finite integral over {names[own]}, for its density falls no faster "
+                f"than 1 / {names[own]} towards infinity: give {names[own]} a prior or an upper bound, or more data"
+            )
 
 
 def check_gradient(evaluations: Evaluations, first: Evaluation, rng: np.random.Generator) -> tuple[str, ...]:
