@@ -1,5 +1,6 @@
 """Models that take time, fail, hang and crash; a potential's room around them."""
 
+import itertools
 import os
 import time
 from collections.abc import Callable
@@ -43,6 +44,18 @@ def make_moody(seconds: float = 0.0) -> Function:
         return -0.5 * float(x @ x), -x
 
     return moody
+
+
+def interrupted(function: Function, after: int) -> Function:
+    """The function, with Ctrl-C after so many calls."""
+    calls = itertools.count()
+
+    def calling(x: Array) -> Any:
+        if next(calls) == after:
+            raise KeyboardInterrupt
+        return function(x)
+
+    return calling
 
 
 class Sent:

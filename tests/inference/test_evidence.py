@@ -25,6 +25,7 @@ from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.conftest import FAILURE, z_bound
+from tests.inference.conftest import interrupted
 
 REPETITIONS = 200
 CHECKS = 100
@@ -119,7 +120,8 @@ def test_of_a_model_with_bounded_parameters_it_is_the_integral_by_quadrature() -
 
 
 def test_without_a_surrogate_it_is_unknown() -> None:
-    result = sampled(lambda x: float(np.log(np.exp(-0.5 * x @ x))), np.array([[0.0], [0.0]]), draws=20, budget=4)
+    normal = interrupted(lambda x: float(np.log(np.exp(-0.5 * x @ x))), after=4)
+    result = sampled(normal, np.array([[0.0], [0.0]]), draws=20)
     assert np.isnan(result.log_evidence.standard_error)
     assert "log evidence" not in repr(result)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from peers.known_laws import LogGamma, NormalMixture, TwistedGaussian
 
-from rnshmc.errors import FitError
+from rnshmc.errors import BudgetSpent, FitError
 from rnshmc.inference import algorithm, fallback
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.job import Job, suffices
@@ -28,11 +28,22 @@ from tests.inference.runs import HOPELESS, NARROW, UNBENT, said, sampled, within
 
 
 @pytest.mark.parametrize("budget", [3, 15, 40, 75])
-def test_a_spent_budget_leaves_what_there_is(budget: int) -> None:
-    outcome = sampled(LogGamma(), np.zeros(3), budget=budget)
-    assert outcome.spent.units <= budget
-    assert outcome.stopped is not None
-    assert "budget" in outcome.stopped
+def test_a_spent_budget_leaves_draws_or_is_an_error(budget: int) -> None:
+    """It never leaves an empty table."""
+    try:
+        outcome = sampled(LogGamma(), np.zeros(3), budget=budget)
+    except BudgetSpent as error:
+        assert budget < 60
+        assert re.match(  # noqa: PT017 (either of the two)
+            rf"budget: \d+ of {budget} units are spent, at \d+ points, and the next point takes more, before there are "
+            "draws: a surrogate takes 46 units and more here. ",
+            str(error),
+        )
+    else:
+        assert outcome.spent.units <= budget
+        assert len(outcome.rows) == 1000
+        assert outcome.stopped is not None
+        assert "budget" in outcome.stopped
 
 
 @pytest.mark.parametrize("budget", [60, 75])

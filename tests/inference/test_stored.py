@@ -24,6 +24,7 @@ from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 from tests.conftest import z_bound
+from tests.inference.conftest import Function, interrupted
 
 WHITE = Whitening(np.zeros(1), np.eye(1))
 
@@ -33,9 +34,9 @@ def gamma(x: Array) -> tuple[float, Array]:
     return float((2 * np.log(x) - x).sum()), 2 / x - 1
 
 
-def sampled(**settings: object) -> rnshmc.Result:
+def sampled(target: Function = gamma, **settings: object) -> rnshmc.Result:
     chosen = {"bounds": ["positive"] * 2, "draws": 400, "progress_bar": False, **settings}
-    return rnshmc.sample(gamma, np.ones(2), names=["a", "b"], units={"a": "m"}, **chosen)  # type: ignore[arg-type]
+    return rnshmc.sample(target, np.ones(2), names=["a", "b"], units={"a": "m"}, **chosen)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +46,8 @@ def result() -> rnshmc.Result:
 
 @pytest.fixture(scope="module")
 def stopped() -> rnshmc.Result:
-    """A run whose budget ended before there were draws."""
-    return sampled(budget=12)
+    """A run that Ctrl-C ended before there were draws."""
+    return sampled(interrupted(gamma, after=6))
 
 
 def test_a_loaded_result_is_the_saved_one(result: rnshmc.Result, tmp_path: Path) -> None:

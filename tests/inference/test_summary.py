@@ -17,6 +17,7 @@ from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 from tests.conftest import z_bound
+from tests.inference.conftest import interrupted
 
 PROBABILITIES = np.array([0.05, 0.5, 0.95])
 
@@ -112,7 +113,7 @@ def test_there_are_no_errors_where_chains_are_in_different_places(result: rnshmc
 
 
 def test_a_run_without_draws_has_a_table_of_nothing() -> None:
-    found = rnshmc.sample(gamma, np.ones(2), bounds=["positive"] * 2, budget=12, progress_bar=False)
+    found = rnshmc.sample(interrupted(gamma, after=6), np.ones(2), bounds=["positive"] * 2, progress_bar=False)
     assert found.summary().isna().all().all()
     assert found.summary().attrs["level"] == "bad"
 

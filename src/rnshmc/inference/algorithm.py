@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.errors import EvaluationError, FitError, ParameterError, Stopped
+from rnshmc.errors import BudgetSpent, FitError, ParameterError, Stopped
 from rnshmc.inference.attempt import attempts, salvaged
 from rnshmc.inference.coordinates import gone_over, straightened
 from rnshmc.inference.exact.account import Progress
@@ -90,6 +90,8 @@ def run(
     ------
     ParameterError
         If ``starts`` has a wrong shape, ``draws`` is less than 1, or the potential cannot be evaluated at the start.
+    BudgetSpent
+        If the budget ends before there are draws.
     EvaluationError
         If nothing can be evaluated any more, and there are no draws yet.
     """
@@ -99,7 +101,7 @@ def run(
     if draws < 1:
         raise ParameterError(f"draws: expected at least 1, got {draws}")
     job = Job(Archive(evaluations, progress), rng, tuning, draws)
-    found, stopped, lost = Found(), None, None
+    found, stopped, ended = Found(), None, None
     further = np.zeros((0, evaluations.dim)) if further is None else further
     stages = _stages(job, starts, further, coordinates, doubtful=doubtful)
     try:
@@ -107,16 +109,29 @@ def run(
             pass
         found = _with_outlying(job, found)
     except Stopped as error:
-        stopped, lost = str(error), error if isinstance(error, EvaluationError) else None
+        stopped, ended = str(error), error
     except np.linalg.LinAlgError as error:
         stopped = f"the curvature of the log density could not be found ({error}): it may be noisy"
     except KeyboardInterrupt:
         stopped = "it was interrupted"
     if stopped is not None:
         found = salvaged(job, found)
-    if lost is not None and found.rows is None and found.chains() is None:
-        raise lost
-    return outcome_of(found, job.archive, tuning, draws=draws, stopped=stopped, doubts=tuple(doubts))
+    outcome = outcome_of(found, job.archive, tuning, draws=draws, stopped=stopped, doubts=tuple(doubts))
+    if ended is not None and not len(outcome.rows):
+        raise _without_draws(ended, job)
+    return outcome
+
+
+def _without_draws(ended: Stopped, job: Job) -> Stopped:
+    """The error of a run that ended before there are draws."""
+    if not isinstance(ended, BudgetSpent):
+        return ended
+    # A point for each row that is fitted, at a unit each, and one more for its gradient.
+    least = (1 + job.archive.has_gradient) * (job.tuning.training.fewest + job.archive.dim)
+    return BudgetSpent(
+        f"{ended}, before there are draws: a surrogate takes {least} units and more here. With filepath=, evaluations are "
+        "kept, and a call with a larger budget uses them"
+    )
 
 
 def _with_outlying(job: Job, found: Found) -> Found:
