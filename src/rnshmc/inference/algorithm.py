@@ -129,8 +129,8 @@ def _without_draws(ended: Stopped, job: Job) -> Stopped:
     # A point for each row that is fitted, at a unit each, and one more for its gradient.
     least = (1 + job.archive.has_gradient) * (job.tuning.training.fewest + job.archive.dim)
     return BudgetSpent(
-        f"{ended}, before there are draws: a surrogate takes {least} units and more here. With filepath=, evaluations are "
-        "kept, and a call with a larger budget uses them"
+        f"{ended}, before there are draws: a surrogate takes {least} units and more here. With filepath=, evaluations "
+        "are kept, and a call with a larger budget uses them"
     )
 
 
