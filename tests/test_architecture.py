@@ -42,7 +42,7 @@ ROOMS = (
     ("surrogate",),
     ("stages",),
     ("result",),
-    ("refinement", "progress", "other_end"),
+    ("refinement", "progress", "other_end", "outlying"),
     ("job",),
     ("coordinates",),
     ("attempt",),

@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 import rnshmc
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.stages.outlying import outlying
+from rnshmc.inference.outlying import outlying
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 from tests.conftest import FAILURE

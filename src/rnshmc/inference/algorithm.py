@@ -26,12 +26,12 @@ from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.fallback import fall_back
 from rnshmc.inference.job import Job, suffices
 from rnshmc.inference.modes import descended, each_mode, looked_around, settled, sought
+from rnshmc.inference.outlying import outlying
 from rnshmc.inference.result.findings import Found, outcome_of
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.stages.bends import Watch
 from rnshmc.inference.stages.descent import descend, far_below
 from rnshmc.inference.stages.emulation import seek
-from rnshmc.inference.stages.outlying import outlying
 from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.walls import find_wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential

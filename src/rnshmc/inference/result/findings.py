@@ -57,8 +57,7 @@ class Found:
     surrogate_rhat
         Largest R-hat of these chains in the coordinates of x behind the bend; NaN where nobody asked for it.
     checked, beyond, passed_over
-        Draws among them with exact values; numbers of points without density where draws are expected, and of draws
-        that failed at random.
+        Draws among them with exact values; numbers of points without density among them, and of random failures.
     surrogate, mixture
         Ingredients of corrected expectations; of several modes, the latter.
     log_evidence
@@ -74,7 +73,7 @@ class Found:
     refused, wall
         Whether the latest surrogate is not good enough; a bound that ends the run so that the coordinates have it.
     outlying
-        Part of a variance that draws lack far out, see `rnshmc.inference.stages.outlying`.
+        Part of a variance that draws lack far out, see `rnshmc.inference.outlying`.
     doubts
         Sentences on what was doubtful on the way.
     """
