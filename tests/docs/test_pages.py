@@ -55,6 +55,8 @@ def test_limits_of_the_verdict_are_those_of_the_code() -> None:
         "`Pareto k`": (f"up to {weights.MOST_RELIABLE_K:g}", f"above {weights.USELESS_K:g}"),
         "`R-hat`": (f"up to {limits_of.mixed:g}", f"above {limits_of.apart:g}"),
         "effective sample size": (f"from {limits_of.few:g} on", ""),
+        "tail of squares": (f"up to {limits_of.heavy:g}", ""),
+        "mass far out": (f"up to {limits_of.lacking:g}", f"above {limits_of.much_lacking:g}"),
     }.items():
         assert tuple(cell.strip() for cell in rows[name]) == limits
 
