@@ -236,8 +236,7 @@ class Correction:
     doublings: int = 4
     """How often chains that disagree are made twice as long."""
     hopeless: tuple[int, float] = (2, 1.1)
-    """Doublings after which a larger R-hat ends them, for chains in different places come together no sooner. Not
-    varied."""
+    """Doublings after which a larger R-hat ends them: chains in different places. Not varied."""
     exact_chains: int = 4
     """Chains in which the exact density decides among the checked draws."""
     least_efficiency: float = 0.2
