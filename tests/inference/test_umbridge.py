@@ -240,12 +240,12 @@ def test_the_reference_server_is_understood() -> None:
     server = multiprocessing.get_context("fork").Process(target=serve, args=(port,), daemon=True)
     server.start()
     try:
-        model = make_model(wait_for(lambda: posterior(f"http://127.0.0.1:{port}")), None, 2)
-        answer, _ = model.evaluate(X, gradient=True)
+        target = wait_for(lambda: posterior(f"http://127.0.0.1:{port}"))
+        answer, _ = read(target)
         misfit = (MATRIX @ X - DATA) / 0.5
         np.testing.assert_allclose(answer.gradient, MATRIX.T @ misfit / 0.5 + X, rtol=1e-13)  # type: ignore[arg-type]
         for first in (4.5, 5.5):
-            bad, _ = model.evaluate(np.array([first, 0.0]), gradient=True)
+            bad, _ = read(target, np.array([first, 0.0]))
             assert bad.failed
     finally:
         server.kill()
@@ -253,6 +253,6 @@ def test_the_reference_server_is_understood() -> None:
     umbridge.PAUSE_S, before = 0.01, umbridge.PAUSE_S
     try:
         with pytest.raises(EvaluationError, match="does not answer"):
-            model.evaluate(X, gradient=True)
+            read(target)
     finally:
         umbridge.PAUSE_S = before
