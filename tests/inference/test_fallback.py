@@ -75,7 +75,7 @@ def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> No
     outcome = sampled(TwistedGaussian(), np.ones(10), budget=700, tuning=UNBENT)
     assert outcome.method == "surrogate"
     assert "the budget does not suffice for adapted HMC, which takes about" in outcome.reason
-    assert set(outcome.by_stage) <= {"mode", "directions", "training", "tails", "noise", "correction"}
+    assert set(outcome.by_stage) <= {"mode", "directions", "training", "tails", "noise", "correction", "far out"}
     assert len(outcome.rows) == 1000
     assert np.isfinite(outcome.mean.value).all()
     assert judge(outcome, [str(i) for i in range(10)]).level == "bad"
@@ -115,11 +115,12 @@ def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogC
     assert 1 / 3 < taken / price < 3
 
 
-@pytest.mark.parametrize(("most", "method"), [(0.1, "surrogate"), (0.45, "adapted HMC")])
+@pytest.mark.parametrize(("most", "method"), [(0.1, "surrogate"), (0.48, "adapted HMC")])
 def test_exact_chains_spend_little_more_than_they_may(most: float, method: str) -> None:
     """Chains in a neck make the steps short: what there is then is returned, and the verdict says why it is not more.
 
-    A round of evaluations, of four chains, is what may come on top.
+    A round of evaluations, of four chains, is what may come on top. At 0.48 each of twelve seeds has some draws and not
+    all.
     """
     tuning = replace(HOPELESS, adapted=replace(HOPELESS.adapted, most_price=most))
     outcome = sampled(Correlated(), np.ones(5), draws=400, tuning=tuning)

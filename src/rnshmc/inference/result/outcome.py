@@ -135,10 +135,7 @@ class Outcome:
     uninformed: Array
     failures: dict[str, int]
     known: int
-    floored: tuple[float, int] | None
     beyond: int
-    passed_over: int
-    outlying: float
     noise: float
     wall: Wall | None
     emulated: EmulatedPotential | None
@@ -146,3 +143,7 @@ class Outcome:
     bend: Bend
     doubts: tuple[str, ...]
     stopped: str | None
+    # Files of results from before these existed are read, too.
+    floored: tuple[float, int] | None = None
+    passed_over: int = 0
+    outlying: float = 0.0
