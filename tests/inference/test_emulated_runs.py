@@ -57,12 +57,11 @@ def test_new_data_cost_a_few_runs_that_check(kept: Path) -> None:
     assert not stored & set(forward.asked)
 
 
-def test_runs_that_do_not_tell_enough_are_not_called_good(kept: Path) -> None:
+def test_runs_that_do_not_tell_enough_lead_to_no_draws(kept: Path) -> None:
     """The posterior of these data is where no run is."""
     far = 8.0 * np.exp(-5.0 * TIMES)
-    alone = sampled(decaying(far), evaluations=kept, budget=0)
-    assert alone.verdict.level != "good"
-    assert "budget: 0 of 0 units are spent" in str(alone.verdict)
+    with pytest.raises(BudgetSpent, match=r"budget: 0 of 0 units are spent.*, before there are draws: "):
+        sampled(decaying(far), evaluations=kept, budget=0)
 
 
 def test_potentials_of_given_runs_are_of_the_data(kept: Path) -> None:
