@@ -86,10 +86,10 @@ def search_falls(
     The coordinates, and the length of the gradient in them, by differences over these steps.
     """
     sides, floor = _sides(archive, first, coordinates, tuning, stage)
-    falls = np.isfinite(sides.changes) & (sides.changes > floor)
+    felt = np.isfinite(sides.changes) & (sides.changes > floor)
     with np.errstate(invalid="ignore", over="ignore"):
-        scales = np.where(falls, sides.sizes * sides.factors(), sides.sizes)
-        slopes = np.where(falls, sides.slopes * scales, 0.0)
+        scales = np.where(felt, sides.sizes * sides.factors(), sides.sizes)
+        slopes = np.where(felt, sides.slopes * scales, 0.0)
     return Whitening(first.point, coordinates.factor / scales), float(np.linalg.norm(slopes))
 
 
