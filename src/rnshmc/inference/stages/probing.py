@@ -30,7 +30,8 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     near 1, the assumed third derivative grows, secants count over shorter distances, and probing goes on. If they are,
     directions in which their secants make the Hessian much smaller are probed, too: curvatures along random directions
     are means of eigenvalues, and hide a small one, as along the ridge of an intercept and a slope. What is measured
-    there replaces what the secants say, which may outweigh it.
+    there replaces what the secants say, which may outweigh it. Where all that leads to where no draw is, there is no
+    Hessian, and scales are those over which the density falls.
 
     Where a batch has many directions, it tells more. If the Hessian predicts the gradients there, the others are left
     alone. If not, a few large curvatures that they have in common are known from it (`_low_rank`), as where data inform
@@ -38,7 +39,7 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     """
     whitening, d = mode.whitening, archive.dim
     own, curved = tuning.probing, tuning.curvatures
-    quiet, passed = archive.noise < tuning.noise.noisy, False
+    quiet, passed, unconfirmed = archive.noise < tuning.noise.noisy, False, False
     for _ in range(own.most_batches if quiet else own.batches + own.noisy_checks):
         refined, known, lowest = _refined(archive, whitening, curved)
         soft = _softened(whitening, refined.whitening, own.softer) if passed and quiet else np.zeros((d, 0))
@@ -72,10 +73,12 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
         else:
             curved = replace(curved, third_order=own.growth * curved.third_order)
     else:
-        if quiet:
-            return replace(mode, whitening=whitening, distance=np.inf)
+        unconfirmed = quiet
     # Every direction has a known curvature now: a Newton step may be as long as the distance of draws.
-    return _refined(archive, whitening, curved, longest=np.sqrt(d))[0]
+    ended = _refined(archive, whitening, curved, longest=np.sqrt(d))[0]
+    if quiet and ended.value > mode.value + tuning.fitting.plausible_height(d):
+        return _by_falls(archive, tuning)
+    return replace(mode, whitening=whitening, distance=np.inf) if unconfirmed else ended
 
 
 def _by_falls(archive: Archive, tuning: Tuning) -> Mode:
@@ -90,8 +93,7 @@ def settle(
 ) -> Mode:
     """The mode after probing, and after further descents with the curvatures found while it is not one.
 
-    Where curvatures are not near one after all batches of two probings, there may be no Hessian, and scales are those
-    over which the density falls.
+    Where curvatures are not near one after all batches of two probings, there is no Hessian either.
     """
     own, unconfirmed = tuning.probing, 0
     for _ in range(own.descents if archive.noise < tuning.noise.noisy else own.noisy_descents):
