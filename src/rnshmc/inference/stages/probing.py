@@ -73,7 +73,8 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
         else:
             curved = replace(curved, third_order=own.growth * curved.third_order)
     else:
-        unconfirmed = quiet
+        # Next to a density of zero nothing can be confirmed.
+        unconfirmed = quiet and all(np.isfinite(one.value) for one in found)
     # Every direction has a known curvature now: a Newton step may be as long as the distance of draws.
     ended = _refined(archive, whitening, curved, longest=np.sqrt(d))[0]
     if quiet and ended.value > mode.value + tuning.fitting.plausible_height(d):
