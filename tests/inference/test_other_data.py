@@ -34,7 +34,7 @@ def test_a_file_of_which_little_is_asked_for_is_named_with_the_remedy(
         stored = len(path.read_text(encoding="utf-8").splitlines()) - 1
         assert caplog.text == ""
         other = sampled(decay(np.array([3.0, 0.3])), path)
-    assert f"runs.jsonl holds {stored} evaluations, of which this run has asked for" in caplog.text
+    assert f"runs.jsonl holds {stored} evaluations, of which this run asked for" in caplog.text
     assert caplog.text.count("pass evaluations=") == 1
     assert other.spent.points > 20
     caplog.clear()

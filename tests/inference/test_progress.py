@@ -74,7 +74,7 @@ def test_where_there_is_no_terminal_a_run_logs_its_stages(caplog: pytest.LogCapt
         rnshmc.sample(lambda x: (-0.5 * float(x @ x), -x), np.ones(2), draws=20)
     lines = [record.getMessage() for record in caplog.records if record.name == "rnshmc.inference.progress"]
     assert len({line.split(":")[0] for line in lines}) > 2
-    assert all(re.match(r"\w+: \d+ points, \d+ units: \d+ values, \d+ gradients", line) for line in lines)
+    assert all(re.match(r"[\w ]+: \d+ points, \d+ units: \d+ values, \d+ gradients", line) for line in lines)
 
 
 def test_the_bar_shows_stage_costs_and_what_is_expected() -> None:
