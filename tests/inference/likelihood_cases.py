@@ -9,11 +9,16 @@ import numpy.typing as npt
 from scipy import stats
 
 from rnshmc.inference.exact.likelihoods.base import Likelihood, Observed
-from rnshmc.inference.exact.likelihoods.continuous import LogNormal, Relative
-from rnshmc.inference.exact.likelihoods.counts import Binomial, NegativeBinomial, Poisson
-from rnshmc.inference.exact.likelihoods.gaussian import Gaussian
 from rnshmc.inference.exact.likelihoods.groups import make_likelihood
-from rnshmc.inference.exact.likelihoods.student import StudentT
+from rnshmc.inference.exact.likelihoods.named import (
+    Binomial,
+    Gaussian,
+    LogNormal,
+    NegativeBinomial,
+    Poisson,
+    Relative,
+    StudentT,
+)
 from rnshmc.types import Array
 
 DATA = np.array([[1.4, 2.1], [0.3, 0.8], [2.9, 3.0]])

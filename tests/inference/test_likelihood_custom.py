@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import norm
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.likelihoods.gaussian import Gaussian
 from rnshmc.inference.exact.likelihoods.groups import make_likelihood
+from rnshmc.inference.exact.likelihoods.named import Gaussian
 from rnshmc.inference.exact.likelihoods.own import Custom
 from rnshmc.types import Array
 from tests.inference.likelihood_cases import DATA

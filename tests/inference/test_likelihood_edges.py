@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr, stdtr
 
-from rnshmc.inference.exact.likelihoods.continuous import LogNormal, Relative
-from rnshmc.inference.exact.likelihoods.counts import Binomial, NegativeBinomial, Poisson
-from rnshmc.inference.exact.likelihoods.gaussian import Gaussian
-from rnshmc.inference.exact.likelihoods.student import StudentT, log_student_cdf
+from rnshmc.inference.exact.likelihoods.named import (
+    Binomial,
+    Gaussian,
+    LogNormal,
+    NegativeBinomial,
+    Poisson,
+    Relative,
+    StudentT,
+)
+from rnshmc.inference.exact.likelihoods.student import log_student_cdf
 from rnshmc.types import Array
 
 EPS = float(np.finfo(np.float64).eps)

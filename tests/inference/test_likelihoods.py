@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from rnshmc.inference.exact.likelihoods.base import Likelihood, Observed
+from rnshmc.inference.exact.likelihoods.distributions import DISTRIBUTIONS
+from rnshmc.inference.exact.likelihoods.independent import Independent
 from rnshmc.types import Array
 from tests.conftest import z_bound
 from tests.inference.likelihood_cases import CASES, Case, shaped
@@ -18,6 +20,11 @@ EPS = float(np.finfo(np.float64).eps)
 def potential(case: Case, outputs: Array, own: Array) -> tuple[Array, Array, Array]:
     observed = case.observed
     return observed.potential(observed.predictors(outputs), own)
+
+
+def test_every_distribution_is_among_the_cases() -> None:
+    likelihoods = [case.likelihood for case in CASES.values()]
+    assert {one.word for one in likelihoods if isinstance(one, Independent)} == DISTRIBUTIONS.keys()
 
 
 @every_case

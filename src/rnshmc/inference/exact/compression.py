@@ -13,7 +13,7 @@ from rnshmc.inference.exact.likelihoods.compressed import (
     GaussianBlock,
     gaussian_blocks,
 )
-from rnshmc.inference.exact.likelihoods.gaussian import LOG_ROOT_2PI
+from rnshmc.inference.exact.likelihoods.distributions import LOG_ROOT_2PI
 from rnshmc.types import Array
 
 MANY = 500

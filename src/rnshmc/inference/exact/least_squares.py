@@ -6,7 +6,7 @@ from typing import Any
 import numpy.typing as npt
 
 from rnshmc.inference.exact.forward import Model
-from rnshmc.inference.exact.likelihoods.gaussian import Gaussian
+from rnshmc.inference.exact.likelihoods.named import Gaussian
 from rnshmc.inference.exact.runner import Forward
 from rnshmc.types import Array
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.forward import Model
 from rnshmc.inference.exact.likelihoods.base import Likelihood
-from rnshmc.inference.exact.likelihoods.gaussian import Gaussian
+from rnshmc.inference.exact.likelihoods.named import Gaussian
 from rnshmc.inference.exact.replies import ReplyTooLargeError, check_address, fetch
 from rnshmc.types import Array
 

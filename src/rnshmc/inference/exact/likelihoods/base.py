@@ -23,23 +23,18 @@ class Observed(Protocol):
     @property
     def present(self) -> npt.NDArray[np.intp]:
         """Indices, among the M outputs, of the entries with data; shape (m,)."""
-        ...
 
     def predictors(self, outputs: Array) -> Array:
         """Predictors of outputs, (k, M) -> (k, m). NaN where an output is impossible, such as a negative mean."""
-        ...
 
     def outputs(self, predictors: Array) -> Array:
         """Outputs at the entries with data, of predictors: (k, m) -> (k, m)."""
-        ...
 
     def jacobian(self, outputs: Array, jacobian: Array) -> Array:
         """Jacobian of the predictors at one position, (m, p), from the outputs (M,) and their Jacobian (M, p)."""
-        ...
 
     def pulled_back(self, outputs: Array, slopes: Array) -> Array:
         """Derivative by the outputs at one position, (M,), from the derivative by the predictors, (m,)."""
-        ...
 
     def potential(self, predictors: Array, own: Array) -> tuple[Array, Array, Array]:
         """-log likelihood (k,), its derivatives by the predictors (k, m) and by the own parameters (k, h).
@@ -48,15 +43,12 @@ class Observed(Protocol):
         are given, or their probability. Where the own parameters or the predictors are impossible, the value is inf and
         the derivatives are zero.
         """
-        ...
 
     def curvatures(self, predictors: Array, own: Array) -> Array:
         """Expected second derivatives of -log likelihood by each predictor, (k, m), positive."""
-        ...
 
     def simulated(self, predictors: Array, own: Array, rng: np.random.Generator) -> Array:
         """New observations at the entries with data, (k, m), on the scale of the data."""
-        ...
 
 
 @runtime_checkable
@@ -66,12 +58,10 @@ class Likelihood(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of its own unknown parameters, h of them, each once."""
-        ...
 
     @property
     def bounds(self) -> dict[str, Bound]:
         """Lower and upper bound of each own parameter; None where there is none."""
-        ...
 
     def observing(self, data: Mapping[str, Array]) -> Observed:
         """The likelihood of these data: arrays by name, one named "" for a plain array; NaN marks missing entries.
@@ -81,4 +71,3 @@ class Likelihood(Protocol):
         ParameterError
             If the data or the arguments of the likelihood cannot be used.
         """
-        ...

@@ -7,17 +7,16 @@ For outputs F = Q c with orthonormal Q and independent errors of one standard de
 up to constants. It takes as many numbers as there are coefficients, and is exact in value, derivatives and curvature.
 """
 
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from rnshmc.inference.exact.likelihoods.base import Observed
-from rnshmc.inference.exact.likelihoods.gaussian import NormalFamily
+from rnshmc.inference.exact.likelihoods.distributions import normal_terms
 from rnshmc.inference.exact.likelihoods.groups import ObservedGroups
-from rnshmc.inference.exact.likelihoods.independent import SMALLEST_CURVATURE, Independent, finite_rows
-from rnshmc.inference.exact.likelihoods.links import Identity
+from rnshmc.inference.exact.likelihoods.independent import SMALLEST_CURVATURE, ObservedIndependent, finite_rows
+from rnshmc.inference.exact.likelihoods.links import Link
 from rnshmc.types import Array
 
 
@@ -36,7 +35,7 @@ class GaussianBlock:
     own
         Index of the own parameter that is the factor; -1 where it is one.
     log_units
-        As in `NormalFamily`, (m,).
+        As in `normal_terms`, (m,).
     """
 
     entries: npt.NDArray[np.intp]
@@ -51,47 +50,33 @@ def gaussian_blocks(observed: Observed) -> tuple[GaussianBlock, ...] | None:
 
     Log-normal errors are Gaussian errors of predictors, too; a covariance is one up to one factor, of whitened ones.
     """
-    pieces = _pieces(observed)
-    if pieces is None:
+    entries = _entries(observed)
+    if entries is None:
         return None
-    ordered = sorted(pieces, key=lambda piece: piece.own)
-    return tuple(_joined(tuple(same)) for _, same in groupby(ordered, key=lambda piece: piece.own))
+    data, sizes, own, log_units = entries
+    which = [np.flatnonzero(own == index) for index in np.unique(own)]
+    return tuple(GaussianBlock(at, data[at], sizes[at], int(own[at[0]]), log_units[at]) for at in which)
 
 
-def _pieces(observed: Observed) -> list[GaussianBlock] | None:
+def _entries(observed: Observed) -> tuple[Array, Array, npt.NDArray[np.intp], Array] | None:
+    """Of each predictor, the fields of its `GaussianBlock`."""
     if isinstance(observed, ObservedGroups):
-        pieces: list[GaussianBlock] = []
-        start = 0
+        parts = []
         for part in observed.parts:
-            inside = _pieces(part.observed)
-            if inside is None:
+            if (inside := _entries(part.observed)) is None:
                 return None
-            pieces += [
-                replace(one, entries=one.entries + start, own=int(part.own[one.own]) if one.own >= 0 else -1)
-                for one in inside
-            ]
-            start += len(part.observed.present)
-        return pieces
-    if not isinstance(observed, Independent) or type(observed.family) is not NormalFamily:
+            data, sizes, own, log_units = inside
+            parts.append((data, sizes, np.append(part.own, -1)[own], log_units))
+        data, sizes, own, log_units = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        return data, sizes, own, log_units
+    if not isinstance(observed, ObservedIndependent) or observed.distribution.terms is not normal_terms:
         return None
-    [scale] = observed.scales
-    data = observed.family.data
-    log_units = np.broadcast_to(observed.family.log_units, data.shape)
-    known, weights = (
-        np.broadcast_to(scale.known, data.shape),
-        np.broadcast_to(scale.weights, (len(data), scale.weights.shape[1])),
-    )
-    unknown = weights != 0
-    factor = np.where(unknown.any(axis=1), unknown.argmax(axis=1) if unknown.shape[1] else -1, -1)
-    sizes = np.where(factor >= 0, weights.sum(axis=1), known)
-    which = [np.flatnonzero(factor == own) for own in np.unique(factor)]
-    return [GaussianBlock(at, data[at], sizes[at], int(factor[at[0]]), log_units[at]) for at in which]
-
-
-def _joined(pieces: tuple[GaussianBlock, ...]) -> GaussianBlock:
-    parts = ((piece.entries, piece.data, piece.sizes, piece.log_units) for piece in pieces)
-    entries, data, sizes, log_units = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return GaussianBlock(entries, data, sizes, pieces[0].own, log_units)
+    [scale], shape = observed.scales, observed.y.shape
+    known, log_units = np.broadcast_to(scale.known, shape), np.broadcast_to(observed.constants[0], shape)
+    weights = np.broadcast_to(scale.weights, (*shape, scale.weights.shape[1]))
+    unknown = (weights != 0).any(axis=1)
+    own = np.where(unknown, weights.argmax(axis=1) if weights.size else -1, -1)
+    return observed.y, np.where(unknown, weights.sum(axis=1), known), own, log_units
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +112,7 @@ class CompressedBlock:
 
 
 @dataclass(frozen=True, eq=False)
-class CompressedGaussian(Identity):
+class CompressedGaussian(Link):
     """An `Observed` whose outputs and predictors are the coefficients of all blocks, one after the other."""
 
     blocks: tuple[CompressedBlock, ...]

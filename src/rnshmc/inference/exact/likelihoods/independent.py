@@ -1,99 +1,98 @@
-"""Likelihoods that are products over the predictors."""
+"""Likelihoods of data that are independent given the predictors."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.inference.exact.likelihoods.flat import FlatData
-from rnshmc.inference.exact.likelihoods.links import Link
-from rnshmc.inference.exact.likelihoods.scales import Scale
+from rnshmc.inference.exact.likelihoods.base import Bound
+from rnshmc.inference.exact.likelihoods.censoring import Flags, bound_flags, censored
+from rnshmc.inference.exact.likelihoods.distributions import DISTRIBUTIONS, Distribution
+from rnshmc.inference.exact.likelihoods.flat import flattened
+from rnshmc.inference.exact.likelihoods.links import Linked
+from rnshmc.inference.exact.likelihoods.scales import Scale, ScaleArgument
 from rnshmc.types import Array
-
-
-class Family(Protocol):
-    """The distribution of each datum, given its predictor and some positive numbers; the data are bound.
-
-    Predictors have shape (k, m); each of the positive numbers has a shape that broadcasts to it.
-    """
-
-    def terms(self, predictors: Array, *numbers: Array) -> tuple[Array, Array, tuple[Array, ...]]:
-        """-log p of each datum, its derivative by the predictor, and those by the positive numbers; each (k, m)."""
-        ...
-
-    def curvatures(self, predictors: Array, *numbers: Array) -> Array:
-        """Expected second derivative of -log p by the predictor, (k, m) or what broadcasts to it."""
-        ...
-
-    def simulated(self, predictors: Array, *numbers: Array, rng: np.random.Generator) -> Array:
-        """New data, (k, m)."""
-        ...
-
 
 SMALLEST_CURVATURE = 1e-100
 """Lower bound of every curvature, so that its inverse is finite."""
 
 
-def unchanged(rows: Array) -> Array:
-    """The rows."""
-    return rows
+@dataclass(frozen=True, eq=False, repr=False)
+class Independent:
+    """A likelihood before it has data: an entry of `DISTRIBUTIONS` and its arguments.
+
+    Attributes
+    ----------
+    word
+        Name of the entry.
+    numbers
+        The arguments that give its positive numbers, in the order of its formulas.
+    known
+        What else its ``read`` takes.
+    flags
+        The user's flags of censored data.
+    """
+
+    word: str
+    numbers: tuple[ScaleArgument, ...] = ()
+    known: tuple[Array, ...] = ()
+    flags: Flags = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the unknown numbers or of the unknown factor."""
+        return tuple(dict.fromkeys(name for argument in self.numbers for name in argument.names))
+
+    @property
+    def bounds(self) -> dict[str, Bound]:
+        """They are positive."""
+        return dict.fromkeys(self.names, (0.0, None))
+
+    def observing(self, data: Mapping[str, Array]) -> "ObservedIndependent":
+        """The likelihood of these data."""
+        flat = flattened(data)
+        link, y, constants = DISTRIBUTIONS[self.word].read(flat, *self.known)
+        scales = tuple(argument.bound(flat, self.names) for argument in self.numbers)
+        return ObservedIndependent(flat, link, self.word, y, scales, constants, bound_flags(self.flags, flat))
 
 
 @dataclass(frozen=True, eq=False)
-class Independent:
+class ObservedIndependent(Linked):
     """An `Observed` whose likelihood is a product over the predictors.
 
     Attributes
     ----------
-    data
-        The data, for their places.
-    link
-        Predictors of outputs.
-    family
-        Distribution of each datum.
+    word
+        Name of the distribution.
+    y
+        The data as its formulas take them, shape (m,).
     scales
-        The positive numbers of the family, as functions of the own parameters.
-    restored
-        What makes observations of the family's simulated numbers.
+        Its positive numbers, as functions of the own parameters.
+    constants
+        Its constants.
+    flags
+        As for `censored`.
     """
 
-    data: FlatData
-    link: Link
-    family: Family
-    scales: tuple[Scale, ...] = ()
-    restored: Callable[[Array], Array] = unchanged
+    word: str
+    y: Array
+    scales: tuple[Scale, ...]
+    constants: tuple[Any, ...]
+    flags: npt.NDArray[np.intp]
 
     @property
-    def present(self) -> npt.NDArray[np.intp]:
-        """Indices of the outputs with data."""
-        return self.data.present
-
-    def predictors(self, outputs: Array) -> Array:
-        """Predictors of the rows."""
-        return self.link.predictors(outputs[:, self.present])
-
-    def outputs(self, predictors: Array) -> Array:
-        """Outputs with data, of the rows of predictors."""
-        return self.link.outputs(predictors)
-
-    def jacobian(self, outputs: Array, jacobian: Array) -> Array:
-        """Jacobian of the predictors at one position."""
-        return self.link.jacobian(outputs[self.present], jacobian[self.present])
-
-    def pulled_back(self, outputs: Array, slopes: Array) -> Array:
-        """Derivative by the outputs at one position."""
-        pulled = np.zeros(self.data.size)
-        pulled[self.present] = self.link.pulled_back(outputs[self.present], slopes)
-        return pulled
+    def distribution(self) -> Distribution:
+        """That of each datum."""
+        return censored(DISTRIBUTIONS[self.word], self.flags)
 
     def potential(self, predictors: Array, own: Array) -> tuple[Array, Array, Array]:
         """-log likelihood of the rows and its derivatives."""
         numbers = self._numbers(own)
         own_slopes = np.zeros((len(predictors), own.shape[1]))
         with np.errstate(all="ignore"):
-            terms, slopes, by_numbers = self.family.terms(predictors, *numbers)
+            terms, slopes, by_numbers = self.distribution.terms(predictors, self.y, *self.constants, *numbers)
             for scale, slope in zip(self.scales, by_numbers, strict=True):
                 own_slopes += scale.pulled_back(np.broadcast_to(slope, predictors.shape))
             values = terms.sum(axis=1)
@@ -104,13 +103,14 @@ class Independent:
     def curvatures(self, predictors: Array, own: Array) -> Array:
         """Expected second derivatives by the predictors."""
         with np.errstate(all="ignore"):
-            curvatures = self.family.curvatures(predictors, *self._numbers(own))
+            curvatures = self.distribution.curvatures(predictors, self.y, *self.constants, *self._numbers(own))
         return np.fmax(np.broadcast_to(curvatures, predictors.shape), SMALLEST_CURVATURE)
 
     def simulated(self, predictors: Array, own: Array, rng: np.random.Generator) -> Array:
         """New observations at the entries with data."""
         with np.errstate(over="ignore"):
-            return self.restored(self.family.simulated(predictors, *self._numbers(own), rng=rng))
+            drawn = self.distribution.draws(rng, predictors, self.y, *self.constants, *self._numbers(own))
+            return drawn if self.distribution.tail is None else self.link.outputs(drawn)
 
     def _numbers(self, own: Array) -> list[Array]:
         return [scale.of(own) for scale in self.scales]

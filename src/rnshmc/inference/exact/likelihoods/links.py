@@ -1,64 +1,51 @@
 """Predictors as functions of the outputs at the entries with data."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 from scipy import linalg
 from scipy.special import expit, logit
 
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.likelihoods.flat import FlatData
+from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
+_ASYMMETRY = 1e-10
+"""Largest asymmetry of a computed covariance, relative to its largest entry."""
 
-class Link(Protocol):
-    """A smooth, one-to-one map from m outputs to m predictors."""
+
+class Link:
+    """The identity, and the interface of smooth, one-to-one maps from m outputs to m predictors.
+
+    A map of each output by itself overrides `predictors`, `outputs` and `slopes`.
+    """
 
     def predictors(self, outputs: Array) -> Array:
         """Predictors of the rows, (k, m) -> (k, m); NaN where an output is impossible."""
-        ...
-
-    def outputs(self, predictors: Array) -> Array:
-        """The outputs of the rows, (k, m) -> (k, m)."""
-        ...
-
-    def jacobian(self, outputs: Array, jacobian: Array) -> Array:
-        """The Jacobian of the predictors, (m, p), from the outputs (m,) and their Jacobian (m, p)."""
-        ...
-
-    def pulled_back(self, outputs: Array, slopes: Array) -> Array:
-        """Derivative by the outputs, (m,), from the derivative by the predictors, (m,)."""
-        ...
-
-
-class Identity:
-    """The outputs themselves."""
-
-    def predictors(self, outputs: Array) -> Array:
-        """The outputs."""
         return outputs
 
     def outputs(self, predictors: Array) -> Array:
-        """The predictors."""
+        """The outputs of the rows, (k, m) -> (k, m)."""
         return predictors
 
-    def jacobian(self, outputs: Array, jacobian: Array) -> Array:  # noqa: ARG002
-        """The Jacobian of the outputs."""
-        return jacobian
+    def slopes(self, outputs: Array) -> Array:
+        """Derivative of each predictor by its output, (m,) -> (m,)."""
+        return np.ones(len(outputs))
 
-    def pulled_back(self, outputs: Array, slopes: Array) -> Array:  # noqa: ARG002
-        """The slopes."""
-        return slopes
+    def jacobian(self, outputs: Array, jacobian: Array) -> Array:
+        """The Jacobian of the predictors, (m, p), from the outputs (m,) and their Jacobian (m, p)."""
+        return self.slopes(outputs)[:, None] * jacobian
+
+    def pulled_back(self, outputs: Array, slopes: Array) -> Array:
+        """Derivative by the outputs, (m,), from the derivative by the predictors, (m,)."""
+        return self.slopes(outputs) * slopes
 
 
 @dataclass(frozen=True, eq=False)
-class CholeskyWhitening:
-    """L^-1 F for a covariance L L'.
-
-    Attributes
-    ----------
-    factor
-        L, lower triangular, shape (m, m).
-    """
+class CholeskyWhitening(Link):
+    """L^-1 F for a covariance L L', with ``factor`` L, lower triangular, shape (m, m)."""
 
     factor: Array
 
@@ -68,6 +55,11 @@ class CholeskyWhitening:
         whitened = np.full(outputs.shape, np.nan)
         whitened[finite] = self.solved(outputs[finite].T).T
         return whitened
+
+    def outputs(self, predictors: Array) -> Array:
+        """The rows L w."""
+        rows: Array = predictors @ self.factor.T
+        return rows
 
     def jacobian(self, outputs: Array, jacobian: Array) -> Array:  # noqa: ARG002
         """L^-1 J."""
@@ -83,14 +75,9 @@ class CholeskyWhitening:
         solution: Array = linalg.solve_triangular(self.factor, columns, lower=True)
         return solution
 
-    def outputs(self, predictors: Array) -> Array:
-        """The rows L w."""
-        rows: Array = predictors @ self.factor.T
-        return rows
-
 
 @dataclass(frozen=True, eq=False)
-class Log:
+class Log(Link):
     """log |F|, for outputs of known sign.
 
     An output closer to zero than the floor, or on the wrong side of zero by rounding (up to ``slack``), counts as the
@@ -120,21 +107,14 @@ class Log:
         """The outputs of the rows, with their sign."""
         return np.asarray(self.sign * np.exp(predictors))
 
-    def jacobian(self, outputs: Array, jacobian: Array) -> Array:
-        """J / F; zero at the floor."""
-        return self._slopes(outputs)[:, None] * jacobian
-
-    def pulled_back(self, outputs: Array, slopes: Array) -> Array:
-        """g / F; zero at the floor."""
-        return self._slopes(outputs) * slopes
-
-    def _slopes(self, outputs: Array) -> Array:
+    def slopes(self, outputs: Array) -> Array:
+        """1 / F; zero at the floor."""
         above = self.sign * outputs > self.floor
         return np.where(above, 1.0 / np.where(above, outputs, 1.0), 0.0)
 
 
 @dataclass(frozen=True)
-class Logit:
+class Logit(Link):
     """logit F, for probabilities.
 
     An output closer to 0 or 1 than the floor, or beyond them by rounding (up to ``slack``), counts as the floor, where
@@ -155,15 +135,76 @@ class Logit:
         """Probabilities of the rows."""
         return np.asarray(expit(predictors))
 
-    def jacobian(self, outputs: Array, jacobian: Array) -> Array:
-        """J / (F (1 - F)); zero at the floor."""
-        return self._slopes(outputs)[:, None] * jacobian
-
-    def pulled_back(self, outputs: Array, slopes: Array) -> Array:
-        """g / (F (1 - F)); zero at the floor."""
-        return self._slopes(outputs) * slopes
-
-    def _slopes(self, outputs: Array) -> Array:
+    def slopes(self, outputs: Array) -> Array:
+        """1 / (F (1 - F)); zero at the floor."""
         inside = (outputs > self.floor) & (outputs < 1.0 - self.floor)
         p = np.where(inside, outputs, 0.5)
         return np.where(inside, 1.0 / (p * (1.0 - p)), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """The part of an `Observed` before its density: a link of the outputs at the entries with data."""
+
+    data: FlatData
+    link: Link
+
+    @property
+    def present(self) -> npt.NDArray[np.intp]:
+        """Indices of the outputs with data."""
+        return self.data.present
+
+    def predictors(self, outputs: Array) -> Array:
+        """Predictors of the rows."""
+        return self.link.predictors(outputs[:, self.present])
+
+    def outputs(self, predictors: Array) -> Array:
+        """Outputs with data, of the rows of predictors."""
+        return self.link.outputs(predictors)
+
+    def jacobian(self, outputs: Array, jacobian: Array) -> Array:
+        """Jacobian of the predictors at one position."""
+        return self.link.jacobian(outputs[self.present], jacobian[self.present])
+
+    def pulled_back(self, outputs: Array, slopes: Array) -> Array:
+        """Derivative by the outputs at one position; zero where data are missing."""
+        pulled = np.zeros(self.data.size)
+        pulled[self.present] = self.link.pulled_back(outputs[self.present], slopes)
+        return pulled
+
+
+def checked_covariance(what: str, given: npt.ArrayLike) -> Array:
+    """A copy of a symmetric positive definite matrix.
+
+    Raises
+    ------
+    ParameterError
+        If it is anything else; the message starts with ``what``.
+    """
+    matrix = numbers(given, what)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ParameterError(f"{what}: expected a square matrix, got shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise ParameterError(f"{what}: expected finite numbers, got {matrix[~np.isfinite(matrix)][0]}")
+    asymmetry = np.abs(matrix - matrix.T)
+    if asymmetry.max(initial=0.0) > _ASYMMETRY * np.abs(matrix).max(initial=0.0):
+        row, column = np.unravel_index(asymmetry.argmax(), asymmetry.shape)
+        pair = f"{matrix[row, column]} and {matrix[column, row]}"
+        raise ParameterError(f"{what}: expected a symmetric matrix, got {pair} for the entries {row} and {column}")
+    cholesky(what, matrix)
+    return matrix
+
+
+def cholesky(what: str, matrix: Array) -> Array:
+    """The lower factor L of L L'.
+
+    Raises
+    ------
+    ParameterError
+        If the matrix is not positive definite; the message starts with ``what``.
+    """
+    try:
+        factor: Array = linalg.cholesky(matrix, lower=True)
+    except linalg.LinAlgError as error:
+        raise ParameterError(f"{what}: expected a positive definite matrix, got one that is not: {error}") from error
+    return factor

@@ -6,11 +6,11 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.likelihoods.base import Bound
-from rnshmc.inference.exact.likelihoods.flat import FlatData, flattened
+from rnshmc.inference.exact.likelihoods.flat import flattened
+from rnshmc.inference.exact.likelihoods.links import Link, Linked
 from rnshmc.inference.exact.likelihoods.scales import checked_name
 from rnshmc.inference.exact.rows import RowFunction
 from rnshmc.inference.given import entries, numbers
@@ -90,26 +90,22 @@ class Custom:
 
     def observing(self, data: Mapping[str, Array]) -> "ObservedCustom":
         """The likelihood of these data; their numbers are used for the missing entries and the steps of differences."""
-        flat = flattened(data)
-        return ObservedCustom(self._function, flat, self._low, self._high)
+        return ObservedCustom(flattened(data), Link(), self._function, self._low, self._high)
 
 
 @dataclass(frozen=True, eq=False)
-class ObservedCustom:
+class ObservedCustom(Linked):
     """An `Observed` of a function of the user.
 
     Attributes
     ----------
     function
         The log likelihood, as for `Custom`.
-    data
-        The data.
     low, high
         Bounds of the own parameters, shape (h,).
     """
 
     function: Callable[[Any, Any], Any]
-    data: FlatData
     low: Array
     high: Array
     _rows: RowFunction = field(init=False, repr=False)
@@ -120,29 +116,6 @@ class ObservedCustom:
         typical = np.concatenate([np.where(sizes > 0, sizes, 1.0), np.where(self.low >= 0, 0.0, 1.0)])
         rows = RowFunction(self._joined, "likelihood", typical, most_differences=_MOST_DIFFERENCES)
         object.__setattr__(self, "_rows", rows)
-
-    @property
-    def present(self) -> npt.NDArray[np.intp]:
-        """Indices of the outputs with data."""
-        return self.data.present
-
-    def predictors(self, outputs: Array) -> Array:
-        """The outputs with data."""
-        return outputs[:, self.present]
-
-    def outputs(self, predictors: Array) -> Array:
-        """The predictors."""
-        return predictors
-
-    def jacobian(self, outputs: Array, jacobian: Array) -> Array:  # noqa: ARG002
-        """Jacobian of the outputs with data."""
-        return jacobian[self.present]
-
-    def pulled_back(self, outputs: Array, slopes: Array) -> Array:  # noqa: ARG002
-        """The slopes; zeros where data are missing."""
-        pulled = np.zeros(self.data.size)
-        pulled[self.present] = slopes
-        return pulled
 
     def potential(self, predictors: Array, own: Array) -> tuple[Array, Array, Array]:
         """-log likelihood of the rows and its derivatives."""

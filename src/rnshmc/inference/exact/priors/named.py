@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.special import betaln, gammaln
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.likelihoods.gaussian import LOG_ROOT_2PI
+from rnshmc.inference.exact.likelihoods.distributions import LOG_ROOT_2PI
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 

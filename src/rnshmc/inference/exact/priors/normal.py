@@ -7,7 +7,8 @@ import numpy.typing as npt
 from scipy import linalg
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.likelihoods.gaussian import LOG_ROOT_2PI, checked_covariance, cholesky
+from rnshmc.inference.exact.likelihoods.distributions import LOG_ROOT_2PI
+from rnshmc.inference.exact.likelihoods.links import checked_covariance, cholesky
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 

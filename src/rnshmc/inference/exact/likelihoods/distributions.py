@@ -1,0 +1,239 @@
+"""Distributions of a datum given its predictor, as a table of formulas.
+
+A new likelihood of independent data is an entry of `DISTRIBUTIONS` and its public constructor in `named.py`.
+
+Formulas take the predictors f, shape (k, m), the data y, (m,), the distribution's constants, and its positive numbers,
+such as a standard deviation, of shapes that broadcast to (k, m).
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import betaln, digamma, erfcx, expit, gammaln, log_expit, log_ndtr
+
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.likelihoods.flat import FlatData
+from rnshmc.inference.exact.likelihoods.links import CholeskyWhitening, Link, Log, Logit, cholesky
+from rnshmc.inference.exact.likelihoods.student import log_normaliser, log_student_cdf
+from rnshmc.types import Array
+
+LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
+_FLOOR = 1e-8
+"""Smallest output of `Log`: a mean of a count, of which m counts of zero lose m 1e-8; or, relative to its datum, a
+positive number: at this distance a datum with an error below 100% is out of the question. For a probability, smallest
+distance from 0 and 1."""
+_SLACK = 1e-6
+"""Largest output of the wrong sign, relative to the largest datum: what solvers of differential equations leave."""
+_LARGEST = 1e18
+"""Largest mean from which a count is drawn: counts are whole numbers of 64 bits."""
+_STEP = 1e-4
+"""Relative step of the central difference by the degrees of freedom."""
+
+Reading = tuple[Link, Array, tuple[Any, ...]]
+Terms = tuple[Array, Array, tuple[Array, ...]]
+Tail = tuple[Array, Array, Array, tuple[Array, ...]]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """An entry of the table.
+
+    Attributes
+    ----------
+    read
+        Link, y and constants, from the data and the likelihood's known arrays; raises `ParameterError` on data that
+        cannot be.
+    terms
+        -log p of each datum, its derivative by the predictor, and those by the positive numbers; each (k, m).
+    curvatures
+        Expected second derivative of -log p by the predictor, (k, m) or what broadcasts to it.
+    draws
+        New data, (k, m), from a generator and the same arguments.
+    tail
+        For y = f + scale e with a symmetric e of cumulative distribution G: log G(z), its derivative, the second
+        derivative of -log G (or a positive number of its size, from 0 to 1), and the derivatives of log G by the shape
+        parameters, from z and these. Such data may be limits, the last number is the scale, and `draws` are
+        predictors.
+    """
+
+    read: Callable[..., Reading]
+    terms: Callable[..., Terms]
+    curvatures: Callable[..., Array]
+    draws: Callable[..., Array]
+    tail: Callable[..., Tail] | None = None
+
+
+def normal_terms(f: Array, y: Array, log_units: Array | float, sd: Array) -> Terms:
+    """z^2 / 2 + log sd + log(2 pi) / 2 for z = (f - y) / sd, and the units, with derivatives.
+
+    ``log_units`` are the logarithms of the derivatives of the observations by y, where y are functions of these.
+    """
+    z = (f - y) / sd
+    return 0.5 * z**2 + np.log(sd) + (LOG_ROOT_2PI + log_units), z / sd, ((1.0 - z**2) / sd,)
+
+
+def _normal_tail(z: Array, *_: Any) -> Tail:
+    """log Phi(z), h = phi(z) / Phi(z), in both tails to rounding error, and h (h + z)."""
+    slope = np.sqrt(2.0 / np.pi) / erfcx(-z / np.sqrt(2.0))
+    return np.asarray(log_ndtr(z)), slope, slope * (slope + z), ()
+
+
+def _relative_terms(f: Array, y: Array, sign: float, sd: Array) -> Terms:
+    """z^2 / 2 + log |F| + log sd + log(2 pi) / 2 for z = (y / F - 1) / sd and the predictor log |F|."""
+    ratios = sign * y * np.exp(-f)
+    z = (ratios - 1.0) / sd
+    return 0.5 * z**2 + f + np.log(sd) + LOG_ROOT_2PI, 1.0 - z * ratios / sd, ((1.0 - z**2) / sd,)
+
+
+def _student_terms(f: Array, y: Array, df: Array, scale: Array) -> Terms:
+    z = (f - y) / scale
+    weight = (df + 1.0) / (df + z**2)
+    logs = np.log1p(z**2 / df)
+    terms = 0.5 * (df + 1.0) * logs + np.log(scale) + log_normaliser(df)
+    by_df = 0.5 * (logs - weight * z**2 / df + 1.0 / df + digamma(0.5 * df) - digamma(0.5 * (df + 1.0)))
+    return terms, weight * z / scale, (by_df, (1.0 - weight * z**2) / scale)
+
+
+def _student_tail(z: Array, df: Array) -> Tail:
+    """With the squared slope, as the second derivative is negative in the tail, and central differences by df."""
+    logs = log_student_cdf(z, df)
+    slope = np.exp(-0.5 * (df + 1.0) * np.log1p(z**2 / df) - log_normaliser(df) - logs)
+    by_df = (log_student_cdf(z, df * (1.0 + _STEP)) - log_student_cdf(z, df * (1.0 - _STEP))) / (2.0 * _STEP * df)
+    return logs, slope, slope**2, (by_df,)
+
+
+def _poisson_terms(f: Array, y: Array) -> Terms:
+    """mu - y log mu + log y! for mu = exp(f)."""
+    mean = np.exp(f)
+    return mean - y * f + gammaln(y + 1.0), mean - y, ()
+
+
+def _negative_binomial_terms(f: Array, y: Array, dispersion: Array) -> Terms:
+    """-log p with t = log(mu / dispersion), in terms that do not cancel for a large dispersion."""
+    t = f - np.log(dispersion)
+    log_failure, log_success = log_expit(-t), log_expit(t)
+    counted = np.where(y > 0, -np.log(np.maximum(y, 1.0)) - betaln(dispersion, np.maximum(y, 1.0)), 0.0)
+    terms = -dispersion * log_failure - y * log_success - counted
+    slopes = dispersion * expit(t) - y * expit(-t)
+    by_dispersion = digamma(dispersion) - digamma(y + dispersion) - log_failure - slopes / dispersion
+    return terms, slopes, (by_dispersion,)
+
+
+def _binomial_terms(f: Array, y: Array, trials: Array) -> Terms:
+    """-y log p - (n - y) log(1 - p) - log (n over y) for p = expit(f)."""
+    failures = trials - y
+    ways = -betaln(y + 1.0, failures + 1.0) - np.log1p(trials)
+    return -y * log_expit(f) - failures * log_expit(-f) - ways, trials * expit(f) - y, ()
+
+
+def _poisson_draws(rng: np.random.Generator, mean: Array) -> Array:
+    return np.asarray(rng.poisson(np.minimum(mean, _LARGEST)), dtype=np.float64)
+
+
+def _mean(f: Array) -> Array:
+    return np.asarray(np.exp(np.minimum(f, np.log(_LARGEST))))
+
+
+def _negative_binomial_draws(rng: np.random.Generator, f: Array, _y: Array, dispersion: Array) -> Array:
+    """Poisson with means of a gamma distribution."""
+    sizes = np.broadcast_to(dispersion, f.shape)
+    return _poisson_draws(rng, _mean(f) / sizes * rng.standard_gamma(sizes))
+
+
+def _whitened(data: FlatData, covariance: Array) -> Reading:
+    """L^-1 F for the covariance L L' of the entries with data."""
+    if covariance.shape != (data.size, data.size):
+        raise ParameterError(
+            f"covariance: expected shape {(data.size, data.size)} for {data.size} data, got {covariance.shape}"
+        )
+    link = CholeskyWhitening(cholesky("covariance", covariance[np.ix_(data.present, data.present)]))
+    return link, link.solved(data.values), (np.log(np.diag(link.factor)),)
+
+
+def _logarithms(data: FlatData) -> Reading:
+    """y are the logarithms of the data, whose derivatives by y are the data."""
+    if (data.values <= 0).any():
+        raise ParameterError(f"data: got {data.where(data.values <= 0)}, expected positive data for LogNormal")
+    logs = np.log(data.values)
+    return _relative_log(data), logs, (logs,)
+
+
+def _of_one_sign(data: FlatData) -> Reading:
+    """With the sign of most data."""
+    if (data.values == 0).any():
+        raise ParameterError(
+            f"data: got {data.where(data.values == 0)}, but a relative error of zero says nothing; "
+            "expected other numbers, or NaN to leave the datum out"
+        )
+    sign = 1.0 if np.median(data.values) > 0 else -1.0
+    return _relative_log(data, sign), data.values, (sign,)
+
+
+def _relative_log(data: FlatData, sign: float = 1.0) -> Log:
+    sizes = np.abs(data.values)
+    return Log(_FLOOR * sizes, _SLACK * float(sizes.max()), sign)
+
+
+def _counts(data: FlatData) -> Reading:
+    wrong = (data.values < 0) | (data.values != np.round(data.values))
+    if wrong.any():
+        raise ParameterError(f"data: got {data.where(wrong)}, expected counts: whole numbers from 0 on")
+    return Log(_FLOOR, _SLACK * max(1.0, float(data.values.max()))), data.values, ()
+
+
+def _successes(data: FlatData, n: Array) -> Reading:
+    _counts(data)
+    trials = np.asarray(data.spread("n", n), dtype=np.float64)
+    if (data.values > trials).any():
+        above = data.values > trials
+        raise ParameterError(f"data: got {data.where(above)}, expected at most n = {trials[above][0]:g}")
+    return Logit(_FLOOR, _SLACK), data.values, (trials,)
+
+
+_GAUSSIAN = Distribution(
+    read=lambda data: (Link(), data.values, (0.0,)),
+    terms=normal_terms,
+    curvatures=lambda _f, _y, _log_units, sd: sd**-2.0,
+    draws=lambda rng, f, _y, _log_units, sd: f + sd * rng.standard_normal(f.shape),
+    tail=_normal_tail,
+)
+DISTRIBUTIONS = {
+    "gaussian": _GAUSSIAN,
+    "correlated": replace(_GAUSSIAN, read=_whitened),
+    "lognormal": replace(_GAUSSIAN, read=_logarithms),
+    "relative": Distribution(
+        read=_of_one_sign,
+        terms=_relative_terms,
+        curvatures=lambda _f, _y, _sign, sd: sd**-2.0 + 2.0,
+        draws=lambda rng, f, _y, sign, sd: sign * np.exp(f) * (1.0 + sd * rng.standard_normal(f.shape)),
+    ),
+    "student_t": Distribution(
+        read=lambda data: (Link(), data.values, ()),
+        terms=_student_terms,
+        curvatures=lambda _f, _y, df, scale: (df + 1.0) / (df + 3.0) / scale**2,
+        draws=lambda rng, f, _y, df, scale: f + scale * rng.standard_t(np.broadcast_to(df, f.shape)),
+        tail=_student_tail,
+    ),
+    "poisson": Distribution(
+        read=_counts,
+        terms=_poisson_terms,
+        curvatures=lambda f, _y: np.exp(f),
+        draws=lambda rng, f, _y: _poisson_draws(rng, _mean(f)),
+    ),
+    "negative_binomial": Distribution(
+        read=_counts,
+        terms=_negative_binomial_terms,
+        curvatures=lambda f, _y, dispersion: dispersion * expit(f - np.log(dispersion)),
+        draws=_negative_binomial_draws,
+    ),
+    "binomial": Distribution(
+        read=_successes,
+        terms=_binomial_terms,
+        curvatures=lambda f, _y, trials: trials * expit(f) * expit(-f),
+        draws=lambda rng, f, _y, trials: rng.binomial(trials.astype(np.int64), expit(f)).astype(np.float64),
+    ),
+}
+"""Distributions by name."""
