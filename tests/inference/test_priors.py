@@ -85,13 +85,11 @@ def test_outside_the_support_the_potential_is_infinite(name: str) -> None:
 
 
 @univariate
-def test_centre_scale_and_draws_are_those_of_the_distribution(name: str) -> None:
+def test_scale_and_draws_are_those_of_the_distribution(name: str) -> None:
     given, law, _ = UNIVARIATE[name]
     prior = make_prior({"a": given}, ["a"])
     heavy = "cauchy" in name
-    assert prior.centre is not None
     assert prior.scale is not None
-    assert prior.centre[0] == pytest.approx(law.median() if heavy else law.mean())
     np.testing.assert_allclose(prior.scale, np.nan if heavy else law.std())
     draws = prior.draws(np.random.default_rng(0), 4000)
     assert draws is not None
@@ -146,7 +144,6 @@ def test_a_mapping_may_mix_everything() -> None:
     check_density(prior, x, exact)
     assert isinstance(prior, Prior)
     assert prior.bounds == {4: (0.0, INF), 6: (0.0, INF)}
-    np.testing.assert_allclose(prior.centre, [-1.0, 0.0, 1.0, np.nan, 2.0, 0.0, 2.5])  # type: ignore[arg-type]
     scale = [np.sqrt(0.7), 3.0, np.sqrt(2.0), np.nan, np.sqrt(2.0), 2.0, np.sqrt(5) / 2]
     np.testing.assert_allclose(prior.scale, scale)  # type: ignore[arg-type]
     assert prior.draws(np.random.default_rng(0), 3) is None
@@ -171,7 +168,7 @@ def test_no_prior_is_flat() -> None:
     values, gradients = prior.potential(np.ones((3, 2)))
     assert not values.any()
     assert gradients.shape == (3, 2)
-    assert (prior.bounds, prior.scale, prior.centre) == ({}, None, None)
+    assert (prior.bounds, prior.scale) == ({}, None)
 
 
 class Quartic:

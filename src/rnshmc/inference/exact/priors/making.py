@@ -7,12 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.priors.base import Flat, Prior
-from rnshmc.inference.exact.priors.frozen import FrozenPrior, is_frozen
-from rnshmc.inference.exact.priors.function import FunctionPrior, LogDensity
-from rnshmc.inference.exact.priors.named import KINDS, NamedPrior, named_numbers
+from rnshmc.inference.exact.priors.base import FunctionPrior, LogDensity, Prior, Product
+from rnshmc.inference.exact.priors.named import KINDS, frozen_prior, is_frozen, named_numbers, named_prior
 from rnshmc.inference.exact.priors.normal import Normal, NormalPrior
-from rnshmc.inference.exact.priors.product import Product
 from rnshmc.inference.exact.rows import RowFunction
 from rnshmc.inference.given import plain
 from rnshmc.types import Potential
@@ -48,7 +45,7 @@ def make_prior(prior: Any, names: Sequence[str]) -> Prior:
         If it cannot be used.
     """
     if prior is None:
-        return Flat()
+        return Prior()
     if isinstance(prior, Normal) or _is_pair(prior):
         return _normal(prior if isinstance(prior, Normal) else Normal(*prior), names)
     if isinstance(prior, Mapping):
@@ -98,7 +95,7 @@ def _product(prior: Mapping[Any, Any], names: Sequence[str]) -> Product:
             named.setdefault(word, []).append((int(columns[0]), numbers))
         elif is_frozen(distribution):
             plain([*getattr(distribution, "args", ()), *getattr(distribution, "kwds", {}).values()], f"prior of {key}")
-            groups.append((columns, FrozenPrior(distribution)))
+            groups.append((columns, frozen_prior(distribution)))
         else:
             raise ParameterError(
                 f'prior of {key}: expected a distribution such as ("normal", 0, 1), rnshmc.Normal or a frozen '
@@ -106,7 +103,7 @@ def _product(prior: Mapping[Any, Any], names: Sequence[str]) -> Product:
             )
     for word, entries in named.items():
         indices = np.array([column for column, _ in entries], dtype=np.intp)
-        groups.append((indices, NamedPrior(word, np.array([numbers for _, numbers in entries]).T)))
+        groups.append((indices, named_prior(word, np.array([numbers for _, numbers in entries]).T)))
     return Product(len(names), tuple(groups))
 
 

@@ -1,8 +1,7 @@
-"""Independent priors by the name of a distribution."""
+"""Independent priors by the name of a distribution, or by a distribution of scipy.stats."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,14 @@ from scipy.special import betaln, gammaln
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.likelihoods.distributions import LOG_ROOT_2PI
+from rnshmc.inference.exact.priors.base import Prior
+from rnshmc.inference.exact.rows import STEP
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
+
+NEAR = 1e-3
+"""Largest step relative to the distance from an end of the support, where a density may be a power of that distance:
+the relative error of its slope is then about the square of this."""
 
 
 @dataclass(frozen=True)
@@ -120,47 +125,45 @@ KINDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class NamedPrior:
-    """Independent parameters with distributions of one kind.
+class IndependentPrior(Prior):
+    """Independent parameters with distributions of one kind; moments and draws are those of scipy.
 
     Attributes
     ----------
-    word
-        Name of the kind.
+    distribution
+        The frozen distribution of d numbers.
+    low, high
+        Its support, shape (d,).
+    terms
+        -log density and its derivative, (k, d), from x and the numbers.
     numbers
-        Its parameters for each of the d parameters of the posterior, shape (parameters of the kind, d).
+        Further arguments of `terms`.
     """
 
-    word: str
-    numbers: Array
-
-    @property
-    def kind(self) -> Kind:
-        """The kind."""
-        return KINDS[self.word]
+    distribution: Any
+    low: Array
+    high: Array
+    terms: Callable[..., tuple[Array, Array]]
+    numbers: tuple[Any, ...]
 
     @property
     def bounds(self) -> dict[int, tuple[float, float]]:
         """Supports that are not the whole line."""
-        sides = enumerate(zip(*(side.tolist() for side in self._support), strict=True))
+        sides = enumerate(zip(self.low.tolist(), self.high.tolist(), strict=True))
         return {index: pair for index, pair in sides if np.isfinite(pair).any()}
-
-    @property
-    def centre(self) -> Array:
-        """Means; medians where there is no mean."""
-        return centre_of(self._scipy)
 
     @property
     def scale(self) -> Array:
         """Standard deviations; NaN where infinite."""
-        return scale_of(self._scipy)
+        with np.errstate(all="ignore"):
+            sd = np.atleast_1d(np.asarray(self.distribution.std(), dtype=np.float64))
+        return np.where(np.isfinite(sd), sd, np.nan)
 
     def potential(self, x: Array) -> tuple[Array, Array]:
         """-log density and gradient."""
-        low, high = self._support
-        inside = (x >= low) & (x <= high)
+        inside = (x >= self.low) & (x <= self.high)
         with np.errstate(all="ignore"):
-            terms, slopes = self.kind.terms(np.where(inside, x, np.nan), *self.numbers)
+            terms, slopes = self.terms(np.where(inside, x, np.nan), *self.numbers)
         # A density that is infinite on the edge of its support is excluded there, too.
         good = (inside & np.isfinite(terms) & np.isfinite(slopes)).all(axis=1)
         values = np.where(good, np.where(good[:, None], terms, 0.0).sum(axis=1), np.inf)
@@ -168,18 +171,37 @@ class NamedPrior:
 
     def draws(self, rng: np.random.Generator, n: int) -> Array:
         """Independent draws."""
-        return np.asarray(self._scipy.rvs(size=(n, self.numbers.shape[1]), random_state=rng))
+        return np.asarray(self.distribution.rvs(size=(n, len(self.low)), random_state=rng))
 
-    @cached_property
-    def _scipy(self) -> Any:
-        return self.kind.frozen(*self.numbers)
 
-    @cached_property
-    def _support(self) -> tuple[Array, Array]:
-        if self.kind.parameters == ("low", "high"):
-            return self.numbers[0], self.numbers[1]
-        low, high = (np.broadcast_to(side, self.numbers.shape[1:]) for side in self._scipy.support())
-        return low, high
+def named_prior(word: str, parameters: Array) -> IndependentPrior:
+    """The prior of d parameters by the name of their kind and its parameters, shape (parameters of the kind, d)."""
+    kind, shape = KINDS[word], parameters.shape[1:]
+    distribution = kind.frozen(*parameters)
+    ends = parameters if kind.parameters == ("low", "high") else distribution.support()
+    low, high = (np.broadcast_to(side, shape) for side in ends)
+    return IndependentPrior(distribution, low, high, kind.terms, tuple(parameters))
+
+
+def frozen_prior(distribution: Any) -> IndependentPrior:
+    """The prior of one parameter by a continuous distribution of scipy.stats."""
+    low, high = (np.array([float(side)]) for side in distribution.support())
+    quartiles = distribution.ppf([0.25, 0.5, 0.75]).tolist()
+    return IndependentPrior(distribution, low, high, _differenced, (distribution, *quartiles))
+
+
+def _differenced(x: Array, law: Any, lower: float, median: float, upper: float) -> tuple[Array, Array]:
+    """-log density and central differences, by steps relative to the spread, or to the distance from an end."""
+    low, high = law.support()
+    steps = STEP * np.maximum(np.abs(x - median), upper - lower)
+    steps = np.minimum(steps, NEAR * np.minimum(np.abs(x - low), np.abs(high - x)))
+    ahead, behind = (-law.logpdf(x + step) for step in (steps, -steps))
+    return -law.logpdf(x), (ahead - behind) / (2.0 * steps)
+
+
+def is_frozen(distribution: Any) -> bool:
+    """Whether it is a continuous distribution of scipy.stats for one number, with its parameters."""
+    return all(hasattr(distribution, name) for name in ("logpdf", "support", "rvs", "ppf", "median", "std"))
 
 
 def named_numbers(name: str, distribution: tuple[Any, ...]) -> tuple[str, list[float]]:
@@ -204,17 +226,3 @@ def named_numbers(name: str, distribution: tuple[Any, ...]) -> tuple[str, list[f
     if kind.parameters == ("low", "high") and not values[0] < values[1]:
         raise ParameterError(f"prior of {name}: expected low < high in {form}, got {distribution!r}")
     return word, values.tolist()
-
-
-def centre_of(distribution: Any) -> Array:
-    """Means of a distribution of scipy; medians where there is no mean."""
-    with np.errstate(all="ignore"):
-        mean = np.atleast_1d(np.asarray(distribution.mean(), dtype=np.float64))
-        return np.where(np.isfinite(mean), mean, distribution.median())
-
-
-def scale_of(distribution: Any) -> Array:
-    """Standard deviations of a distribution of scipy; NaN where infinite."""
-    with np.errstate(all="ignore"):
-        sd = np.atleast_1d(np.asarray(distribution.std(), dtype=np.float64))
-    return np.where(np.isfinite(sd), sd, np.nan)

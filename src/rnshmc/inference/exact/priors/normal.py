@@ -9,6 +9,7 @@ from scipy import linalg
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.likelihoods.distributions import LOG_ROOT_2PI
 from rnshmc.inference.exact.likelihoods.links import checked_covariance, cholesky
+from rnshmc.inference.exact.priors.base import Prior
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
@@ -68,47 +69,45 @@ class Normal:
 
 
 @dataclass(frozen=True, eq=False)
-class NormalPrior:
+class NormalPrior(Prior):
     """A normal prior of d parameters.
 
     Attributes
     ----------
-    centre
-        Mean, shape (d,).
-    scale
-        Standard deviations, shape (d,).
+    mean, sd
+        Means and standard deviations, shape (d,).
     factor
         L with covariance L L', or None if the parameters are independent.
     """
 
-    centre: Array
-    scale: Array
+    mean: Array
+    sd: Array
     factor: Array | None = None
 
     @property
-    def bounds(self) -> dict[int, tuple[float, float]]:
-        """None."""
-        return {}
+    def scale(self) -> Array:
+        """Standard deviations."""
+        return self.sd
 
     def potential(self, x: Array) -> tuple[Array, Array]:
         """|z|^2 / 2 + log |L| + d log(2 pi) / 2 for z = L^-1 (x - mean), and L^-T z."""
-        offset = x - self.centre
+        offset = x - self.mean
         with np.errstate(over="ignore", invalid="ignore"):
             if self.factor is None:
-                z = offset / self.scale
-                values, gradients = 0.5 * (z**2).sum(axis=1), z / self.scale
+                z = offset / self.sd
+                values, gradients = 0.5 * (z**2).sum(axis=1), z / self.sd
             else:
                 gradients = linalg.cho_solve((self.factor, True), offset.T, check_finite=False).T
                 values = 0.5 * (offset * gradients).sum(axis=1)
-        spreads = self.scale if self.factor is None else np.diag(self.factor)
-        values = values + float(np.log(spreads).sum()) + len(self.centre) * LOG_ROOT_2PI
+        spreads = self.sd if self.factor is None else np.diag(self.factor)
+        values = values + float(np.log(spreads).sum()) + len(self.mean) * LOG_ROOT_2PI
         good = np.isfinite(values)
         return np.where(good, values, np.inf), np.where(good[:, None], gradients, 0.0)
 
     def draws(self, rng: np.random.Generator, n: int) -> Array:
         """Independent draws."""
-        z = rng.standard_normal((n, len(self.centre)))
-        return np.asarray(self.centre + (z * self.scale if self.factor is None else z @ self.factor.T))
+        z = rng.standard_normal((n, len(self.mean)))
+        return np.asarray(self.mean + (z * self.sd if self.factor is None else z @ self.factor.T))
 
 
 def _vector(what: str, given: npt.ArrayLike | None) -> Array:
