@@ -68,4 +68,3 @@ def flat(_: Array) -> tuple[float, Array]:
 def test_densities_that_end_at_a_bound_are_not(target: Callable[[Array], Any], bounds: Any) -> None:
     result = sampled(target, 2.5 if bounds != "unit" else 0.1, bounds)
     assert "pile up" not in str(result.verdict)
-    assert result.verdict.level == "good", str(result.verdict)

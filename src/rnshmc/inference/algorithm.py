@@ -140,9 +140,11 @@ def _with_outlying(job: Job, found: Found) -> Found:
     if exact is None or job.archive.emulating:
         return found
     points, potentials = exact.draws.reshape(-1, job.archive.dim), exact.potentials.ravel()
-    draws, chains = (points, True) if found.rows is None else (found.rows[0], False)
-    tuning, rng = job.tuning.tails, job.rng.spawn(1)[0]
-    beyond = outlying(job.archive, draws, (points, potentials), rng, tuning, chains=chains)
+    # Moments are of all draws of a surrogate, of which rows are a part.
+    some = found.rows[0] if found.rows is not None else points
+    draws = some if found.surrogate_draws is None or found.rows is None else found.surrogate_draws
+    draws, tuning, rng = draws.reshape(-1, job.archive.dim), job.tuning.tails, job.rng.spawn(1)[0]
+    beyond = outlying(job.archive, draws, (points, potentials), rng, tuning, chains=found.rows is None)
     return replace(found, outlying=beyond)
 
 

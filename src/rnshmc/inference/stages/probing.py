@@ -43,11 +43,12 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     for _ in range(own.most_batches if quiet else own.batches + own.noisy_checks):
         refined, known, lowest = _refined(archive, whitening, curved)
         soft = _softened(whitening, refined.whitening, own.softer) if passed and quiet else np.zeros((d, 0))
-        if passed and not soft.shape[1]:
-            break
-        whitening = refined.whitening
         left = known.unexplored()
         seen = left.shape[1] == 0
+        if passed and (seen or not quiet) and not soft.shape[1]:
+            break
+        # The checks may have changed the whitening so much that a direction is not known any more.
+        whitening, passed = refined.whitening, passed and seen
         span = soft if passed else np.eye(d) if seen else left
         count = min(max(own.fewest_checked, d // own.checked) if seen else max(2, d // own.batches), span.shape[1])
         mixed = np.linalg.qr(rng.standard_normal((span.shape[1], count)))[0]
