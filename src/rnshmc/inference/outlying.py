@@ -46,10 +46,11 @@ def outlying(
     near = np.flatnonzero((from_mean > middle / half) & (from_mean < middle * half) & np.isfinite(exact[1]))
     if not len(near):
         return 0.0
-    count, times, ratio = tuning.stretches[chains]
+    count, times = tuning.stretches[chains]
     near = rng.permutation(near) if chains else near[np.argsort(np.abs(from_mean[near] - middle))]
     near, first = near[:count], 2.0 if chains else half * float(radii.max()) / middle
-    factors = first * ratio ** np.arange(times)
+    # Sets are a factor of two wide: the next one begins where one ends.
+    factors = first * 2.0 ** np.arange(times)
     stretched = (mean + factors[:, None, None] * (exact[0][near] - mean)).reshape(-1, dim)
     with np.errstate(over="ignore", invalid="ignore"):
         there = np.abs(archive.bend.forward(stretched)).max(axis=1) < FARTHEST
