@@ -31,8 +31,8 @@ def lacking(law: KnownMoments, draws: Array, *, chains: bool, budget: int | None
 @pytest.mark.parametrize("width", [5.0, 10.0])
 @pytest.mark.parametrize("share", [0.03, 0.3])
 def test_a_component_that_no_draw_is_in_is_seen(share: float, width: float, dim: int, chains: bool) -> None:
-    """Of 2000 draws, none is of it. Two units tell, or 160 where there were exact chains."""
-    draws = np.random.default_rng(1).standard_normal((2000, dim))
+    """Of 2000 draws of chains, or 25600 of a surrogate, none is of it; two values tell, or 160 for chains."""
+    draws = np.random.default_rng(1).standard_normal((2000 if chains else 25600, dim))
     found, units = lacking(Contaminated(share, width, dim), draws, chains=chains)
     assert found > LACKING
     assert units == (160 if chains else 2)
