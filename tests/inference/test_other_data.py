@@ -30,7 +30,7 @@ def test_a_file_of_which_little_is_asked_for_is_named_with_the_remedy(
     path, data = tmp_path / "runs.jsonl", decay(np.array([2.0, 0.6]))
     with caplog.at_level(logging.WARNING, logger="rnshmc"):
         first = sampled(data, path, budget=30)
-        sampled(data, path)  # goes on from the file
+        sampled(data, path)  # resumes from the file
         stored = len(path.read_text(encoding="utf-8").splitlines()) - 1
         assert caplog.text == ""
         other = sampled(decay(np.array([3.0, 0.3])), path)

@@ -257,7 +257,7 @@ def test_a_job_that_fails_leaves_the_result_that_it_was_to_replace(begun: Projec
         GOES_ON,
     )
     assert_trouble(done, begun, before, *told)
-    # It is no result of these settings, though, and still one of the settings of before.
+    # It is no result of these settings, though, but one of the earlier settings.
     assert begun.jobs(*arguments(begun, replaced, config=config)) == {"sample": 1}
     assert begun.jobs(*arguments(begun, replaced)) == {}
 

@@ -171,7 +171,7 @@ def without_density(
 
     Draws are expected where the surrogate's potential is not above that of nearly all of its draws, (chains, n, d).
     Where the evaluation failed there is no density, unless ``failed`` is false. Behind an edge across several
-    coordinates, say, the surrogate goes on as before, and a few draws may all be on this side of it.
+    coordinates, say, the surrogate does not end, and a few draws may all be on this side of it.
     """
     points = archive.zeros(failed=True)[early:]
     if not failed:
