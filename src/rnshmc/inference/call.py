@@ -88,7 +88,7 @@ def sample(
         The log density, up to a constant: a function of x, shape (d,), that returns a number, or the pair of the number
         and its gradient, shape (d,). Without a gradient, more evaluations are needed. A function written in JAX is
         differentiated. Or a `Model`, whose outputs are emulated; a `UMBridge`; a potential of this package. Where it
-        raises an exception or returns NaN, the evaluation has failed, and the run continues. Impossible points have -inf;
+        raises an exception or returns NaN, the evaluation has failed; the run continues. Impossible points have -inf;
         one huge negative number at all of them, far below all others, counts as that.
     x0
         Where to start, shape (d,), or a mapping from names to numbers; or several starts to look for several modes,
