@@ -18,6 +18,7 @@ from peers.known_laws import Banana, KnownMoments, LogGamma, Student, TwistedGau
 from threadpoolctl import threadpool_limits
 
 from rnshmc.inference.algorithm import run
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.exact.target import make_model
@@ -57,7 +58,7 @@ def _evaluations(potential: Potential) -> Evaluations:
 def _measured(name: str, potential: Potential, seed: int) -> Outcome:
     begun = time.perf_counter()
     start = np.zeros(potential.dim)
-    outcome = run(_evaluations(potential), start, draws=DRAWS, rng=stream(seed, "benchmark", name))
+    outcome = run(Archive.of(_evaluations(potential)), start, draws=DRAWS, rng=stream(seed, "benchmark", name))
     stages = ", ".join(f"{stage} {spent.units}" for stage, spent in outcome.by_stage.items())
     print(
         f"{name} {seed}: {outcome.method}, {outcome.spent.units} units ({stages}), "

@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,7 +15,10 @@ from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.exact.target import make_model
+from rnshmc.inference.result.state import State, States
 from rnshmc.inference.transforms import make_transform
+from rnshmc.inference.tuning import DEFAULT
+from rnshmc.random import stream
 from rnshmc.types import Array, Potential
 
 Function = Callable[[Array], Any]
@@ -96,6 +99,20 @@ def evaluations_of(function: Function, dim: int = 3, **settings: Any) -> Evaluat
 
 
 def archive_of(potential: Potential, points: Array) -> Archive:
-    archive = Archive(evaluations_of_potential(potential), lambda _: None)
+    archive = Archive.of(evaluations_of_potential(potential))
     archive.evaluate(points, "test")
     return archive
+
+
+def state_of(archive: Archive, draws: int = 1000, **known: Any) -> State:
+    """A run with default settings."""
+    return State(archive, stream(1, "state"), DEFAULT, draws, **known)
+
+
+def ended(states: States) -> State:
+    """The last state of a run, which a generator returns."""
+    while True:
+        try:
+            next(states)
+        except StopIteration as end:
+            return cast("State", end.value)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.inference.algorithm import run
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.tuning import DEFAULT, Tuning
@@ -45,8 +46,8 @@ def sampled(
     tuning: Tuning = DEFAULT,
     **settings: object,
 ) -> Outcome:
-    evaluations = evaluations_of_potential(potential, **settings)
-    return run(evaluations, np.asarray(start, dtype=float), draws=draws, rng=stream(seed, "algorithm"), tuning=tuning)
+    archive = Archive.of(evaluations_of_potential(potential, **settings))
+    return run(archive, np.asarray(start, dtype=float), draws=draws, rng=stream(seed, "algorithm"), tuning=tuning)
 
 
 def said(outcome: Outcome) -> str:

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from rnshmc.inference.bend import STRAIGHT, Bend, BentTransform, Layer
+from rnshmc.inference.bend import STRAIGHT, Bend, Coordinates, Layer
 from rnshmc.inference.result.bends_told import coordinate_names, told
-from rnshmc.inference.transforms import Transform, make_transform
+from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 from tests.inference.conftest import archive_of
 from tests.inference.problems import Correlated
@@ -28,19 +28,18 @@ def bend() -> Bend:
 
 
 @pytest.fixture
-def transform(bend: Bend) -> Transform:
+def coordinates(bend: Bend) -> Coordinates:
     bounds = [None, "positive", "unit", (None, 4.0)]
-    return BentTransform.of(make_transform(bounds, list("abcd")), bend)
+    return Coordinates(make_transform(bounds, list("abcd")), bend)
 
 
-def test_coordinates_bring_parameters_back(transform: Transform) -> None:
-    y = np.random.default_rng(2).standard_normal((6, 4))
-    # Scales are within exp(4) and x within 100 here, where the inverse of the bounds loses up to exp(|x|).
-    theta = transform.parameters(y)
-    assert ((theta > transform.low) & (theta < transform.high)).all()
-    np.testing.assert_allclose(
-        transform.parameters(transform.coordinates(theta)), theta, rtol=1e5 * EPS, atol=1e5 * EPS
-    )
+def test_coordinates_bring_parameters_back(coordinates: Coordinates) -> None:
+    for y in np.random.default_rng(2).standard_normal((6, 4)):
+        # Scales are within exp(4) and x within 100 here, where the inverse of the bounds loses up to exp(|x|).
+        theta = coordinates.parameters(y)
+        assert coordinates.transform.inside(theta[None])
+        back = coordinates.parameters(coordinates.coordinates(theta))
+        np.testing.assert_allclose(back, theta, rtol=1e5 * EPS, atol=1e5 * EPS)
 
 
 def test_the_log_jacobian_of_a_bend_is_that_of_its_derivative(bend: Bend) -> None:
@@ -54,46 +53,33 @@ def test_the_log_jacobian_of_a_bend_is_that_of_its_derivative(bend: Bend) -> Non
 
 
 def test_the_gradient_is_that_of_the_density_behind_the_bend(
-    transform: Transform, assert_slope: Callable[..., None]
+    coordinates: Coordinates, assert_slope: Callable[..., None]
 ) -> None:
     rng = np.random.default_rng(4)
     weights = rng.standard_normal(4)
 
     def log_density(y: Array) -> float:
-        return float(np.sin(transform.parameters(y)) @ weights) + transform.log_jacobian(y)
+        return float(np.sin(coordinates.parameters(y)) @ weights) + coordinates.log_jacobian(y)
 
     for y in rng.standard_normal((5, 4)):
-        gradient = transform.pulled_back(np.cos(transform.parameters(y)) * weights, y)
+        gradient = coordinates.pulled_back(np.cos(coordinates.parameters(y)) * weights, y)
         direction = rng.standard_normal(4)
         assert_slope(log_density, float(gradient @ direction), y, direction, relative_error=1e-13)
 
 
-def test_rows_are_treated_one_by_one(transform: Transform) -> None:
-    rng = np.random.default_rng(5)
-    y, gradients = rng.standard_normal((2, 3, 4)), rng.standard_normal((6, 4))
-    rows = y.reshape(6, 4)
-    for together, alone in (
-        (transform.parameters(y)[1, 2], transform.parameters(y[1, 2])),
-        (transform.log_jacobians(rows)[5], transform.log_jacobian(rows[5])),
-        (transform.pulled_back(gradients, rows)[5], transform.pulled_back(gradients[5], rows[5])),
-    ):
-        np.testing.assert_allclose(together, alone, rtol=1e3 * EPS, atol=1e3 * EPS)
-
-
-def test_an_archive_goes_over_with_all_that_it_has(bend: Bend) -> None:
+def test_an_archive_is_seen_behind_a_bend_with_all_that_it_has(bend: Bend) -> None:
     """Potentials and gradients of known points are those behind the bend, and come back as they were."""
     problem = Correlated(4)
     points = np.random.default_rng(10).standard_normal((5, 4))
     archive = archive_of(problem, points)
     before, spent = archive.training(), archive.spent
-    archive.go_over(bend)
-    behind = archive.training()
+    bent = archive.seen(bend)
+    behind = bent.training()
     np.testing.assert_allclose(bend.forward(behind.points), points, rtol=0, atol=1e3 * EPS)
     np.testing.assert_allclose(behind.values, before.values - bend.log_jacobians(behind.points), rtol=1e3 * EPS)
-    archive.evaluate(behind.points, "test")
-    assert archive.spent == spent
-    archive.go_over(STRAIGHT)
-    after = archive.training()
+    bent.evaluate(behind.points, "test")
+    assert bent.spent == spent
+    after = bent.seen(STRAIGHT).training()
     for name in ("points", "values", "gradients"):
         np.testing.assert_allclose(getattr(after, name), getattr(before, name), rtol=0, atol=1e4 * EPS)
 
@@ -105,9 +91,8 @@ def test_points_that_a_bend_moves_beyond_all_numbers_are_left_out_behind_it() ->
     points = np.ones((3, 6))
     points[:, 0] = 1.0, -200.0, -5000.0
     archive = archive_of(Correlated(6), points)
-    archive.go_over(bend)
-    assert len(archive.training().points) == 2
-    assert len(archive.straight().points) == 3
+    assert len(archive.seen(bend).training().points) == 2
+    assert len(archive.seen(bend).seen(STRAIGHT).training().points) == 3
 
 
 def test_the_verdict_tells_a_bend_in_the_names_of_the_user() -> None:

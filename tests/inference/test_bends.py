@@ -177,8 +177,7 @@ def test_what_is_kept_of_a_bend_stays() -> None:
     ]
     kept, whitening = Bend((layers[0],)), Whitening(np.zeros(6), np.eye(6))
     for bend, left in ((Bend(tuple(layers)), kept), (kept, None)):
-        archive = archive_of(Correlated(6), points)
-        archive.go_over(bend)
+        archive = archive_of(Correlated(6), points).seen(bend)
         found = no_bend(archive, whitening, TUNING, height=np.inf, begun=whitening, kept=kept)
         assert (None if found is None else found.bend) is left
 
@@ -191,8 +190,7 @@ def test_a_bend_that_more_gradients_contradict_is_taken_back() -> None:
     bend = Bend((Layer(0, 0.0, 1.0, np.zeros((3, 6)), scales, np.ones(6)),))
     whitening = Whitening(np.zeros(6), np.eye(6))
     for problem, taken_back in ((Correlated(6), True), (Funnel(), False)):
-        archive = archive_of(problem, rng.standard_normal((60, 6)))
-        archive.go_over(bend)
+        archive = archive_of(problem, rng.standard_normal((60, 6))).seen(bend)
         found = no_bend(archive, whitening, TUNING, height=np.inf, begun=whitening)
         assert (found is not None) == taken_back
     empty = archive_of(Funnel(), np.zeros((1, 6)))
@@ -222,8 +220,7 @@ def test_a_bend_that_only_points_far_out_follow_is_taken_back() -> None:
     bend = Bend((Layer(2, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
     far = bend.forward(rng.standard_normal((40, 3)) * [3e3, 3e3, 1.0])
     near = [100.0, -100.0, 0.0] + rng.standard_normal((20, 3)) * [0.16, 0.16, 0.11]
-    archive = archive_of(Regression(), np.concatenate((far, near)))
-    archive.go_over(bend)
+    archive = archive_of(Regression(), np.concatenate((far, near))).seen(bend)
     found = [no_bend(archive, whitening, TUNING, height=height, begun=whitening) for height in (11.0, np.inf)]
     assert found[0] is not None
     assert not found[0].bend.layers

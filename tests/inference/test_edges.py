@@ -1,6 +1,7 @@
 """Densities with an edge that the surrogate does not know, failing models, and modes within another."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,6 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 import rnshmc
-from rnshmc.inference.result.findings import Found
 from rnshmc.inference.stages.correction import without_density
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.surrogate.weights import weight_variance, zero_variance
@@ -18,6 +18,8 @@ from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 from tests.conftest import z_bound
+from tests.inference.conftest import archive_of, state_of
+from tests.inference.problems import Correlated
 
 EDGE = 1.8
 DIAGONAL = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0]) / math.sqrt(2.0)
@@ -85,7 +87,7 @@ def white(centre: list[float], sd: float, value: float) -> Mode:
 
 def test_what_is_far_below_a_mode_is_another_or_takes_its_place() -> None:
     wide = white([0.0, 0.0], 10.0, 0.0)
-    found = Found(modes=(wide,))
+    found = state_of(archive_of(Correlated(2), np.zeros((0, 2))), modes=(wide,))
     assert found.with_mode(white([5.0, 5.0], 10.0, -1.0), below=2.0).modes == (wide,)
     narrow = white([5.0, 5.0], 0.1, -9.0)
     assert found.with_mode(narrow, below=2.0).modes == (wide, narrow)
@@ -93,7 +95,7 @@ def test_what_is_far_below_a_mode_is_another_or_takes_its_place() -> None:
     assert found.with_mode(further, below=2.0).modes == (further,)
     # Where values do not count, as of emulated outputs, what is near is the same, and nothing takes its place.
     assert found.with_mode(further).modes == (wide,)
-    assert Found(modes=(narrow,)).with_mode(wide).modes == (narrow, wide)
+    assert replace(found, modes=(narrow,)).with_mode(wide).modes == (narrow, wide)
 
 
 def test_points_that_searches_met_tell_of_no_edge() -> None:

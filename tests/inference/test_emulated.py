@@ -101,7 +101,9 @@ def test_a_budget_that_ends_after_the_emulator_is_given_up_leaves_its_draws() ->
     evaluations = Evaluations(workers, transform, posed=posterior.posed, budget=120)
     # The emulator is given up after about 35 runs; a mode of the density is found, and no surrogate of it.
     tuning = replace(DEFAULT, attempts=1, training=replace(DEFAULT.training, most_runs=20, hopeless=0.1))
-    outcome = run(evaluations, np.array([0.0, 0.0, -0.7]), draws=50, rng=np.random.default_rng(5), tuning=tuning)
+    outcome = run(
+        Archive.of(evaluations), np.array([0.0, 0.0, -0.7]), draws=50, rng=np.random.default_rng(5), tuning=tuning
+    )
     assert outcome.by_stage["directions"].units > 0
     assert outcome.stopped is not None
     assert outcome.doubts[0].startswith("The outputs of the model are not emulated")
@@ -230,12 +232,9 @@ def test_derivatives_are_asked_for_once_outputs_are_not_learnt() -> None:
     posterior = make_posterior(model, None, ("a", "r"))
     workers = make_workers(None, posterior.evaluable, time_limit=None)
     transform = make_transform(None, ("a", "r"))
-    archive = Archive(
-        Evaluations(workers, transform, posed=posterior.posed, slope_price=posterior.slope_price), lambda _: None
-    )
+    archive = Archive.of(Evaluations(workers, transform, posed=posterior.posed, slope_price=posterior.slope_price))
     [plain] = archive.evaluate(np.zeros((1, 2)), "mode")
-    archive.emulating = False
-    [found] = archive.evaluate(np.zeros((1, 2)), "mode")
+    [found] = replace(archive, emulating=False).evaluate(np.zeros((1, 2)), "mode")
     assert plain.gradient is None
     assert found.gradient is not None
     assert archive.spent.gradients == 2  # products with the Jacobian: one for each column

@@ -12,6 +12,7 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import BudgetSpent, ParameterError, StoreError
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.known import read_all, read_runs
@@ -71,14 +72,12 @@ def test_potentials_of_given_runs_are_of_the_data(kept: Path) -> None:
     assert posed is not None
     transform = make_transform(None, names).within(posterior.bounds)
     runs = read_runs(kept, names, posed, start)
-    known = Evaluations(
-        make_workers(None, posterior.evaluable, time_limit=None), transform, known=runs, posed=posed
-    ).known
-    points = np.array([one.point for one in known])
+    workers = make_workers(None, posterior.evaluable, time_limit=None)
+    known = Archive.of(Evaluations(workers, transform, known=runs, posed=posed)).training()
+    points, values = known.points, known.values
     theta = np.array([transform.parameters(point) for point in points])
     rest = np.array([(LATER - decay(x))[:-1] / x[2] for x in theta])
     expected = 0.5 * (rest**2).sum(axis=1) + 0.5 * (theta**2).sum(axis=1)
-    values = np.array([one.value for one in known])
     np.testing.assert_allclose(values - values[0], expected - expected[0], rtol=1e-9, atol=1e-9)
     assert np.ptp(expected) > 1.0
 

@@ -1,4 +1,4 @@
-"""Exact evaluations: in unconstrained coordinates, within a budget, and never twice."""
+"""Exact evaluations: within a budget, never twice, and the same in unconstrained coordinates."""
 
 import math
 import time
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import BudgetSpent, EvaluationError
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluation, Spent
 from rnshmc.inference.exact.evaluations import Evaluations
@@ -36,11 +37,16 @@ def test_the_potential_is_minus_the_log_density_with_the_jacobian(assert_slope: 
     def gamma(x: Array) -> tuple[float, Array]:
         return float(np.log(x[0]) - x[0]), 1 / x - 1
 
-    exact = evaluations_of(gamma, 1, bounds=["positive"])
-    [found] = exact.evaluate(np.array([0.4]))
+    archive = Archive.of(evaluations_of(gamma, 1, bounds=["positive"]))
+
+    def value(q: Array) -> float:
+        [found] = archive.evaluate(q[None], "test")
+        return found.value
+
+    [found] = archive.evaluate(np.array([[0.4]]), "test")
     assert found.value == pytest.approx(math.exp(0.4) - 0.8, rel=1e-15)
     assert found.gradient is not None
-    assert_slope(lambda q: next(exact.evaluate(q)).value, float(found.gradient[0]), np.array([0.4]), np.ones(1))
+    assert_slope(value, float(found.gradient[0]), np.array([0.4]), np.ones(1))
 
 
 def test_nothing_is_evaluated_twice(points: Array) -> None:
@@ -83,7 +89,7 @@ def test_what_is_known_is_free(points: Array) -> None:
     known = [Evaluation(x, 1.0, np.ones(3)) for x in points]
     exact = evaluations_of(make_normal(), known=known, budget=0)
     assert [found.value for found in exact.evaluate(points)] == [1.0] * len(points)
-    assert [found.point.tolist() for found in exact.known] == points.tolist()
+    assert [found.point.tolist() for found in exact.given] == points.tolist()
 
 
 def test_what_a_budget_allows_counts_new_points_only(points: Array) -> None:
@@ -97,13 +103,14 @@ def test_what_a_budget_allows_counts_new_points_only(points: Array) -> None:
 
 def test_what_is_known_is_found_by_its_unconstrained_coordinates(points: Array) -> None:
     known = [Evaluation(np.exp(x), 1.0, np.ones(3)) for x in points]
-    exact = evaluations_of(make_normal(), bounds=["positive"] * 3, known=known, budget=0)
-    assert len(list(exact.evaluate(np.array([found.point for found in exact.known])))) == len(points)
+    archive = Archive.of(evaluations_of(make_normal(), bounds=["positive"] * 3, known=known, budget=0))
+    assert len(archive.evaluate(archive.training().points, "test")) == len(points)
 
 
 def test_known_points_outside_the_bounds_are_left_out() -> None:
     known = [Evaluation(np.array([x]), 1.0) for x in (-1.0, 0.0, 0.5, 1.0)]
-    assert len(evaluations_of(make_normal(), 1, bounds=["unit"], known=known).known) == 1
+    archive = Archive.of(evaluations_of(make_normal(), 1, bounds=["unit"], known=known))
+    assert len(archive.training().points) == 1
 
 
 def test_failures_are_points_of_infinite_potential_with_a_reason_and_are_not_tried_again(points: Array) -> None:
@@ -130,8 +137,8 @@ def test_a_density_of_zero_is_infinite_without_a_failure() -> None:
 
 
 def test_the_potential_grows_without_bound_where_parameters_round_to_a_bound() -> None:
-    exact = evaluations_of(lambda x: 0.0, 1, bounds=["unit"])
-    far = [next(exact.evaluate(np.array([x]))).value for x in (40.0, 400.0, 4000.0)]
+    archive = Archive.of(evaluations_of(lambda x: 0.0, 1, bounds=["unit"]))
+    far = [one.value for one in archive.evaluate(np.array([[40.0], [400.0], [4000.0]]), "test")]
     np.testing.assert_allclose(far, [40.0, 400.0, 4000.0], rtol=1e-14)
 
 
@@ -175,13 +182,13 @@ def test_each_evaluation_is_in_the_file_when_it_arrives(points: Array, tmp_path:
 
 def test_a_run_that_starts_again_evaluates_nothing_twice(points: Array, tmp_path: Path) -> None:
     def fails_on_the_right(x: Array) -> tuple[float, Array]:
-        if x[0] > 2:
+        if x[0] > 0.5:
             raise ValueError("no convergence")
         return -0.5 * float(x @ x), -x
 
     def exact() -> Evaluations:
         ledger = Ledger(tmp_path / "e.jsonl", ["x0", "x1", "x2"])
-        return evaluations_of(fails_on_the_right, ledger=ledger, bounds=[(-2, 5)] * 3)
+        return evaluations_of(fails_on_the_right, ledger=ledger)
 
     first = exact()
     before = {one.point.tobytes(): one for one in first.evaluate(points)}

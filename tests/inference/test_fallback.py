@@ -3,26 +3,26 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from peers.known_laws import LogGamma, NormalMixture, TwistedGaussian
 
 from rnshmc.errors import BudgetSpent, FitError
-from rnshmc.inference import algorithm, fallback
+from rnshmc.inference import algorithm, attempt, fallback
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.job import Job, suffices
-from rnshmc.inference.result.findings import Found
+from rnshmc.inference.job import suffices
+from rnshmc.inference.result.state import State, States
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages import adapted
+from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.scattered import Around, scattered_starts
-from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
-from rnshmc.random import stream
 from rnshmc.types import Array
-from tests.inference.conftest import evaluations_of_potential
+from tests.inference.conftest import evaluations_of_potential, state_of
 from tests.inference.problems import Correlated, Wide, two_modes
 from tests.inference.runs import HOPELESS, NARROW, UNBENT, said, sampled, within
 
@@ -90,17 +90,16 @@ def test_a_budget_suffices_for_states_that_teach(noise: float, short: int) -> No
     """They cost less than a hundred draws; where the density is noisy, none teach."""
     enough = adapted.price_of_teaching(5, DEFAULT.adapted)
     assert enough < adapted.price(5, DEFAULT.fewest_draws, DEFAULT.adapted)
-    archive = Archive(evaluations_of_potential(Correlated(), budget=enough - short), lambda _: None)
-    archive.feel_noise(noise)
-    assert suffices(Job(archive, stream(1, "budget"), DEFAULT, 1000)) == (not noise and not short)
+    archive = Archive.of(evaluations_of_potential(Correlated(), budget=enough - short))
+    archive.journal.noise.append((noise, -np.inf))
+    assert suffices(state_of(archive)) == (not noise and not short)
 
 
 def test_a_rough_surrogate_that_cannot_be_corrected_ends_a_run_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    def at_one_point(job: Job, found: Found, trained: Trained) -> Iterator[Found]:
+    def at_one_point(*_: Any, **__: Any) -> Iterator[Checked]:
         raise FitError("the surrogate's chains are at one point")
-        yield found
 
-    monkeypatch.setattr(fallback, "checked_surrogate", at_one_point)
+    monkeypatch.setattr(attempt, "check", at_one_point)
     outcome = sampled(TwistedGaussian(), np.ones(10), budget=700, tuning=UNBENT)
     assert outcome.reason.endswith("; the surrogate's chains are at one point")
     assert judge(outcome, [str(i) for i in range(10)]).level == "bad"
@@ -181,8 +180,9 @@ def test_two_modes_without_surrogates_are_told() -> None:
 def test_states_of_exact_chains_teach_a_surrogate_that_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing came of training from the mode on; the first window of the warm-up is enough here."""
 
-    def refused(job: Job, found: Found) -> Iterator[Found]:
-        yield replace(found, begun=found.whitening, refused=True, reason="it was refused")
+    def refused(state: State) -> States:
+        yield from ()
+        return replace(state, begun=state.whitening, refused=True, reason="it was refused")
 
     monkeypatch.setattr(algorithm, "attempts", refused)
     outcome = sampled(LogGamma(), np.zeros(3))
@@ -198,11 +198,12 @@ def test_chains_go_on_where_what_they_teach_is_not_good_enough(monkeypatch: pyte
     """Attempts come at numbers of states that double, each from some of these alone; none loses draws."""
     taught: list[int] = []
 
-    def refused(job: Job, found: Found) -> Iterator[Found]:
-        taught.append(len(job.archive.training().values))
-        assert found.whitening is not None
-        assert np.abs(found.whitening.centre - [-3.0, -2.0, -1.0, 0.0, 1.0]).max() < 0.5
-        yield replace(found, refused=True, reason="it was refused")
+    def refused(state: State) -> States:
+        taught.append(len(state.archive.training().values))
+        assert state.whitening is not None
+        assert np.abs(state.whitening.centre - [-3.0, -2.0, -1.0, 0.0, 1.0]).max() < 0.5
+        yield from ()
+        return replace(state, refused=True, reason="it was refused")
 
     monkeypatch.setattr(fallback, "attempt", refused)
     outcome = sampled(Correlated(), np.ones(5), draws=40, tuning=HOPELESS)
@@ -216,10 +217,11 @@ def test_chains_go_on_where_what_they_teach_is_not_good_enough(monkeypatch: pyte
 def test_states_of_chains_that_began_at_two_places_teach_one_surrogate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Descents ended in two places of one posterior, as in a bent one: chains from both are soon in the same places."""
 
-    def refused(job: Job, found: Found) -> Iterator[Found]:
-        mode = found.modes[0]
+    def refused(state: State) -> States:
+        mode = state.modes[0]
         other = replace(mode, whitening=mode.whitening.moved(mode.whitening.centre + 1.5 * np.sqrt(LogGamma.variance)))
-        yield replace(found, modes=(mode, other), begun=found.whitening, refused=True, reason="it was refused")
+        yield from ()
+        return replace(state, modes=(mode, other), begun=state.whitening, refused=True, reason="it was refused")
 
     monkeypatch.setattr(algorithm, "_surrogates", refused)
     outcome = sampled(LogGamma(), [np.zeros(3), np.ones(3)])
@@ -231,9 +233,10 @@ def test_states_of_chains_that_began_at_two_places_teach_one_surrogate(monkeypat
 def test_states_of_chains_that_stay_at_two_modes_teach_none(monkeypatch: pytest.MonkeyPatch) -> None:
     taught: list[int] = []
 
-    def noted(job: Job, found: Found) -> Iterator[Found]:
-        taught.append(job.archive.spent.units)
-        yield replace(found, refused=True, reason="it was refused")
+    def noted(state: State) -> States:
+        taught.append(state.archive.spent.units)
+        yield from ()
+        return replace(state, refused=True, reason="it was refused")
 
     monkeypatch.setattr(fallback, "attempt", noted)
     outcome = sampled(two_modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400, tuning=HOPELESS)
@@ -244,7 +247,7 @@ def test_states_of_chains_that_stay_at_two_modes_teach_none(monkeypatch: pytest.
 
 def test_no_chain_begins_far_above_a_mode() -> None:
     """In coordinates that are a hundred times too wide, as behind a bend."""
-    archive = Archive(evaluations_of_potential(Correlated()), lambda _: None)
+    archive = Archive.of(evaluations_of_potential(Correlated()))
     mode = Mode(Whitening(np.arange(5) - 3.0, np.eye(5)), 0.0, 0.0)
 
     def values(z: Array) -> Array:

@@ -44,7 +44,7 @@ POINTS = stream(10, "wells").standard_normal((28, 10))
 
 @pytest.fixture
 def archive() -> Archive:
-    made = Archive(evaluations_of_potential(Skewed()), lambda _: None)
+    made = Archive.of(evaluations_of_potential(Skewed()))
     made.evaluate(POINTS[:20], "start")
     return made
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import rnshmc
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.floor import Floor
 from rnshmc.inference.stages.starts import first_usable
-from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of
 
@@ -83,9 +83,9 @@ def test_a_huge_negative_log_density_counts_as_zero(floor: float, gradient: bool
 
 @pytest.mark.parametrize("floor", [-1e10, -1e300])
 def test_drawn_starts_at_a_floor_are_passed_over(floor: float) -> None:
-    evaluations = evaluations_of(truncated(floor, gradient=True), 2)
+    archive = Archive.of(evaluations_of(truncated(floor, gradient=True), 2))
     drawn = np.random.default_rng(1).uniform(-4.0, 4.0, (40, 2))  # one of five is inside
-    starts = first_usable(evaluations, make_transform(None, ["a", "b"]), drawn)
+    starts = first_usable(archive, drawn)
     inside = (drawn**2).sum(axis=1) < 4.0
     assert not inside[:4].all()
     assert np.array_equal(starts, drawn[inside][:4])
@@ -93,9 +93,9 @@ def test_drawn_starts_at_a_floor_are_passed_over(floor: float) -> None:
 
 def test_starts_on_one_side_of_a_floor_are_used() -> None:
     """The same potential everywhere is no floor: a density may be flat."""
-    evaluations = evaluations_of(lambda _: 1.0, 2)
+    archive = Archive.of(evaluations_of(lambda _: 1.0, 2))
     drawn = np.random.default_rng(1).uniform(size=(20, 2))
-    assert np.array_equal(first_usable(evaluations, make_transform(None, ["a", "b"]), drawn), drawn[:4])
+    assert np.array_equal(first_usable(archive, drawn), drawn[:4])
 
 
 def test_outputs_absurdly_far_from_the_data_count_as_failed_runs() -> None:

@@ -136,7 +136,7 @@ def test_rounds_of_chosen_draws_end_when_they_tell_enough(roughness: float, roun
         off = roughness * np.sign(np.sin(50.0 * x[0])) * (abs(x[0]) > 3.0)
         return float(off - posterior.values(x[None])[0])
 
-    archive = Archive(evaluations_of(density, 1), lambda _: None)
+    archive = Archive.of(evaluations_of(density, 1))
     draws, near = too_wide(rng, 6400).reshape(64, 100, 1), rng.uniform(-1.0, 1.0, (CHECKED, 1))
     checked = checked_at(archive, posterior, near)
     found = choose(archive, posterior, draws, checked, rng, DEFAULT.correction, aim=1000.0)

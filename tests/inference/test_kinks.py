@@ -26,7 +26,7 @@ def laplace(x: Array) -> tuple[float, Array]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_scales_at_a_kink_are_those_over_which_the_density_falls(seed: int) -> None:
-    archive = Archive(evaluations_of(laplace, 4), lambda _: None)
+    archive = Archive.of(evaluations_of(laplace, 4))
     begun = descend(archive, np.array([0.05, 0.3, -1.0, 2.0]), DEFAULT)
     mode = settle(archive, begun, np.random.default_rng(seed), DEFAULT)
     assert mode.converged

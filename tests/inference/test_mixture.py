@@ -1,5 +1,6 @@
 """Several modes, each with a surrogate of its own."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from scipy.special import logsumexp
 import rnshmc
 from rnshmc.diagnostics.summary import summarise
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.job import Job
 from rnshmc.inference.modes import Part, _joined
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.mixture import Mixture
@@ -157,10 +157,10 @@ def test_tables_and_files_are_of_all_modes(sampled: Any, tmp_path: Path) -> None
 
 def test_what_is_kept_is_of_the_whole_density() -> None:
     problem, x = Correlated(), np.random.default_rng(6).normal(size=(3, 5))
-    archive = Archive(evaluations_of_potential(problem), lambda _: None)
+    archive = Archive.of(evaluations_of_potential(problem))
     root = np.eye(5)
-    archive.part = Part(Mode(Whitening(np.zeros(5), root), 0.0, 0.0), (Mode(Whitening(np.ones(5), root), 0.5, 0.0),))
-    values, gradients = archive.part(x)
+    part = Part(Mode(Whitening(np.zeros(5), root), 0.0, 0.0), (Mode(Whitening(np.ones(5), root), 0.5, 0.0),))
+    archive, (values, gradients) = replace(archive, part=part), part(x)
     exact = [problem.value_and_grad(row) for row in x]
     for one, (value, gradient), more, along in zip(archive.evaluate(x, "mode"), exact, values, gradients, strict=True):
         assert one.value == pytest.approx(value + more, rel=1e-12)
@@ -170,8 +170,7 @@ def test_what_is_kept_is_of_the_whole_density() -> None:
         archive.keep_difference(one)
     potentials = archive.training().values
     np.testing.assert_allclose(archive.whole(x, potentials), [value for value, _ in exact], rtol=1e-12)
-    archive.part = None
-    kept = archive.slopes()
+    kept = replace(archive, part=None).slopes()
     np.testing.assert_allclose(kept.values, [value for value, _ in exact] * 2, rtol=1e-12)
     np.testing.assert_allclose(kept.gradients, [gradient for _, gradient in exact] * 2, rtol=1e-12)
 
@@ -180,8 +179,7 @@ def test_what_is_kept_is_of_the_whole_density() -> None:
 def test_a_descent_that_ended_on_a_slope_is_no_mode(share: float, one: bool) -> None:
     """Of two normal densities 9 apart, the lower is a mode unless its share is below exp(-9^2 / 2) = 3e-18."""
     problem = Normals([1.0 - share, share], [[0, 0], [9, 0]], [1.0, 1.0])
-    archive = Archive(evaluations_of(problem, 2), lambda _: None)
+    archive = Archive.of(evaluations_of(problem, 2))
     ends = [Mode(Whitening(mean, np.eye(2)), -problem(mean)[0], 0.0) for mean in problem.means]
-    job = Job(archive, np.random.default_rng(1), DEFAULT, 100)
-    assert _joined(job, *ends) is one
-    assert _joined(job, *ends[::-1]) is one
+    assert _joined(archive, ends[0], ends[1], DEFAULT.modes.step) is one
+    assert _joined(archive, ends[1], ends[0], DEFAULT.modes.step) is one

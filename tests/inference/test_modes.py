@@ -15,7 +15,7 @@ from tests.inference.problems import Correlated
 
 def test_a_descent_that_ended_in_a_valley_goes_on() -> None:
     """Along the ridge of a banana the descent takes a slope for a mode, 15 above the lowest potential."""
-    archive = Archive(evaluations_of_potential(Banana()), lambda _: None)
+    archive = Archive.of(evaluations_of_potential(Banana()))
     ended = descend(archive, np.array([-6.0, 30.0]), DEFAULT)
     assert ended.converged
     assert ended.value > 10.0
@@ -28,7 +28,7 @@ def test_a_descent_that_ended_in_a_valley_goes_on() -> None:
 def test_the_mode_of_a_normal_density_is_found(seed: int) -> None:
     """One Newton step from the lowest point, at most sqrt(d) away, with a Hessian right to 10% in each direction."""
     problem = Correlated()
-    archive = Archive(evaluations_of_potential(problem), lambda _: None)
+    archive = Archive.of(evaluations_of_potential(problem))
     settled = settle(archive, descend(archive, np.zeros(5), DEFAULT), stream(seed, "normal"), DEFAULT)
     assert archive.spent.gradients <= 40
     root = np.linalg.cholesky(problem.covariance)

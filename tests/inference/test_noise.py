@@ -37,7 +37,7 @@ def noisy_normal(sd: float, gradient: str, dim: int = 2) -> Callable[[Array], An
 
 
 def archive_of(density: Callable[[Array], Any], dim: int) -> Archive:
-    return Archive(evaluations_of(density, dim, use_gradients=False), lambda _: None)
+    return Archive.of(evaluations_of(density, dim, use_gradients=False))
 
 
 @pytest.mark.parametrize("gradient", ["exact", "noisy", "none"])
@@ -125,7 +125,7 @@ def test_noise_of_vast_potentials_is_a_number() -> None:
 @pytest.mark.parametrize(("slope", "cautious"), [(1e160, False), (1e308, True)])
 def test_a_descent_ends_where_no_step_follows_from_a_gradient(slope: float, cautious: bool) -> None:
     """Squares of 1e160 are infinite, and 1e308 is as soon as it is whitened."""
-    archive = Archive(evaluations_of(lambda x: (-1.0, np.full(2, slope)), 2), lambda _: None)
+    archive = Archive.of(evaluations_of(lambda x: (-1.0, np.full(2, slope)), 2))
     start = np.ones(2)
     path = list(archive.evaluate(start[None], "test"))
     mode = descend_on(archive, path, Whitening(start, 0.1 * np.eye(2)), DEFAULT, cautious=cautious)
@@ -154,7 +154,7 @@ def test_rounding_of_a_vast_potential_is_no_noise_once_lower_ones_are_known() ->
 def test_differences_of_a_whitened_normal_density_are_its_gradient_over_steps_of_any_length(noise: float) -> None:
     """Rounding of values of about ten over steps of 0.1 or more leaves 1e-13."""
     archive = archive_of(lambda x: -0.5 * float(x @ x), 3)
-    archive.feel_noise(noise)
+    archive.journal.noise.append((noise, -np.inf))
     points = np.array([[1.0, -2.0, 3.0], [0.0, 0.5, 0.0]])
     found = evaluate_with_gradients(archive, points, Whitening(np.zeros(3), np.eye(3)), DEFAULT.differences, "mode")
     np.testing.assert_allclose(np.array([one.gradient for one in found]), points, atol=1e-12)
@@ -165,7 +165,7 @@ def test_differences_of_a_whitened_normal_density_are_its_gradient_over_steps_of
 def test_differences_have_the_noise_expected_of_them(sd: float) -> None:
     """Mean squares of 200 independent errors: a relative standard deviation of 0.1, and six of them."""
     archive = archive_of(noisy_normal(sd, "none"), 2)
-    archive.feel_noise(sd)
+    archive.journal.noise.append((sd, -np.inf))
     points = np.random.default_rng(3).standard_normal((200, 2))
     found = evaluate_with_gradients(archive, points, Whitening(np.zeros(2), np.eye(2)), DEFAULT.differences, "mode")
     errors = np.array([one.gradient for one in found]) - points

@@ -19,7 +19,7 @@ SETS, RATE = 10, 0.05
 
 def lacking(law: KnownMoments, draws: Array, *, chains: bool, budget: int | None = None) -> tuple[float, int]:
     """What draws lack far out, some of which have exact values, and the units that this takes."""
-    archive = Archive(evaluations_of_potential(law, budget=budget), lambda _: None)
+    archive = Archive.of(evaluations_of_potential(law, budget=budget))
     points = draws[: 100 if chains else 25]
     exact = points, np.array([law.value(x) for x in points])
     found = outlying(archive, draws, exact, np.random.default_rng(1), DEFAULT.tails, chains=chains)

@@ -29,7 +29,7 @@ def precision(large: Array) -> Array:
 def probed(large: Array, *, telling: int = DEFAULT.probing.telling) -> tuple[Archive, Array]:
     """What was evaluated, and the eigenvalues of the true Hessian in the coordinates that were found."""
     hessian = precision(large)
-    archive = Archive(evaluations_of_potential(Gaussian(np.zeros(DIM), np.linalg.inv(hessian))), lambda _: None)
+    archive = Archive.of(evaluations_of_potential(Gaussian(np.zeros(DIM), np.linalg.inv(hessian))))
     tuning = replace(DEFAULT, probing=replace(DEFAULT.probing, telling=telling))
     mode = probe(archive, descend(archive, np.ones(DIM), tuning), stream(2, "probe"), tuning)
     inverse = np.linalg.inv(mode.whitening.factor)
@@ -39,7 +39,7 @@ def probed(large: Array, *, telling: int = DEFAULT.probing.telling) -> tuple[Arc
 def test_a_low_rank_is_known_from_two_batches() -> None:
     """The first batch of 20 implies it, and the second one confirms that."""
     archive, curvatures = probed(np.geomspace(4.0, 400.0, 6))
-    assert archive.by_stage[probing.STAGE].values == 40
+    assert archive.journal.by_stage[probing.STAGE].values == 40
     # That is what the confirmation is of: the mean square of what random steps of length sqrt(d) leave.
     assert ((curvatures - 1.0) ** 2).sum() < DEFAULT.probing.predicted
     np.testing.assert_allclose(np.median(curvatures), 1.0, atol=1e-6)
@@ -47,7 +47,7 @@ def test_a_low_rank_is_known_from_two_batches() -> None:
 
 def test_without_a_low_rank_all_directions_are_probed() -> None:
     archive, curvatures = probed(np.geomspace(0.4, 400.0, DIM))
-    spent = archive.by_stage
+    spent = archive.journal.by_stage
     # All but those of the descent's steps, and then random ones that check.
     checks = DIM // DEFAULT.probing.checked
     assert spent[probing.STAGE].values >= DIM - spent[descent.STAGE].values + checks
@@ -56,7 +56,7 @@ def test_without_a_low_rank_all_directions_are_probed() -> None:
 
 def test_small_batches_tell_nothing_of_other_directions() -> None:
     archive, _ = probed(np.geomspace(4.0, 400.0, 6), telling=100)
-    assert archive.by_stage[probing.STAGE].values > DIM
+    assert archive.journal.by_stage[probing.STAGE].values > DIM
 
 
 @pytest.mark.parametrize("rank", [0, 3, 12])

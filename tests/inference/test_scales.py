@@ -25,7 +25,7 @@ def settled(density: Density, start: Array, *, has_gradient: bool, budget: int =
     """The mode, and the units that it took."""
     function = density if has_gradient else lambda x: density(x)[0]
     exact = evaluations_of(function, len(start), budget=budget, use_gradients=has_gradient)
-    archive = Archive(exact, lambda _: None)
+    archive = Archive.of(exact)
     return settle(archive, descend(archive, start, DEFAULT), stream(1, "scales"), DEFAULT), archive.spent.units
 
 
@@ -140,7 +140,7 @@ def test_a_regression_is_descended_from_a_million_above_its_mode(seed: int) -> N
     observed = columns @ np.array([-700.0, 200.0, 100.0, 50.0, 300.0, 200.0]) + 300.0 * rng.standard_normal(50)
     density, start = regression(columns, observed), rng.uniform(-1.0, 1.0, 7)
     assert density(start)[0] < -1e6
-    archive = Archive(evaluations_of(density, 7, budget=2000), lambda _: None)
+    archive = Archive.of(evaluations_of(density, 7, budget=2000))
     assert descend(archive, start, DEFAULT).converged
     assert archive.spent.points < 40
 
@@ -261,7 +261,7 @@ def test_scales_are_found_above_the_noise(seed: int, caplog: pytest.LogCaptureFi
     """Noise of one in the log density changes it by one over any distance, and is told."""
     rng = np.random.default_rng(seed)
     exact = evaluations_of(lambda x: -0.5 * float(x @ x) + rng.standard_normal(), 3, use_gradients=False)
-    archive = Archive(exact, lambda _: None)
+    archive = Archive.of(exact)
     (first,) = archive.evaluate(np.full((1, 3), 0.5), "mode")
     whitening, _ = search_scales(archive, first, Whitening(first.point, np.eye(3)), DEFAULT, "mode")
     assert np.abs(np.log10(np.diag(whitening.factor))).max() < 1.5

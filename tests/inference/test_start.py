@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.start import check_gradient, check_inside, check_start
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
@@ -28,7 +29,7 @@ def slope(x: Array) -> Array:
 
 
 def check(gradient: Callable[[Array], Any], value: Callable[[Array], float] = density, start: Array = START) -> int:
-    exact = evaluations_of(lambda x: (value(x), gradient(x)), DIM)
+    exact = Archive.of(evaluations_of(lambda x: (value(x), gradient(x)), DIM))
     check_gradient(exact, check_start(exact, start), np.random.default_rng(3))
     return exact.spent.values
 
@@ -73,7 +74,7 @@ def test_an_inexact_gradient_is_a_warning(caplog: pytest.LogCaptureFixture) -> N
 def test_an_error_of_a_thousandth_is_right_in_every_direction(caplog: pytest.LogCaptureFixture) -> None:
     """As that of an ODE solver: along a direction that is nearly orthogonal to the gradient it is all of the slope."""
     error = 1e-3 * np.linalg.norm(slope(START)) * np.random.default_rng(5).standard_normal(DIM) / np.sqrt(DIM)
-    exact = evaluations_of(lambda x: (density(x), slope(x) + error), DIM)
+    exact = Archive.of(evaluations_of(lambda x: (density(x), slope(x) + error), DIM))
     first = check_start(exact, START)
     with caplog.at_level(logging.WARNING):
         for seed in range(200):
@@ -98,7 +99,7 @@ def test_a_noisy_density_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     ],
 )
 def test_a_start_that_cannot_be_evaluated_is_told(returned: Any, message: str) -> None:
-    exact = evaluations_of(lambda x: returned, DIM)
+    exact = Archive.of(evaluations_of(lambda x: returned, DIM))
     with pytest.raises(ParameterError, match=message):
         check_start(exact, START)
 

@@ -63,7 +63,7 @@ def test_chains_at_one_point_make_no_process(monkeypatch: pytest.MonkeyPatch) ->
 def seen_by_a_normal_surrogate(potential: Potential) -> Tails:
     """Exact values of a potential further out than draws of a surrogate that was fitted to N(0, I)."""
     posterior, paths = normal_surrogate()
-    archive = Archive(evaluations_of_potential(potential), lambda _: None)
+    archive = Archive.of(evaluations_of_potential(potential))
     tuning = DEFAULT.tails
     return look_out(archive, posterior, paths, stream(2, "tails"), tuning, count=look_size(posterior, tuning))
 
@@ -99,9 +99,9 @@ class Scaled(Law):
 def test_a_bend_that_extrapolates_is_looked_at_along_its_driver(floor: float) -> None:
     """Where scales stop growing, the surrogate lacks density that no draw in bent coordinates shows."""
     posterior, paths = normal_surrogate()
-    archive = Archive(evaluations_of_potential(Scaled(floor)), lambda _: None)
     scales = np.array([[0.0, -1.0, -1.0], [0.0, 0.0, 0.0]])
-    archive.go_over(Bend((Layer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),)))
+    bend = Bend((Layer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
+    archive = Archive.of(evaluations_of_potential(Scaled(floor))).seen(bend)
     tails = look_along(archive, posterior, paths, stream(2, "tails"), replace(DEFAULT.tails, along=16), STRAIGHT)
     assert len(tails.points) == 32
     left = missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0, most=8)
@@ -111,7 +111,7 @@ def test_a_bend_that_extrapolates_is_looked_at_along_its_driver(floor: float) ->
 
 def test_without_a_bend_there_is_no_driver_to_look_along() -> None:
     posterior, paths = normal_surrogate()
-    archive = Archive(evaluations_of_potential(Normal()), lambda _: None)
+    archive = Archive.of(evaluations_of_potential(Normal()))
     assert len(look_along(archive, posterior, paths, stream(2, "tails"), DEFAULT.tails, STRAIGHT).points) == 0
 
 
@@ -136,7 +136,7 @@ class Necked(Law):
 def test_a_neck_that_a_surrogate_does_not_know_is_looked_at_along_a_suspected_bend(steepness: float) -> None:
     """Draws in straight coordinates are beside the neck, where the exact potential is higher than the surrogate."""
     posterior, paths = normal_surrogate()
-    archive = Archive(evaluations_of_potential(Necked(steepness)), lambda _: None)
+    archive = Archive.of(evaluations_of_potential(Necked(steepness)))
     tuning = replace(DEFAULT.tails, along=16)
     scales = np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
     suspected = Bend((Layer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
@@ -203,7 +203,7 @@ def test_standard_errors_are_widened_by_what_the_tails_lack() -> None:
 @pytest.mark.parametrize(("missing", "level"), [(0.0, "good"), (0.02, "doubtful"), (0.1, "bad")])
 def test_what_the_tails_lack_is_in_the_verdict(missing: float, level: str) -> None:
     """The variance, in standard deviations of a normal one: (16 - 1) / sqrt(2) times the share, about."""
-    outcome = run(evaluations_of_potential(Normal()), np.zeros(3), draws=200, rng=stream(1, "verdict"))
+    outcome = run(Archive.of(evaluations_of_potential(Normal())), np.zeros(3), draws=200, rng=stream(1, "verdict"))
     told = [
         finding
         for finding in judge(replace(outcome, surrogate=surrogate(missing)), ["a", "b", "c"]).findings
@@ -222,7 +222,8 @@ def test_variances_of_bent_and_of_heavy_tailed_densities(problem: Banana | Stude
     bound = 2.0 * z_bound(SEEDS * problem.dim)
     for seed in range(SEEDS):
         rng = stream(seed, "tails", type(problem).__name__)
-        outcome = run(evaluations_of_potential(problem), np.zeros(problem.dim), draws=1000, rng=rng)
+        archive = Archive.of(evaluations_of_potential(problem))
+        outcome = run(archive, np.zeros(problem.dim), draws=1000, rng=rng)
         error = np.abs(outcome.variance.value - problem.variance)
         assert (error < bound * outcome.variance.standard_error).all()
         assert (outcome.variance.standard_error < problem.variance / 3.0).all()

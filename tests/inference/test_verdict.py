@@ -11,7 +11,6 @@ from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.errors_told import errors_told
 from rnshmc.inference.result.estimates import Estimate
-from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.outcome import ModeFound, Outcome
 from rnshmc.inference.result.verdict import HEADS, judge
@@ -20,6 +19,8 @@ from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.tails import Tails
 from rnshmc.inference.surrogate.weights import Weights, reliable_k
 from rnshmc.inference.tuning import DEFAULT
+from tests.inference.conftest import archive_of, state_of
+from tests.inference.problems import Correlated
 
 NAMES = ["a", "b"]
 KNOWN = Estimate(np.zeros(2), np.full(2, 0.1))
@@ -271,7 +272,7 @@ def test_surrogates_of_several_modes_leave_a_bend_with_all_else() -> None:
     curved = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
     bend = Bend((Layer(0, 0.0, 1.0, curved, np.zeros((2, 2)), np.ones(2)),))
     mixture = Mixture((corrected(), corrected()), Estimate(np.zeros(2), np.full(2, 0.1)))
-    straight = Found(mixture=mixture).straightened(bend).mixture
+    straight = state_of(archive_of(Correlated(2), np.zeros((0, 2))), mixture=mixture).straightened(bend).mixture
     assert straight is not None
     for part, before in zip(straight.parts, mixture.parts, strict=True):
         np.testing.assert_array_equal(part.draws, bend.forward(before.draws))

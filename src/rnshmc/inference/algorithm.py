@@ -12,23 +12,21 @@ tell whether there is a better mode, and then adapted HMC goes on, or an ensembl
 a surrogate in turn, and the first that is good enough takes over.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from rnshmc.errors import BudgetSpent, FitError, ParameterError, Stopped
-from rnshmc.inference.attempt import attempts, salvaged
+from rnshmc.inference.attempt import attempts, partial_result
 from rnshmc.inference.coordinates import gone_over, straightened
-from rnshmc.inference.exact.account import Progress
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.fallback import fall_back
-from rnshmc.inference.job import Job, suffices
+from rnshmc.inference.job import suffices
 from rnshmc.inference.modes import descended, each_mode, looked_around, settled, sought
 from rnshmc.inference.outlying import outlying
-from rnshmc.inference.result.findings import Found, outcome_of
-from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.result.outcome import Outcome, outcome_of
+from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.bends import Watch
 from rnshmc.inference.stages.descent import descend, far_below
 from rnshmc.inference.stages.emulation import seek
@@ -42,14 +40,13 @@ from rnshmc.types import Array
 
 
 def run(
-    evaluations: Evaluations,
+    archive: Archive,
     starts: Array,
     *,
     draws: int,
     rng: np.random.Generator,
     further: Array | None = None,
     coordinates: Whitening | None = None,
-    progress: Callable[[Progress], None] = lambda _: None,
     doubts: Sequence[str] = (),
     doubtful: bool = False,
     find_walls: bool = False,
@@ -61,7 +58,7 @@ def run(
 
     Parameters
     ----------
-    evaluations
+    archive
         The exact potential, and what is known of it already.
     starts
         Starting points, shape (k, d), or (d,) for one.
@@ -74,8 +71,6 @@ def run(
         Starting points that are used where the others lead to several modes, (n, d); None: there are none.
     coordinates
         Coordinates in which the posterior is thought to have a scale of one; None if nothing is known.
-    progress
-        Is told of each batch of evaluations.
     doubts
         Sentences on what is doubtful of the target, for the verdict.
     doubtful
@@ -96,18 +91,16 @@ def run(
         If nothing can be evaluated any more, and there are no draws yet.
     """
     starts = np.atleast_2d(np.asarray(starts, dtype=np.float64))
-    if starts.shape[1:] != (evaluations.dim,) or not len(starts) or not np.isfinite(starts).all():
-        raise ParameterError(f"starts: expected finite numbers of shape (k, {evaluations.dim}), got {starts.shape}")
+    if starts.shape[1:] != (archive.dim,) or not len(starts) or not np.isfinite(starts).all():
+        raise ParameterError(f"starts: expected finite numbers of shape (k, {archive.dim}), got {starts.shape}")
     if draws < 1:
         raise ParameterError(f"draws: expected at least 1, got {draws}")
-    job = Job(Archive(evaluations, progress), rng, tuning, draws)
-    found, stopped, ended = Found(), None, None
-    further = np.zeros((0, evaluations.dim)) if further is None else further
-    stages = _stages(job, starts, further, coordinates, doubtful=doubtful)
+    state, stopped, ended = State(archive, rng, tuning, draws), None, None
+    stages = _stages(state, starts, further, coordinates, doubtful=doubtful)
     try:
-        for found in _until_wall(job, stages) if find_walls else stages:  # noqa: B007 (the last one is what there is)
+        for state in _until_wall(stages) if find_walls else stages:  # noqa: B007 (the last one is what there is)
             pass
-        found = _with_outlying(job, found)
+        state = _with_outlying(state)
     except Stopped as error:
         stopped, ended = str(error), error
     except np.linalg.LinAlgError as error:
@@ -115,185 +108,174 @@ def run(
     except KeyboardInterrupt:
         stopped = "it was interrupted"
     if stopped is not None:
-        found = salvaged(job, found)
-    outcome = outcome_of(found, job.archive, tuning, draws=draws, stopped=stopped, doubts=tuple(doubts))
+        state = partial_result(state)
+    outcome = outcome_of(state, stopped=stopped, doubts=tuple(doubts))
     if ended is not None and not len(outcome.rows):
-        raise _without_draws(ended, job)
+        raise _without_draws(ended, state)
     return outcome
 
 
-def _without_draws(ended: Stopped, job: Job) -> Stopped:
+def _without_draws(ended: Stopped, state: State) -> Stopped:
     """The error of a run that ended before there are draws."""
     if not isinstance(ended, BudgetSpent):
         return ended
     # A point for each row that is fitted, at a unit each, and one more for its gradient.
-    least = (1 + job.archive.has_gradient) * (job.tuning.training.fewest + job.archive.dim)
+    least = (1 + state.archive.has_gradient) * (state.tuning.training.fewest + state.archive.dim)
     return BudgetSpent(
         f"{ended}, before there are draws: a surrogate takes {least} units and more here. With filepath=, evaluations "
         "are kept, and a call with a larger budget uses them"
     )
 
 
-def _with_outlying(job: Job, found: Found) -> Found:
+def _with_outlying(state: State) -> State:
     """With what exact values at stretched draws show. Those of emulated outputs cost a run each, and have none."""
-    exact = found.exact if found.rows is not None else found.chains()
-    if exact is None or job.archive.emulating:
-        return found
-    points, potentials = exact.draws.reshape(-1, job.archive.dim), exact.potentials.ravel()
+    archive, chains = state.archive, state.rows is None
+    exact = state.chains() if chains else state.exact
+    if exact is None or archive.emulating:
+        return state
+    points, potentials = exact.draws.reshape(-1, archive.dim), exact.potentials.ravel()
     # Moments are of all draws of a surrogate, of which rows are a part.
-    some = found.rows[0] if found.rows is not None else points
-    draws = some if found.surrogate_draws is None or found.rows is None else found.surrogate_draws
-    draws, tuning, rng = draws.reshape(-1, job.archive.dim), job.tuning.tails, job.rng.spawn(1)[0]
-    beyond = outlying(job.archive, draws, (points, potentials), rng, tuning, chains=found.rows is None)
-    return replace(found, outlying=beyond)
+    some = points if state.rows is None else state.rows[0]
+    draws = some if state.surrogate_draws is None or chains else state.surrogate_draws
+    draws, tuning, rng = draws.reshape(-1, archive.dim), state.tuning.tails, state.rng.spawn(1)[0]
+    return replace(state, outlying=outlying(archive, draws, (points, potentials), rng, tuning, chains=chains))
 
 
 def _stages(
-    job: Job, starts: Array, further: Array, coordinates: Whitening | None, *, doubtful: bool
-) -> Iterator[Found]:
-    """What is found after each stage."""
-    found = Found()
-    if job.archive.emulating:
+    state: State, starts: Array, further: Array | None, coordinates: Whitening | None, *, doubtful: bool
+) -> Iterator[State]:
+    """The state after each stage."""
+    if state.archive.emulating:
         # Given runs take the place of starts: the search begins at the best one, whatever the start is.
-        used = starts[:1] if job.archive.served(job.tuning.training.fewest) else starts
-        for tried in _emulated(job, replace(found, starts=len(used)), used, coordinates):
-            found = tried
-            yield found
-        if found.rows is not None:
+        used = starts[:1] if state.archive.served(state.tuning.training.fewest) else starts
+        state = yield from _emulated(replace(state, starts=len(used)), used, coordinates)
+        yield state
+        if state.rows is not None:
             return
         # What was run serves as values, and the coordinates of the mode as a start.
-        job.archive.emulating = False
-        known = job.archive.training()
-        one = len(found.modes) == 1 or len(used) < len(starts)
+        archive = replace(state.archive, emulating=False)
+        known = archive.training()
+        one = len(state.modes) == 1 or len(used) < len(starts)
         starts = known.points[[int(np.argmin(known.values))]] if one else starts
-        coordinates = found.whitening or coordinates
-        # The emulator stays what there is, should the budget end before there is a surrogate of the density.
-        doubts = (*found.doubts, *_not_emulated(found))
-        found = replace(found.forgetting_the_surrogate(), starts=0, modes=(), method="none", doubts=doubts)
-        yield found
-    watch = Watch(job.archive, job.tuning.bending, idle=len(starts) > 1)
+        coordinates = state.whitening or coordinates
+        # The emulator stays the latest surrogate, should the budget end before there is one of the density.
+        doubts = (*state.doubts, *_not_emulated(state))
+        state = replace(state.forgetting_the_surrogate(), archive=archive, doubts=doubts)
+        state = replace(state, starts=0, modes=(), method="none")
+        yield state
+    watch = Watch(state.archive, state.tuning.bending, idle=len(starts) > 1)
     for start in starts:
-        if found.quiet >= job.tuning.modes.quiet:
+        if state.quiet >= state.tuning.modes.quiet:
             break
-        first = found.modes[0].whitening if found.modes else coordinates
+        first = state.modes[0].whitening if state.modes else coordinates
         try:
-            mode = descend(job.archive, start, job.tuning, first, doubtful=doubtful, known=found.modes, watch=watch)
+            mode = descend(state.archive, start, state.tuning, first, doubtful=doubtful, known=state.modes, watch=watch)
         except ParameterError as error:
-            found = _without_a_start(found, error)
+            state = _without_a_start(state, error)
             continue
-        found = descended(job, found, mode)
-        yield found
-    if not watch(found.lowest.whitening):
-        found = settled(job, found, watch)
-        yield found
-        if len(found.modes) > 1:
-            found = sought(job, found, further)
-            yield found
-    if watch(found.lowest.whitening) and watch.found is not None:
-        for there in _settled_there(job, gone_over(job, found, watch.found)):
-            found = there
-            yield found
+        state = descended(state, mode)
+        yield state
+    if not watch(state.lowest.whitening):
+        state = settled(state, watch)
+        yield state
+        if len(state.modes) > 1 and further is not None:
+            state = sought(state, further)
+            yield state
+    if watch(state.lowest.whitening) and watch.found is not None:
+        state = yield from _settled_there(gone_over(state, watch.found))
         # Far from a mode gradients may follow a bend that those near it do not.
-        plain = straightened(job, replace(found, begun=found.whitening))
-        if plain.modes != found.modes:
-            for there in _settled_there(job, plain):
-                found = there
-                yield found
-    for tried in _surrogates(job, found):
-        found = tried
-        yield found
-    if found.rows is None and len(starts) == 1 and suffices(job):
+        plain = straightened(replace(state, begun=state.whitening))
+        if plain.modes != state.modes:
+            state = yield from _settled_there(plain)
+    state = yield from _surrogates(state)
+    if state.rows is None and len(starts) == 1 and suffices(state):
         # Exact chains are long: before they begin it is worth to know whether this is the mode.
-        [mode], found = found.modes, looked_around(job, found, starts[0])
-        yield found
-        below, other = far_below(job.archive, job.tuning), found.modes[0]
-        if len(found.modes) > 1 or not mode.near(other.whitening.centre, other.value, below):
-            for tried in _surrogates(job, found):
-                found = tried
-                yield found
-    if found.rows is None:
-        yield from fall_back(job, found)
+        yield state
+        [mode], state = state.modes, looked_around(state, starts[0])
+        yield state
+        below, other = far_below(state.archive, state.tuning), state.modes[0]
+        if len(state.modes) > 1 or not mode.near(other.whitening.centre, other.value, below):
+            state = yield from _surrogates(state)
+    yield state
+    if state.rows is None:
+        yield (yield from fall_back(state))
 
 
-def _settled_there(job: Job, found: Found) -> Iterator[Found]:
-    """What is found in other coordinates, and then with the mode that a new descent leads to there."""
-    yield found
-    mode = settle(job.archive, descend_again(job.archive, found.lowest.whitening, job.tuning), job.rng, job.tuning)
-    yield replace(found, modes=(mode,), whitening=mode.whitening)
+def _settled_there(state: State) -> States:
+    """In other coordinates, first as it is, and then with the mode that a new descent finds there."""
+    yield state
+    ended = descend_again(state.archive, state.lowest.whitening, state.tuning)
+    mode = settle(state.archive, ended, state.rng, state.tuning)
+    state = replace(state, modes=(mode,), whitening=mode.whitening)
+    yield state
+    return state
 
 
-def _without_a_start(found: Found, error: ParameterError) -> Found:
+def _without_a_start(state: State, error: ParameterError) -> State:
     """With a doubt about a start that cannot be used; the error where it is the first, or the target's own."""
-    if not found.modes or str(error).startswith("target:"):
+    if not state.modes or str(error).startswith("target:"):
         raise error
-    return replace(found, doubts=(*found.doubts, f"A start is not used: {error}."))
+    return replace(state, doubts=(*state.doubts, f"A start is not used: {error}."))
 
 
-def _surrogates(job: Job, found: Found) -> Iterator[Found]:
-    """What is found by surrogates of the modes; the last has rows if they are good enough."""
-    reason = _no_surrogate(job)
+def _surrogates(state: State) -> States:
+    """Surrogates of the modes; the last state has rows if they are good enough."""
+    reason = _no_surrogate(state)
     if reason is not None:
-        yield replace(found, reason=reason)
-    elif len(found.modes) == 1:
-        yield from attempts(job, found)
-    else:
-        yield from each_mode(job, found)
+        return replace(state, reason=reason)
+    return (yield from attempts(state) if len(state.modes) == 1 else each_mode(state))
 
 
-def _not_emulated(found: Found) -> tuple[str, ...]:
+def _not_emulated(state: State) -> tuple[str, ...]:
     """Why the outputs of a forward model are not emulated, with the worst of them."""
-    if found.trained is None:
-        return (f"The outputs of the model are not emulated: {found.reason}.",)
-    kernel = found.trained.posterior.kernel
+    if state.trained is None:
+        return (f"The outputs of the model are not emulated: {state.reason}.",)
+    kernel = state.trained.posterior.kernel
     assert isinstance(kernel, EmulatedPotential)
     output, error = roughest(kernel)
     worst = f"{output} is the hardest, predicted with {error:.2g} times the error of its datum"
-    return (f"The outputs of the model are not emulated: {found.reason}; {worst}.",)
+    return (f"The outputs of the model are not emulated: {state.reason}; {worst}.",)
 
 
-def _emulated(job: Job, found: Found, starts: Array, coordinates: Whitening | None) -> Iterator[Found]:
-    """What is found by emulated outputs; the last has rows if that is good enough."""
+def _emulated(state: State, starts: Array, coordinates: Whitening | None) -> States:
+    """A surrogate by emulated outputs; the last state has rows if it is good enough."""
     try:
         for start in starts:
             try:
-                mode = seek(job.archive, start, job.tuning, coordinates)
+                mode = seek(state.archive, start, state.tuning, coordinates)
             except ParameterError as error:
-                found = replace(_without_a_start(found, error), starts=found.starts - 1)
+                state = replace(_without_a_start(state, error), starts=state.starts - 1)
                 continue
-            found = found.with_mode(mode)
-            yield found
+            state = state.with_mode(mode)
+            yield state
     except FitError as error:
-        yield replace(found, reason=str(error))
-        return
-    found = replace(found, whitening=found.lowest.whitening, early=len(job.archive.zeros(failed=True)))
-    if len(found.modes) > 1:
-        yield replace(
-            found, reason=f"the starts led to {len(found.modes)} different modes, and one emulator serves one"
-        )
-        return
-    yield from attempts(job, found)
+        return replace(state, reason=str(error))
+    state = replace(state, whitening=state.lowest.whitening, early=len(state.archive.zeros(failed=True)))
+    if len(state.modes) > 1:
+        reason = f"the starts led to {len(state.modes)} different modes, and one emulator serves one"
+        return replace(state, reason=reason)
+    return (yield from attempts(state))
 
 
-def _until_wall(job: Job, stages: Iterator[Found]) -> Iterator[Found]:
-    """What is found after each stage, until a wall is: it is looked for as points of zero density arrive."""
+def _until_wall(stages: Iterator[State]) -> Iterator[State]:
+    """The state after each stage, until a wall is found: it is looked for as points of zero density arrive."""
     looks, seen = 0, 0
-    for found in stages:
-        yield found
-        done = not found.modes or found.blocks or job.archive.bend.layers or looks == job.tuning.walls.looks
-        if done or len(job.archive.zeros()) == seen:
+    for state in stages:
+        yield state
+        archive, tuning = state.archive, state.tuning.walls
+        done = not state.modes or state.blocks or archive.bend.layers or looks == tuning.looks
+        if done or len(archive.zeros()) == seen:
             continue
-        if (wall := find_wall(job.archive, found.lowest, job.tuning.walls)) is not None:
-            yield replace(found, wall=wall)
+        if (wall := find_wall(archive, state.lowest, tuning)) is not None:
+            yield replace(state, wall=wall)
             return
-        looks, seen = looks + 1, len(job.archive.zeros())
+        looks, seen = looks + 1, len(archive.zeros())
 
 
-def _no_surrogate(job: Job) -> str | None:
+def _no_surrogate(state: State) -> str | None:
     """Why a surrogate is not even tried; None if it is."""
-    dim = job.archive.dim
-    rows = (job.tuning.fitting.rows_of(dim) if job.archive.has_gradient else 1) * (
-        dim + 1 + job.tuning.training.first_batch
-    )
-    if rows > job.tuning.fitting.most_rows:
+    dim, tuning = state.archive.dim, state.tuning
+    rows = tuning.fitting.rows_of(dim) if state.archive.has_gradient else 1
+    if rows * (dim + 1 + tuning.training.first_batch) > tuning.fitting.most_rows:
         return f"{dim} dimensions are too many for the surrogate"
     return None

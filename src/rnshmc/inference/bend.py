@@ -125,37 +125,43 @@ STRAIGHT = Bend()
 
 
 @dataclass(frozen=True, eq=False)
-class BentTransform(Transform):
-    """T(x(y)): from bent coordinates y to bounded parameters."""
+class Coordinates:
+    """theta = T(x(y)): unbounded coordinates y, a bend x of them, and the transform T to bounded parameters.
 
-    bend: Bend
+    Attributes
+    ----------
+    transform
+        T.
+    bend
+        x.
+    """
 
-    @classmethod
-    def of(cls, transform: Transform, bend: Bend) -> Transform:
-        """A transform behind a bend, in place of the bend that it may have."""
-        low, high = transform.low, transform.high
-        return cls(low, high, bend) if bend.layers else Transform(low, high)
+    transform: Transform
+    bend: Bend = STRAIGHT
 
-    def parameters(self, x: Array) -> Array:
-        """T(x(y)) for the rows of y or one point."""
-        rows = self.bend.forward(np.reshape(x, (-1, self.dim)))
-        return super().parameters(rows).reshape(np.shape(x))
+    @property
+    def dim(self) -> int:
+        """Number of parameters."""
+        return self.transform.dim
+
+    def parameters(self, y: Array) -> Array:
+        """Theta of one point, (d,)."""
+        return self.transform.parameters(self._straight(y))
 
     def coordinates(self, theta: Array) -> Array:
-        """y with T(x(y)) = ``theta``, of the same shape."""
-        rows = super().coordinates(np.reshape(theta, (-1, self.dim)))
-        return self.bend.inverse(rows).reshape(np.shape(theta))
+        """Y with T(x(y)) = ``theta``, (d,)."""
+        x = self.transform.coordinates(theta)
+        return self.bend.inverse(x[None])[0] if self.bend.layers else x
 
-    def log_jacobian(self, x: Array) -> float:
-        """log |dT/dy| at one position."""
-        return float(self.log_jacobians(x[None])[0])
+    def log_jacobian(self, y: Array) -> float:
+        """log |dT/dy| at one point."""
+        straight = self.transform.log_jacobian(self._straight(y))
+        return straight + float(self.bend.log_jacobians(y[None])[0]) if self.bend.layers else straight
 
-    def log_jacobians(self, x: Array) -> Array:
-        """The same at the rows of y."""
-        return super().log_jacobians(self.bend.forward(x)) + self.bend.log_jacobians(x)
+    def pulled_back(self, gradient: Array, y: Array) -> Array:
+        """Gradient in y of log p(T(x(y))) + log |dT/dy|, from that of log p in theta, at one point."""
+        straight = self.transform.pulled_back(gradient, self._straight(y))
+        return self.bend.pulled_back(straight[None], y[None])[0] if self.bend.layers else straight
 
-    def pulled_back(self, gradient: Array, x: Array) -> Array:
-        """Gradient in y of log p(T(x(y))) + log |dT/dy|, from that of log p in theta, row by row."""
-        rows = np.reshape(x, (-1, self.dim))
-        plain = super().pulled_back(np.reshape(gradient, rows.shape), self.bend.forward(rows))
-        return self.bend.pulled_back(plain, rows).reshape(np.shape(x))
+    def _straight(self, y: Array) -> Array:
+        return self.bend.forward(y[None])[0] if self.bend.layers else y

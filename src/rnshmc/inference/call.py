@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from rnshmc.errors import ParameterError
 from rnshmc.inference.algorithm import run
 from rnshmc.inference.errstate import own_errstate
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.chosen import chosen
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluable
@@ -238,27 +240,28 @@ def sample(
     with closing(potential), threads.one(), listening(callback, bar=progress_bar) as tell:
         potential.confirm()
         # Known runs of a model without derivatives take the place of starts.
-        served = not posterior.slope_price and potential.served(DEFAULT.training.fewest)
+        archive = Archive.of(potential)
+        served = not posterior.slope_price and archive.served(DEFAULT.training.fewest)
+        archive = replace(archive, emulating=False)
         if x0 is None or callable(x0) or isinstance(x0, Candidates):
-            starts = starts[: DEFAULT.modes.starts] if served else first_usable(potential, transform, starts, x0)
+            starts = starts[: DEFAULT.modes.starts] if served else first_usable(archive, starts, x0)
         try:
-            at, checks = transform.coordinates(starts[0]), stream(seed, "gradient")
-            first = None if served else check_start(potential, at)
+            first = None if served else check_start(archive, transform.coordinates(starts[0]))
             if posed is not None and first is not None:
                 check_own(posed, first, starts[0], transform, chosen_names)
-            doubts = checked = () if first is None else check_gradient(potential, first, checks)
+            doubts = checked = () if first is None else check_gradient(archive, first, stream(seed, "gradient"))
         except ParameterError:
             potential.disown()
             raise
+        given = potential.given
         for _ in range(2 * dim + 1):
             outcome = run(
-                potential,
+                Archive.of(potential, transform, given=given, progress=tell),
                 transform.coordinates(starts),
                 draws=draws,
                 rng=stream(seed, "inference"),
                 further=transform.coordinates(further),
                 coordinates=coordinates,
-                progress=tell,
                 doubts=doubts,
                 doubtful=bool(checked),
                 find_walls=True,
@@ -266,13 +269,13 @@ def sample(
             if outcome.wall is None:
                 break
             transform, doubt = take_up(outcome.wall, transform, chosen_names)
-            potential, doubts = potential.bounded(transform), (*doubts, doubt)
+            given, doubts = potential.record, (*doubts, doubt)
             starts, further = starts[transform.inside(starts)], further[transform.inside(further)]
             if not len(starts):
-                starts = transform.parameters(min(potential.known, key=lambda one: one.value).point)[None]
+                starts = transform.parameters(Archive.of(potential, transform, given=given).lowest.point)[None]
             expected = inside(expected, transform)
             coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
-        outcome = with_other_ends(outcome, potential, chosen_names, DEFAULT.judging)
+        outcome = with_other_ends(outcome, Archive.of(potential, transform), chosen_names, DEFAULT.judging)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
 
 

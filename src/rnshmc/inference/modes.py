@@ -1,6 +1,5 @@
 """Several modes: those that count, a surrogate for each, and the share of the posterior that each has."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -10,11 +9,11 @@ from scipy.special import logsumexp, softmax
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.attempt import attempts
-from rnshmc.inference.job import Job
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.estimates import Estimate
-from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.mixture import Mixture, apportioned
 from rnshmc.inference.result.resampling import resampled
+from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.correction import Checked, metropolis
 from rnshmc.inference.stages.descent import Mode, Watch, descend, far_below, unwatched
 from rnshmc.inference.stages.probing import settle
@@ -23,7 +22,7 @@ from rnshmc.types import Array
 STAGE = "mode"
 
 
-def settled(job: Job, found: Found, watch: Watch = unwatched) -> Found:
+def settled(state: State, watch: Watch = unwatched) -> State:
     """With curvatures of each mode in every direction, from the lowest potential on, without those that do not count.
 
     A mode from which the potential falls towards another is none.
@@ -33,41 +32,39 @@ def settled(job: Job, found: Found, watch: Watch = unwatched) -> Found:
     watch
         Ends probing as soon as it says so.
     """
-    tuning, kept, left = job.tuning.modes, tuple[Mode, ...](), found.left_out
-    ordered = sorted(found.modes, key=lambda mode: mode.value)
+    tuning, kept, left = state.tuning.modes, tuple[Mode, ...](), state.left_out
+    whole = replace(state.archive, part=None)
+    ordered = sorted(state.modes, key=lambda mode: mode.value)
     for k, mode in enumerate(ordered):
         if kept and mode.log_mass < kept[0].log_mass - tuning.hopeless:
             left = (*left, mode)
             continue
         others = (*kept, *ordered[k + 1 :])
-        job.archive.part = Part(mode, others) if others else None
-        better = settle(job.archive, mode, job.rng, job.tuning, watch=watch)
-        job.archive.part = None
-        centre, below = better.whitening.centre, far_below(job.archive, job.tuning)
-        if not any(known.near(centre, better.value, below) or _joined(job, known, better) for known in kept):
+        better = settle(_of(whole, mode, others), mode, state.rng, state.tuning, watch=watch)
+        centre, below = better.whitening.centre, far_below(whole, state.tuning)
+        if not any(one.near(centre, better.value, below) or _joined(whole, one, better, tuning.step) for one in kept):
             kept = (*kept, better)
     most = max(mode.log_mass for mode in kept)
     counted = tuple(mode for mode in kept if mode.log_mass >= most - tuning.negligible)
     left = (*left, *(mode for mode in kept if mode not in counted))
     best = min(counted, key=lambda mode: mode.value)
-    if left:
-        job.archive.part = Part(best, left)
-    return replace(found, modes=counted, left_out=left, whitening=best.whitening)
+    archive = _of(whole, best, left)
+    return replace(state, archive=archive, modes=counted, left_out=left, whitening=best.whitening)
 
 
-def descended(job: Job, found: Found, mode: Mode) -> Found:
+def descended(state: State, mode: Mode) -> State:
     """With the mode that one more descent led to, and how many did not lead to another that may count."""
-    wider = found.with_mode(mode, far_below(job.archive, job.tuning))
-    new = len(wider.modes) > len(found.modes)
-    least = max((known.log_mass for known in found.modes), default=-np.inf) - job.tuning.modes.hopeless
+    wider = state.with_mode(mode, far_below(state.archive, state.tuning))
+    new = len(wider.modes) > len(state.modes)
+    least = max((known.log_mass for known in state.modes), default=-np.inf) - state.tuning.modes.hopeless
     # A descent that ended before a mode tells of none.
-    quiet = 0 if new and mode.log_mass >= least else found.quiet + int(mode.converged)
+    quiet = 0 if new and mode.log_mass >= least else state.quiet + int(mode.converged)
     # Points without density that were found while a surrogate was trained are not early ones.
-    early = len(job.archive.zeros(failed=True)) if found.trained is None else found.early
-    return replace(wider, starts=found.starts + 1, quiet=quiet, early=early)
+    early = len(state.archive.zeros(failed=True)) if state.trained is None else state.early
+    return replace(wider, starts=state.starts + 1, quiet=quiet, early=early)
 
 
-def sought(job: Job, found: Found, further: Array) -> Found:
+def sought(state: State, further: Array) -> State:
     """With what further starts lead to, until `Modes.quiet` in a row lead to no other mode.
 
     How many starts lead to a mode does not tell its share: the narrow one among wide ones is reached by the fewest. At
@@ -78,18 +75,18 @@ def sought(job: Job, found: Found, further: Array) -> Found:
     further
         Starts, (n, d). Where the density is zero, none starts.
     """
-    least, first = job.archive.units_left // 2, found
+    least, first = state.archive.units_left // 2, state
     for start in further:
-        if found.quiet >= job.tuning.modes.quiet or job.archive.units_left < least:
+        if state.quiet >= state.tuning.modes.quiet or state.archive.units_left < least:
             break
-        known = (*found.modes, *found.left_out)
+        known = (*state.modes, *state.left_out)
         with suppress(ParameterError):
-            mode = descend(job.archive, start, job.tuning, found.modes[0].whitening, known=known)
-            found = descended(job, found, mode)
-    return settled(job, found) if found.modes != first.modes else found
+            mode = descend(state.archive, start, state.tuning, state.modes[0].whitening, known=known)
+            state = descended(state, mode)
+    return settled(state) if state.modes != first.modes else state
 
 
-def looked_around(job: Job, found: Found, start: Array) -> Found:
+def looked_around(state: State, start: Array) -> State:
     """With what descents from other places lead to, where one start led to one mode.
 
     They start around the given start, in each coordinate at most `Modes.spread` times as far from it as the larger of
@@ -100,20 +97,20 @@ def looked_around(job: Job, found: Found, start: Array) -> Found:
     start
         Shape (d,), in coordinates without a bend.
     """
-    [mode], tuning, bend = found.modes, job.tuning.modes, job.archive.bend
+    [mode], tuning, bend = state.modes, state.tuning.modes, state.archive.bend
     sizes = np.maximum(np.abs(start), np.abs(bend.forward(mode.whitening.centre[None])[0] - start))
     for _ in range(tuning.tries):
-        shift = tuning.spread * job.rng.uniform(-1.0, 1.0, len(start)) * sizes
+        shift = tuning.spread * state.rng.uniform(-1.0, 1.0, len(start)) * sizes
         try:
             other = descend(
-                job.archive, bend.inverse((start + shift)[None])[0], job.tuning, mode.whitening, known=found.modes
+                state.archive, bend.inverse((start + shift)[None])[0], state.tuning, mode.whitening, known=state.modes
             )
         except ParameterError:
             continue
-        found = descended(job, found, other)
-        if found.starts > tuning.looks:
+        state = descended(state, other)
+        if state.starts > tuning.looks:
             break
-    return settled(job, found) if found.modes != (mode,) else found
+    return settled(state) if state.modes != (mode,) else state
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,37 +141,34 @@ class Part:
         return heights[0] + logsumexp(-heights, axis=0), slopes[0] - np.einsum("jk,jkd->kd", weights, slopes)
 
 
-def each_mode(job: Job, found: Found) -> Iterator[Found]:
-    """Surrogates of all modes; the last found has rows if each is good enough."""
+def each_mode(state: State) -> States:
+    """Surrogates of all modes; the last state has rows if each is good enough."""
     parts = []
-    for mode in found.modes:
-        job.archive.part = _part(found, mode)
-        tried = found
-        for tried in attempts(job, replace(found, whitening=mode.whitening)):
-            yield tried
-        if tried.rows is None:
-            return
-        parts.append(tried)
-    job.archive.part = None
-    yield combined(job, found, tuple(parts))
+    for mode in state.modes:
+        archive = _of(state.archive, mode, _others(state, mode))
+        part = yield from attempts(replace(state, archive=archive, whitening=mode.whitening))
+        if part.rows is None:
+            return part
+        parts.append(part)
+    return combined(replace(state, archive=replace(state.archive, part=None)), tuple(parts))
 
 
-def combined(job: Job, found: Found, parts: tuple[Found, ...]) -> Found:
+def combined(state: State, parts: tuple[State, ...]) -> State:
     """What is found of each mode as one, by the integrals of the density over each."""
     surrogates = tuple(part.surrogate for part in parts if part.surrogate is not None)
     evidences = Estimate.stacked([part.log_evidence for part in parts])
     if not np.isfinite(evidences.standard_error).all():
-        return replace(found, refused=True, reason=f"the shares of {len(parts)} modes could not be found")
+        return replace(state, refused=True, reason=f"the shares of {len(parts)} modes could not be found")
     mixture = Mixture(surrogates, evidences)
     shares = mixture.shares.value
-    checked = _proportional(found, parts, shares, job.rng)
+    checked = _proportional(state, parts, shares, state.rng)
     rows = [
-        resampled(surrogate, part.whitening, int(count), job.rng, job.tuning.resampling)
-        for surrogate, part, count in zip(surrogates, parts, apportioned(shares, job.draws), strict=True)
+        resampled(surrogate, part.whitening, int(count), state.rng, state.tuning.resampling)
+        for surrogate, part, count in zip(surrogates, parts, apportioned(shares, state.draws), strict=True)
         if part.whitening is not None
     ]
     return replace(
-        found,
+        state,
         parts=parts,
         beyond=sum(part.beyond for part in parts),
         passed_over=sum(part.passed_over for part in parts),
@@ -183,25 +177,30 @@ def combined(job: Job, found: Found, parts: tuple[Found, ...]) -> Found:
         mixture=mixture,
         log_evidence=mixture.log_evidence,
         checked=checked,
-        exact=metropolis(checked, job.rng, job.tuning.correction),
-        rows=(job.rng.permutation(np.concatenate([some for some, _ in rows])), any(by for _, by in rows)),
+        exact=metropolis(checked, state.rng, state.tuning.correction),
+        rows=(state.rng.permutation(np.concatenate([some for some, _ in rows])), any(by for _, by in rows)),
     )
 
 
-def _joined(job: Job, known: Mode, other: Mode) -> bool:
+def _joined(archive: Archive, known: Mode, other: Mode, length: float) -> bool:
     """Whether the potential falls from the higher of two modes towards the other, at a distance of draws."""
     lower, higher = sorted((known, other), key=lambda mode: mode.value)
     way = lower.whitening.centre - higher.whitening.centre
-    step = job.tuning.modes.step * way / higher.whitening.length(way)
-    [found] = job.archive.evaluate((higher.whitening.centre + step)[None], STAGE, gradient=False)
+    step = length * way / higher.whitening.length(way)
+    [found] = archive.evaluate((higher.whitening.centre + step)[None], STAGE, gradient=False)
     return bool(found.value < higher.value)
 
 
-def _part(found: Found, mode: Mode) -> Part:
-    return Part(mode, tuple(other for other in (*found.modes, *found.left_out) if other is not mode))
+def _of(archive: Archive, mode: Mode, others: tuple[Mode, ...]) -> Archive:
+    """Of the part of the density that is a mode's among others."""
+    return replace(archive, part=Part(mode, others) if others else None)
 
 
-def _proportional(found: Found, parts: tuple[Found, ...], shares: Array, rng: np.random.Generator) -> Checked:
+def _others(state: State, mode: Mode) -> tuple[Mode, ...]:
+    return tuple(other for other in (*state.modes, *state.left_out) if other is not mode)
+
+
+def _proportional(state: State, parts: tuple[State, ...], shares: Array, rng: np.random.Generator) -> Checked:
     """Checked draws of all modes in random order, as many of each as its share asks for, as draws of the mixture.
 
     Those of the pair (x, mode) are differences: the sum of its densities over the modes is the posterior.
@@ -209,11 +208,11 @@ def _proportional(found: Found, parts: tuple[Found, ...], shares: Array, rng: np
     chosen = []
     counts = np.array([0 if part.checked is None else len(part.checked.values) for part in parts])
     most = (shares * (counts / shares).min()).astype(int)
-    for mode, part, count in zip(found.modes, parts, most, strict=True):
+    for mode, part, count in zip(state.modes, parts, most, strict=True):
         assert part.checked is not None
         assert part.surrogate is not None
         one = part.checked.where(rng.permutation(len(part.checked.values))[:count])
-        whole = one.values - _part(found, mode)(one.points)[0]
+        whole = one.values - Part(mode, _others(state, mode))(one.points)[0]
         chosen.append(replace(one, values=whole, differences=one.differences + part.surrogate.weights.log_mean))
     every = reduce(Checked.joined, chosen)
     return every.where(rng.permutation(len(every.values)))

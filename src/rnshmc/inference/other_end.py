@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.errors import Stopped
-from rnshmc.inference.exact.evaluations import Evaluations
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.tuning_result import Judging
 
@@ -15,7 +15,7 @@ STAGE = "other ends"
 _log = logging.getLogger(__name__)
 
 
-def with_other_ends(outcome: Outcome, evaluations: Evaluations, names: Sequence[str], limits: Judging) -> Outcome:
+def with_other_ends(outcome: Outcome, archive: Archive, names: Sequence[str], limits: Judging) -> Outcome:
     """With a doubt for each parameter whose draws pile up at one of two bounds, if the density at the other is as high.
 
     Draws pile up at a bound if some are near it, and none near the other one. The exact draw nearest to the bound is
@@ -26,25 +26,24 @@ def with_other_ends(outcome: Outcome, evaluations: Evaluations, names: Sequence[
     ----------
     outcome
         Of a run that came to its end; one that stopped early is returned as it is.
-    evaluations
+    archive
         The exact potential, in the coordinates of the outcome.
     """
     if outcome.stopped is not None:
         return outcome
-    before = evaluations.spent
     try:
-        doubts = tuple(_doubts(outcome, evaluations, names, limits))
+        doubts = tuple(_doubts(outcome, archive, names, limits))
     except Stopped:
         return outcome
     for doubt in doubts:
         _log.warning("%s", doubt)
-    more = evaluations.spent - before
-    by_stage = {**outcome.by_stage, STAGE: more} if more.points else outcome.by_stage
-    return replace(outcome, doubts=(*outcome.doubts, *doubts), spent=evaluations.spent, by_stage=by_stage)
+    more = {stage: spent for stage, spent in archive.journal.by_stage.items() if spent.points}
+    by_stage = {**outcome.by_stage, **more}
+    return replace(outcome, doubts=(*outcome.doubts, *doubts), spent=archive.spent, by_stage=by_stage)
 
 
-def _doubts(outcome: Outcome, evaluations: Evaluations, names: Sequence[str], limits: Judging) -> Iterator[str]:
-    transform, rows = evaluations.transform, outcome.rows
+def _doubts(outcome: Outcome, archive: Archive, names: Sequence[str], limits: Judging) -> Iterator[str]:
+    transform, rows = archive.coordinates.transform, outcome.rows
     points, potentials = outcome.draws.reshape(-1, transform.dim), outcome.potentials.ravel()
     if not len(rows) or not len(points):
         return
@@ -58,7 +57,7 @@ def _doubts(outcome: Outcome, evaluations: Evaluations, names: Sequence[str], li
         nearest = int(np.argmin(points[:, i]) if below.any() else np.argmax(points[:, i]))
         reflected = points[nearest].copy()
         reflected[i] *= -1.0
-        [found] = evaluations.evaluate(reflected[None], gradient=False)
+        [found] = archive.evaluate(reflected[None], STAGE, gradient=False)
         if found.value < potentials[nearest] + limits.as_high:
             bounds = transform.low[i], transform.high[i]
             here, there = bounds if below.any() else bounds[::-1]

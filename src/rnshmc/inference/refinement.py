@@ -78,7 +78,7 @@ def refine(
     while len(checked.values) < len(order):
         points = order[len(checked.values) :][:wanted]
         points = points[: max(1, archive.affordable(points))]
-        archive.expected_units = archive.spent.units + len(points)
+        archive.journal.expected_units = archive.spent.units + len(points)
         checked = checked.joined(checked_at(archive, trained.posterior, points))
         whitening = trained.posterior.whitening
         posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting)
@@ -87,7 +87,7 @@ def refine(
         kept = without_random_failures(checked, draws, tuning.correction)
         surrogate = cross_fitted(posterior, drawn, kept, trained.tails, rng, tuning.process, aim=aim)
         variance = weight_variance(surrogate.differences)
-        archive.surrogate_error = float(np.sqrt(variance))
+        archive.note_error(float(np.sqrt(variance)))
         yield Refined(posterior, drawn, checked, surrogate)
         # As many as importance weights alone would take.
         most = max(tuning.training.fewest_checks, int(np.ceil(aim * min(variance, 1.0))))
@@ -107,7 +107,7 @@ def unchecked(
         If the covariance of the surrogate's process cannot be factored.
     """
     left_out, none = LeftOut.of(trained.posterior), Checked.none(archive.dim)
-    archive.surrogate_error = left_out.error
+    archive.note_error(left_out.error)
     surrogate = corrected_by(
         trained.posterior, draws, none, trained.tails, rng, tuning.process, aim=aim, doubt=left_out.doubt
     )

@@ -1,8 +1,10 @@
 """What a run may spend, what it has spent, and the reports of it."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 
 from rnshmc.errors import BudgetSpent
+from rnshmc.inference.exact.compression import Compression
 from rnshmc.inference.exact.evaluation import Cost, Evaluation, Spent
 
 REPORT_EVERY_S = 5.0
@@ -55,3 +57,35 @@ class Account:
             f"budget: {self.spent.units} of {self.budget} units are spent, at {self.spent.points} points, and the "
             "next point takes more"
         )
+
+
+@dataclass(eq=False)
+class Journal:
+    """What a run has spent in each stage, and measured on its way; it only grows.
+
+    Attributes
+    ----------
+    compression
+        Of very many outputs of a forward model; None where they are emulated as they are.
+    training_errors
+        Units spent so far and sd(U - V), of each batch of draws of a surrogate.
+    noise
+        Standard deviations of the noise of values, each with the potential down to which it counts.
+    expected_units
+        Units expected after the current stage.
+    """
+
+    compression: Compression | None = None
+    by_stage: dict[str, Spent] = field(default_factory=dict)
+    training_errors: list[tuple[int, float]] = field(default_factory=list)
+    noise: list[tuple[float, float]] = field(default_factory=list)
+    expected_units: int | None = None
+
+    @property
+    def surrogate_error(self) -> float:
+        """sd(U - V) at the latest draws of a surrogate; NaN before any."""
+        return self.training_errors[-1][1] if self.training_errors else math.nan
+
+    def book(self, stage: str, spent: Spent) -> None:
+        """Count what a stage spent."""
+        self.by_stage[stage] = self.by_stage.get(stage, Spent()) + spent

@@ -1,4 +1,4 @@
-"""All evaluations of a run, as arrays for training."""
+"""All evaluations of a run in some coordinates, as arrays for training."""
 
 import math
 import sys
@@ -10,14 +10,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.inference.bend import STRAIGHT, Bend, BentTransform
-from rnshmc.inference.exact.account import REPORT_EVERY_S, Progress
+from rnshmc.inference.bend import Bend, Coordinates
+from rnshmc.inference.exact.account import REPORT_EVERY_S, Journal, Progress
 from rnshmc.inference.exact.compression import make_compression
-from rnshmc.inference.exact.evaluation import Evaluation, Spent, usable
+from rnshmc.inference.exact.evaluation import Evaluation, Spent
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.floor import Floor
+from rnshmc.inference.exact.placing import Placed
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.runs import Runs
+from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
 
@@ -39,76 +41,93 @@ class Training:
         return Training(self.points[chosen], self.values[chosen], self.gradients[chosen], runs)
 
 
+@dataclass(frozen=True, eq=False)
 class Archive:
-    """Makes and keeps evaluations, so that none is lost when a run stops early.
+    """The exact potential in some coordinates, and all evaluations of a run.
 
-    Parameters
-    ----------
-    evaluations
-        The exact potential.
-    progress
-        Called after each batch, and during one that takes long.
+    None of them is lost when a run stops early, and each is seen in other coordinates, too.
 
     Attributes
     ----------
-    training_errors
-        Units spent so far and sd(U - V), of each batch of draws of a surrogate.
-    part
-        What is added to the potential, so that the density is the part of it that is a mode's; None where it is learnt
-        as it is. What is kept is the potential itself.
+    evaluations
+        In the user's coordinates.
+    coordinates
+        Those of all points here.
+    journal
+        What the run has spent and measured.
+    given
+        Evaluations that it begins with.
+    progress
+        Called after each batch, and during one that takes long.
     emulating
-        Whether the outputs of a forward model are learnt; set to False when that has failed.
+        Whether the outputs of a forward model are learnt.
+    part
+        What is added to the potential, so that the density is the part of it that is a mode's; None for all of it.
+    left_out
+        Points, as bytes, that are not in `training`.
     """
 
-    def __init__(self, evaluations: Evaluations, progress: Callable[[Progress], None]) -> None:
-        self._evaluations = evaluations
-        self._progress = progress
-        self._by_point: dict[bytes, Evaluation] = {}
-        self._floor = self._new_floor()
-        for found in evaluations.known:
-            self._keep(found)
-        self._differences: list[Evaluation] = []
-        self.by_stage: dict[str, Spent] = {}
-        self.training_errors: list[tuple[int, float]] = []
-        self._noise: tuple[tuple[float, float], ...] = ()
-        self.part: Callable[[Array], tuple[Array, Array]] | None = None
-        self.emulating = evaluations.posed is not None
-        self._compression = make_compression(evaluations.posed.observed) if evaluations.posed else None
-        self.expected_units: int | None = None
-        self.bend = STRAIGHT
-        self._left_out: frozenset[bytes] = frozenset()
+    evaluations: Evaluations
+    coordinates: Coordinates
+    journal: Journal
+    given: tuple[Evaluation, ...]
+    progress: Callable[[Progress], None]
+    emulating: bool
+    _placed: Placed
+    part: Callable[[Array], tuple[Array, Array]] | None = None
+    left_out: frozenset[bytes] = frozenset()
 
-    def go_over(self, bend: Bend) -> None:
-        """Go over to bent coordinates: all points, of earlier and later evaluations, are in these from now on."""
-        self._evaluations = self._evaluations.bounded(BentTransform.of(self._evaluations.transform, bend))
-        self.bend = bend
-        self._by_point, self._differences, self._floor = {}, [], self._new_floor()
-        for found in self._evaluations.known:
-            self._keep(found)
+    @classmethod
+    def of(
+        cls,
+        evaluations: Evaluations,
+        transform: Transform | None = None,
+        *,
+        given: tuple[Evaluation, ...] | None = None,
+        progress: Callable[[Progress], None] = lambda _: None,
+    ) -> "Archive":
+        """At the beginning of a run.
 
-    def straight(self) -> Training:
-        """`training` in coordinates without a bend."""
-        plain = BentTransform.of(self._evaluations.transform, STRAIGHT)
-        kept: dict[bytes, Evaluation] = {}
-        for found in self._evaluations.bounded(plain).known:
-            if found.point.tobytes() not in kept or found.gradient is not None:
-                kept[found.point.tobytes()] = found
-        return _arrays([one for one in self._counted(kept.values()) if np.isfinite(one.value)], self.dim)
+        Parameters
+        ----------
+        transform, given
+            To parameters, and the evaluations to begin with; None: those of ``evaluations``.
+        """
+        posed, given = evaluations.posed, evaluations.given if given is None else given
+        coordinates = Coordinates(evaluations.transform if transform is None else transform)
+        journal = Journal(make_compression(posed.observed) if posed else None)
+        placed = Placed(coordinates, given, posed)
+        return cls(evaluations, coordinates, journal, given, progress, posed is not None, placed)
+
+    def seen(self, bend: Bend) -> "Archive":
+        """All evaluations, and the whole density, behind a bend in place of the one that there may be."""
+        coordinates = replace(self.coordinates, bend=bend)
+        placed = Placed(coordinates, self.evaluations.record, self.posed)
+        return replace(self, coordinates=coordinates, _placed=placed, part=None, left_out=frozenset())
+
+    def without(self, points: Array) -> "Archive":
+        """With points, the rows of (k, d), and no others, left out of `training`."""
+        return replace(self, left_out=frozenset(np.ascontiguousarray(point).tobytes() for point in points))
+
+    @property
+    def bend(self) -> Bend:
+        """That of the coordinates."""
+        return self.coordinates.bend
 
     @property
     def dim(self) -> int:
-        """Dimension of the unconstrained space."""
-        return self._evaluations.dim
+        """Number of parameters."""
+        return self.coordinates.dim
 
     @property
     def has_gradient(self) -> bool:
         """Whether gradients can be asked for, and are learnt from."""
-        return self._evaluations.has_gradient and not self.emulating
+        return self.evaluations.has_gradient and not self.emulating
 
     @property
     def posed(self) -> Posed | None:
         """How the potential is read off runs of a forward model; None where the target is a density."""
-        return self._evaluations.posed
+        return self.evaluations.posed
 
     @property
     def data(self) -> int:
@@ -116,62 +135,62 @@ class Archive:
         return 0 if self.posed is None else len(self.posed.observed.present)
 
     def served(self, fewest: int) -> bool:
-        """Whether outputs are learnt, and known runs serve (`Evaluations.served`)."""
-        return self.emulating and self._evaluations.served(fewest)
+        """Whether outputs are learnt, and given runs are as many as an emulator has: ``fewest`` + d."""
+        if self.posed is None or not self.emulating:
+            return False
+        return len({self.posed.key(one.point).tobytes() for one in self.given}) >= fewest + self.dim
 
     @property
     def lowest(self) -> Evaluation:
         """Where the potential is lowest, of all that is known."""
-        return self._shifted([min(self._by_point.values(), key=lambda one: one.value)], 1.0)[0]
+        return self._of_part([min(self._placed.by_point.values(), key=lambda one: one.value)], 1.0)[0]
 
     @property
     def noise(self) -> float:
         """Largest standard deviation of the noise of values that counts; 0 where none was measured."""
-        known = self._by_point.values()
-        return max((sd for sd, to in self._noise if all(one.value >= to for one in known)), default=0.0)
-
-    def feel_noise(self, sd: float, *, down_to: float = -math.inf) -> None:
-        """Keep a measured noise of values, which counts as long as no potential below ``down_to`` is known."""
-        self._noise = (*self._noise, (sd, down_to))
+        known = self._placed.by_point.values()
+        return max((sd for sd, to in self.journal.noise if all(one.value >= to for one in known)), default=0.0)
 
     @property
     def spent(self) -> Spent:
         """What was spent so far."""
-        return self._evaluations.spent
+        return self.evaluations.spent
 
-    @property
-    def surrogate_error(self) -> float:
-        """sd(U - V) at the latest draws of a surrogate; NaN before any."""
-        return self.training_errors[-1][1] if self.training_errors else math.nan
-
-    @surrogate_error.setter
-    def surrogate_error(self, error: float) -> None:
-        self.training_errors.append((self.spent.units, error))
+    def note_error(self, error: float) -> None:
+        """Keep sd(U - V) at draws of a surrogate."""
+        self.journal.training_errors.append((self.spent.units, error))
 
     def affordable(self, points: Array) -> int:
         """Number of rows of ``points``, from the first on, whose values are known or that the budget still allows."""
-        return self._evaluations.affordable(points, gradient=False)
+        return self.evaluations.affordable(self._placed.parameters(points, gradient=False), gradient=False)
 
     @property
     def units_left(self) -> int:
         """Units that the budget still allows; of any size without a budget."""
-        return sys.maxsize if self._evaluations.budget is None else self._evaluations.budget - self.spent.units
+        budget = self.evaluations.budget
+        return sys.maxsize if budget is None else budget - self.spent.units
 
     @property
     def failures(self) -> tuple[Counter[str], int]:
         """Reasons of failures, each with how often, and the number of all evaluations, of this run and earlier ones."""
-        return Counter(one.failure for one in self._by_point.values() if one.failure is not None), len(self._by_point)
+        known = self._placed.by_point.values()
+        return Counter(one.failure for one in known if one.failure is not None), len(known)
 
     def zeros(self, *, failed: bool = False) -> Array:
         """Points where the density is zero, and those where the evaluation failed if asked for, shape (n, d)."""
-        zero, known = self._floor.repeated, self._by_point.values()
+        zero, known = self._placed.floor.repeated, self._placed.by_point.values()
         found = [one.point for one in known if one.value >= zero and (failed or not one.failed)]
         return np.array(found).reshape(-1, self.dim)
 
     @property
+    def floor(self) -> Floor:
+        """Height of potentials that stand for a density of zero."""
+        return self._placed.floor
+
+    @property
     def floored(self) -> tuple[float, int] | None:
         """Largest log density that stands for zero, and the number of points with such; None where there is none."""
-        values = [one.value for one in self._by_point.values() if self._floor.level <= one.value < math.inf]
+        values = [one.value for one in self._placed.by_point.values() if self.floor.level <= one.value < math.inf]
         return (-min(values), len(values)) if values else None
 
     def evaluate(self, points: Array, stage: str, *, gradient: bool = True) -> list[Evaluation]:
@@ -182,70 +201,67 @@ class Archive:
         BudgetSpent
             If the budget does not suffice for all; completed evaluations are kept.
         """
-        start, reported = self.spent, time.monotonic()
+        start, reported, gradient = self.spent, time.monotonic(), gradient and self.has_gradient
+        points = np.ascontiguousarray(points)
+        asked = self._placed.parameters(points, gradient=gradient)
         arrived: dict[bytes, Evaluation] = {}
+        kept: list[Evaluation] = []
         try:
-            for arriving in self._evaluations.evaluate(points, gradient=gradient and self.has_gradient):
-                found = usable(arriving)
+            for found in self.evaluations.evaluate(asked, gradient=gradient):
                 arrived[found.point.tobytes()] = found
                 if time.monotonic() - reported > REPORT_EVERY_S:
                     reported = time.monotonic()
                     self._report(stage)
         finally:
             # In the order of the points, not of arrival: surrogates are the same with any workers.
-            for point in points:
-                if (key := np.ascontiguousarray(point).tobytes()) in arrived:
-                    self._keep(arrived[key])
-            self.by_stage[stage] = self.by_stage.get(stage, Spent()) + (self.spent - start)
+            for point, x in zip(points, asked, strict=True):
+                if (key := x.tobytes()) in arrived:
+                    kept.append(self._placed.add(arrived[key], point))
+            self.journal.book(stage, self.spent - start)
             self._report(stage)
-        found_there = self._counted(arrived[np.ascontiguousarray(point).tobytes()] for point in points)
-        return self._shifted(found_there, 1.0)
+        return self._of_part(self._counted(kept), 1.0)
+
+    def _report(self, stage: str) -> None:
+        self.progress(Progress(stage, self.spent, self.journal.surrogate_error, self.journal.expected_units))
 
     def change(self, first: Evaluation, other: Evaluation) -> float:
         """How far the outputs of two runs are apart, in units of their errors; NaN where there is a failed one."""
-        posed = self._evaluations.posed
+        posed = self.posed
         if posed is None or first.run is None or other.run is None or not np.isfinite(other.value):
             return math.nan
-        own = self._evaluations.transform.parameters(first.point)[None, posed.inputs :]
+        own = self.coordinates.parameters(first.point)[None, posed.inputs :]
         before, after = (posed.observed.predictors(one.run.outputs[None]) for one in (first, other) if one.run)
         weights = posed.observed.curvatures(before, own)[0]
         return float(np.sqrt(weights @ (after - before)[0] ** 2))
 
     def keep_difference(self, found: Evaluation) -> None:
         """Keep a gradient computed from differences of values: good for a Hessian, not for training."""
-        self._differences += self._shifted([found], -1.0)
+        self._placed.differences += self._of_part([found], -1.0)
 
     def whole(self, points: Array, values: Array) -> Array:
         """Potentials (k,) at the rows of ``points``, from those of the part that is learnt."""
         return values if self.part is None or not len(points) else values - self.part(points)[0]
 
-    def leave_out(self, points: Array) -> None:
-        """Leave points, the rows of (k, d), and no others, out of `training` from now on."""
-        self._left_out = frozenset(np.ascontiguousarray(point).tobytes() for point in points)
-
     def training(self) -> Training:
         """All points with finite values that are not left out."""
-        kept = self._counted(one for key, one in self._by_point.items() if key not in self._left_out)
+        kept = self._counted(one for key, one in self._placed.by_point.items() if key not in self.left_out)
         there = [one for one in kept if np.isfinite(one.value)]
-        arrays, posed = _arrays(self._shifted(there, 1.0), self.dim), self.posed
+        arrays, posed = _arrays(self._of_part(there, 1.0), self.dim), self.posed
         if posed is None or not self.emulating:
             return arrays
         rows = [found.run.outputs for found in there if found.run]
-        return replace(arrays, runs=Runs(rows, posed, self._evaluations.transform, self._compression))
+        return replace(arrays, runs=Runs(rows, posed, self.coordinates.transform, self.journal.compression))
 
     def slopes(self) -> Training:
         """Points with gradients or difference quotients."""
-        known = self._counted((*self._by_point.values(), *self._differences))
-        return _arrays(self._shifted([found for found in known if found.gradient is not None], 1.0), self.dim)
+        known = self._counted((*self._placed.by_point.values(), *self._placed.differences))
+        return _arrays(self._of_part([found for found in known if found.gradient is not None], 1.0), self.dim)
 
     def _counted(self, found: Iterable[Evaluation]) -> list[Evaluation]:
         """With a density of zero where a huge negative log density stands for that."""
-        return [self._floor.without_density(one) for one in found]
+        return [self.floor.without_density(one) for one in found]
 
-    def _new_floor(self) -> Floor:
-        return Floor(outputs=self.posed is not None)
-
-    def _shifted(self, found: list[Evaluation], sign: float) -> list[Evaluation]:
+    def _of_part(self, found: list[Evaluation], sign: float) -> list[Evaluation]:
         """With what the part that is learnt adds to the potential, or with sign -1 without it."""
         if self.part is None or not found:
             return found
@@ -254,16 +270,6 @@ class Archive:
             replace(one, value=one.value + value, gradient=None if one.gradient is None else one.gradient + gradient)
             for one, value, gradient in zip(found, sign * values, sign * gradients, strict=True)
         ]
-
-    def _keep(self, found: Evaluation) -> None:
-        """Keep one evaluation per point, preferably with a gradient."""
-        self._floor.see(found)
-        known = self._by_point.get(found.point.tobytes())
-        if known is None or known.gradient is None:
-            self._by_point[found.point.tobytes()] = found
-
-    def _report(self, stage: str) -> None:
-        self._progress(Progress(stage, self.spent, self.surrogate_error, self.expected_units))
 
 
 def _arrays(found: list[Evaluation], dim: int) -> Training:

@@ -156,19 +156,3 @@ def within(given: Iterable[Evaluation], transform: Transform) -> list[Evaluation
     low, high = transform.low, transform.high
     sides = ((one, len(one.point)) for one in given)
     return [one for one, n in sides if ((low[:n] < one.point) & (one.point < high[:n])).all()]
-
-
-def placed(given: Iterable[Evaluation], transform: Transform) -> list[tuple[Array, Evaluation]]:
-    """Evaluations in the user's coordinates with their unconstrained ones, without those that a bend moves too far."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        moved = [(transform.coordinates(one.point), one) for one in given]
-    return [(point, one) for point, one in moved if (np.abs(point) < FARTHEST).all()]
-
-
-def translated(found: Evaluation, point: Array, transform: Transform) -> Evaluation:
-    """An evaluation in the user's coordinates as one in unconstrained coordinates, at ``point``."""
-    if not math.isfinite(found.value):
-        return replace(found, point=point, gradient=None)
-    value = found.value - transform.log_jacobian(point)
-    gradient = None if found.gradient is None else -transform.pulled_back(-found.gradient, point)
-    return replace(found, point=point, value=value, gradient=gradient)

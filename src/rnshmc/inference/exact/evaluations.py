@@ -1,10 +1,9 @@
-"""The exact potential of a run: evaluations in unconstrained coordinates, counted, stored and never repeated."""
+"""The exact potential in the user's coordinates: every evaluation, counted, stored and never repeated."""
 
 import logging
 import math
 from collections import deque
-from collections.abc import Generator, Iterable, Sequence
-from copy import copy
+from collections.abc import Generator, Iterable
 from dataclasses import replace
 from itertools import count
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.account import Account
-from rnshmc.inference.exact.evaluation import Evaluation, Spent, Task, placed, translated, within
+from rnshmc.inference.exact.evaluation import Evaluation, Spent, Task, within
 from rnshmc.inference.exact.failing import FailureWatch, lost, mended
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.pools import Workers
@@ -25,20 +24,20 @@ _log = logging.getLogger(__name__)
 
 
 class Evaluations:
-    """The exact potential of a run, and all that is known of it.
+    """The exact potential in the user's coordinates, and all that is known of it.
 
     Parameters
     ----------
     workers
         Who evaluates.
     transform
-        From unconstrained coordinates to the user's.
+        Stored evaluations outside its bounds are not used.
     use_gradients
         Whether gradients are used.
     ledger
-        File of evaluations, None for none: replayed but not exposed as `known`, so a resumed run follows the same path.
+        File of evaluations, None for none: replayed but not part of `record`, so a resumed run follows the same path.
     known
-        Evaluations to learn from, in the user's coordinates.
+        Evaluations to learn from.
     budget, slope_price
         Units that may be spent, None for any number, and those that a gradient costs.
     posed
@@ -46,8 +45,10 @@ class Evaluations:
 
     Attributes
     ----------
-    known
-        The given evaluations inside the bounds, in unconstrained coordinates.
+    transform
+        Of the declared bounds.
+    given
+        Evaluations to learn from.
     """
 
     def __init__(
@@ -72,15 +73,17 @@ class Evaluations:
         self._found_gradient: bool | None = None
         self._tasks: dict[bytes, Task] = {}
         self._by_parameters: dict[bytes, Evaluation] = {}
-        self._by_point: dict[bytes, Evaluation] = {}
         self._yielded: dict[bytes, Evaluation] = {}
-        self.dim = transform.dim
-        self._stored = self._usable(ledger.records if ledger else ())
-        self._given = tuple(known)
-        for one in (*self._usable(self._given), *self._stored):
+        self._stored = self._usable(within(ledger.records if ledger else (), transform))
+        self.given = self._usable(known)
+        for one in (*self.given, *self._stored):
             self._learn(one)
         self._watch = FailureWatch()
-        self.known: Sequence[Evaluation] = self._expose(self._given)
+
+    @property
+    def record(self) -> tuple[Evaluation, ...]:
+        """The given evaluations, and all that were requested."""
+        return (*self.given, *self._yielded.values())
 
     @property
     def has_gradient(self) -> bool:
@@ -97,17 +100,13 @@ class Evaluations:
         """Units that may be spent in this run."""
         return self._account.budget
 
-    def served(self, fewest: int) -> bool:
-        """Whether given runs, as of a model with other data, are as many as an emulator has: ``fewest`` + d."""
-        return self.posed is not None and len({self._key(one.point) for one in self._given}) >= fewest + self.dim
-
     def affordable(self, points: Array, *, gradient: bool) -> int:
         """Number of rows of ``points``, from the first on, that are known or that the budget still allows."""
         if self._account.budget is None:
             return len(points)
         left = (self._account.budget - self.spent.units) // self._account.price(gradient)
-        for number, point in enumerate(points):
-            left -= self._found(point, self.transform.parameters(point), gradient) is None
+        for number, x in enumerate(points):
+            left -= self._found(x, gradient) is None
             if left < 0:
                 return number
         return len(points)
@@ -126,44 +125,31 @@ class Evaluations:
             If nothing can be evaluated any more.
         """
         gradient = gradient and self.has_gradient
-        points = np.atleast_2d(np.asarray(points, dtype=np.float64))
-        waiting = deque((point, self.transform.parameters(point)) for point in points)
-        in_progress: list[tuple[Array, Array]] = []
+        waiting = deque(np.atleast_2d(np.asarray(points, dtype=np.float64)))
+        in_progress: list[Array] = []
         try:
             while waiting or in_progress:
-                while waiting and self._begin(*waiting[0], gradient):
+                while waiting and self._begin(waiting[0], gradient):
                     in_progress.append(waiting.popleft())
-                done = [self._found(point, x, gradient) for point, x in in_progress]
+                done = [self._found(x, gradient) for x in in_progress]
                 if any(done):
-                    arrived = [(point, found) for (point, _), found in zip(in_progress, done, strict=True) if found]
-                    in_progress = [pair for pair, found in zip(in_progress, done, strict=True) if not found]
-                    for point, found in arrived:
+                    in_progress = [x for x, found in zip(in_progress, done, strict=True) if not found]
+                    for found in filter(None, done):
                         self._note_gradient(found, gradient)
                         self._yielded[found.point.tobytes()] = found
-                        yield translated(found, point, self.transform)
-                elif lost := [pair for pair in in_progress if self._key(pair[1]) not in self._tasks]:
+                        yield found
+                elif lost := [x for x in in_progress if self._key(x) not in self._tasks]:
                     # Another iterator requested less there, or withdrew the point.
-                    in_progress = [pair for pair in in_progress if self._key(pair[1]) in self._tasks]
+                    in_progress = [x for x in in_progress if self._key(x) in self._tasks]
                     waiting.extendleft(lost)
-                    if not self._begin(*waiting[0], gradient) and not self._tasks:
+                    if not self._begin(waiting[0], gradient) and not self._tasks:
                         raise self._account.exhausted()
                 elif self._tasks:
                     self._collect()
                 else:
                     raise self._account.exhausted()
         finally:
-            self._withdraw(x for _, x in in_progress)
-
-    def bounded(self, transform: Transform) -> "Evaluations":
-        """The same potential, with the same workers, file and budget, in coordinates of another transform.
-
-        What this one has yielded is `known` to the other.
-        """
-        other = copy(self)
-        other.transform, other._by_point, other._yielded = transform, {}, {}
-        other._given = (*self._given, *self._yielded.values())
-        other.known = other._expose(other._given)
-        return other
+            self._withdraw(in_progress)
 
     def confirm(self) -> None:
         """Evaluate one stored point anew, and check that the file is of this target; forget failures that are mended.
@@ -192,9 +178,9 @@ class Evaluations:
         if self._ledger is not None:
             self._ledger.close()
 
-    def _begin(self, point: Array, x: Array, gradient: bool) -> bool:
+    def _begin(self, x: Array, gradient: bool) -> bool:
         """Whether a point is known or submitted; if not, there is no free worker or no budget for it."""
-        if self._found(point, x, gradient) or self._key(x) in self._tasks:
+        if self._found(x, gradient) or self._key(x) in self._tasks:
             return True
         reserved = sum(self._account.price(task.gradient) for task in self._tasks.values())
         if not self._account.affords(reserved + self._account.price(gradient)):
@@ -231,7 +217,7 @@ class Evaluations:
         if self._ledger is not None:
             self._ledger.append(found)
             if self.spent.points == NEW_POINTS:
-                asked = {one.point.tobytes() for one in (*self._given, *self._yielded.values())}
+                asked = {one.point.tobytes() for one in self.record}
                 hint_at_reuse(self._ledger.path, [one.point.tobytes() in asked for one in self._stored])
         self._learn(found)
         self._watch.note(found, task.x)
@@ -267,15 +253,9 @@ class Evaluations:
         if self._found_gradient is None and requested and found.failure is None and math.isfinite(found.value):
             self._found_gradient = found.gradient is not None
 
-    def _expose(self, given: Iterable[Evaluation]) -> tuple[Evaluation, ...]:
-        """Given evaluations in unconstrained coordinates, found there without another one."""
-        pairs = placed(self._usable(given), self.transform)
-        self._by_point.update({point.tobytes(): one for point, one in pairs})
-        return tuple(translated(self._read(one, one.point), point, self.transform) for point, one in pairs)
-
     def _usable(self, given: Iterable[Evaluation]) -> tuple[Evaluation, ...]:
-        """The evaluations strictly inside the bounds, without gradients if none are used."""
-        return tuple(one if self._use_gradients else one.without_gradient() for one in within(given, self.transform))
+        """The evaluations, without gradients if none are used."""
+        return tuple(one if self._use_gradients else one.without_gradient() for one in given)
 
     def _learn(self, found: Evaluation) -> None:
         """Keep an evaluation, in place of one at the same point that says less."""
@@ -283,17 +263,13 @@ class Evaluations:
         if known is None or known.gradient is None:
             self._by_parameters[key] = found
 
-    def _read(self, found: Evaluation, x: Array) -> Evaluation:
-        return found if self.posed is None else self.posed.read(found, x)
-
     def _key(self, x: Array) -> bytes:
         # An evaluation of a forward model depends on its own parameters alone.
         return (x if self.posed is None else self.posed.key(x)).tobytes()
 
-    def _found(self, point: Array, x: Array, gradient: bool) -> Evaluation | None:
+    def _found(self, x: Array, gradient: bool) -> Evaluation | None:
         """What is known at a point, if no more can be known of what is requested."""
-        for stored in (self._by_parameters.get(self._key(x)), self._by_point.get(point.tobytes())):
-            found = stored and self._read(stored, x)
-            if found and (not gradient or found.complete):
-                return found
-        return None
+        found = self._by_parameters.get(self._key(x))
+        if found is not None and self.posed is not None:
+            found = self.posed.read(found, x)
+        return found if found and (not gradient or found.complete) else None

@@ -56,3 +56,12 @@ def by_rows(function: Callable[[Array], Any]) -> Callable[[Array], Array]:
         return values
 
     return checked
+
+
+def moments_of_chains(draws: Array, *, mixed: bool) -> tuple[Estimate, Estimate]:
+    """Means and variances of chains, (chains, n, d): unknown if they are short, and without errors if not mixed."""
+    if draws.shape[1] < MIN_DRAWS:
+        unknown = np.full(draws.shape[2], np.nan)
+        return Estimate(unknown, unknown), Estimate(unknown, unknown)
+    mean = average(draws, mixed=mixed)
+    return mean, average((draws - mean.value) ** 2, mixed=mixed)

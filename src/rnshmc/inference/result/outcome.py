@@ -1,19 +1,26 @@
 """What a run found, in unconstrained coordinates."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import ndtr
 
 from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.evaluation import Spent
+from rnshmc.inference.result.averages import moments_of_chains
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
+from rnshmc.inference.result.evidence import UNKNOWN
 from rnshmc.inference.result.mixture import Mixture
-from rnshmc.inference.stages.correction import Checked
+from rnshmc.inference.result.state import Method, State
+from rnshmc.inference.result.uninformed import flat_directions
+from rnshmc.inference.stages.correction import Checked, Exact, largest_rhat
+from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.subspace import SubspaceKernel
+from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array
-
-Method = Literal["surrogate", "adapted HMC", "ensemble", "none"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,3 +154,134 @@ class Outcome:
     floored: tuple[float, int] | None = None
     passed_over: int = 0
     outlying: float = 0.0
+
+
+def outcome_of(state: State, *, stopped: str | None, doubts: tuple[str, ...]) -> Outcome:
+    """The outcome of a run.
+
+    Parameters
+    ----------
+    stopped
+        Why the run stopped early; None if it came to its end.
+    doubts
+        Sentences on what was doubtful of the target before the run.
+    """
+    archive, tuning = state.archive, state.tuning
+    state = replace(state, exact=state.exact and state.exact.whole(archive)).straightened(archive.bend)
+    behind = state.mixture or state.surrogate
+    surrogate = behind if state.method == "surrogate" else None
+    exact = (state.exact if surrogate is not None else state.chains()) or Exact.none(archive.dim)
+    rhat = _rhat_behind(state, exact, tuning)
+    mixed = not rhat > tuning.judging.apart
+    if surrogate is not None:
+        surrogate = surrogate.with_errors(known=mixed)
+        mean, variance = surrogate.mean(), surrogate.variance()
+    else:
+        mean, variance = moments_of_chains(exact.draws, mixed=mixed)
+    rows, corrected = _rows(state, exact)
+    checks = None if behind is None or not len(behind.checked) else behind
+    unchecked = checks is None and surrogate is not None
+    error = archive.journal.surrogate_error if unchecked else _sd(checks.differences if checks else np.zeros(0))
+    reasons, known = archive.failures
+    shares, left = _shares(state, surrogate)
+    # Proposals are draws of the surrogate that was checked, which a later one may have replaced.
+    of_proposals = _sd(state.checked.differences) if checks is not None and state.checked is not None else error
+    return Outcome(
+        rows=rows,
+        corrected=corrected,
+        draws=exact.draws,
+        potentials=exact.potentials,
+        surrogate=surrogate,
+        mean=mean,
+        variance=variance,
+        log_evidence=UNKNOWN if surrogate is None or not mixed else state.log_evidence,
+        method=state.method,
+        reason=state.reason,
+        spent=archive.spent,
+        by_stage=dict(archive.journal.by_stage),
+        refused=state.refused,
+        surrogate_error=error,
+        efficiency=checks.weights.efficiency if checks else np.nan,
+        pareto_k=checks.weights.pareto_k if checks else np.nan,
+        checked=state.checked,
+        training=np.array(archive.journal.training_errors).reshape(-1, 2),
+        acceptance=exact.acceptance,
+        predicted_acceptance=float(2.0 * ndtr(-of_proposals / np.sqrt(2.0))) if surrogate else np.nan,
+        rhat=rhat,
+        mixed=mixed,
+        starts=state.starts,
+        quiet=state.quiet,
+        modes=_modes(state.modes, shares, archive.bend),
+        left_out=_modes(state.left_out, left, archive.bend),
+        uninformed=flat_directions(state.whitening, archive, tuning.judging),
+        failures=dict(reasons),
+        known=known,
+        floored=archive.floored,
+        beyond=state.beyond,
+        passed_over=state.passed_over,
+        outlying=state.outlying,
+        noise=archive.noise,
+        wall=state.wall,
+        emulated=_emulated(state),
+        learnt=_learnt(state),
+        bend=archive.bend,
+        doubts=(*doubts, *state.doubts),
+        stopped=stopped,
+    )
+
+
+def _emulated(state: State) -> EmulatedPotential | None:
+    """The emulator behind the surrogate in use."""
+    if state.method != "surrogate" or state.trained is None:
+        return None
+    kernel = state.trained.posterior.kernel
+    return kernel if isinstance(kernel, EmulatedPotential) else None
+
+
+def _learnt(state: State) -> int | None:
+    """Number of directions of the process behind the surrogate in use, where they are not all."""
+    used = [one.trained for one in state.parts or (state,) if one.trained is not None]
+    kernels = [one.posterior.kernel for one in used if isinstance(one.posterior.kernel, SubspaceKernel)]
+    return max(kernel.process.dim for kernel in kernels) if kernels and state.method == "surrogate" else None
+
+
+def _modes(modes: tuple[Mode, ...], shares: Estimate, bend: Bend) -> tuple[ModeFound, ...]:
+    points = (bend.forward(mode.whitening.centre[None])[0] for mode in modes)
+    each = (Estimate(*one) for one in zip(shares.value, shares.standard_error, strict=True))
+    return tuple(
+        ModeFound(point, mode.value, mode.converged, share)
+        for point, mode, share in zip(points, modes, each, strict=True)
+    )
+
+
+def _shares(state: State, surrogate: Corrected | Mixture | None) -> tuple[Estimate, Estimate]:
+    """Of the modes, and of those left out: these by Hessians, whose errors are not known."""
+    known, others = ([mode.log_mass for mode in modes] for modes in (state.modes, state.left_out))
+    unknown = np.full(len(known), np.nan)
+    shares = surrogate.shares if isinstance(surrogate, Mixture) else Estimate(unknown, unknown)
+    return shares, Estimate(np.exp(np.array(others) - max(known, default=0.0)), np.full(len(others), np.nan))
+
+
+def _rhat_behind(state: State, exact: Exact, tuning: Tuning) -> float:
+    """Largest R-hat of the chains whose agreement matters: those of the surrogates where they make the draws."""
+    drawn = [
+        (one.surrogate_rhat, one.surrogate_draws) for one in state.parts or (state,) if one.surrogate_draws is not None
+    ]
+    if state.method != "surrogate" or not drawn:
+        return largest_rhat(exact.draws)
+    most = tuning.correction.rhat_chains
+    return max(largest_rhat(draws[:most]) if np.isnan(rhat) else rhat for rhat, draws in drawn)
+
+
+def _rows(state: State, exact: Exact) -> tuple[Array, bool]:
+    """The draws that were asked for, or fewer where the run stopped early, and whether they are the surrogate's."""
+    if state.rows is not None and state.method == "surrogate":
+        return state.rows
+    states = exact.draws.transpose(1, 0, 2).reshape(-1, exact.draws.shape[2])
+    return states[: state.draws], False
+
+
+def _sd(differences: Array) -> float:
+    """sd(U - V) over the checked draws of positive density; NaN for fewer than two."""
+    finite = differences[np.isfinite(differences)]
+    return float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan

@@ -241,7 +241,7 @@ def _plausible(archive: Archive, height: float) -> Training:
 
 def _heights(archive: Archive) -> tuple[Training, Array]:
     """Points with gradients, without a bend, and potentials behind it above the lowest: infinite off its range."""
-    straight = archive.straight()
+    straight = archive.seen(STRAIGHT).training()
     sloped = straight.where(np.flatnonzero(np.isfinite(straight.gradients).all(axis=1)))
     with np.errstate(over="ignore", invalid="ignore"):
         heights = sloped.values - archive.bend.log_jacobians(archive.bend.inverse(sloped.points))

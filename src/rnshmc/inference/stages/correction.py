@@ -149,10 +149,10 @@ def check(
         # What the budget allows of a round; the next one then raises.
         points = order[len(checked.values) :][:wanted]
         points = points[: max(1, archive.affordable(points))]
-        archive.expected_units = archive.spent.units + wanted
+        archive.journal.expected_units = archive.spent.units + wanted
         checked = checked.joined(checked_at(archive, posterior, points))
         variance = weight_variance(checked.differences)
-        archive.surrogate_error = float(np.sqrt(variance))
+        archive.note_error(float(np.sqrt(variance)))
         yield checked
 
 

@@ -35,7 +35,7 @@ def measure_noise(archive: Archive, posterior: SurrogatePosterior, rng: np.rando
     steps = rng.standard_normal(z.shape)
     steps *= tuning.apart / np.linalg.norm(steps, axis=1)[:, None]
     found = archive.evaluate(posterior.whitening.unwhiten(z + steps), STAGE, gradient=False)
-    archive.feel_noise(_sd(np.array([one.value for one in found]) - known.values[lowest]))
+    archive.journal.noise.append((_sd(np.array([one.value for one in found]) - known.values[lowest]), -np.inf))
 
 
 def noise_at(archive: Archive, first: Evaluation, axis: Array, tuning: Noise, stage: str) -> float:
@@ -57,7 +57,7 @@ def noise_at(archive: Archive, first: Evaluation, axis: Array, tuning: Noise, st
         nearer = _residual(archive, first, tuning.nearer * tuning.neighbours * axis, stage)
         noise = float(np.hypot(noise, nearer) / np.sqrt(2.0)) if nearer > tuning.vanished * noise else nearer
     if noise > tuning.felt:
-        archive.feel_noise(noise, down_to=first.value - noise / tuning.accuracy)
+        archive.journal.noise.append((noise, first.value - noise / tuning.accuracy))
     if archive.noise >= noise > tuning.noisy:
         _log.warning("target: the log density is noisy: between neighbours of x0 it differs by about %.2g", noise)
     return noise

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.transforms import Transform
 from rnshmc.run.slope_check import SlopeCheck, check_slope
@@ -16,6 +16,7 @@ from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
 
+STAGE = "start"
 FIRST_STEP = 1e-4
 """First step of `check_slope`, relative to the scale of the position: the longest of the two that it ends with."""
 
@@ -43,12 +44,12 @@ def check_inside(starts: Array, transform: Transform, names: Sequence[str]) -> N
         )
 
 
-def check_start(evaluations: Evaluations, start: Array) -> Evaluation:
+def check_start(archive: Archive, start: Array) -> Evaluation:
     """Evaluate the target where it all starts, and find out whether it has a gradient.
 
     Parameters
     ----------
-    evaluations
+    archive
         The target.
     start
         Unconstrained coordinates, shape (d,).
@@ -58,7 +59,7 @@ def check_start(evaluations: Evaluations, start: Array) -> Evaluation:
     ParameterError
         If it fails there, or the density is 0.
     """
-    [first] = evaluations.evaluate(start)
+    [first] = archive.evaluate(start[None], STAGE)
     if first.failure is not None:
         raise ParameterError(f"target: it cannot be evaluated at x0: {first.failure}")
     if not math.isfinite(first.value):
@@ -102,14 +103,14 @@ def check_own(posed: Posed, first: Evaluation, at: Array, transform: Transform, 
             )
 
 
-def check_gradient(evaluations: Evaluations, first: Evaluation, rng: np.random.Generator) -> tuple[str, ...]:
+def check_gradient(archive: Archive, first: Evaluation, rng: np.random.Generator) -> tuple[str, ...]:
     """Compare the gradient with differences of the log density, see `rnshmc.run.slope_check`.
 
     Returns what is doubtful of it, in a sentence for the log and for the verdict; nothing where it is right.
 
     Parameters
     ----------
-    evaluations
+    archive
         The target.
     first
         What is known at the start.
@@ -123,7 +124,7 @@ def check_gradient(evaluations: Evaluations, first: Evaluation, rng: np.random.G
     """
     if first.gradient is None:
         return ()
-    found = check_slope(lambda sides: _values(evaluations, sides), first.point, first.value, first.gradient, rng)
+    found = check_slope(lambda sides: _values(archive, sides), first.point, first.value, first.gradient, rng)
     if found.verdict == "right":
         return ()
     unresolved = found.verdict == "wrong" and _unresolved(found, first)
@@ -163,7 +164,7 @@ def _unchecked(found: SlopeCheck) -> str:
     )
 
 
-def _values(evaluations: Evaluations, sides: Array) -> tuple[float, float]:
+def _values(archive: Archive, sides: Array) -> tuple[float, float]:
     """U at two points, evaluated at the same time."""
-    found = {e.point.tobytes(): e.value for e in evaluations.evaluate(sides, gradient=False)}
-    return found[sides[0].tobytes()], found[sides[1].tobytes()]
+    ahead, behind = archive.evaluate(sides, STAGE, gradient=False)
+    return ahead.value, behind.value

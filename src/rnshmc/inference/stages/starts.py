@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.evaluation import Evaluation, usable
-from rnshmc.inference.exact.evaluations import Evaluations
-from rnshmc.inference.exact.floor import Floor
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.given import numbers
+from rnshmc.inference.stages.start import STAGE
 from rnshmc.inference.transforms import Bounds, Transform
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
@@ -146,8 +145,8 @@ def moved_inside(starts: Array, low: Array, high: Array, width: Array) -> Array:
     return np.where(starts >= high - NEAR * width, high - MARGIN * width, raised)
 
 
-def first_usable(evaluations: Evaluations, transform: Transform, drawn: Array, x0: Start = None) -> Array:
-    """The first few of drawn starts where the density is positive, (n, d): as many as `Modes.starts`, or what there is.
+def first_usable(archive: Archive, drawn: Array, x0: Start = None) -> Array:
+    """The first few of drawn starts where the density is positive, (n, d): as many as `Modes.starts`, or all of them.
 
     Of `Candidates` it is one. As many evaluations may fail as `Modes.drawn`.
 
@@ -157,27 +156,20 @@ def first_usable(evaluations: Evaluations, transform: Transform, drawn: Array, x
         If there is none.
     """
     wanted, source = (1, x0.source) if isinstance(x0, Candidates) else (DEFAULT.modes.starts, "x0")
-    seen, floor = list[tuple[Array, Evaluation]](), Floor(outputs=evaluations.posed is not None)
-    for first in range(0, len(drawn), wanted):
-        batch = drawn[first : first + wanted]
-        x = transform.coordinates(batch)
-        # Emulation does without derivatives.
-        evaluated = evaluations.evaluate(x, gradient=evaluations.posed is None)
-        found = {one.point.tobytes(): usable(one) for one in evaluated}
-        seen += [(start, found[at.tobytes()]) for start, at in zip(batch, x, strict=True)]
-        for _, one in seen[first:]:
-            floor.see(one)
-        for at in floor.neighbours():
-            for one in evaluations.evaluate(at, gradient=False):
-                floor.see(usable(one))
-        counted = [(start, floor.without_density(one)) for start, one in seen]
-        there = [start for start, one in counted if one.failure is None and np.isfinite(one.value)]
-        if len(there) >= wanted and not floor.constant:
+    # Emulation does without derivatives.
+    gradient, points = archive.posed is None, archive.coordinates.transform.coordinates(drawn)
+    for last in range(wanted, len(drawn) + wanted, wanted):
+        archive.evaluate(points[:last], STAGE, gradient=gradient)
+        for at in archive.floor.neighbours():
+            archive.evaluate(at[None], STAGE, gradient=False)
+        seen = archive.evaluate(points[:last], STAGE, gradient=gradient)
+        there = [start for start, one in zip(drawn, seen, strict=False) if one.failure is None and one.value < np.inf]
+        if len(there) >= wanted and not archive.floor.constant:
             break
-        if sum(one.failed for _, one in seen) >= DEFAULT.modes.drawn:
+        if sum(one.failed for one in seen) >= DEFAULT.modes.drawn:
             break
     if not there:
-        reasons = [one.failure for _, one in seen if one.failure]
+        reasons = [one.failure for one in seen if one.failure]
         refused = f"the target cannot be evaluated ({reasons[-1]})" if reasons else "the density is 0"
         raise ParameterError(f"{source}: {refused} at all of {len(seen)} drawn starts; give one where it is positive")
     return np.array(there[:wanted])

@@ -162,7 +162,7 @@ def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tun
     latest = weight_variance(batch.differences)
     # What went before says nothing of a surrogate that no more points will change.
     variance = latest if tally.final else 0.5 * (latest + _known(state, latest, tuning))
-    archive.surrogate_error = float(np.sqrt(variance))
+    archive.note_error(float(np.sqrt(variance)))
     state = _fitted(archive, state, rng, tuning, sound=latest < training.sound)
     if archive.emulating:
         # A handful of draws shows a small variance by chance; the processes of outputs know theirs.
