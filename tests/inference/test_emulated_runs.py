@@ -15,7 +15,7 @@ from rnshmc.errors import BudgetSpent, ParameterError, StoreError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.inference.exact.evaluations import Evaluations
-from rnshmc.inference.exact.known import read_all, read_runs
+from rnshmc.inference.exact.known import read_all, read_known
 from rnshmc.inference.exact.lines import in_order, written
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.exact.resuming import candidates, difference
@@ -71,7 +71,7 @@ def test_potentials_of_given_runs_are_of_the_data(kept: Path) -> None:
     posed = posterior.posed
     assert posed is not None
     transform = make_transform(None, names).within(posterior.bounds)
-    runs = read_runs(kept, names, posed, start)
+    runs = read_known(kept, names, posed, start)
     workers = make_workers(None, posterior.evaluable, time_limit=None)
     known = Archive.of(Evaluations(workers, transform, known=runs, posed=posed)).training()
     points, values = known.points, known.values
@@ -142,7 +142,7 @@ def test_runs_have_outputs_under_the_names_of_the_data(tmp_path: Path) -> None:
     assert [*header["outputs"].items()] == [("early", 6), ("late", 6)]
     posed = make_posterior(in_two("late", "early", 6), None, NAMES).posed
     assert posed is not None
-    runs = read_runs(path, NAMES, posed, np.zeros(3))
+    runs = read_known(path, NAMES, posed, np.zeros(3))
     assert len(runs) == first.spent.points
     for one in runs:
         assert one.run is not None

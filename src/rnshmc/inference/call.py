@@ -18,7 +18,7 @@ from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluable
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.forward import Model
-from rnshmc.inference.exact.known import Known, read_known, read_runs
+from rnshmc.inference.exact.known import Known, read_known
 from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.names import find_names, make_names, make_units
 from rnshmc.inference.exact.pools import Pool, Workers, make_workers
@@ -209,10 +209,7 @@ def sample(
         raise ParameterError(f"callback: expected a function of the progress, got {callback!r}")
     expected = prior_scale(posed, starts[0]) if scale is None else scale
     coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
-    if posed is None:
-        known = read_known(evaluations, chosen_names)
-    else:
-        known = read_runs(evaluations, chosen_names, posed, starts[0])
+    known = read_known(evaluations, chosen_names, posed, starts[0])
     sloped = gradient is not False and any(one.gradient is not None for one in known)
     most = most_known(dim, "outputs" if posed else "gradients" if sloped else "values", DEFAULT)
     known = chosen(known, transform, posed, most=most, height=DEFAULT.fitting.plausible_height(dim))

@@ -18,10 +18,12 @@ from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
 Known = str | os.PathLike[str] | Mapping[str, Any] | None
-_KEYS = ("points", "log_densities", "gradients")
+_UNREADABLE = "cannot be read as evaluations: {}"
 
 
-def read_known(source: Known, names: Sequence[str]) -> tuple[Evaluation, ...]:
+def read_known(
+    source: Known, names: Sequence[str], posed: Posed | None = None, start: Array | None = None
+) -> tuple[Evaluation, ...]:
     """Read evaluations in the user's coordinates.
 
     Parameters
@@ -29,41 +31,12 @@ def read_known(source: Known, names: Sequence[str]) -> tuple[Evaluation, ...]:
     source
         A file that `rnshmc.sample` wrote (``filepath=``), an npz file or a mapping with ``points``, shape (n, d),
         ``log_densities``, (n,), and optionally ``gradients`` of the log density, (n, d), with rows of NaN where
-        there is none. None: no evaluations.
+        there is none; of a forward model with its parameters as ``points``, (n, p), and ``outputs``, (n, m), for any
+        data of the same names and sizes. None: no evaluations.
     names
         Names of the parameters.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be read, or is not of this kind.
-    ParameterError
-        If an array is missing, unknown or of the wrong shape.
-    """
-    if source is None:
-        return ()
-    if isinstance(source, Mapping):
-        return _of_arrays(source, "evaluations", len(names))
-    path = Path(source)
-    if path.suffix == ".npz":
-        return _of_arrays(_stored(path), str(path), len(names))
-    return parse(_lines(path), path, names)
-
-
-def read_runs(source: Known, names: Sequence[str], posed: Posed, start: Array) -> tuple[Evaluation, ...]:
-    """Read runs of a forward model.
-
-    Parameters
-    ----------
-    source
-        A file that `rnshmc.sample` wrote for this model, with any data of the same names and sizes; an npz file or a
-        mapping with ``points``, the model's parameters, shape (n, p), and ``outputs``, (n, m). None: no runs.
-    names
-        Names of all parameters.
-    posed
-        The posterior.
-    start
-        Whose values the parameters of the likelihood have, shape (d,).
+    posed, start
+        The posterior of a forward model, and the point whose values the parameters of the likelihood have, (d,).
 
     Raises
     ------
@@ -76,28 +49,20 @@ def read_runs(source: Known, names: Sequence[str], posed: Posed, start: Array) -
     """
     if source is None:
         return ()
-    own = start[posed.inputs :]
-    kept = names[: posed.inputs]
+    kept = names if posed is None else names[: posed.inputs]
     path = None if isinstance(source, Mapping) else Path(source)
     if path is not None and path.suffix != ".npz":
         lines = _lines(path)
-        runs = in_order(parse(lines, path, kept, runs=True), outputs_of(lines), posed.sizes, path)
-        return tuple(replace(one, point=np.concatenate((one.point, own))) for one in runs)
-    arrays, where = (source, "evaluations") if path is None else (_stored(path), str(path))
-    assert isinstance(arrays, Mapping)
-    _check_keys(arrays, where, ("points", "outputs"))
-    points, outputs = numbers(arrays["points"], f"{where}, points"), numbers(arrays["outputs"], f"{where}, outputs")
-    if points.ndim != 2 or points.shape[1] != len(kept):
-        raise ParameterError(f"{where}, points: expected shape (n, {len(kept)}), got {points.shape}")
-    if outputs.ndim != 2 or len(outputs) != len(points):
-        raise ParameterError(f"{where}, outputs: expected shape ({len(points)}, m), got {outputs.shape}")
-    if outputs.shape[1] != (size := sum(posed.sizes.values())):
-        raise ParameterError(f"{where}, outputs: a run has {outputs.shape[1]}, and there are {size} data")
-    return tuple(
-        Evaluation(np.concatenate((x, own)), 0.0, with_gradient=False, run=Run(y))
-        for x, y in zip(points, outputs, strict=True)
-        if np.isfinite(x).all()
-    )
+        found = parse(lines, path, kept, runs=posed is not None)
+        if posed is not None:
+            found = in_order(found, outputs_of(lines), posed.sizes, path)
+    else:
+        arrays = source if isinstance(source, Mapping) else read_npz(Path(source), says=_UNREADABLE)
+        size = None if posed is None else sum(posed.sizes.values())
+        found = _of_arrays(arrays, str(path or "evaluations"), len(kept), size)
+    if posed is None or start is None:
+        return found
+    return tuple(replace(one, point=np.concatenate((one.point, start[posed.inputs :]))) for one in found)
 
 
 def read_all(path: Path) -> tuple[Evaluation, ...]:
@@ -120,36 +85,34 @@ def _lines(path: Path) -> list[str]:
     return content[: content.rfind("\n") + 1].splitlines()
 
 
-def _check_keys(arrays: Mapping[str, Any], where: str, needed: Sequence[str], optional: str | None = None) -> None:
+def _of_arrays(arrays: Mapping[str, Any], where: str, dim: int, size: int | None) -> tuple[Evaluation, ...]:
+    """Log densities, perhaps with gradients, or runs with so many outputs each, at points that are finite."""
+    needed, optional = ("points", "log_densities" if size is None else "outputs"), "gradients" if size is None else None
     missing = [key for key in needed if key not in arrays]
     unknown = [key for key in arrays if key not in (*needed, optional)]
     if missing or unknown:
         found = f"{missing[0]!r} is missing" if missing else f"{unknown[0]!r} is not known"
         perhaps = f" and perhaps {optional}" if optional else ""
         raise ParameterError(f"{where}: {found}; expected {', '.join(needed)}{perhaps}")
-
-
-def _stored(path: Path) -> dict[str, Any]:
-    """The arrays of an npz file."""
-    return read_npz(path, says="cannot be read as evaluations: {}")
-
-
-def _of_arrays(arrays: Mapping[str, Any], where: str, dim: int) -> tuple[Evaluation, ...]:
-    _check_keys(arrays, where, _KEYS[:2], _KEYS[2])
-    points = numbers(arrays["points"], f"{where}, points")
+    points, values = (numbers(arrays[key], f"{where}, {key}") for key in needed)
     if points.ndim != 2 or points.shape[1] != dim:
         raise ParameterError(f"{where}, points: expected shape (n, {dim}), got {points.shape}")
-    densities = numbers(arrays["log_densities"], f"{where}, log_densities")
-    if densities.shape != (len(points),):
-        raise ParameterError(f"{where}, log_densities: expected shape ({len(points)},), got {densities.shape}")
+    finite = np.isfinite(points).all(axis=1)
+    if size is not None:
+        if values.ndim != 2 or len(values) != len(points):
+            raise ParameterError(f"{where}, outputs: expected shape ({len(points)}, m), got {values.shape}")
+        if values.shape[1] != size:
+            raise ParameterError(f"{where}, outputs: a run has {values.shape[1]}, and there are {size} data")
+        runs = zip(points[finite], values[finite], strict=True)
+        return tuple(Evaluation(x, 0.0, with_gradient=False, run=Run(y)) for x, y in runs)
+    if values.shape != (len(points),):
+        raise ParameterError(f"{where}, log_densities: expected shape ({len(points)},), got {values.shape}")
     given = arrays.get("gradients")
     gradients = np.full(points.shape, math.nan) if given is None else numbers(given, f"{where}, gradients")
     if gradients.shape != points.shape:
         raise ParameterError(f"{where}, gradients: expected shape {points.shape}, got {gradients.shape}")
+    sloped, usable = np.isfinite(gradients).all(axis=1), finite & (values < math.inf)
     return tuple(
-        Evaluation(x, -float(density), -slope if there else None, with_gradient=bool(there))
-        for x, density, slope, there in zip(
-            points, densities, gradients, np.isfinite(gradients).all(axis=1), strict=True
-        )
-        if np.isfinite(x).all() and density < math.inf
+        Evaluation(points[i], -float(values[i]), -gradients[i] if sloped[i] else None, with_gradient=bool(sloped[i]))
+        for i in np.flatnonzero(usable)
     )
