@@ -12,7 +12,6 @@ from rnshmc.inference.job import suffices, teachable
 from rnshmc.inference.refinement import refine, unchecked
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.correcting import corrected_by
-from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import log_evidence
 from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.result.state import State, States
@@ -154,18 +153,8 @@ def checked_surrogate(state: State, trained: Trained) -> States:
     state = replace(state, whitening=posterior.whitening, surrogate_draws=drawn)
     try:
         if archive.emulating:
-            for refined in refine(archive, trained, drawn, rng, tuning, aim=state.aim):
-                kept = without_random_failures(refined.checked, drawn, tuning.correction)
-                state = replace(
-                    state,
-                    trained=replace(trained, posterior=refined.posterior),
-                    surrogate_draws=refined.draws,
-                    checked=kept,
-                    passed_over=len(refined.checked.values) - len(kept.values),
-                    surrogate=refined.surrogate,
-                    log_evidence=_evidence(state, posterior, drawn, kept, trained.tails, refined.surrogate),
-                    exact=metropolis(kept, rng, tuning.correction),
-                )
+            for tried in refine(state, trained, drawn):
+                state = tried
                 yield state
             assert state.surrogate_draws is not None
             behind, rhat = _behind(state, posterior, drawn), _rhat(state.surrogate_draws, tuning)
@@ -233,7 +222,8 @@ def _corrected(
         surrogate = unchecked(state.archive, trained, drawn, state.rng, state.tuning, aim=state.aim)
     else:
         surrogate = corrected_by(posterior, drawn, checked, tails, state.rng, process, aim=state.aim, chosen=chosen)
-    evidence = _evidence(state, trained.posterior, drawn, checked, tails, surrogate)
+    expected, child = surrogate.paths.expected_variance, state.rng.spawn(1)[0]
+    evidence = log_evidence(posterior, drawn, checked.differences, tails, child, expected=expected)
     exact = metropolis(checked, state.rng, state.tuning.correction)
     return replace(state, checked=checked, surrogate=surrogate, log_evidence=evidence, exact=exact, beyond=len(behind))
 
@@ -247,14 +237,6 @@ def _behind(state: State, posterior: SurrogatePosterior, drawn: Array) -> Array:
 def _excess(behind: Array, checks: int) -> Tails:
     """What a surrogate may have in excess at points without density: the mass of one of so many checked draws."""
     return Tails(behind, np.full(len(behind), 1.0 / max(len(behind) * checks, 1)))
-
-
-def _evidence(
-    state: State, posterior: SurrogatePosterior, drawn: Array, checked: Checked, tails: Tails, surrogate: Corrected
-) -> Estimate:
-    """By the surrogate that the checked draws are of."""
-    expected = surrogate.paths.expected_variance
-    return log_evidence(posterior, drawn, checked.differences, tails, state.rng.spawn(1)[0], expected=expected)
 
 
 def _refused(state: State, surrogate: Corrected, tuning: Tuning) -> str | None:

@@ -1,53 +1,32 @@
 """Runs of a forward model at draws of its emulator, which check it and are learnt from."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.correcting import corrected_by, cross_fitted
+from rnshmc.inference.result.evidence import log_evidence
+from rnshmc.inference.result.state import State
 from rnshmc.inference.stages.correction import (
     Checked,
     checked_at,
     draw_surrogate,
+    metropolis,
     scattered,
     without_random_failures,
 )
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.left_out import LeftOut
-from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
+from rnshmc.inference.surrogate.posterior import fit_posterior
 from rnshmc.inference.surrogate.weights import weight_variance
 from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array
 
 
-@dataclass(frozen=True, eq=False)
-class Refined:
-    """A surrogate that is fitted to all runs.
-
-    Attributes
-    ----------
-    posterior
-        The surrogate.
-    draws
-        Of it in x, (chains, n, d).
-    checked
-        Draws of the surrogate before, and U - V by that.
-    surrogate
-        Ingredients of its corrected expectations.
-    """
-
-    posterior: SurrogatePosterior
-    draws: Array
-    checked: Checked
-    surrogate: Corrected
-
-
-def refine(
-    archive: Archive, trained: Trained, draws: Array, rng: np.random.Generator, tuning: Tuning, *, aim: float
-) -> Iterator[Refined]:
+def refine(state: State, trained: Trained, draws: Array) -> Iterator[State]:
     """Evaluate at draws of a surrogate and fit again to all runs, until its moments have the errors of ``aim`` draws.
 
     By its process, with the variance raised to the leave-one-out residuals, or by as many draws as importance weights
@@ -66,14 +45,15 @@ def refine(
     FitError
         If no surrogate can be fitted.
     """
+    archive, rng, tuning, aim = state.archive, state.rng, state.tuning, state.aim
     order, checked = scattered(draws, rng), Checked.none(archive.dim)
     sure = trained.variance < tuning.correction.sure
-    # Known runs, left out in turn, have told of the surrogate before.
-    few = sure or archive.served(tuning.training.fewest)
     if sure and not archive.units_left:
         surrogate = unchecked(archive, trained, draws, rng, tuning, aim=aim)
-        yield Refined(trained.posterior, draws, checked, surrogate)
+        yield _with_checks(replace(state, surrogate=surrogate), trained, draws, checked)
         return
+    # Known runs, left out in turn, have told of the surrogate before.
+    few = sure or archive.served(tuning.training.fewest)
     positions, wanted = trained.positions, tuning.correction.refining if few else tuning.training.fewest_checks
     while len(checked.values) < len(order):
         points = order[len(checked.values) :][:wanted]
@@ -88,12 +68,26 @@ def refine(
         surrogate = cross_fitted(posterior, drawn, kept, trained.tails, rng, tuning.process, aim=aim)
         variance = weight_variance(surrogate.differences)
         archive.note_error(float(np.sqrt(variance)))
-        yield Refined(posterior, drawn, checked, surrogate)
+        latest = replace(trained, posterior=posterior)
+        state = replace(state, trained=latest, surrogate=surrogate, surrogate_draws=drawn)
+        state = _with_checks(state, trained, draws, checked)
+        yield state
         # As many as importance weights alone would take.
         most = max(tuning.training.fewest_checks, int(np.ceil(aim * min(variance, 1.0))))
         if surrogate.open_moments * aim <= tuning.correction.left or len(checked.values) >= most:
             return
         wanted = max(tuning.correction.refining, len(checked.values) // 4)
+
+
+def _with_checks(state: State, trained: Trained, draws: Array, checked: Checked) -> State:
+    """With what follows from exact values at draws of a surrogate, to which another one may have been fitted since."""
+    assert state.surrogate is not None
+    kept = without_random_failures(checked, draws, state.tuning.correction)
+    passed_over, expected = len(checked.values) - len(kept.values), state.surrogate.paths.expected_variance
+    child = state.rng.spawn(1)[0]
+    evidence = log_evidence(trained.posterior, draws, kept.differences, trained.tails, child, expected=expected)
+    exact = metropolis(kept, state.rng, state.tuning.correction)
+    return replace(state, checked=kept, passed_over=passed_over, log_evidence=evidence, exact=exact)
 
 
 def unchecked(
