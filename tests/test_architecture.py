@@ -43,7 +43,6 @@ ROOMS = (
     ("stages",),
     ("result",),
     ("refinement", "progress", "other_end", "outlying"),
-    ("job",),
     ("coordinates",),
     ("attempt",),
     ("modes", "fallback"),

@@ -12,7 +12,6 @@ from peers.known_laws import LogGamma, NormalMixture, TwistedGaussian
 from rnshmc.errors import BudgetSpent, FitError
 from rnshmc.inference import algorithm, attempt, fallback
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.job import suffices
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages import adapted
@@ -92,7 +91,7 @@ def test_a_budget_suffices_for_states_that_teach(noise: float, short: int) -> No
     assert enough < adapted.price(5, DEFAULT.fewest_draws, DEFAULT.adapted)
     archive = Archive.of(evaluations_of_potential(Correlated(), budget=enough - short))
     archive.journal.noise.append((noise, -np.inf))
-    assert suffices(state_of(archive)) == (not noise and not short)
+    assert state_of(archive).affords_chains == (not noise and not short)
 
 
 def test_a_rough_surrogate_that_cannot_be_corrected_ends_a_run_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,6 @@ from rnshmc.inference.attempt import attempts, partial_result
 from rnshmc.inference.coordinates import gone_over, straightened
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.fallback import fall_back
-from rnshmc.inference.job import suffices
 from rnshmc.inference.modes import descended, each_mode, looked_around, settled, sought
 from rnshmc.inference.outlying import outlying
 from rnshmc.inference.result.outcome import Outcome, outcome_of
@@ -188,7 +187,7 @@ def _stages(
         if plain.modes != state.modes:
             state = yield from _settled_there(plain)
     state = yield from _surrogates(state)
-    if state.rows is None and len(starts) == 1 and suffices(state):
+    if state.rows is None and len(starts) == 1 and state.affords_chains:
         # Exact chains are long: before they begin it is worth to know whether this is the mode.
         yield state
         [mode], state = state.modes, looked_around(state, starts[0])

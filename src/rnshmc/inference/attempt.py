@@ -8,7 +8,6 @@ import numpy as np
 
 from rnshmc.errors import FitError
 from rnshmc.inference.coordinates import found_bend, gone_over, straightened, unexplained
-from rnshmc.inference.job import suffices, teachable
 from rnshmc.inference.refinement import refine, unchecked
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.correcting import corrected_by
@@ -50,7 +49,7 @@ def attempts(state: State) -> States:
         if state.rows is not None or state.archive.noise > own.judging.noisy:
             return state
         last = not more or _better_taught(state)
-        if last and not suffices(state):
+        if last and not state.affords_chains:
             return state
         # Outputs of a model are as smooth far up as elsewhere, and their emulators are fitted to all runs.
         if not state.archive.emulating:
@@ -72,9 +71,9 @@ def _better_taught(state: State) -> bool:
     if (
         state.trained is None
         or state.archive.emulating
-        or not teachable(state)
+        or not state.teachable
         or len(state.modes) > 1
-        or not suffices(state)
+        or not state.affords_chains
     ):
         return False
     return not state.trained.variance < state.tuning.teaching.far

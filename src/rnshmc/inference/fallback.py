@@ -10,10 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.inference.attempt import attempt, checked_surrogate, with_rows
-from rnshmc.inference.job import price, suffices, teachable
 from rnshmc.inference.result.state import Method, State, States
 from rnshmc.inference.stages import adapted, ensemble
-from rnshmc.inference.stages.correction import largest_rhat
+from rnshmc.inference.stages.correction import Exact, largest_rhat
 from rnshmc.inference.stages.scattered import Around
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.whitening import Whitening
@@ -27,8 +26,8 @@ def fall_back(state: State) -> States:
     # Exact chains are of the whole density, and so is what corrects a surrogate now.
     state = replace(state, archive=replace(state.archive, part=None))
     method: Method = "adapted HMC" if state.archive.has_gradient else "ensemble"
-    all_draws = price(state, state.draws)
-    if not suffices(state) and state.trained is not None:
+    all_draws = state.expected_cost(state.draws)
+    if not state.affords_chains and state.trained is not None:
         short = f"the budget does not suffice for {method}, which takes about {all_draws} units"
         return (yield from _rough(replace(state, reason=f"{state.reason}, and {short}"), state.trained))
     _log.warning(
@@ -40,14 +39,14 @@ def fall_back(state: State) -> States:
     )
     state.archive.journal.expected_units = state.archive.spent.units + all_draws
     state = replace(state, method=method)
-    seen, due, tries = tuple[adapted.Block, ...](), 0, 0
+    seen, due, tries = tuple[Exact, ...](), 0, 0
     for stretch in _stretches(state):
         seen = (*seen, stretch.block)
         if not stretch.warm_up:
             state = replace(state, blocks=(*state.blocks, stretch.block))
             yield state
-        states = sum(potentials.shape[1] for _, potentials, _ in seen)
-        if states < due or tries == state.tuning.teaching.tries or state.begun is None or not teachable(state):
+        states = sum(block.potentials.shape[1] for block in seen)
+        if states < due or tries == state.tuning.teaching.tries or state.begun is None or not state.teachable:
             continue
         if len(state.modes) == 1 or _mixed(state, seen):
             due, tries = 2 * states, tries + 1
@@ -59,7 +58,7 @@ def fall_back(state: State) -> States:
     return state
 
 
-def _mixed(state: State, seen: tuple[adapted.Block, ...]) -> bool:
+def _mixed(state: State, seen: tuple[Exact, ...]) -> bool:
     """Whether chains that began at several modes are in the same places by now."""
     draws, _ = _settled(state, seen)
     return largest_rhat(draws) < state.tuning.teaching.mixed
@@ -71,14 +70,14 @@ def _cut_off(state: State) -> bool:
     return checked is not None and bool((~np.isfinite(checked.values)).mean() > state.tuning.judging.failing)
 
 
-def _settled(state: State, seen: tuple[adapted.Block, ...]) -> tuple[Array, Array]:
+def _settled(state: State, seen: tuple[Exact, ...]) -> tuple[Array, Array]:
     """States of chains without the first ones, (chains, n, d), and their potentials, (chains, n)."""
-    draws, potentials = (np.concatenate([block[i] for block in seen], axis=1) for i in range(2))
-    first = int(state.tuning.teaching.left_out * draws.shape[1])
-    return draws[:, first:], potentials[:, first:]
+    chains = Exact.joined(seen)
+    first = int(state.tuning.teaching.left_out * chains.draws.shape[1])
+    return chains.draws[:, first:], chains.potentials[:, first:]
 
 
-def _taught(state: State, seen: tuple[adapted.Block, ...]) -> States:
+def _taught(state: State, seen: tuple[Exact, ...]) -> States:
     """A surrogate trained on states of exact chains, which has rows if it is good enough.
 
     They are where the posterior is, and whiten the coordinates: their mean may be far from the mode, and their

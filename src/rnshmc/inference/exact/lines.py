@@ -27,6 +27,7 @@ from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.types import Array
 
 _DENSITIES, _RUNS = "rnshmc evaluations 1", "rnshmc runs 1"
+_UNKNOWN = "the file gives no reason"
 _PARTS = ("jacobian", "along", "pulled")
 _MALFORMED = (ValueError, TypeError, KeyError, IndexError, OverflowError)
 
@@ -99,8 +100,8 @@ def parse(lines: Sequence[str], path: Path, names: Sequence[str], *, runs: bool 
             f"{path} holds evaluations of the parameters {', '.join(theirs)}, this target has {', '.join(names)}; "
             "name another file"
         )
-    read = _run if runs else _evaluation
-    return tuple(read(line, f"{path}, line {i}", len(names)) for i, line in enumerate(lines[1:], start=2))
+    numbered = enumerate(lines[1:], start=2)
+    return tuple(_record(line, f"{path}, line {i}", len(names), runs=runs) for i, line in numbered)
 
 
 def outputs_of(lines: Sequence[str]) -> dict[str, int] | None:
@@ -169,49 +170,47 @@ def _log_density(entry: Any) -> float:
     return float(entry)
 
 
-def _evaluation(line: str, where: str, dim: int) -> Evaluation:
+def _record(line: str, where: str, dim: int, *, runs: bool) -> Evaluation:
+    """The evaluation of a line: a log density, perhaps with its gradient, or a run of a forward model."""
     try:
         entry = _loaded(line)
-        density, gradient = entry["log_density"], entry.get("gradient")
-        found = Evaluation(
-            point=_finite(entry["x"]),
-            value=math.inf if density is None else -_log_density(density),
-            gradient=None if gradient is None else -_finite(gradient),
-            failure=entry.get("failure", "the file gives no reason" if density is None else None),
-            with_gradient="gradient" in entry,
-        )
+        found = _run(entry, dim) if runs else _evaluation(entry)
     except _MALFORMED as error:
-        raise DataError(f"{where}: not an evaluation ({error}); remove the line") from error
-    if found.point.shape != (dim,) or not (found.gradient is None or found.gradient.shape == (dim,)):
-        raise DataError(f"{where}: expected {dim} parameters, and as many entries of a gradient; remove the line")
+        raise DataError(f"{where}: not {'a run' if runs else 'an evaluation'} ({error}); remove the line") from error
+    if found.point.shape != (dim,) or not _fits(found, dim):
+        raise DataError(f"{where}: expected {dim} parameters, and derivatives by as many; remove the line")
     return found
 
 
-def _run(line: str, where: str, dim: int) -> Evaluation:
-    try:
-        entry = _loaded(line)
-        # Failed runs had no key outputs before, and the parameters of the likelihood behind those of the model.
-        missing = "outputs" not in entry and "failure" in entry
-        point, outputs = _finite(entry["x"])[:dim], None if missing else entry["outputs"]
-        parts = {name: _finite(entry[name], missing=True) for name in _PARTS if name in entry}
-        run = None if outputs is None else Run(_finite(outputs, missing=True), **parts)
-    except _MALFORMED as error:
-        raise DataError(f"{where}: not a run ({error}); remove the line") from error
-    if point.shape != (dim,) or (run is not None and not _fits(run, dim)):
-        raise DataError(f"{where}: expected {dim} parameters, and derivatives by as many; remove the line")
-    failure = entry.get("failure", "the file gives no reason" if run is None else None)
-    value = math.inf if run is None else 0.0
-    return Evaluation(point, value, None, failure, with_gradient="derivatives" in entry, run=run)
+def _evaluation(entry: Any) -> Evaluation:
+    density, gradient = entry["log_density"], entry.get("gradient")
+    return Evaluation(
+        point=_finite(entry["x"]),
+        value=math.inf if density is None else -_log_density(density),
+        gradient=None if gradient is None else -_finite(gradient),
+        failure=entry.get("failure", _UNKNOWN if density is None else None),
+        with_gradient="gradient" in entry,
+    )
 
 
-def _fits(run: Run, dim: int) -> bool:
+def _run(entry: Any, dim: int) -> Evaluation:
+    # Failed runs had no key outputs before, and the parameters of the likelihood behind those of the model.
+    missing = "outputs" not in entry and "failure" in entry
+    outputs = None if missing else entry["outputs"]
+    parts = {name: _finite(entry[name], missing=True) for name in _PARTS if name in entry}
+    run = None if outputs is None else Run(_finite(outputs, missing=True), **parts)
+    failure, value = entry.get("failure", _UNKNOWN if run is None else None), math.inf if run is None else 0.0
+    asked = "derivatives" in entry
+    return Evaluation(_finite(entry["x"])[:dim], value, None, failure, with_gradient=asked, run=run)
+
+
+def _fits(found: Evaluation, dim: int) -> bool:
+    run = found.run
+    if run is None:
+        return found.gradient is None or found.gradient.shape == (dim,)
     m = run.outputs.shape
-    shapes: dict[str, tuple[Array | None, tuple[int, ...]]] = {
-        "jacobian": (run.jacobian, (*m, dim)),
-        "along": (run.along, m),
-        "pulled": (run.pulled, (dim,)),
-    }
-    return len(m) == 1 and all(part is None or part.shape == shape for part, shape in shapes.values())
+    shapes = ((run.jacobian, (*m, dim)), (run.along, m), (run.pulled, (dim,)))
+    return len(m) == 1 and all(part is None or part.shape == shape for part, shape in shapes)
 
 
 def _plain(found: Evaluation) -> float | str | None:

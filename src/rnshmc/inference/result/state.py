@@ -13,6 +13,7 @@ from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import UNKNOWN
 from rnshmc.inference.result.mixture import Mixture
+from rnshmc.inference.stages import adapted, ensemble
 from rnshmc.inference.stages.correction import Checked, Exact
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.training import Trained
@@ -69,7 +70,7 @@ class State:
     rows
         Draws to return, and whether they are the surrogate's.
     blocks
-        Exact draws, their potentials and acceptance, by block, where the surrogate was not good enough.
+        Exact draws by block, where the surrogate was not good enough.
     method, reason
         What makes the draws, and why.
     refused, wall
@@ -106,7 +107,7 @@ class State:
     passed_over: int = 0
     exact: Exact | None = None
     rows: tuple[Array, bool] | None = None
-    blocks: tuple[tuple[Array, Array, float], ...] = ()
+    blocks: tuple[Exact, ...] = ()
     method: Method = "none"
     reason: str = "the run ended before there were draws"
     refused: bool = False
@@ -118,6 +119,25 @@ class State:
     def aim(self) -> float:
         """Independent draws whose errors corrected expectations aim at."""
         return self.tuning.correction.precision * self.draws
+
+    @property
+    def affords_chains(self) -> bool:
+        """Whether the budget does for exact chains worth beginning: the fewest draws, or states that teach."""
+        enough = self.expected_cost(min(self.draws, self.tuning.fewest_draws))
+        if self.teachable:
+            enough = min(enough, adapted.price_of_teaching(self.archive.dim, self.tuning.adapted))
+        return self.archive.units_left >= enough
+
+    @property
+    def teachable(self) -> bool:
+        """Whether states of exact chains may teach a surrogate what it did not find by itself."""
+        return self.archive.has_gradient and self.archive.noise <= self.tuning.judging.noisy
+
+    def expected_cost(self, draws: int) -> int:
+        """Evaluation units of exact chains."""
+        if self.archive.has_gradient:
+            return adapted.price(self.archive.dim, draws, self.tuning.adapted)
+        return ensemble.price(self.archive.dim, draws, self.tuning.ensemble)
 
     @property
     def lowest(self) -> Mode:
@@ -150,17 +170,14 @@ class State:
             checked=self.checked and self.checked.straightened(bend),
             exact=self.exact and self.exact.straightened(bend),
             rows=self.rows and (bend.forward(self.rows[0]), self.rows[1]),
-            blocks=tuple(Exact(*block).straightened(bend).parts for block in self.blocks),
+            blocks=tuple(block.straightened(bend) for block in self.blocks),
             whitening=None,
         )
 
     def chains(self) -> Exact | None:
         """The exact draws of all blocks; None if there are too few to average."""
-        if not self.blocks:
-            return None
-        draws, potentials, acceptance = zip(*self.blocks, strict=True)
-        joined = Exact(np.concatenate(draws, 1), np.concatenate(potentials, 1), float(np.mean(acceptance)))
-        return joined if joined.draws.shape[1] >= MIN_DRAWS else None
+        joined = Exact.joined(self.blocks) if self.blocks else None
+        return joined if joined and joined.draws.shape[1] >= MIN_DRAWS else None
 
 
 States = Generator[State, None, State]

@@ -7,6 +7,7 @@ import numpy as np
 
 from rnshmc.errors import Stopped
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.stages.correction import Exact
 from rnshmc.inference.stages.scattered import Around, scattered_starts
 from rnshmc.inference.surrogate.chains import BatchPotential, Chains, run_chains
 from rnshmc.inference.surrogate.whitening import Whitening
@@ -14,15 +15,13 @@ from rnshmc.inference.tuning_chains import AdaptedHMC
 from rnshmc.types import Array
 
 STAGE = "adapted HMC"
-Block = tuple[Array, Array, float]
-"""Draws in x (chains, n, d), their potentials (chains, n), and the mean acceptance."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
     """What chains went through in a number of transitions, and whether that was warm-up."""
 
-    block: Block
+    block: Exact
     warm_up: bool
 
 
@@ -106,9 +105,9 @@ def adapted_hmc(
         yield Stretch(_block(chains, whitening), warm_up=False)
 
 
-def _block(chains: Chains, whitening: Whitening) -> Block:
+def _block(chains: Chains, whitening: Whitening) -> Exact:
     x = whitening.unwhiten(chains.draws.reshape(-1, chains.draws.shape[-1])).reshape(chains.draws.shape)
-    return x, chains.potentials, chains.acceptance
+    return Exact(x, chains.potentials, chains.acceptance)
 
 
 def _first_step(dim: int) -> float:

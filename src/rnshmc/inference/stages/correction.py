@@ -1,6 +1,6 @@
 """The exact potential at draws of the finished surrogate, and exact MCMC draws from that."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -34,10 +34,11 @@ class Exact:
         """No draws."""
         return cls(np.empty((0, 0, dim)), np.empty((0, 0)), np.nan)
 
-    @property
-    def parts(self) -> tuple[Array, Array, float]:
-        """Draws, potentials and acceptance."""
-        return self.draws, self.potentials, self.acceptance
+    @classmethod
+    def joined(cls, blocks: Sequence["Exact"]) -> "Exact":
+        """Blocks of the same chains, one after the other."""
+        draws, potentials = np.hstack([one.draws for one in blocks]), np.hstack([one.potentials for one in blocks])
+        return cls(draws, potentials, float(np.mean([one.acceptance for one in blocks])))
 
     def whole(self, archive: Archive) -> "Exact":
         """With potentials of the whole density, where a part of it was sampled."""
@@ -295,5 +296,4 @@ def scattered(draws: Array, rng: np.random.Generator) -> Array:
     """Draws in an order in which neighbours come from different chains, and those of one chain from far apart."""
     chains, n, dim = draws.shape
     times = rng.permutation(np.arange(n - 1, -1, -max(1, n // 10)))
-    scattered: Array = draws[rng.permutation(chains)][:, times].transpose(1, 0, 2).reshape(-1, dim)
-    return scattered
+    return np.asarray(draws[rng.permutation(chains)][:, times].transpose(1, 0, 2).reshape(-1, dim))

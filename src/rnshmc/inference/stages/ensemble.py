@@ -6,6 +6,7 @@ import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.adapted import Stretch
+from rnshmc.inference.stages.correction import Exact
 from rnshmc.inference.stages.scattered import Around, scattered_starts
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning_chains import Ensemble
@@ -65,7 +66,7 @@ def stretch_moves(
                 positions, potentials, acceptance = _moved(archive, positions, potentials, half, rng, tuning.stretch)
                 accepted.append(acceptance)
             states[:, k], energies[:, k] = positions, potentials
-        yield Stretch((states, energies, float(np.mean(accepted))), warm_up=block < warm_up)
+        yield Stretch(Exact(states, energies, float(np.mean(accepted))), warm_up=block < warm_up)
 
 
 def _walkers(dim: int) -> int:
