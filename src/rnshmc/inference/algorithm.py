@@ -94,21 +94,20 @@ def run(
         raise ParameterError(f"starts: expected finite numbers of shape (k, {archive.dim}), got {starts.shape}")
     if draws < 1:
         raise ParameterError(f"draws: expected at least 1, got {draws}")
-    state, stopped, ended = State(archive, rng, tuning, draws), None, None
+    state, ended = State(archive, rng, tuning, draws, doubts=tuple(doubts)), None
     stages = _stages(state, starts, further, coordinates, doubtful=doubtful)
     try:
         for state in _until_wall(stages) if find_walls else stages:  # noqa: B007 (the last one is what there is)
             pass
         state = _with_outlying(state)
     except Stopped as error:
-        stopped, ended = str(error), error
+        state, ended = partial_result(state, str(error)), error
     except np.linalg.LinAlgError as error:
-        stopped = f"the curvature of the log density could not be found ({error}): it may be noisy"
+        curvature = f"the curvature of the log density could not be found ({error}): it may be noisy"
+        state = partial_result(state, curvature)
     except KeyboardInterrupt:
-        stopped = "it was interrupted"
-    if stopped is not None:
-        state = partial_result(state)
-    outcome = outcome_of(state, stopped=stopped, doubts=tuple(doubts))
+        state = partial_result(state, "it was interrupted")
+    outcome = outcome_of(state)
     if ended is not None and not len(outcome.rows):
         raise _without_draws(ended, state)
     return outcome

@@ -183,8 +183,9 @@ def with_rows(state: State) -> State:
     return replace(state, rows=rows)
 
 
-def partial_result(state: State) -> State:
+def partial_result(state: State, stopped: str) -> State:
     """With draws of the latest surrogate where a run that stopped early has no better ones; no evaluation is made."""
+    state = replace(state, stopped=stopped)
     chains, trained = state.chains(), state.trained
     mixed = chains is not None and not largest_rhat(chains.draws) > state.tuning.judging.apart
     if state.rows is not None or mixed or trained is None:

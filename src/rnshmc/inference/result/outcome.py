@@ -156,16 +156,8 @@ class Outcome:
     outlying: float = 0.0
 
 
-def outcome_of(state: State, *, stopped: str | None, doubts: tuple[str, ...]) -> Outcome:
-    """The outcome of a run.
-
-    Parameters
-    ----------
-    stopped
-        Why the run stopped early; None if it came to its end.
-    doubts
-        Sentences on what was doubtful of the target before the run.
-    """
+def outcome_of(state: State) -> Outcome:
+    """The outcome of a run, wherever it ended."""
     archive, tuning = state.archive, state.tuning
     state = replace(state, exact=state.exact and state.exact.whole(archive)).straightened(archive.bend)
     behind = state.mixture or state.surrogate
@@ -225,8 +217,8 @@ def outcome_of(state: State, *, stopped: str | None, doubts: tuple[str, ...]) ->
         emulated=_emulated(state),
         learnt=_learnt(state),
         bend=archive.bend,
-        doubts=(*doubts, *state.doubts),
-        stopped=stopped,
+        doubts=state.doubts,
+        stopped=state.stopped,
     )
 
 

@@ -78,7 +78,9 @@ class State:
     outlying
         Part of a variance that draws lack far out, see `rnshmc.inference.outlying`.
     doubts
-        Sentences on what was doubtful on the way.
+        Sentences on what was doubtful of the target, and on the way.
+    stopped
+        Why the run stopped early; None if it did not.
     """
 
     archive: Archive
@@ -114,6 +116,7 @@ class State:
     wall: Wall | None = None
     outlying: float = 0.0
     doubts: tuple[str, ...] = ()
+    stopped: str | None = None
 
     @property
     def aim(self) -> float:
