@@ -142,6 +142,19 @@ def test_the_potential_grows_without_bound_where_parameters_round_to_a_bound() -
     np.testing.assert_allclose(far, [40.0, 400.0, 4000.0], rtol=1e-14)
 
 
+def test_the_record_is_in_the_order_of_requests_with_any_workers(points: Array) -> None:
+    def slow_at_first(x: Array) -> float:
+        time.sleep(0.2 * float(np.array_equal(x, points[0])))
+        return -0.5 * float(x @ x)
+
+    with ThreadPoolExecutor(2) as pool:
+        exact = evaluations_of(slow_at_first, pool=pool)
+        arrived = [one.point.tolist() for one in exact.evaluate(points)]
+        exact.close()
+    assert arrived[0] != points[0].tolist()
+    assert [one.point.tolist() for one in exact.record] == points.tolist()
+
+
 def test_an_iterator_that_is_left_takes_its_points_back(points: Array) -> None:
     seen, normal = counting()
     exact = evaluations_of(normal)

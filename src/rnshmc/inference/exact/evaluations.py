@@ -73,7 +73,7 @@ class Evaluations:
         self._found_gradient: bool | None = None
         self._tasks: dict[bytes, Task] = {}
         self._by_parameters: dict[bytes, Evaluation] = {}
-        self._yielded: dict[bytes, Evaluation] = {}
+        self._requested: dict[bytes, Evaluation | None] = {}
         self._stored = self._usable(within(ledger.records if ledger else (), transform))
         self.given = self._usable(known)
         for one in (*self.given, *self._stored):
@@ -82,8 +82,8 @@ class Evaluations:
 
     @property
     def record(self) -> tuple[Evaluation, ...]:
-        """The given evaluations, and all that were requested."""
-        return (*self.given, *self._yielded.values())
+        """The given evaluations, and all that arrived, in the order of requests: it is the same with any workers."""
+        return (*self.given, *filter(None, self._requested.values()))
 
     @property
     def has_gradient(self) -> bool:
@@ -126,6 +126,8 @@ class Evaluations:
         """
         gradient = gradient and self.has_gradient
         waiting = deque(np.atleast_2d(np.asarray(points, dtype=np.float64)))
+        for x in waiting:
+            self._requested.setdefault(x.tobytes(), None)
         in_progress: list[Array] = []
         try:
             while waiting or in_progress:
@@ -136,7 +138,7 @@ class Evaluations:
                     in_progress = [x for x, found in zip(in_progress, done, strict=True) if not found]
                     for found in filter(None, done):
                         self._note_gradient(found, gradient)
-                        self._yielded[found.point.tobytes()] = found
+                        self._requested[found.point.tobytes()] = found
                         yield found
                 elif lost := [x for x in in_progress if self._key(x) not in self._tasks]:
                     # Another iterator requested less there, or withdrew the point.
