@@ -1,4 +1,4 @@
-"""One run of one sampler on one posterior: python -m posteriordb.run --folder F/NAME --dim D --sampler P ..."""
+"""One run of one sampler on one posterior: python -m posteriordb.run --folder F/NAME --dim FILE --sampler P ..."""
 
 import argparse
 import json
@@ -81,18 +81,19 @@ SAMPLERS: dict[str, tuple[str, Peer]] = {
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sampler", choices=SAMPLERS, required=True)
-    for option in ("folder", "output"):
+    for option in ("folder", "dim", "output"):
         parser.add_argument(f"--{option}", type=Path, required=True)
-    for option in ("dim", "seed", "max-units", "max-seconds"):
+    for option in ("seed", "max-units", "max-seconds"):
         parser.add_argument(f"--{option}", type=int, required=True)
     given = parser.parse_args(arguments)
     distribution, sampler = SAMPLERS[given.sampler]
-    if given.dim:
-        of = problem(given.folder, given.dim)
+    dim = int(given.dim.read_text())
+    if dim:
+        of = problem(given.folder, dim)
         result = run(sampler, of, Counted(of.potential, given.max_units), given.seed, given.max_seconds)
     else:
         result = {"units": 0, "failed": 0, "overhead_s": 0.0, "target_s": 0.0, "ended": NOT_COMPILED, "outcome": None}
-    named = {"peer": given.sampler, "problem": given.folder.name, "dim": given.dim, "seed": given.seed}
+    named = {"peer": given.sampler, "problem": given.folder.name, "dim": dim, "seed": given.seed}
     given.output.write_text(json.dumps({**named, "version": version(distribution), **result}, indent=1))
 
 

@@ -26,11 +26,12 @@ def rows(folder: Path, results: Path) -> tuple[list[Row], list[str]]:
     """A row for each posterior, those with the largest gain first, and the names of what does not compile."""
     found = read_runs(results)
     compiled = {name: runs for name, runs in found.items() if runs[0]["ended"] != NOT_COMPILED}
-    made = [make_row(runs, _reference(folder, name), OTHERS, OTHERS[:1]) for name, runs in compiled.items()]
+    made = [make_row(runs, reference(folder, name), OTHERS, OTHERS[:1]) for name, runs in compiled.items()]
     return ordered(made), sorted(set(found) - set(compiled))
 
 
-def _reference(folder: Path, name: str) -> tuple[Moments, tuple[float, float]]:
+def reference(folder: Path, name: str) -> tuple[Moments, tuple[float, float]]:
+    """Moments of the reference draws, and the number of these for means and for variances."""
     draws = read(folder, name).draws
     return Moments.of(draws), (float(len(draws)), float(len(draws)))
 
