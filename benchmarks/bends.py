@@ -10,8 +10,8 @@ import argparse
 import time
 
 import numpy as np
-from peers.hospitals import Hospitals
-from peers.known_laws import Banana, EightSchools, Funnel, KnownMoments, Law, LogGamma, Student, TwistedGaussian
+from peers.hierarchies import EightSchools, Hospitals
+from peers.known_laws import Banana, Funnel, KnownMoments, Law, LogGamma, Student, TwistedGaussian
 from peers.measures import Moments
 from threadpoolctl import threadpool_limits
 

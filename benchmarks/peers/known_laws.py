@@ -1,14 +1,10 @@
-"""Posteriors that independent draws can be made of: bent ones, long tails, a hierarchy, several modes."""
+"""Laws with exact moments and independent draws: skewed, heavy, bent and bounded ones, a hierarchy, several modes."""
 
 import numpy as np
-from scipy.special import digamma, logsumexp, polygamma, softmax
+from scipy.special import betaln, digamma, gammaln, log_ndtr, polygamma
 
 from rnshmc.errors import NumericalError
 from rnshmc.types import Array
-
-EFFECTS = np.array([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0])
-ERRORS = np.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
-"""Of coaching in eight schools, and their standard errors (Rubin 1981)."""
 
 
 class Law:
@@ -30,11 +26,17 @@ class Law:
         raise NotImplementedError
 
 
+LOG_ROOT = 0.5 * float(np.log(2.0 * np.pi))
+"""log of the integral of exp(-x^2 / 2)."""
+
+
 class KnownMoments(Law):
-    """A law whose means and variances have closed forms: (dim,), or one number for all coordinates."""
+    """A law with closed forms of its integral, means and variances; these (dim,), or one number for all coordinates."""
 
     mean: Array | float
     variance: Array | float
+    log_evidence: float = 0.0
+    """log of the integral of exp(-U)."""
 
 
 class TwistedGaussian(KnownMoments):
@@ -46,6 +48,7 @@ class TwistedGaussian(KnownMoments):
     def __init__(self, dim: int = 10, bend: float = 0.1) -> None:
         self.dim = dim
         self.mean, self.variance = 0.0, np.array([100.0, 1.0 + 20000.0 * bend**2, *[1.0] * (dim - 2)])
+        self.log_evidence = dim * LOG_ROOT + float(np.log(10.0))
         self._bend = bend
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
@@ -67,6 +70,7 @@ class Funnel(KnownMoments):
     def __init__(self, dim: int = 6) -> None:
         self.dim = dim
         self.mean, self.variance = 0.0, np.array([9.0, *[np.exp(4.5)] * (dim - 1)])
+        self.log_evidence = dim * LOG_ROOT + float(np.log(3.0))
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         v, x = q[0], q[1:]
@@ -118,6 +122,7 @@ class Funnels(KnownMoments):
         self._parts = [slice(end - count - 1, end) for end, count in zip(ends, followers, strict=True)]
         self.variance = np.full(self.dim, np.exp(0.5 * sd**2))
         self.variance[[part.start for part in self._parts]] = sd**2
+        self.log_evidence = self.dim * LOG_ROOT + len(followers) * float(np.log(sd))
 
     def sample(self, rng: np.random.Generator, n: int) -> Array:
         draws = rng.standard_normal((n, self.dim))
@@ -143,7 +148,7 @@ class Banana(KnownMoments):
     """x_1 ~ N(0, 1), x_2 ~ N(x_1^2, 1) given x_1: the mild bend of the documentation."""
 
     dim = 2
-    mean, variance = np.array([0.0, 1.0]), np.array([1.0, 3.0])
+    mean, variance, log_evidence = np.array([0.0, 1.0]), np.array([1.0, 3.0]), 2.0 * LOG_ROOT
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         across = q[1] - q[0] ** 2
@@ -162,7 +167,8 @@ class Student(KnownMoments):
     mean, variance = 0.0, degrees / (degrees - 2.0)
 
     def __init__(self, dim: int = 3) -> None:
-        self.dim = dim
+        self.dim, half = dim, 0.5 * self.degrees
+        self.log_evidence = dim * float(0.5 * np.log(np.pi * self.degrees) + gammaln(half) - gammaln(half + 0.5))
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         rest = 1.0 + q**2 / self.degrees
@@ -180,7 +186,7 @@ class LogGamma(KnownMoments):
     mean, variance = float(digamma(shape)), float(polygamma(1, shape))
 
     def __init__(self, dim: int = 3) -> None:
-        self.dim = dim
+        self.dim, self.log_evidence = dim, dim * float(gammaln(self.shape))
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         with np.errstate(over="ignore"):
@@ -193,64 +199,74 @@ class LogGamma(KnownMoments):
         return np.asarray(np.log(rng.gamma(self.shape, size=(n, self.dim))))
 
 
-class EightSchools(Law):
-    """Effects theta_j ~ N(mu, tau^2) seen with known errors; mu ~ N(0, 25), tau half-Cauchy(0, 5) (posteriordb).
+class SkewNormal(KnownMoments):
+    """Independent variables of density 2 phi(x) Phi(shape x) (Azzalini 1985)."""
 
-    Coordinates: theta_j, or (theta_j - mu) / tau where not ``centred``; then mu and log tau.
-    """
+    shape = 3.0
+    mean = float(np.sqrt(2.0 / np.pi)) * shape / float(np.hypot(1.0, shape))
+    variance = 1.0 - mean**2
 
-    dim = 10
-
-    def __init__(self, *, centred: bool) -> None:
-        self._centred = centred
+    def __init__(self, dim: int = 3) -> None:
+        self.dim, self.log_evidence = dim, dim * (LOG_ROOT - float(np.log(2.0)))
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        effects, mu, log_tau = q[:8], q[8], q[9]
-        if abs(log_tau) > 300.0:
-            raise NumericalError("tau overflows")
-        tau = np.exp(log_tau)
-        theta = effects if self._centred else mu + tau * effects
-        scores = (effects - mu) / tau if self._centred else effects
-        data = (theta - EFFECTS) / ERRORS**2
-        if self._centred:
-            slopes = data + scores / tau
-            of_mu, of_tau, constant = -scores.sum() / tau, 8.0 - scores @ scores, 8.0 * log_tau
-        else:
-            slopes = tau * data + scores
-            of_mu, of_tau, constant = data.sum(), tau * (data @ effects), 0.0
-        ratio = tau**2 / 25.0
-        value = 0.5 * (((theta - EFFECTS) / ERRORS) @ ((theta - EFFECTS) / ERRORS) + scores @ scores + mu**2 / 25.0)
-        gradient = np.concatenate((slopes, [of_mu + mu / 25.0, of_tau + 2.0 * ratio / (1.0 + ratio) - 1.0]))
-        return float(value + constant + np.log1p(ratio) - log_tau), gradient
+        logs = log_ndtr(self.shape * q)
+        ratio = np.exp(-0.5 * (self.shape * q) ** 2 - LOG_ROOT - logs)
+        return float((0.5 * q**2 - logs).sum()), q - self.shape * ratio
 
     def sample(self, rng: np.random.Generator, n: int) -> Array:
-        """tau by its density given the data on a fine grid, then mu and the effects, which are normal given tau."""
-        grid = np.linspace(-15.0, 8.0, 20001)
-        spread = ERRORS**2 + np.exp(2.0 * grid)[:, None]
-        precision, weighted = (1.0 / spread).sum(axis=1) + 0.04, (EFFECTS / spread).sum(axis=1)
-        logs = 0.5 * (weighted**2 / precision - np.log(precision) - (np.log(spread) + EFFECTS**2 / spread).sum(axis=1))
-        cells = rng.choice(len(grid), size=n, p=softmax(logs + grid - np.log1p(np.exp(2.0 * grid) / 25.0)))
-        log_tau = grid[cells] + (grid[1] - grid[0]) * (rng.random(n) - 0.5)
-        mu = weighted[cells] / precision[cells] + rng.standard_normal(n) / np.sqrt(precision[cells])
-        tau = np.exp(log_tau)[:, None]
-        shrunk = 1.0 / (1.0 / ERRORS**2 + tau**-2)
-        theta = shrunk * (EFFECTS / ERRORS**2 + mu[:, None] / tau**2) + np.sqrt(shrunk) * rng.standard_normal((n, 8))
-        effects = theta if self._centred else (theta - mu[:, None]) / tau
-        return np.column_stack((effects, mu, log_tau))
+        draws, other = rng.standard_normal((2, n, self.dim))
+        return np.where(other < self.shape * draws, draws, -draws)
 
 
-class NormalMixture(Law):
+class Logistic(KnownMoments):
+    """Independent logistic variables: tails of exp(-|x|)."""
+
+    mean, variance = 0.0, np.pi**2 / 3.0
+
+    def __init__(self, dim: int = 3) -> None:
+        self.dim = dim
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        return float((q + 2.0 * np.logaddexp(0.0, -q)).sum()), np.tanh(0.5 * q)
+
+    def sample(self, rng: np.random.Generator, n: int) -> Array:
+        return rng.logistic(size=(n, self.dim))
+
+
+class GammaBeta(KnownMoments):
+    """x_1 ~ Gamma(3), x_2 ~ Beta(2, 5): one positive, the other between 0 and 1."""
+
+    dim = 2
+    mean, variance = np.array([3.0, 2.0 / 7.0]), np.array([3.0, 10.0 / 392.0])
+    log_evidence = float(gammaln(3.0) + betaln(2.0, 5.0))
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        if not (q[0] > 0.0 and 0.0 < q[1] < 1.0):
+            return np.inf, np.zeros(2)
+        value = q[0] - 2.0 * np.log(q[0]) - np.log(q[1]) - 4.0 * np.log1p(-q[1])
+        return float(value), np.array([1.0 - 2.0 / q[0], 4.0 / (1.0 - q[1]) - 1.0 / q[1]])
+
+    def sample(self, rng: np.random.Generator, n: int) -> Array:
+        return np.column_stack((rng.gamma(3.0, size=n), rng.beta(2.0, 5.0, size=n)))
+
+
+class NormalMixture(KnownMoments):
     """Normal densities with shares, means (k, dim) and standard deviations, normalised."""
 
     def __init__(self, shares: Array, means: Array, sds: Array) -> None:
         self.dim = means.shape[1]
+        self.mean = shares @ means
+        self.variance = shares @ ((means - self.mean) ** 2 + sds[:, None] ** 2)
         self._shares, self._means, self._sds = shares, means, sds
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         away = (q - self._means) / self._sds[:, None]
         constants = np.log(self._shares) - self.dim * np.log(self._sds * np.sqrt(2.0 * np.pi))
         logs = constants - 0.5 * (away**2).sum(axis=1)
-        return -float(logsumexp(logs)), np.asarray(softmax(logs) @ (away / self._sds[:, None]))
+        weights = np.exp(logs - logs.max())
+        total = weights.sum()
+        return -float(logs.max() + np.log(total)), np.asarray(weights @ (away / self._sds[:, None]) / total)
 
     def sample(self, rng: np.random.Generator, n: int) -> Array:
         which = rng.choice(len(self._shares), size=n, p=self._shares)

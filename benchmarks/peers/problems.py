@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 from peers.forward import ForwardProblem
 from peers.forward_models import MODELS
-from peers.known_laws import Banana, EightSchools, Funnel, Student, TwistedGaussian, three_normals, two_normals
+from peers.hierarchies import EightSchools
+from peers.known_laws import Banana, Funnel, Student, TwistedGaussian, three_normals, two_normals
 from peers.membrane import Membrane
 from peers.remote import RemotePotential
 

@@ -3,20 +3,21 @@
 import zlib
 
 import numpy as np
-from peers.known_laws import Law, NormalMixture
+from peers.known_laws import KnownMoments, Law, NormalMixture
 
 from rnshmc.errors import NumericalError
 from rnshmc.types import Array
 
 
-class Correlated(Law):
+class Correlated(KnownMoments):
     """N(mean, covariance) with condition number 1e4, in units far from one."""
 
     def __init__(self, dim: int = 5) -> None:
         self.dim = dim
         basis = np.linalg.qr(np.random.default_rng(1).standard_normal((dim, dim)))[0]
         self.covariance = 1e-4 * (basis * np.logspace(0, 4, dim)) @ basis.T
-        self.mean = np.arange(dim) - 3.0
+        self.mean, self.variance = np.arange(dim) - 3.0, self.covariance.diagonal()
+        self.log_evidence = 0.5 * float(np.linalg.slogdet(2.0 * np.pi * self.covariance)[1])
         self._precision: Array = np.linalg.inv(self.covariance)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from peers.known_laws import EightSchools, Funnel, Law, LogGamma, TwistedGaussian
+from peers.hierarchies import EightSchools
+from peers.known_laws import Funnel, Law, LogGamma, TwistedGaussian
 
 from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.stages.bends import better_bend, no_bend
