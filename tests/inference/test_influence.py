@@ -4,23 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from peers.known_laws import Student
 from scipy.special import logsumexp
 from scipy.stats import norm
 
-import rnshmc
 from rnshmc.inference.exact.archive import Archive, Training
-from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.stages.correction import checked_at, choose
 from rnshmc.inference.surrogate.influence import Chosen, Influence
 from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.posterior import fit_posterior
-from rnshmc.inference.surrogate.tails import no_tails
 from rnshmc.inference.surrogate.weights import measured_shift, smoothed
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array
+from tests.inference.clouds import cloud, even_paths
 from tests.inference.conftest import evaluations_of
 
 CHECKED, CHOSEN = 50, 16
@@ -41,16 +38,12 @@ def differences(x: Array) -> Array:
 
 
 def errors(*, chosen: bool) -> Array:
-    """Of the corrected variance, over 200 sets of draws; the process knows nothing."""
-    rng, found = stream(1, "influence"), np.empty(200)
+    """Of the corrected variance, over 100 sets of draws; the process knows nothing."""
+    rng, found = stream(1, "influence"), np.empty(100)
     for r in range(len(found)):
         draws, checked = too_wide(rng, 6400), too_wide(rng, CHECKED)
-        paths = Paths(draws[:640], np.full(640, 1 / 640), np.full((9, 640), 1 / 640))
-        more = choice(draws, checked, paths, rng) if chosen else None
-        weights = smoothed(-differences(checked))
-        variance = Corrected(
-            draws, checked, differences(checked), weights, paths, 128, no_tails(1), aim=1000.0, chosen=more
-        ).variance()
+        more = choice(draws, checked, even_paths(draws[:640]), rng) if chosen else None
+        variance = cloud(draws, checked, differences(checked), chosen=more).variance()
         found[r] = variance.value[0] - 1.0
     return found
 
@@ -77,7 +70,7 @@ def test_weights_of_checked_and_chosen_draws_are_those_to_the_surrogate() -> Non
     """Weighted means of 1 and of x^2 are the surrogate's, within four standard errors."""
     rng = stream(2, "influence")
     draws = too_wide(rng, 25600)
-    paths = Paths(draws[:9], np.full(9, 1 / 9), np.full((9, 9), 1 / 9))
+    paths = even_paths(draws[:9])
     found = []
     for _ in range(400):
         checked = draws[rng.choice(len(draws), CHECKED)]
@@ -92,7 +85,7 @@ def test_an_exact_surrogate_has_no_measured_shift() -> None:
     """Weights to the surrogate, whose mean is not 1 by chance, are no shift."""
     rng = stream(3, "influence")
     draws = too_wide(rng, 6400)
-    paths = Paths(draws[:9], np.full(9, 1 / 9), np.full((9, 9), 1 / 9))
+    paths = even_paths(draws[:9])
     checked, weights = draws[:CHECKED], smoothed(np.zeros(CHECKED))
     chosen = choice(draws, checked, paths, rng)
     exact = replace(chosen, differences=np.zeros(CHOSEN))
@@ -107,7 +100,7 @@ def test_what_chosen_draws_leave_open_is_nothing_where_the_surrogate_is_exact() 
     rng = stream(5, "influence")
     draws = too_wide(rng, 6400)
     influence, weights = Influence.over(draws, lambda x: x), smoothed(np.zeros(CHECKED))
-    chosen = choice(draws, draws[:CHECKED], Paths(draws[:9], np.full(9, 1 / 9), np.full((9, 9), 1 / 9)), rng).points
+    chosen = choice(draws, draws[:CHECKED], even_paths(draws[:9]), rng).points
     left = [
         influence.noise(draws[:CHECKED], weights, chosen, np.where(np.arange(CHOSEN) == 0, lower, 0.0))
         for lower in (0.0, -1000.0)
@@ -142,18 +135,3 @@ def test_rounds_of_chosen_draws_end_when_they_tell_enough(roughness: float, roun
     found = choose(archive, posterior, draws, checked, rng, DEFAULT.correction, aim=1000.0)
     assert found is not None
     assert len(found[1].points) == rounds * DEFAULT.correction.influential
-
-
-def test_draws_are_chosen_where_tails_are_long_alone() -> None:
-    """A normal posterior pays nothing."""
-    long = rnshmc.sample(Student(), np.zeros(3), seed=1, progress_bar=False).outcome.surrogate
-    assert isinstance(long, Corrected)
-    assert long.chosen is not None
-    assert len(long.chosen.points) > 0
-
-    def value(x: Array) -> float:
-        return float(-0.5 * x @ x)
-
-    normal = rnshmc.sample(value, np.zeros(3), gradient=lambda x: -x, seed=1, progress_bar=False).outcome.surrogate
-    assert isinstance(normal, Corrected)
-    assert normal.chosen is None

@@ -7,13 +7,11 @@ import pytest
 from peers.known_laws import LogGamma
 
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.resampling import tilted
 from rnshmc.inference.stages.correction import Checked, metropolis
 from rnshmc.inference.surrogate.chains import run_chains
 from rnshmc.inference.surrogate.paths import Paths, open_points
 from rnshmc.inference.surrogate.posterior import fit_posterior
-from rnshmc.inference.surrogate.tails import Tails
 from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.surrogate.whitening import Secants, Whitening
 from rnshmc.inference.tuning import DEFAULT
@@ -215,43 +213,3 @@ def test_tilted_weights_give_features_their_targets() -> None:
 
 def test_there_are_no_weights_for_what_no_draw_has() -> None:
     assert tilted(np.linspace(-1.0, 1.0, 50)[:, None], np.array([2.0]), DEFAULT.resampling) is None
-
-
-def test_standard_errors_of_measured_corrections_are_those_of_the_errors() -> None:
-    """Behind a cliff half the draws of a normal surrogate weigh nothing: the mean is sqrt(2 / pi).
-
-    The process knows nothing of the cliff. A mean of 200 squared errors above 1.6 has a probability below 1e-6.
-    """
-    rng = stream(1, "measured")
-    squares = []
-    for _ in range(200):
-        draws, checked = rng.standard_normal((6400, 1)), rng.standard_normal((400, 1))
-        differences = np.where(checked[:, 0] > 0, 0.0, np.inf)
-        surrogate = Corrected(
-            draws,
-            checked,
-            differences,
-            smoothed(-differences),
-            two_points(np.zeros(9)),
-            128,
-            Tails(checked, np.zeros(400)),
-            aim=1000.0,
-        )
-        found = surrogate.mean()
-        squares.append(float(found.value[0] - np.sqrt(2 / np.pi)) ** 2 / float(found.standard_error[0]) ** 2)
-    assert 0.6 < np.mean(squares) < 1.6
-
-
-def test_a_shift_along_one_coordinate_of_many_is_not_shrunk_away() -> None:
-    """U - V is 0.05 x_1 in 20 dimensions: that mean is off by 0.05, and the process expects nothing of the kind."""
-    rng = stream(3, "lined up")
-    squares = []
-    for _ in range(100):
-        draws, checked = rng.standard_normal((6400, 20)), rng.standard_normal((25, 20))
-        differences = 0.05 * checked[:, 0]
-        paths = Paths(draws[:640], np.full(640, 1 / 640), np.full((9, 640), 1 / 640))
-        nothing = Tails(checked, np.zeros(25))
-        surrogate = Corrected(draws, checked, differences, smoothed(-differences), paths, 128, nothing, aim=1000.0)
-        found = surrogate.mean()
-        squares.append(float((found.value[0] + 0.05) / found.standard_error[0]) ** 2)
-    assert 0.5 < np.mean(squares) < 2.0

@@ -11,12 +11,10 @@ import rnshmc
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.quantiles import chain_quantiles, corrected_quantiles
-from rnshmc.inference.surrogate.paths import Paths
-from rnshmc.inference.surrogate.tails import no_tails
-from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 from tests.conftest import z_bound
+from tests.inference.clouds import cloud
 from tests.inference.conftest import interrupted
 
 PROBABILITIES = np.array([0.05, 0.5, 0.95])
@@ -37,10 +35,8 @@ def result() -> rnshmc.Result:
 def shifted() -> Corrected:
     """Draws of a standard normal surrogate of a normal density with mean 0.3, which 1000 exact values correct."""
     draws = np.random.default_rng(3).standard_normal((6400, 1))
-    checked, even = draws[:1000], np.full(512, 1 / 512)
-    differences = 0.5 * (checked[:, 0] - 0.3) ** 2 - 0.5 * checked[:, 0] ** 2
-    paths = Paths(draws[:512], even, np.tile(even, (9, 1)))
-    return Corrected(draws, checked, differences, smoothed(-differences), paths, 64, no_tails(1), 1000.0)
+    checked = draws[:1000]
+    return cloud(draws, checked, 0.5 * (checked[:, 0] - 0.3) ** 2 - 0.5 * checked[:, 0] ** 2)
 
 
 def test_the_table_has_a_row_for_each_parameter_laid_out_as_arviz_does(result: rnshmc.Result) -> None:

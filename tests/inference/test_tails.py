@@ -4,25 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from peers.known_laws import Banana, Law, Student
+from peers.known_laws import Law, Student
 
 from rnshmc.errors import FitError
-from rnshmc.inference.algorithm import run
 from rnshmc.inference.bend import STRAIGHT, Bend, Layer
 from rnshmc.inference.exact.archive import Archive, Training
-from rnshmc.inference.result.corrected import Corrected
-from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages.looking import look_along, look_out, look_size
 from rnshmc.inference.surrogate import paths
 from rnshmc.inference.surrogate.paths import Paths, draw_paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior
 from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed
-from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array, Potential
-from tests.conftest import z_bound
 from tests.inference.conftest import evaluations_of_potential
 
 SEEDS = 2
@@ -184,46 +179,3 @@ def test_doubt_is_about_potentials_below_the_surrogate() -> None:
     """Those above, as behind a cliff, are no reason to look for more mass."""
     assert doubt([np.array([50.0, 80.0]), np.array([0.5, -0.5])]) == 1.0
     assert doubt([np.array([-3.0, 3.0])]) == pytest.approx(9.0)
-
-
-def surrogate(missing: float) -> Corrected:
-    """Even draws, and a point at 4 where a share of the mass is missing."""
-    draws = stream(1, "lacking").standard_normal((1280, 1))
-    paths = Paths(draws, np.full(1280, 1 / 1280), np.full((9, 1280), 1 / 1280))
-    tails = Tails(np.array([[4.0]]), np.array([missing]))
-    return Corrected(draws, draws[:50], np.zeros(50), smoothed(np.zeros(50)), paths, 128, tails, 1000.0)
-
-
-def test_standard_errors_are_widened_by_what_the_tails_lack() -> None:
-    found, without = surrogate(0.01).mean(), surrogate(0.0).mean()
-    shift = 0.01 * (4.0 - without.value)
-    np.testing.assert_allclose(found.standard_error**2 - without.standard_error**2, shift**2, rtol=1e-9, atol=0)
-
-
-@pytest.mark.parametrize(("missing", "level"), [(0.0, "good"), (0.02, "doubtful"), (0.1, "bad")])
-def test_what_the_tails_lack_is_in_the_verdict(missing: float, level: str) -> None:
-    """The variance, in standard deviations of a normal one: (16 - 1) / sqrt(2) times the share, about."""
-    outcome = run(Archive.of(evaluations_of_potential(Normal())), np.zeros(3), draws=200, rng=stream(1, "verdict"))
-    told = [
-        finding
-        for finding in judge(replace(outcome, surrogate=surrogate(missing)), ["a", "b", "c"]).findings
-        if "Tails" in finding.text
-    ]
-    assert [finding.level for finding in told] == [level]
-
-
-@pytest.mark.parametrize("problem", [Banana(), pytest.param(Student(), marks=pytest.mark.calibration)])
-def test_variances_of_bent_and_of_heavy_tailed_densities(problem: Banana | Student) -> None:
-    """Standard errors right, errors normal: all of them are within `z_bound` but with a probability of 1e-6.
-
-    Twice as many are allowed for, since standard errors with a surrogate are estimates. They hold whatever the verdict,
-    and no standard error is so large that the variance might be none.
-    """
-    bound = 2.0 * z_bound(SEEDS * problem.dim)
-    for seed in range(SEEDS):
-        rng = stream(seed, "tails", type(problem).__name__)
-        archive = Archive.of(evaluations_of_potential(problem))
-        outcome = run(archive, np.zeros(problem.dim), draws=1000, rng=rng)
-        error = np.abs(outcome.variance.value - problem.variance)
-        assert (error < bound * outcome.variance.standard_error).all()
-        assert (outcome.variance.standard_error < problem.variance / 3.0).all()

@@ -1,12 +1,13 @@
 """The verdict says what is wrong, in words, and nothing where nothing is."""
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rnshmc.inference.bend import STRAIGHT, Bend, Layer
+from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.errors_told import errors_told
@@ -15,12 +16,11 @@ from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.outcome import ModeFound, Outcome
 from rnshmc.inference.result.verdict import HEADS, judge
 from rnshmc.inference.stages.correction import Checked
-from rnshmc.inference.surrogate.paths import Paths
-from rnshmc.inference.surrogate.tails import Tails
 from rnshmc.inference.surrogate.weights import Weights, reliable_k
 from rnshmc.inference.tuning import DEFAULT
-from tests.inference.conftest import archive_of, state_of
+from tests.inference.clouds import cloud
 from tests.inference.problems import Correlated
+from tests.inference.runs import sampled
 
 NAMES = ["a", "b"]
 KNOWN = Estimate(np.zeros(2), np.full(2, 0.1))
@@ -31,58 +31,38 @@ CHAINS = {**NOTHING, "method": "adapted HMC", "refused": True, "starts": 4}
 def corrected(checks: int = 200, *, missing: float = 0.0) -> Corrected:
     """Even draws of a surrogate, exact values at some of them, and a point at 4 where some mass is missing."""
     draws = np.random.default_rng(1).standard_normal((1280, 2))
-    paths = Paths(draws, np.full(1280, 1 / 1280), np.full((9, 1280), 1 / 1280))
-    tails = Tails(np.array([[4.0, 0.0]]), np.array([missing]))
     weights = Weights(np.ones(checks), 0.3, 0.96, 0.0)
-    return Corrected(draws, draws[:checks], np.zeros(checks), weights, paths, 128, tails, 1000.0)
+    return replace(cloud(draws, draws[:checks], missing=missing), weights=weights)
 
 
 def mode(value: float, share: float = np.nan, error: float = np.nan, *, converged: bool = True) -> ModeFound:
     return ModeFound(np.zeros(2), value, converged, Estimate(np.array(share), np.array(error)))
 
 
+@cache
+def finished() -> Outcome:
+    """A run on a normal density."""
+    return sampled(Correlated(2), np.zeros(2), draws=400)
+
+
 def outcome(**changes: Any) -> Outcome:
-    good = Outcome(
-        rows=np.zeros((400, 2)),
-        corrected=True,
+    """A good result, with numbers that findings are made of."""
+    good = replace(
+        finished(),
         draws=np.random.default_rng(1).normal(size=(4, 100, 2)),
-        potentials=np.zeros((4, 100)),
         surrogate=corrected(),
         mean=KNOWN,
         variance=KNOWN,
-        log_evidence=Estimate(np.array(-3.0), np.array(0.05)),
-        method="surrogate",
         reason="the surrogate is close to the posterior",
         spent=Spent(100, 50, 0),
-        by_stage={},
-        refused=False,
         surrogate_error=0.2,
         efficiency=0.96,
         pareto_k=0.3,
         checked=None,
-        training=np.zeros((0, 2)),
         acceptance=0.9,
         predicted_acceptance=0.89,
         rhat=1.01,
-        mixed=True,
-        starts=1,
-        quiet=0,
         modes=(mode(1.0),),
-        left_out=(),
-        uninformed=np.empty((0, 2)),
-        failures={},
-        known=100,
-        floored=None,
-        beyond=0,
-        passed_over=0,
-        outlying=0.0,
-        noise=0.0,
-        wall=None,
-        emulated=None,
-        learnt=None,
-        bend=STRAIGHT,
-        doubts=(),
-        stopped=None,
     )
     return replace(good, **changes)
 
