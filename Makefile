@@ -3,7 +3,7 @@
 # `make env ENV=conda` chooses the route; a shell variable that happens to be called ENV does not.
 ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
-CALIBRATED := $(if $(filter sample,$(PART)),$(addprefix tests/inference/test_,moment_calibration.py emulated_calibration.py tails.py),tests/test_calibration.py tests/inference)
+CALIBRATED := $(if $(filter sample,$(PART)),tests/inference/test_emulated_calibration.py,tests/test_calibration.py tests/inference)
 
 .PHONY: help env run test suite test-workflow test-rounding test-dolfinx test-wheel test-adapters site calibrate test-slurm paper lint lock clean
 
@@ -33,7 +33,7 @@ test-workflow: env ## Run the tests of the workflow: the run "test" from nothing
 test-rounding: env ## Run the suite in several roundings (the parts that compute: make test-rounding PART=fast)
 	@scripts/test-rounding.sh $(PART)
 
-calibrate: env ## Check the calibration of every sampler: minutes (of rnshmc.sample by its moments: make calibrate PART=sample)
+calibrate: env ## Check the calibration of every sampler: minutes (of rnshmc.sample on forward models: make calibrate PART=sample)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(IN_ENV) pytest -n 2 -m calibration $(CALIBRATED)
 
 test-dolfinx: ## Run the PDE tests with dolfinx 0.5.2, 0.9 and 0.11, each in a Debian tree: root, debootstrap

@@ -46,7 +46,7 @@ def decaying(data: Array = DATA, forward: Callable[[Array], Array] = decay) -> M
 
 def sampled(target: Any, x0: Any = (0.0, 0.0, 0.5), **settings: Any) -> Result:
     names = settings.pop("names", ["a", "r"])
-    return rnshmc.sample(target, x0, names=names, progress_bar=False, **settings)
+    return rnshmc.sample(target, x0, names=names, progress_bar=False, **{"draws": 500, **settings})
 
 
 def fitted(points: Array) -> EmulatedPotential:

@@ -11,14 +11,8 @@ from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.random import stream
 from rnshmc.types import Array, Potential
+from tests.conftest import z_bound
 from tests.inference.conftest import evaluations_of_potential
-
-ACCURATE = 0.5
-"""Bound on errors of means, in standard deviations; of variances, in those of squares of normal variables.
-
-That of `z_bound` for 100 independent draws. The runs here aim at the errors of 500.
-"""
-
 
 BRIEF = replace(DEFAULT, correction=replace(DEFAULT.correction, doublings=0))
 """The chains on a rough surrogate are not continued until they agree: which takes seconds, and decides nothing here."""
@@ -54,17 +48,15 @@ def said(outcome: Outcome) -> str:
     return str(judge(outcome, [f"x{i}" for i in range(len(outcome.mean.value))]))
 
 
-def within(outcome: Outcome, mean: float | Array, variance: float | Array) -> None:
-    """Means and variances within six standard errors and a tenth of a standard deviation, and within `ACCURATE`.
+def within(outcome: Outcome, mean: float | Array, variance: float | Array, *, draws: int = 100) -> None:
+    """Assert that errors of means and variances are as stated, and these at most those of independent draws.
 
-    Standard errors with a surrogate are estimates, of longer tails than a normal law: hence the tenth. Errors have
-    bounds of their own, for standard errors that are too large would excuse any.
+    Larger standard errors would excuse any error. The runs here aim at the errors of 500.
     """
-    for found, exact, unit, most in (
-        (outcome.mean, mean, np.sqrt(variance), ACCURATE),
-        (outcome.variance, variance, variance, np.sqrt(2.0) * ACCURATE),
+    bound = z_bound(2 * len(outcome.mean.value))
+    for found, exact, unit in (
+        (outcome.mean, mean, np.sqrt(variance)),
+        (outcome.variance, variance, np.sqrt(2.0) * np.asarray(variance)),
     ):
-        error = np.abs(found.value - exact)
-        assert np.all(error < 6.0 * found.standard_error + 0.1 * unit)
-        assert np.all(error < most * unit)
-        assert np.all(found.standard_error < most * unit)
+        assert np.all(np.abs(found.value - exact) < bound * found.standard_error)
+        assert np.all(found.standard_error < unit / np.sqrt(draws))

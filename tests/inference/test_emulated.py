@@ -17,7 +17,7 @@ from rnshmc.inference.exact.target import make_posterior
 from rnshmc.inference.transforms import make_transform
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
-from tests.inference.model_cases import DATA, MATRIX, NAMES, TIMES, Counted, decay, decaying, fitted, sampled, switching
+from tests.inference.model_cases import DATA, NAMES, TIMES, Counted, decay, decaying, fitted, sampled, switching
 
 
 def by_grid(data: Array) -> tuple[Array, Array]:
@@ -31,17 +31,6 @@ def by_grid(data: Array) -> tuple[Array, Array]:
     weights /= weights.sum()
     mean = np.array([(weights * x).sum() for x in grids])
     return mean, np.sqrt([(weights * (x - m) ** 2).sum() for x, m in zip(grids, mean, strict=True)])
-
-
-def test_a_linear_model_is_emulated_exactly() -> None:
-    normal = rnshmc.Normal(0.0, 2.0)
-    model = rnshmc.Model(lambda x: MATRIX @ x, np.ones(7), likelihood=rnshmc.Gaussian(sd=0.5), prior=normal)
-    result = sampled(model, np.zeros(3), names=None)
-    covariance = np.linalg.inv(MATRIX.T @ MATRIX / 0.25 + np.eye(3) / 4.0)
-    z = (result.mean.value - covariance @ MATRIX.T @ np.ones(7) / 0.25) / result.mean.standard_error
-    assert result.outcome.surrogate_error < 1e-5
-    assert np.abs(z).max() < 4.0
-    np.testing.assert_allclose(result.sd.value, np.sqrt(np.diag(covariance)), rtol=0.05)
 
 
 def test_an_unknown_scale_of_the_noise_is_inferred_and_costs_no_run() -> None:
@@ -220,7 +209,7 @@ def test_derivatives_change_nothing_where_outputs_are_emulated() -> None:
         rnshmc.Model(decay, DATA, likelihood=rnshmc.Gaussian(0.1), prior=prior, **offered)
         for offered in ({}, {"jacobian": decay_jacobian}, {"vjp": lambda x, v: decay_jacobian(x).T @ v})
     ]
-    plain, *others = [sampled(model, np.zeros(2)) for model in models]
+    plain, *others = [sampled(model, np.zeros(2), draws=100) for model in models]
     for result in others:
         np.testing.assert_array_equal(result.draws, plain.draws)
         # The gradient is compared with differences at the start.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from peers.known_laws import Banana, LogGamma
+from peers.known_laws import LogGamma
 from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gammaln
@@ -54,18 +54,12 @@ def normal_density(dim: int, *, constant: float) -> tuple[Callable[[Array], tupl
     return density, constant + 0.5 * float(np.linalg.slogdet(2.0 * np.pi * covariance)[1])
 
 
-@pytest.mark.parametrize("dim", [2, 10, 20])
+@pytest.mark.parametrize("dim", [2, 20])
 def test_of_a_normal_density_the_constant_is_known(dim: int) -> None:
     density, exact = normal_density(dim, constant=7.0)
     found = sampled(density, np.zeros(dim), draws=500).log_evidence
     assert_known(found, exact)
     assert float(found.standard_error) < 0.05
-
-
-def test_of_a_curved_density() -> None:
-    found = sampled(Banana(), np.zeros(2), draws=200).log_evidence
-    assert_known(found, np.log(2.0 * np.pi))
-    assert float(found.standard_error) < 0.3
 
 
 def test_the_integral_is_over_the_users_parameters() -> None:
@@ -78,27 +72,6 @@ def test_the_integral_is_over_the_users_parameters() -> None:
     exact = gammaln(4.0) - 4.0 * np.log(2.0) + 7.0 * np.log(2.0) + gammaln(5.0) + gammaln(3.0) - gammaln(8.0)
     found = sampled(density, np.array([1.0, 2.0]), draws=500, bounds=["positive", (1.0, 3.0)]).log_evidence
     assert_known(found, float(exact))
-
-
-def test_of_a_linear_model_it_is_the_log_density_of_the_data() -> None:
-    """y = A x + e with normal x and e of known covariances: y is normal."""
-    rng = stream(1, "linear")
-    matrix, prior_sd, noise_sd = rng.standard_normal((8, 3)), np.array([1.0, 2.0, 0.5]), 0.3
-    data = matrix @ (prior_sd * rng.standard_normal(3)) + noise_sd * rng.standard_normal(8)
-    model = rnshmc.Model(
-        lambda x: matrix @ x,
-        data,
-        likelihood=rnshmc.Gaussian(sd=noise_sd),
-        prior=rnshmc.Normal(np.zeros(3), prior_sd),
-        jacobian=lambda _: matrix,
-    )
-    covariance = (matrix * prior_sd**2) @ matrix.T + noise_sd**2 * np.eye(8)
-    result = sampled(model, np.zeros(3), draws=500)
-    assert_known(result.log_evidence, float(stats.multivariate_normal.logpdf(data, np.zeros(8), covariance)))
-    attributes = result.to_arviz().posterior.attrs
-    assert attributes["log_evidence"] == float(result.log_evidence.value)
-    assert attributes["log_evidence_standard_error"] == float(result.log_evidence.standard_error)
-    assert f"log evidence {result.log_evidence.value:.2f} +- " in repr(result)
 
 
 def test_of_a_model_with_bounded_parameters_it_is_the_integral_by_quadrature() -> None:
@@ -116,7 +89,12 @@ def test_of_a_model_with_bounded_parameters_it_is_the_integral_by_quadrature() -
     log_densities = stats.norm.logpdf(data, a[..., None] * np.exp(-k[..., None] * times), 0.1).sum(axis=-1)
     log_densities += stats.norm.logpdf(a, 1.0, 1.0) + stats.gamma.logpdf(k, 2.0, scale=0.5)
     exact = float(np.log(np.exp(log_densities).sum() * (5.0 / 400) * (3.0 / 401)))
-    assert_known(sampled(model, np.ones(2), draws=500, names=["a", "k"]).log_evidence, exact)
+    result = sampled(model, np.ones(2), draws=500, names=["a", "k"])
+    assert_known(result.log_evidence, exact)
+    attributes = result.to_arviz().posterior.attrs
+    assert attributes["log_evidence"] == float(result.log_evidence.value)
+    assert attributes["log_evidence_standard_error"] == float(result.log_evidence.standard_error)
+    assert f"log evidence {result.log_evidence.value:.2f} +- " in repr(result)
 
 
 def test_without_a_surrogate_it_is_unknown() -> None:

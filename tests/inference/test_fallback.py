@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,7 +12,9 @@ from peers.known_laws import LogGamma, NormalMixture, TwistedGaussian
 from rnshmc.errors import BudgetSpent, FitError
 from rnshmc.inference import algorithm, attempt, fallback
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.result.state import State, States
+from rnshmc.inference.job import Job, suffices
+from rnshmc.inference.result.findings import Found
+from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages import adapted
 from rnshmc.inference.stages.correction import Checked
@@ -57,9 +59,14 @@ def test_a_budget_that_ends_in_training_leaves_draws_of_the_latest_surrogate(bud
     assert "nothing corrects or checks the finished surrogate" in said(outcome)
 
 
+@cache
+def completed() -> Outcome:
+    return sampled(LogGamma(), np.zeros(3))
+
+
 @pytest.mark.parametrize("left", [1, 2, 15])
 def test_a_budget_that_ends_in_corrections_leaves_those_that_were_made(left: int) -> None:
-    whole = sampled(LogGamma(), np.zeros(3))
+    whole = completed()
     made = whole.by_stage["correction"].values + whole.by_stage["far out"].values
     outcome = sampled(LogGamma(), np.zeros(3), budget=whole.spent.units - made + left)
     assert outcome.surrogate is not None
@@ -69,9 +76,14 @@ def test_a_budget_that_ends_in_corrections_leaves_those_that_were_made(left: int
     assert "! The run stopped early: budget: " in said(outcome)
 
 
+@cache
+def without_chains() -> Outcome:
+    return sampled(TwistedGaussian(), np.ones(10), budget=700, tuning=UNBENT)
+
+
 def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> None:
     """The draws of the rough surrogate are returned, corrected by what is left."""
-    outcome = sampled(TwistedGaussian(), np.ones(10), budget=700, tuning=UNBENT)
+    outcome = without_chains()
     assert outcome.method == "surrogate"
     assert "the budget does not suffice for adapted HMC, which takes about" in outcome.reason
     assert set(outcome.by_stage) <= {"mode", "directions", "training", "tails", "noise", "correction", "far out"}
@@ -105,7 +117,10 @@ def test_a_rough_surrogate_that_cannot_be_corrected_ends_a_run_with_a_reason(mon
 
 
 def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogCaptureFixture) -> None:
-    outcome = sampled(Wide(), np.ones(200), draws=200, tuning=NARROW)
+    problem = Wide()
+    outcome = sampled(problem, np.ones(200), draws=200, tuning=NARROW)
+    assert outcome.rows.shape == (200, 200)
+    assert abs(float((outcome.draws**2 / problem.variances).mean()) - 1.0) < 0.05
     (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert warning.startswith("No surrogate is used: 200 dimensions are too many for the surrogate. Going on with")
     price = int(warning.partition("about ")[2].split()[0])
@@ -142,7 +157,7 @@ def test_other_modes_are_looked_for_before_exact_chains_begin() -> None:
 
 
 def test_a_run_that_cannot_afford_looking_says_so() -> None:
-    outcome = sampled(TwistedGaussian(), np.ones(10), budget=700, tuning=UNBENT)
+    outcome = without_chains()
     one = "! One start led to one mode; other modes were not looked for (x0 takes several starts as rows)."
     assert one in said(outcome)
 

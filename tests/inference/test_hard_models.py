@@ -10,12 +10,11 @@ from rnshmc.types import Array
 TIMES = np.linspace(0.0, 5.0, 200)
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e5])
-def test_precise_data_far_from_the_start_are_emulated(offset: float) -> None:
-    """The posterior is a thousand of its widths away from the start."""
+def test_precise_data_far_from_the_start_are_emulated() -> None:
+    """The posterior is a thousand of its widths away from the start, and outputs are 1e5 more than they tell."""
 
     def decay(x: Array) -> Array:
-        return np.asarray(x[0] * np.exp(-x[1] * TIMES) + offset)
+        return np.asarray(x[0] * np.exp(-x[1] * TIMES) + 1e5)
 
     data = decay(np.array([3.0, 0.4])) + 0.01 * np.random.default_rng(3).standard_normal(len(TIMES))
     model = rnshmc.Model(decay, data, likelihood=rnshmc.Gaussian(sd=0.01))

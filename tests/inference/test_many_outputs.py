@@ -205,7 +205,7 @@ def test_an_image_of_many_pixels_is_sampled() -> None:
     image = noisy(bump(TRUTH, 100), 1.0)
     prior = {**{f"x{i}": ("normal", 0.0, 1.0) for i in range(4)}, "sigma": ("halfnormal", 5.0)}
     model = rnshmc.Model(lambda x: bump(x, 100), image, likelihood=rnshmc.Gaussian("sigma"), prior=prior)
-    result = rnshmc.sample(model, [0.0, 0.0, 0.0, 0.0, 3.0], progress_bar=False)
+    result = rnshmc.sample(model, [0.0, 0.0, 0.0, 0.0, 3.0], draws=500, progress_bar=False)
     assert result.verdict.level == "good", str(result.verdict)
     assert result.spent.units < 120
     mean, sd, error = by_importance(image, result.draws)
@@ -214,7 +214,7 @@ def test_an_image_of_many_pixels_is_sampled() -> None:
     np.testing.assert_allclose(result.sd.value, sd, rtol=0.15)
     prediction = result.predict()
     assert isinstance(prediction.outputs, np.ndarray)
-    assert prediction.outputs.shape == (1000, 200, 100)
+    assert prediction.outputs.shape == (500, 200, 100)
     assert np.abs(prediction.outputs.mean(axis=0) - bump(TRUTH, 100)).max() < 0.2
 
 

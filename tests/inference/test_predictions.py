@@ -30,7 +30,7 @@ def test_predictions_cover_the_data_cost_nothing_and_are_stored(tmp_path: Path) 
     outputs, observations = prediction.outputs, prediction.observations
     assert isinstance(outputs, np.ndarray)
     assert isinstance(observations, np.ndarray)
-    assert outputs.shape == observations.shape == (2000, 12)
+    assert outputs.shape == observations.shape == (500, 12)
     np.testing.assert_allclose(outputs[:50], [decay(x) for x in result.draws[:50, :2]], atol=0.01)
     low, high = np.quantile(np.delete(observations, 7, axis=1), [0.005, 0.995], axis=0)
     assert ((low < np.delete(data, 7)) & (np.delete(data, 7) < high)).all()
@@ -57,11 +57,11 @@ def test_outputs_have_the_structure_of_the_data(tmp_path: Path, monkeypatch: pyt
     result = sampled(rnshmc.Model(split, data, likelihood=likelihood, prior=prior), np.zeros(2))
     outputs = result.predict().outputs
     assert isinstance(outputs, dict)
-    assert {name: array.shape for name, array in outputs.items()} == {"early": (2000, 2, 3), "late": (2000, 6)}
-    monkeypatch.setattr("rnshmc.inference.result.prediction.STORED", 2000 * 12 // 3)
+    assert {name: array.shape for name, array in outputs.items()} == {"early": (500, 2, 3), "late": (500, 6)}
+    monkeypatch.setattr("rnshmc.inference.result.prediction.STORED", 500 * 12 // 3)
     result.save(tmp_path / "result.nc")
     stored = rnshmc.load(tmp_path / "result.nc").predict().outputs
     assert isinstance(stored, dict)
-    assert {name: array.shape for name, array in stored.items()} == {"early": (667, 2, 3), "late": (667, 6)}
+    assert {name: array.shape for name, array in stored.items()} == {"early": (167, 2, 3), "late": (167, 6)}
     with pytest.raises(ParameterError, match="the forward model's output 'late' is missing"):
         sampled(rnshmc.Model(lambda x: {"early": data["early"]}, data, likelihood=likelihood), np.zeros(2))

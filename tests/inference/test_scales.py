@@ -81,8 +81,7 @@ def test_correlated_normals_with_scales_from_1e_12_to_1e12(dim: int, has_gradien
 
 
 @pytest.mark.parametrize("has_gradient", [True, False])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_regression_on_raw_columns(seed: int, has_gradient: bool) -> None:
+def test_a_regression_on_raw_columns(has_gradient: bool) -> None:
     """A child's score on its mother's IQ and a constant, with the logarithm of the residual's standard deviation.
 
     The two coefficients are correlated by -0.99, and a descent may end some standard deviations from the mode along
@@ -99,9 +98,9 @@ def test_a_regression_on_raw_columns(seed: int, has_gradient: bool) -> None:
         slope = (rest @ rest) * precision - 434
         return -434 * x[2] - 0.5 * float(rest @ rest) * precision, np.append(columns.T @ rest * precision, slope)
 
-    start = np.random.default_rng(seed).uniform(-1, 1, 3)
+    start = np.random.default_rng(0).uniform(-1, 1, 3)
     function = density if has_gradient else lambda x: density(x)[0]
-    result = rnshmc.sample(function, start, seed=seed, progress_bar=False)
+    result = rnshmc.sample(function, start, draws=1000, progress_bar=False)
     variance = np.diag(np.linalg.inv(columns.T @ columns)) * squares / (432 - 2)
     assert result.outcome.method == "surrogate"
     assert result.spent.units < 2000

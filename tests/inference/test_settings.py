@@ -218,8 +218,8 @@ def test_a_start_may_be_a_mapping(folder: Path) -> None:
     assert run_file(folder / "settings.yaml")[0].names == ("a", "b")
 
 
-@pytest.mark.parametrize("name", ["copy.py", "random.py"])
-def test_a_file_of_the_working_folder_does_not_replace_a_module(folder: Path, name: str) -> None:
+def test_a_file_of_the_working_folder_does_not_replace_a_module(folder: Path) -> None:
+    name = "random.py"
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / name).write_text(MODEL)

@@ -111,7 +111,7 @@ def test_rows_are_starts_until_a_hundred_lead_to_no_other() -> None:
 
 
 def test_without_a_start_a_box_is_drawn_from() -> None:
-    result = rnshmc.sample(two_wells, bounds=[(-8.0, 8.0), (-6.0, 6.0)], draws=500, progress_bar=False)
+    result = rnshmc.sample(two_wells, bounds=[(-8.0, 8.0), (-6.0, 6.0)], draws=200, budget=400, progress_bar=False)
     assert len(result.outcome.modes) == 2
 
 

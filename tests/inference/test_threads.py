@@ -80,6 +80,6 @@ def test_draws_do_not_depend_on_the_number_of_threads() -> None:
     results = []
     for threads in (1, 2):
         with threadpool_limits(threads, user_api="blas"):
-            results.append(rnshmc.sample(quartic, np.full(10, 0.2), seed=SEED, progress_bar=False))
+            results.append(rnshmc.sample(quartic, np.full(10, 0.2), seed=SEED, draws=200, progress_bar=False))
     assert results[0].spent.units == results[1].spent.units
     assert np.array_equal(results[0].draws, results[1].draws)
