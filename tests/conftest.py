@@ -32,7 +32,7 @@ LONGEST = (
     "workflow/test_fourth_regression.py",
     "workflow/test_resources.py",
     "conformance/test_samplers.py",
-    "inference/test_algorithm.py",
+    "inference/test_laws.py",
     "workflow/test_changes.py",
     "workflow/test_fresh_clone.py",
     "mpi/test_diffusion_mpi.py",

@@ -49,17 +49,22 @@ def sampled(target: Any, x0: Any = (0.0, 0.0, 0.5), **settings: Any) -> Result:
     return rnshmc.sample(target, x0, names=names, progress_bar=False, **{"draws": 500, **settings})
 
 
-def fitted(points: Array) -> EmulatedPotential:
-    """The emulated potential after runs of `decay` at some points in unconstrained coordinates."""
+def evaluated(points: Array) -> tuple[Array, Runs]:
+    """Potentials, (n,), and runs of `decaying` at some points in unconstrained coordinates."""
     posterior = make_posterior(decaying(), None, NAMES)
     posed = posterior.posed
     assert posed is not None
     transform = make_transform(None, NAMES).within(posterior.bounds)
     found = [posed.read(posterior.evaluable.evaluate(x, gradient=False)[0], x) for x in transform.parameters(points)]
     values = [one.value - transform.log_jacobian(x) for one, x in zip(found, points, strict=True)]
-    outputs = [one.run.outputs for one in found if one.run]
-    training = Training(points, np.array(values), np.full(points.shape, np.nan))
-    return emulate(training, Runs(outputs, posed, transform), Whitening(np.zeros(3), np.eye(3)))
+    return np.array(values), Runs([one.run.outputs for one in found if one.run], posed, transform)
+
+
+def fitted(points: Array) -> EmulatedPotential:
+    """The emulated potential after runs at these points."""
+    values, runs = evaluated(points)
+    training = Training(points, values, np.full(points.shape, np.nan))
+    return emulate(training, runs, Whitening(np.zeros(3), np.eye(3)))
 
 
 def switching(x: Array) -> Array:

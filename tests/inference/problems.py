@@ -4,8 +4,11 @@ import zlib
 
 import numpy as np
 from peers.known_laws import KnownMoments, Law, NormalMixture
+from scipy.special import digamma, polygamma
 
 from rnshmc.errors import NumericalError
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.random import stream
 from rnshmc.types import Array
 
 
@@ -81,3 +84,27 @@ class Wide(Law):
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         return 0.5 * float(q @ (q / self.variances)), q / self.variances
+
+
+class LogGammaInside(KnownMoments):
+    """Independent log-gamma variables in some random orthonormal directions, normal ones in all others."""
+
+    shape = 5.0
+
+    def __init__(self, dim: int, inside: int) -> None:
+        self.dim = dim
+        self.basis = np.linalg.qr(stream(7, "inside", str(dim)).standard_normal((dim, dim)))[0][:, :inside]
+        shares = (self.basis**2).sum(axis=1)
+        self.mean = self.basis.sum(axis=1) * float(digamma(self.shape))
+        self.variance = 1.0 - shares + shares * float(polygamma(1, self.shape))
+
+    def value_and_grad(self, q: Array) -> tuple[float, Array]:
+        y = q @ self.basis
+        value = 0.5 * float(q @ q - y @ y) + float((np.exp(y) - self.shape * y).sum())
+        return value, q + (np.exp(y) - self.shape - y) @ self.basis.T
+
+    @property
+    def whitening(self) -> Whitening:
+        """By the covariance along each direction."""
+        covariance = np.eye(self.dim) + (float(polygamma(1, self.shape)) - 1.0) * self.basis @ self.basis.T
+        return Whitening(np.asarray(self.mean), np.linalg.cholesky(np.linalg.inv(covariance)))

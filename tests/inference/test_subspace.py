@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from peers.known_laws import KnownMoments
-from scipy.special import digamma, polygamma
 
 from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.result.verdict import judge
@@ -15,34 +13,14 @@ from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.surrogates.gradient_kernel import LENGTHS, GradientKernel
-from rnshmc.types import Array
+from tests.inference.problems import LogGammaInside
 from tests.inference.runs import sampled, within
-
-SHAPE = 5.0
-
-
-class LogGammaInside(KnownMoments):
-    """Independent log-gamma variables in some random orthonormal directions, normal ones in all others."""
-
-    def __init__(self, dim: int, inside: int) -> None:
-        self.dim = dim
-        self.basis = np.linalg.qr(stream(7, "inside", str(dim)).standard_normal((dim, dim)))[0][:, :inside]
-        shares = (self.basis**2).sum(axis=1)
-        self.mean = self.basis.sum(axis=1) * float(digamma(SHAPE))
-        self.variance = 1.0 - shares + shares * float(polygamma(1, SHAPE))
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        y = q @ self.basis
-        value = 0.5 * float(q @ q - y @ y) + float((np.exp(y) - SHAPE * y).sum())
-        return value, q + (np.exp(y) - SHAPE - y) @ self.basis.T
 
 
 def training(dim: int, inside: int, n: int) -> tuple[Training, Whitening, LogGammaInside]:
     """Points of N(m, I) with m the mean, whitened by the law's covariance along each direction."""
     law = LogGammaInside(dim, inside)
-    scale = np.sqrt(float(polygamma(1, SHAPE)))
-    covariance = np.eye(dim) + (scale**2 - 1.0) * law.basis @ law.basis.T
-    whitening = Whitening(np.asarray(law.mean), np.linalg.cholesky(np.linalg.inv(covariance)))
+    whitening = law.whitening
     points = whitening.unwhiten(stream(8, "points", str(dim)).standard_normal((n, dim)))
     rows = [law.value_and_grad(x) for x in points]
     values, gradients = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
@@ -62,31 +40,6 @@ def test_the_directions_in_which_a_density_is_not_normal_are_found() -> None:
     assert kernel.process.dim == 3
     inside = np.linalg.qr(whitening.factor.T @ law.basis)[0]
     np.testing.assert_allclose(np.linalg.svd(kernel.subspace.basis.T @ inside)[1], 1.0, rtol=1e-6)
-
-
-def test_values_agree_with_the_potential_and_not_only_up_to_a_constant() -> None:
-    """Potentials along the subspace, less those across, are below that of the lowest point.
-
-    At a point that was not trained on, the error is what the process expects, and far below that of the quadratic.
-    """
-    kernel, whitening, law, offset = fitted(60, 3, 60)
-    z = stream(10, "fresh").standard_normal((200, 60))
-    exact = np.array([law.value(x) for x in whitening.unwhiten(z)]) - offset
-    away = exact - kernel.values_and_gradients(z)[0]
-    expected = np.sqrt(kernel.covariance(z).diagonal() + kernel.noise**2)
-    assert abs(away.mean()) < 0.05
-    assert away.std() < 0.2 * (exact - 0.5 * (z**2).sum(axis=1)).std()
-    assert np.mean(np.abs(away) < 3.0 * expected) > 0.95
-
-
-def test_gradients_are_those_of_the_values() -> None:
-    kernel, _, _, _ = fitted(40, 3, 30)
-    z = stream(11, "slopes").standard_normal((5, 40))
-    gradients, step = kernel.values_and_gradients(z)[1], 1e-3
-    for k, direction in enumerate(stream(12, "directions").standard_normal((5, 40))):
-        ahead, behind = (kernel.values_and_gradients((z[k] + s * direction)[None])[0][0] for s in (step, -step))
-        # Central differences err by the rounding of terms with weights of 2e7, 4e-9, over the step.
-        assert (ahead - behind) / (2.0 * step) == pytest.approx(gradients[k] @ direction, rel=0, abs=1e-5)
 
 
 def test_what_the_subspace_leaves_is_told_by_the_covariance() -> None:
