@@ -1,12 +1,14 @@
 """Where a bend is taken, and taken back: from gradients where a posterior is bent, and nowhere else."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from peers.hierarchies import EightSchools
 from peers.known_laws import Funnel, Law, LogGamma, TwistedGaussian
 
+import rnshmc
 from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.stages.bends import better_bend, no_bend
 from rnshmc.inference.surrogate import matching
@@ -226,3 +228,15 @@ def test_a_bend_that_only_points_far_out_follow_is_taken_back() -> None:
     assert found[0] is not None
     assert not found[0].bend.layers
     assert found[1] is None
+
+
+def test_a_run_resumes_behind_its_bends(tmp_path: Path) -> None:
+    """Bends follow from the evaluations alone: the second call asks for the same points, and evaluates one anew."""
+    start = np.full(4, 0.1)
+    first, second = (
+        rnshmc.sample(TwistedGaussian(4), start, draws=200, filepath=tmp_path / "evaluations.jsonl", progress_bar=False)
+        for _ in range(2)
+    )
+    assert first.outcome.bend.layers
+    np.testing.assert_array_equal(first.draws, second.draws)
+    assert second.spent.values <= 1

@@ -104,7 +104,7 @@ CASES = {
     "banana": of_law(Banana(), 240),
     "twisted": of_law(TwistedGaussian(4), 300),
     "funnel": of_law(Funnels(1.0, (2,)), 320),
-    "log gamma": of_law(LogGamma(3), 300),
+    "log gamma": replace(of_law(LogGamma(3), 300), start=lambda rng: 4.0 + rng.standard_normal(3)),
     "hierarchy": of_law(NormalGamma(3), 240),
     "bounded": replace(BOUNDED, start=lambda rng: rng.uniform(0.2, 0.8, 2)),
     # Twelve starts do not show that there is no third.
@@ -182,6 +182,10 @@ def test_moments_are_right_for_few_units(name: str) -> None:
         errors = errors_of(run, case.exact)
         assert np.abs(errors.z).max() < z_bound(SEEDS * len(CASES) * errors.z.size)
         assert np.abs(errors.evidence) < z_bound(SEEDS * len(CASES))
+        assert run.draws.shape == (DRAWS, len(case.exact.mean))
+        if isinstance(case.target, KnownMoments):
+            exact = [-case.target.value(x) for x in run.chains[0, :5]]
+            np.testing.assert_allclose(run.log_densities[0, :5], exact, rtol=0, atol=1e-8)
         # The errors of a hundred independent draws: larger standard errors would excuse any error.
         assert errors.stated[:2].max() < 0.1
 
