@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,8 @@ from peers.known_laws import LogGamma, NormalMixture, TwistedGaussian
 from rnshmc.errors import BudgetSpent, FitError
 from rnshmc.inference import algorithm, attempt, fallback
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.job import Job, suffices
-from rnshmc.inference.result.findings import Found
 from rnshmc.inference.result.outcome import Outcome
+from rnshmc.inference.result.state import State, States
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages import adapted
 from rnshmc.inference.stages.correction import Checked

@@ -19,6 +19,7 @@ from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.surrogate.weights import Weights, reliable_k
 from rnshmc.inference.tuning import DEFAULT
 from tests.inference.clouds import cloud
+from tests.inference.conftest import archive_of, state_of
 from tests.inference.problems import Correlated
 from tests.inference.runs import sampled
 
