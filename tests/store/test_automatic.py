@@ -11,6 +11,7 @@ from rnshmc.inference import modes
 from rnshmc.inference.call import sample
 from rnshmc.inference.exact.known import read_known
 from rnshmc.inference.result.result import Result
+from rnshmc.inference.result.state import State, States
 from rnshmc.results.measure import chain_metrics
 from rnshmc.results.metrics import ChainMetrics
 from rnshmc.store.account import Account, markov_chains
@@ -131,7 +132,11 @@ def test_draws_of_a_surrogate_are_no_chain_and_have_its_precision(measured: Meas
 
 
 def test_without_a_surrogate_its_chains_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(modes, "attempts", lambda *_: iter(()))
+    def none(state: State) -> States:
+        yield from ()
+        return state
+
+    monkeypatch.setattr(modes, "attempts", none)
     result = sample(two_modes(), [[-6.0, 0.0], [6.0, 0.0]], draws=90, progress_bar=False)
     assert result.outcome.surrogate is None
     chain = stored(result, tmp_path / "chain1.nc")
