@@ -41,7 +41,7 @@ class Learnt:
     batches
         All batches, the latest last.
     earlier
-        Surrogates of before, the latest last.
+        Earlier surrogates, the latest last.
     searched
         Number of training points when the covariance was searched.
     outlying
