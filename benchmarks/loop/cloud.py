@@ -41,10 +41,6 @@ class Cloud(Moments):
     changes
         What learning the last batches changed of the density, relative to it, (m, c): an error of a moment is at least
         what each of them changed of it.
-    zeros
-        Share of draws at which the density turned out to be zero.
-    mixed
-        Whether the chains agree. If not, there are no standard errors.
     """
 
     points: Array
@@ -53,14 +49,12 @@ class Cloud(Moments):
     members: npt.NDArray[np.intp]
     deviations: Array
     changes: Array
-    zeros: float = 0.0
-    mixed: bool = True
 
     def expectation(self, function: Callable[[Array], Array]) -> Estimate:
         """E f with its standard error, for a function from positions (n, d) to values (n, k) or (n,).
 
-        The error is that of the density, by `deviations`, that of the draws, by the spread of what chains contribute,
-        and what draws without density may have shifted.
+        The error is that of the density, by `deviations`, and that of the draws, by the spread of what chains
+        contribute.
         """
         values = np.asarray(function(self.points))
         flat = values.reshape(len(values), -1)
@@ -71,9 +65,7 @@ class Cloud(Moments):
         of_density = self._variances(shares)
         by_chain = np.zeros((self.chains.max() + 1, flat.shape[1]))
         np.add.at(by_chain, self.chains, self.weights[:, None] * centred)
-        spread = self.weights @ centred**2
-        variance = of_density + (by_chain**2).sum(axis=0) + self.zeros * spread
-        error = np.sqrt(variance) if self.mixed else np.full(variance.shape, np.nan)
+        error = np.sqrt(of_density + (by_chain**2).sum(axis=0))
         return Estimate(mean.reshape(values.shape[1:]), error.reshape(values.shape[1:]))
 
     @cached_property
@@ -104,21 +96,21 @@ class Cloud(Moments):
     @property
     def largest_error(self) -> float:
         """The largest error that the density leaves to a mean or variance, in units of a normal variable's."""
-        mean, scale = self.weights @ self.points, self.scale
-        z = (self.points[self.members] - mean) / scale
-        moments = np.column_stack((z, (z**2 - 1.0) / np.sqrt(2.0)))
-        shares = self.shares[:, None] * (moments - self.shares @ moments)
-        return float(np.sqrt(self._variances(shares).max() + self.zeros))
+        return float(np.sqrt(self._variances(self._moments()).max()))
 
     def contributions(self) -> Array:
         """What members contribute to the error of the mean or variance that is known worst, (m,)."""
-        mean, scale = self.weights @ self.points, self.scale
-        z = (self.points[self.members] - mean) / scale
-        moments = np.column_stack((z, (z**2 - 1.0) / np.sqrt(2.0)))
-        shares = self.shares[:, None] * (moments - self.shares @ moments)
+        shares = self._moments()
         worst = int(np.argmax(self._variances(shares)))
         tiny = np.finfo(float).tiny
         return np.asarray(np.abs(shares[:, worst]) * np.sqrt((self.deviations**2).sum(axis=1)) + tiny)
+
+    def _moments(self) -> Array:
+        """Weights times means and variances of each coordinate, centred, in units of a normal variable's: (m, 2 d)."""
+        mean, scale = self.weights @ self.points, self.scale
+        z = (self.points[self.members] - mean) / scale
+        moments = np.column_stack((z, (z**2 - 1.0) / np.sqrt(2.0)))
+        return np.asarray(self.shares[:, None] * (moments - self.shares @ moments))
 
     def _variances(self, shares: Array) -> Array:
         """Squared errors (f,) of sums over the members with some weights, (m, f)."""

@@ -45,14 +45,14 @@ def learnt(
     heights, slopes = near.values - offset, whitening.slopes(near.gradients)
     ceiling = tuning.ceiling * tuning.plausible_height(len(whitening.centre))
     points = whitening.whiten(near.points)
-    errors = _errors(points, *_compressed(heights, slopes, ceiling), tuning)
+    errors = errors_far_up(points, *compressed(heights, slopes, ceiling), tuning)
     given = _Given(points, heights, slopes, errors)
     nuggets: tuple[float, ...] = NUGGETS
     if like is not None:
         lengths, nuggets = (like.relative_length,), (like.nugget,)
     subspace = _subspace(given, ceiling, tuning)
     along = given if subspace is None else _along(given, subspace)
-    targets, slopes = _compressed(along.heights, along.slopes, ceiling)
+    targets, slopes = compressed(along.heights, along.slopes, ceiling)
     process = GradientKernel.fit(
         along.points,
         targets,
@@ -68,7 +68,7 @@ def learnt(
     return process if subspace is None else SubspaceKernel(process, subspace, float(targets.min()), given.points)
 
 
-def _compressed(heights: Array, slopes: Array, ceiling: float) -> tuple[Array, Array]:
+def compressed(heights: Array, slopes: Array, ceiling: float) -> tuple[Array, Array]:
     """Above the ceiling C, C (1 + log(U / C)): smooth, so that a cliff bends no process where the posterior is."""
     shrink = ceiling / np.maximum(heights, ceiling)
     return np.where(shrink < 1.0, ceiling * (1.0 - np.log(shrink)), heights), slopes * shrink[:, None]
@@ -97,7 +97,7 @@ def _along(given: _Given, subspace: Subspace) -> _Given:
     )
 
 
-def _errors(points: Array, heights: Array, slopes: Array, tuning: Fitting) -> Array:
+def errors_far_up(points: Array, heights: Array, slopes: Array, tuning: Fitting) -> Array:
     """Standard deviations of what no process of one length explains, (n, 2): of values and slopes of a long way up.
 
     Where a normal density is as high, its gradient has the length sqrt(2 U). What a standard normal density explains
