@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import rnshmc
+from rnshmc.inference.exact.resuming import NEW_POINTS
 from rnshmc.types import Array
+from tests.inference import model_cases
 
 TIMES = np.linspace(0.3, 4.0, 8)
 
@@ -42,3 +44,13 @@ def test_a_file_of_which_little_is_asked_for_is_named_with_the_remedy(
         learnt = sampled(decay(np.array([2.2, 0.55])), path, evaluations=path)
     assert caplog.text == ""
     assert learnt.spent.points < first.spent.points
+
+
+def test_parameters_of_the_likelihood_are_no_new_runs(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A run depends on the model's own parameters alone, so that one that resumes asks for all stored ones."""
+    settings: dict[str, Any] = {"filepath": tmp_path / "runs.jsonl", "draws": 100}
+    with caplog.at_level(logging.WARNING, logger="rnshmc"):
+        model_cases.sampled(model_cases.decaying(), budget=20, **settings)
+        resumed = model_cases.sampled(model_cases.decaying(), **settings)
+    assert resumed.spent.points > NEW_POINTS
+    assert "of which this run asked for" not in caplog.text

@@ -219,8 +219,8 @@ class Evaluations:
         if self._ledger is not None:
             self._ledger.append(found)
             if self.spent.points == NEW_POINTS:
-                asked = {one.point.tobytes() for one in self.record}
-                hint_at_reuse(self._ledger.path, [one.point.tobytes() in asked for one in self._stored])
+                asked = {self._key(one.point) for one in self.record}
+                hint_at_reuse(self._ledger.path, [self._key(one.point) in asked for one in self._stored])
         self._learn(found)
         self._watch.note(found, task.x)
 
