@@ -59,6 +59,15 @@ def test_a_budget_that_ends_in_training_leaves_draws_of_the_latest_surrogate(bud
     assert "nothing corrects or checks the finished surrogate" in said(outcome)
 
 
+def test_without_gradients_a_surrogate_that_is_not_good_enough_is_bad_and_names_other_samplers() -> None:
+    outcome = sampled(LogGamma(), np.zeros(3), use_gradients=False, tuning=HOPELESS)
+    assert outcome.method == "surrogate"
+    assert len(outcome.rows) == 1000
+    assert "! The surrogate is used although it is not good enough: " in said(outcome)
+    assert "Without gradients, emcee or nautilus may sample this posterior" in said(outcome)
+    assert judge(outcome, ["x", "y", "z"]).level == "bad"
+
+
 @cache
 def completed() -> Outcome:
     return sampled(LogGamma(), np.zeros(3))
@@ -122,7 +131,7 @@ def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogC
     assert outcome.rows.shape == (200, 200)
     assert abs(float((outcome.draws**2 / problem.variances).mean()) - 1.0) < 0.05
     (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert warning.startswith("No surrogate is used: 200 dimensions are too many for the surrogate. Going on with")
+    assert warning.startswith("No surrogate is used: 200 dimensions are too many for the surrogate. Continuing with")
     price = int(warning.partition("about ")[2].split()[0])
     taken = outcome.by_stage["adapted HMC"].units
     assert 1 / 3 < taken / price < 3

@@ -8,8 +8,8 @@
     check      exact values at draws of the finished surrogate: corrections, exact draws
 
 the last three for each mode where the starts led to several. Where no surrogate is good enough, descents from elsewhere
-tell whether there is a better mode, and then adapted HMC goes on, or an ensemble without gradients. States of HMC teach
-a surrogate in turn, and the first that is good enough takes over.
+tell whether there is a better mode, and then adapted HMC continues. Its states teach a surrogate in turn, and the first
+that is good enough takes over. Without gradients the result is that of the last surrogate, and bad.
 """
 
 from collections.abc import Iterator, Sequence
@@ -186,8 +186,8 @@ def _stages(
         if plain.modes != state.modes:
             state = yield from _settled_there(plain)
     state = yield from _surrogates(state)
-    if state.rows is None and len(starts) == 1 and state.affords_chains:
-        # Exact chains are long: before they begin it is worth to know whether this is the mode.
+    if state.rows is None and len(starts) == 1 and (state.affords_chains or not state.archive.has_gradient):
+        # Exact chains are long, and without gradients there are none: find out first whether this is the mode.
         yield state
         [mode], state = state.modes, looked_around(state, starts[0])
         yield state

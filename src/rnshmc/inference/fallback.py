@@ -1,4 +1,4 @@
-"""Where no surrogate is good enough: exact chains, or what the budget allows instead.
+"""Where no surrogate is good enough: exact chains, or the surrogate as it is without a gradient, or a budget for them.
 
 States of the chains teach surrogates in turn, each by at least twice as many, and the first good one takes over.
 """
@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.inference.attempt import attempt, checked_surrogate, with_rows
-from rnshmc.inference.result.state import Method, State, States
-from rnshmc.inference.stages import adapted, ensemble
+from rnshmc.inference.result.state import State, States
+from rnshmc.inference.stages import adapted
 from rnshmc.inference.stages.correction import Exact, largest_rhat
 from rnshmc.inference.stages.scattered import Around
 from rnshmc.inference.stages.training import Trained
@@ -22,23 +22,23 @@ _log = logging.getLogger(__name__)
 
 
 def fall_back(state: State) -> States:
-    """Exact chains; or, where the budget suffices for none, the surrogate as it is, corrected by what is left."""
+    """Exact chains; without a gradient, or the budget for them, the surrogate as it is, corrected by what is left."""
     # Exact chains are of the whole density, and so is what corrects a surrogate now.
     state = replace(state, archive=replace(state.archive, part=None))
-    method: Method = "adapted HMC" if state.archive.has_gradient else "ensemble"
     all_draws = state.expected_cost(state.draws)
+    if not state.archive.has_gradient:
+        return (yield from _rough(state, state.trained)) if state.trained is not None else state
     if not state.affords_chains and state.trained is not None:
-        short = f"the budget does not suffice for {method}, which takes about {all_draws} units"
+        short = f"the budget does not suffice for adapted HMC, which takes about {all_draws} units"
         return (yield from _rough(replace(state, reason=f"{state.reason}, and {short}"), state.trained))
     _log.warning(
-        "No surrogate is used: %s. Going on with %s: about %d evaluation units for %d draws.",
+        "No surrogate is used: %s. Continuing with adapted HMC: about %d evaluation units for %d draws.",
         state.reason,
-        method,
         all_draws,
         state.draws,
     )
     state.archive.journal.expected_units = state.archive.spent.units + all_draws
-    state = replace(state, method=method)
+    state = replace(state, method="adapted HMC")
     seen, due, tries = tuple[Exact, ...](), 0, 0
     for stretch in _stretches(state):
         seen = (*seen, stretch.block)
@@ -112,11 +112,8 @@ def _stretches(state: State) -> Iterator[adapted.Stretch]:
     assert state.whitening is not None
     height = state.tuning.fitting.plausible_height(state.archive.dim) + state.tuning.probing.noise * state.archive.noise
     around = Around.modes(state.modes, height)
-    if state.archive.has_gradient:
-        tuning = state.tuning.adapted
-        return adapted.adapted_hmc(state.archive, state.whitening, around, state.rng, tuning, draws=state.draws)
-    return ensemble.stretch_moves(
-        state.archive, state.whitening, around, state.rng, state.tuning.ensemble, draws=state.draws
+    return adapted.adapted_hmc(
+        state.archive, state.whitening, around, state.rng, state.tuning.adapted, draws=state.draws
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rnshmc.inference.tuning_bends import Bending
-from rnshmc.inference.tuning_chains import AdaptedHMC, Ensemble, Teaching, Trajectories
+from rnshmc.inference.tuning_chains import AdaptedHMC, Teaching, Trajectories
 from rnshmc.inference.tuning_result import Judging, Modes, Resampling
 from rnshmc.inference.tuning_start import (
     Curvatures,
@@ -271,7 +271,6 @@ class Tuning:
     modes: Modes = field(default_factory=Modes)
     adapted: AdaptedHMC = field(default_factory=AdaptedHMC)
     teaching: Teaching = field(default_factory=Teaching)
-    ensemble: Ensemble = field(default_factory=Ensemble)
     judging: Judging = field(default_factory=Judging)
     attempts: int = 3
     """Times that a surrogate is trained, each from the coordinates of the mode: a few percent of adapted HMC each."""

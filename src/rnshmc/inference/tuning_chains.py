@@ -63,15 +63,3 @@ class Teaching:
     def states_of(self, dim: int) -> int:
         """How many states are learnt from."""
         return self.states[0] + self.states[1] * dim
-
-
-@dataclass(frozen=True)
-class Ensemble:
-    """Stretch moves (Goodman and Weare 2010), where the surrogate is not good enough and there are no gradients."""
-
-    stretch: float = 2.0
-    """Largest factor of a move (Goodman and Weare 2010)."""
-    sweeps: int = 20
-    """Sweeps of the warm-up, times d."""
-    block: int = 10
-    tries: int = 20

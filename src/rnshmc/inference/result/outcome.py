@@ -94,6 +94,8 @@ class Outcome:
         Number of points without density where the surrogate in use expects draws.
     passed_over
         Number of draws that failed at random, and are therefore not in ``checked``.
+    gradients
+        Whether the target has gradients.
     outlying
         Part of a variance that draws lack far out, by exact values there, in standard deviations of the square of a
         normal variable.
@@ -154,6 +156,7 @@ class Outcome:
     floored: tuple[float, int] | None = None
     passed_over: int = 0
     outlying: float = 0.0
+    gradients: bool = True
 
 
 def outcome_of(state: State) -> Outcome:
@@ -212,6 +215,7 @@ def outcome_of(state: State) -> Outcome:
         beyond=state.beyond,
         passed_over=state.passed_over,
         outlying=state.outlying,
+        gradients=archive.has_gradient,
         noise=archive.noise,
         wall=state.wall,
         emulated=_emulated(state),

@@ -13,7 +13,7 @@ from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import UNKNOWN
 from rnshmc.inference.result.mixture import Mixture
-from rnshmc.inference.stages import adapted, ensemble
+from rnshmc.inference.stages import adapted
 from rnshmc.inference.stages.correction import Checked, Exact
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.training import Trained
@@ -22,7 +22,7 @@ from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array
 
-Method = Literal["surrogate", "adapted HMC", "ensemble", "none"]
+Method = Literal["surrogate", "adapted HMC", "none"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,9 @@ class State:
 
     @property
     def affords_chains(self) -> bool:
-        """Whether the budget does for exact chains worth beginning: the fewest draws, or states that teach."""
+        """Whether there is a gradient, and budget for exact chains: for the fewest draws, or for states that teach."""
+        if not self.archive.has_gradient:
+            return False
         enough = self.expected_cost(min(self.draws, self.tuning.fewest_draws))
         if self.teachable:
             enough = min(enough, adapted.price_of_teaching(self.archive.dim, self.tuning.adapted))
@@ -138,9 +140,7 @@ class State:
 
     def expected_cost(self, draws: int) -> int:
         """Evaluation units of exact chains."""
-        if self.archive.has_gradient:
-            return adapted.price(self.archive.dim, draws, self.tuning.adapted)
-        return ensemble.price(self.archive.dim, draws, self.tuning.ensemble)
+        return adapted.price(self.archive.dim, draws, self.tuning.adapted)
 
     @property
     def lowest(self) -> Mode:

@@ -84,10 +84,12 @@ def _ending(outcome: Outcome, _: Judging) -> Iterator[Finding]:
 
 
 def _method(outcome: Outcome, _: Judging) -> Iterator[Finding]:
-    if outcome.method in ("adapted HMC", "ensemble"):
+    if outcome.method not in ("surrogate", "none"):
         yield Finding("good", f"No surrogate was used, but {outcome.method}: {outcome.reason}.")
     elif outcome.method == "surrogate" and outcome.refused:
-        yield Finding("doubtful", f"The surrogate is used although it is not good enough: {outcome.reason}.")
+        text = f"The surrogate is used although it is not good enough: {outcome.reason}."
+        remedy = "Without gradients, emcee or nautilus may sample this posterior; no other sampler is tried here."
+        yield Finding("doubtful", text) if outcome.gradients else Finding("bad", f"{text} {remedy}")
 
 
 def _surrogate(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
