@@ -123,7 +123,7 @@ def test_the_potential_is_the_density_of_the_coordinates() -> None:
 
 @pytest.mark.parametrize("problem", HERE, ids=lambda problem: problem.names[0])
 def test_rnshmc_is_asked_for_the_same_posterior(problem: ForwardProblem) -> None:
-    posed = as_model(problem, problem.forward).posed(problem.names)
+    posed = as_model(problem, problem.forward).forward_posterior(problem.names)
     rng = np.random.default_rng(7)
     centre = problem.coordinates(problem.start)
 

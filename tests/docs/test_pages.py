@@ -49,11 +49,11 @@ def test_limits_of_the_verdict_are_those_of_the_code() -> None:
     rows = {cells[1].strip(): cells[2:4] for cells in (line.split("|") for line in lines) if len(cells) == 6}
     limits_of = DEFAULT.judging
     for name, limits in {
-        "`sd(U - V)`": (f"up to {limits_of.close:g}", f"above {limits_of.far:g}"),
+        "`sd(U - V)`": (f"up to {limits_of.sd_good:g}", f"above {limits_of.sd_bad:g}"),
         "mass left open": (f"up to {limits_of.open:.0%}", f"above {limits_of.wide_open:.0%}"),
         "tails": (f"up to {limits_of.lacking:.0%}", f"above {limits_of.much_lacking:.0%}"),
         "`Pareto k`": (f"up to {weights.MOST_RELIABLE_K:g}", f"above {weights.USELESS_K:g}"),
-        "`R-hat`": (f"up to {limits_of.mixed:g}", f"above {limits_of.apart:g}"),
+        "`R-hat`": (f"up to {limits_of.rhat_good:g}", f"above {limits_of.rhat_bad:g}"),
         "effective sample size": (f"from {limits_of.few:g} on", ""),
         "tail of squares": (f"up to {limits_of.heavy:g}", ""),
         "mass far out": (f"up to {limits_of.lacking:g}", f"above {limits_of.much_lacking:g}"),

@@ -52,12 +52,15 @@ def sampled(target: Any, x0: Any = (0.0, 0.0, 0.5), **settings: Any) -> Result:
 def evaluated(points: Array) -> tuple[Array, Runs]:
     """Potentials, (n,), and runs of `decaying` at some points in unconstrained coordinates."""
     posterior = make_posterior(decaying(), None, NAMES)
-    posed = posterior.posed
-    assert posed is not None
+    forward_posterior = posterior.forward_posterior
+    assert forward_posterior is not None
     transform = make_transform(None, NAMES).within(posterior.bounds)
-    found = [posed.read(posterior.evaluable.evaluate(x, gradient=False)[0], x) for x in transform.parameters(points)]
+    found = [
+        forward_posterior.read(posterior.evaluable.evaluate(x, gradient=False)[0], x)
+        for x in transform.parameters(points)
+    ]
     values = [one.value - transform.log_jacobian(x) for one, x in zip(found, points, strict=True)]
-    return np.array(values), Runs([one.run.outputs for one in found if one.run], posed, transform)
+    return np.array(values), Runs([one.run.outputs for one in found if one.run], forward_posterior, transform)
 
 
 def fitted(points: Array) -> EmulatedPotential:

@@ -87,7 +87,7 @@ def test_a_budget_that_ends_after_the_emulator_is_given_up_leaves_its_draws() ->
     posterior = make_posterior(decaying(forward=switching), None, NAMES)
     workers = make_workers(None, posterior.evaluable, time_limit=None)
     transform = make_transform(None, NAMES).within(posterior.bounds)
-    evaluations = Evaluations(workers, transform, posed=posterior.posed, budget=120)
+    evaluations = Evaluations(workers, transform, forward_posterior=posterior.forward_posterior, budget=120)
     # The emulator is given up after about 35 runs; a mode of the density is found, and no surrogate of it.
     tuning = replace(DEFAULT, attempts=1, training=replace(DEFAULT.training, most_runs=20, hopeless=0.1))
     outcome = run(
@@ -120,14 +120,14 @@ def test_each_run_is_left_out_in_turn() -> None:
     np.testing.assert_array_equal(x[:, 2], potential.whitening.centre[2])
     theta = potential.transform.parameters(x)
     predictors = np.array([decay(one) for one in theta])
-    exact = potential.posed.potential(theta, predictors)[0] - potential.transform.log_jacobians(x)
+    exact = potential.forward_posterior.potential(theta, predictors)[0] - potential.transform.log_jacobians(x)
     # Predictors are weighted sums of outputs, whose weights amplify rounding by the condition of the emulator.
     np.testing.assert_allclose(values, exact, rtol=1e-7)
     for i in (0, 11, 24):
         rest = np.delete(np.arange(25), i)
         w, like = potential.inputs(x), potential.outputs
         without = type(like).fit(w[rest], predictors[rest], units=np.ones(12), like=like)
-        predicted = potential.posed.potential(theta[[i]], without.predict(w[[i]])[0])[0]
+        predicted = potential.forward_posterior.potential(theta[[i]], without.predict(w[[i]])[0])[0]
         expected = exact[i] - (predicted - potential.transform.log_jacobians(x[[i]]))[0]
         # Values are sums of terms that are larger by the variance of the broad linear part.
         assert differences[i] == pytest.approx(expected, rel=1e-3, abs=1e-6)
@@ -193,7 +193,11 @@ def test_derivatives_are_asked_for_once_outputs_are_not_learnt() -> None:
     posterior = make_posterior(model, None, ("a", "r"))
     workers = make_workers(None, posterior.evaluable, time_limit=None)
     transform = make_transform(None, ("a", "r"))
-    archive = Archive.of(Evaluations(workers, transform, posed=posterior.posed, slope_price=posterior.slope_price))
+    archive = Archive.of(
+        Evaluations(
+            workers, transform, forward_posterior=posterior.forward_posterior, slope_price=posterior.slope_price
+        )
+    )
     [plain] = archive.evaluate(np.zeros((1, 2)), "mode")
     [found] = replace(archive, emulating=False).evaluate(np.zeros((1, 2)), "mode")
     assert plain.gradient is None

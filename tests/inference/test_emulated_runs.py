@@ -15,10 +15,10 @@ from rnshmc.errors import BudgetSpent, ParameterError, StoreError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.inference.exact.evaluations import Evaluations
-from rnshmc.inference.exact.known import read_all, read_known
 from rnshmc.inference.exact.lines import in_order, written
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.exact.resuming import candidates, difference
+from rnshmc.inference.exact.stored_evaluations import read_all, read_known
 from rnshmc.inference.exact.target import make_posterior
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
@@ -68,12 +68,12 @@ def test_runs_that_do_not_tell_enough_lead_to_no_draws(kept: Path) -> None:
 def test_potentials_of_given_runs_are_of_the_data(kept: Path) -> None:
     names, start = ("a", "r", "sigma"), np.array([0.0, 0.0, 0.5])
     posterior = make_posterior(decaying(LATER), None, names)
-    posed = posterior.posed
-    assert posed is not None
+    forward_posterior = posterior.forward_posterior
+    assert forward_posterior is not None
     transform = make_transform(None, names).within(posterior.bounds)
-    runs = read_known(kept, names, posed, start)
+    runs = read_known(kept, names, forward_posterior, start)
     workers = make_workers(None, posterior.evaluable, time_limit=None)
-    known = Archive.of(Evaluations(workers, transform, known=runs, posed=posed)).training()
+    known = Archive.of(Evaluations(workers, transform, known=runs, forward_posterior=forward_posterior)).training()
     points, values = known.points, known.values
     theta = np.array([transform.parameters(point) for point in points])
     rest = np.array([(LATER - decay(x))[:-1] / x[2] for x in theta])
@@ -140,9 +140,9 @@ def test_runs_have_outputs_under_the_names_of_the_data(tmp_path: Path) -> None:
     first = sampled(in_two("early", "late", 6), filepath=path, draws=100)
     header = json.loads(path.read_text().splitlines()[0])
     assert [*header["outputs"].items()] == [("early", 6), ("late", 6)]
-    posed = make_posterior(in_two("late", "early", 6), None, NAMES).posed
-    assert posed is not None
-    runs = read_known(path, NAMES, posed, np.zeros(3))
+    forward_posterior = make_posterior(in_two("late", "early", 6), None, NAMES).forward_posterior
+    assert forward_posterior is not None
+    runs = read_known(path, NAMES, forward_posterior, np.zeros(3))
     assert len(runs) == first.spent.points
     for one in runs:
         assert one.run is not None
@@ -188,9 +188,9 @@ def test_a_run_without_outputs_does_not_tell_that_a_file_is_of_this_model() -> N
 def test_masked_data_are_missing() -> None:
     masked_array: Any = np.ma.masked_array
     data = masked_array(np.append(DATA[:-1], 9.97e36), np.arange(12) == 11)
-    posed = make_posterior(decaying(data), None, NAMES).posed
-    assert posed is not None
-    np.testing.assert_array_equal(posed.data[""], np.append(DATA[:-1], math.nan))
+    forward_posterior = make_posterior(decaying(data), None, NAMES).forward_posterior
+    assert forward_posterior is not None
+    np.testing.assert_array_equal(forward_posterior.data[""], np.append(DATA[:-1], math.nan))
 
 
 def test_failed_runs_are_avoided_and_told() -> None:

@@ -14,8 +14,8 @@ from rnshmc.errors import BudgetSpent, EvaluationError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluation, Spent
+from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.evaluations import Evaluations
-from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
@@ -187,7 +187,7 @@ def test_an_iterator_waits_no_longer_for_what_another_took_back(points: Array) -
 
 def test_each_evaluation_is_in_the_file_when_it_arrives(points: Array, tmp_path: Path) -> None:
     path = tmp_path / "evaluations.jsonl"
-    exact = evaluations_of(make_normal(), ledger=Ledger(path, ["x0", "x1", "x2"]))
+    exact = evaluations_of(make_normal(), evaluation_log=EvaluationLog(path, ["x0", "x1", "x2"]))
     for number, _ in enumerate(exact.evaluate(points), start=1):
         assert len(path.read_text().splitlines()) == 1 + number
     exact.close()
@@ -200,8 +200,8 @@ def test_a_run_that_starts_again_evaluates_nothing_twice(points: Array, tmp_path
         return -0.5 * float(x @ x), -x
 
     def exact() -> Evaluations:
-        ledger = Ledger(tmp_path / "e.jsonl", ["x0", "x1", "x2"])
-        return evaluations_of(fails_on_the_right, ledger=ledger)
+        evaluation_log = EvaluationLog(tmp_path / "e.jsonl", ["x0", "x1", "x2"])
+        return evaluations_of(fails_on_the_right, evaluation_log=evaluation_log)
 
     first = exact()
     before = {one.point.tobytes(): one for one in first.evaluate(points)}
@@ -218,7 +218,7 @@ def test_a_run_that_starts_again_evaluates_nothing_twice(points: Array, tmp_path
 
 def test_a_gradient_that_comes_along_is_kept(tmp_path: Path) -> None:
     for spent in (2, 0):
-        exact = evaluations_of(make_normal(), 1, ledger=Ledger(tmp_path / "e.jsonl", ["x0"]))
+        exact = evaluations_of(make_normal(), 1, evaluation_log=EvaluationLog(tmp_path / "e.jsonl", ["x0"]))
         [found] = exact.evaluate(np.ones(1), gradient=bool(spent == 0))
         exact.close()
         assert found.gradient is not None
@@ -227,7 +227,7 @@ def test_a_gradient_that_comes_along_is_kept(tmp_path: Path) -> None:
 
 def test_a_target_without_gradient_is_not_asked_twice(tmp_path: Path) -> None:
     for expected in (1, 0):
-        exact = evaluations_of(lambda x: 0.0, 1, ledger=Ledger(tmp_path / "e.jsonl", ["x0"]))
+        exact = evaluations_of(lambda x: 0.0, 1, evaluation_log=EvaluationLog(tmp_path / "e.jsonl", ["x0"]))
         [found] = exact.evaluate(np.zeros(1))
         exact.close()
         assert found.gradient is None

@@ -108,8 +108,8 @@ def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> No
 @pytest.mark.parametrize(("noise", "short"), [(0.0, 0), (0.0, 1), (1.0, 0)])
 def test_a_budget_suffices_for_states_that_teach(noise: float, short: int) -> None:
     """They cost less than a hundred draws; where the density is noisy, none teach."""
-    enough = adapted.price_of_teaching(5, DEFAULT.adapted)
-    assert enough < adapted.price(5, DEFAULT.fewest_draws, DEFAULT.adapted)
+    enough = adapted.expected_cost_of_teaching(5, DEFAULT.adapted)
+    assert enough < adapted.expected_cost(5, DEFAULT.fewest_draws, DEFAULT.adapted)
     archive = Archive.of(evaluations_of_potential(Correlated(), budget=enough - short))
     archive.journal.noise.append((noise, -np.inf))
     assert state_of(archive).affords_chains == (not noise and not short)
@@ -144,14 +144,14 @@ def test_exact_chains_spend_little_more_than_they_may(most: float, method: str) 
     A round of evaluations, of four chains, is what may come on top. At 0.48 each of twelve seeds has some draws and not
     all.
     """
-    tuning = replace(HOPELESS, adapted=replace(HOPELESS.adapted, most_price=most))
+    tuning = replace(HOPELESS, adapted=replace(HOPELESS.adapted, most_cost=most))
     outcome = sampled(Correlated(), np.ones(5), draws=400, tuning=tuning)
-    expected = adapted.price(5, 400, tuning.adapted)
+    expected = adapted.expected_cost(5, 400, tuning.adapted)
     before = sum(spent.units for stage, spent in outcome.by_stage.items() if stage != adapted.STAGE)
     assert most * expected < outcome.spent.units < before + most * expected + 2 * 4
     assert (
-        f"! The run stopped early: adapted HMC takes far more than the {expected} units that were expected, for its "
-        "steps have to be short; other parameters may make it easier. This is what its evaluations allow."
+        f"! The run stopped early: adapted HMC takes far more than the {expected} units that were expected, because "
+        "its steps have to be short; other parameters may make it easier. This is what its evaluations allow."
     ) in said(outcome)
     assert outcome.method == method
     assert (outcome.draws.shape[1] > 0) == (method == "adapted HMC")

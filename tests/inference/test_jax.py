@@ -8,7 +8,7 @@ import pytest
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Task
 from rnshmc.inference.exact.pools import make_workers
-from rnshmc.inference.exact.together import Together
+from rnshmc.inference.exact.vectorized import VectorizedWorker
 from rnshmc.types import Array
 
 jax = pytest.importorskip("jax", reason="jax is not installed")
@@ -51,7 +51,7 @@ def test_it_can_be_sent_to_a_process() -> None:
 
 
 def test_rows_of_a_batch_are_differentiated_each_by_itself() -> None:
-    workers = Together(Density(lambda x: -jax.numpy.cosh(x).sum(axis=-1) * 1e3))
+    workers = VectorizedWorker(Density(lambda x: -jax.numpy.cosh(x).sum(axis=-1) * 1e3))
     points = np.stack([X, 2 * X, -X])
     for calls in (2, 1):  # the first batch is evaluated twice: before it is known to be of JAX, and in doubles
         for number, x in enumerate(points):

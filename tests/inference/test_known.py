@@ -9,8 +9,8 @@ import pytest
 
 from rnshmc.errors import DataError, ParameterError
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.exact.known import read_known
-from rnshmc.inference.exact.ledger import Ledger
+from rnshmc.inference.exact.evaluation_log import EvaluationLog
+from rnshmc.inference.exact.stored_evaluations import read_known
 
 POINTS = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
 DENSITIES = np.array([-1.0, -math.inf, math.nan])
@@ -26,10 +26,10 @@ def test_arrays_and_files_are_read(form: str, tmp_path: Path) -> None:
         np.savez(source, **ARRAYS)
     if form == "lines":
         source = tmp_path / "mine.jsonl"
-        ledger = Ledger(source, ["a", "b"])
-        ledger.append(Evaluation(POINTS[0], 1.0, -GRADIENTS[0]))
-        ledger.append(Evaluation(POINTS[1], math.inf, with_gradient=False))
-        ledger.close()
+        evaluation_log = EvaluationLog(source, ["a", "b"])
+        evaluation_log.append(Evaluation(POINTS[0], 1.0, -GRADIENTS[0]))
+        evaluation_log.append(Evaluation(POINTS[1], math.inf, with_gradient=False))
+        evaluation_log.close()
     first, second = read_known(source, ["a", "b"])  # a density that is not a number says nothing
     assert np.array_equal(first.point, POINTS[0])
     assert np.array_equal(first.gradient, -GRADIENTS[0])  # type: ignore[arg-type]

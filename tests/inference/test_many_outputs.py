@@ -70,16 +70,19 @@ def posed_runs(
     model = rnshmc.Model(forward, data, likelihood=likelihood, prior=rnshmc.Normal(0.0, 2.0))
     names = [f"x{i}" for i in range(4)] + list(model.own)
     posterior = make_posterior(model, None, names)
-    posed = posterior.posed
-    assert posed is not None
+    forward_posterior = posterior.forward_posterior
+    assert forward_posterior is not None
     transform = make_transform(None, names).within(posterior.bounds)
-    found = [posed.read(posterior.evaluable.evaluate(x, gradient=False)[0], x) for x in transform.parameters(points)]
+    found = [
+        forward_posterior.read(posterior.evaluable.evaluate(x, gradient=False)[0], x)
+        for x in transform.parameters(points)
+    ]
     values = np.array([one.value for one in found]) - transform.log_jacobians(points)
     rows = [one.run.outputs for one in found if one.run]
-    blocks = gaussian_blocks(posed.observed) if compress else None
-    compression = None if blocks is None else Compression(posed.observed, blocks)
+    blocks = gaussian_blocks(forward_posterior.observed) if compress else None
+    compression = None if blocks is None else Compression(forward_posterior.observed, blocks)
     assert compress == (compression is not None)
-    runs = Runs(rows, posed, transform, compression)
+    runs = Runs(rows, forward_posterior, transform, compression)
     return Training(points, values, np.full(points.shape, np.nan), runs), runs
 
 

@@ -15,8 +15,8 @@ import pytest
 import rnshmc
 from rnshmc.errors import StoreError
 from rnshmc.inference.exact.evaluation import Evaluation, Run
+from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.failing import IN_A_ROW, TRIES
-from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.resuming import GRADIENT_RTOL, SPREAD_RTOL, VALUE_RTOL, candidates, difference
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of
@@ -95,7 +95,7 @@ def test_a_resumed_run_follows_the_file_and_not_what_was_made_anew(path: Path) -
         value, slope = normal()(x)
         return value * (1 + 1e-13), slope * (1 + 1e-13)
 
-    exact = evaluations_of(rounded, 2, ledger=Ledger(path, NAMES))
+    exact = evaluations_of(rounded, 2, evaluation_log=EvaluationLog(path, NAMES))
     exact.confirm()
     stored = [json.loads(line) for line in path.read_text().splitlines()[1:]]
     found = [next(exact.evaluate(np.array(line["x"]), gradient=False)) for line in stored]
@@ -195,14 +195,14 @@ def test_a_target_that_fails_in_a_region_runs_on_and_its_failures_stay(tmp_path:
         return -0.5 * float(x @ x)
 
     path = tmp_path / "run.jsonl"
-    density_at_many = evaluations_of(density, 2, ledger=Ledger(path, NAMES))
+    density_at_many = evaluations_of(density, 2, evaluation_log=EvaluationLog(path, NAMES))
     points = np.column_stack([np.linspace(1.0, -9.0, 5 * IN_A_ROW), np.zeros(5 * IN_A_ROW)])
     found = list(density_at_many.evaluate(points))
     density_at_many.close()
     failures = sum(one.failed for one in found)
     assert failures > 4 * IN_A_ROW
     assert density_at_many.spent.points == len(points) + failures // IN_A_ROW
-    again = evaluations_of(density, 2, ledger=Ledger(path, NAMES))
+    again = evaluations_of(density, 2, evaluation_log=EvaluationLog(path, NAMES))
     again.confirm()
     assert again.spent.points == 1 + TRIES
     assert sum(one.failed for one in again.evaluate(points)) == failures
@@ -326,7 +326,7 @@ def test_a_gradient_that_was_taken_away_since_is_done_without(path: Path) -> Non
 
 def test_no_gradient_is_used_or_kept_where_none_are_wanted(path: Path) -> None:
     held = len(path.read_text().splitlines())
-    exact = evaluations_of(normal(wrong=1.2), 2, ledger=Ledger(path, NAMES), use_gradients=False)
+    exact = evaluations_of(normal(wrong=1.2), 2, evaluation_log=EvaluationLog(path, NAMES), use_gradients=False)
     exact.confirm()
     points = [json.loads(line)["x"] for line in path.read_text().splitlines()[1:]]
     assert all(next(exact.evaluate(np.array(x))).gradient is None for x in [*points, [9.0, 9.0]])

@@ -90,8 +90,8 @@ def read(target: Any, *, gradient: bool, x: Array = X) -> tuple[Evaluation, Cost
     """The evaluation of a forward model's posterior."""
     posterior = make_posterior(target, None, ("a", "b"))
     found, cost = posterior.evaluable.evaluate(x, gradient=gradient)
-    assert posterior.posed is not None
-    return posterior.posed.read(found, x), cost
+    assert posterior.forward_posterior is not None
+    return posterior.forward_posterior.read(found, x), cost
 
 
 @pytest.mark.parametrize(("how", "products"), [({"jacobian": jacobian}, 2), ({"vjp": vjp}, 1)])

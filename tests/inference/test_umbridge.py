@@ -95,8 +95,8 @@ def read(target: UMBridge, x: Array = X) -> tuple[Evaluation, Cost]:
     """The evaluation of the posterior, with its gradient."""
     posterior = make_posterior(target, None, ("a", "b"))
     found, cost = posterior.evaluable.evaluate(x, gradient=True)
-    assert posterior.posed is not None
-    return posterior.posed.read(found, x), cost
+    assert posterior.forward_posterior is not None
+    return posterior.forward_posterior.read(found, x), cost
 
 
 def test_the_density_is_that_of_the_data_and_takes_two_requests(url: str) -> None:

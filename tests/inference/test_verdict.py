@@ -10,7 +10,7 @@ import pytest
 from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected
-from rnshmc.inference.result.errors_told import errors_told
+from rnshmc.inference.result.error_findings import error_findings
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.outcome import ModeFound, Outcome
@@ -214,7 +214,7 @@ def test_errors_of_few_draws_are_told_of_the_users_parameters() -> None:
     def said(means: float, sds: float, count: int = 1000) -> list[str]:
         mean = Estimate(np.zeros(2), np.array([of_1000, means]))
         sd = Estimate(np.ones(2), np.array([of_1000, sds]) / np.sqrt(2))
-        return [one.text for one in errors_told(mean, sd, draws[:count], NAMES, DEFAULT.judging)]
+        return [one.text for one in error_findings(mean, sd, draws[:count], NAMES, DEFAULT.judging)]
 
     assert said(of_1000, of_1000) == said(np.nan, np.nan) == said(0.0, 0.0) == []
     z = draws[:, 1] - draws[:, 1].mean()
@@ -240,12 +240,12 @@ def test_how_many_draws_an_error_is_that_of_is_not_told_where_no_number_of_draws
     known, of_ten = scale / np.sqrt(1000), np.sqrt(z.var() / 10.0) * scale[1]
     sds = Estimate(scale, np.array([known[0], np.sqrt((z**2).var() / 60.0) * scale[1] / 2.0]))
     assert sds.standard_error[1] < scale[1]
-    assert list(errors_told(Estimate(np.zeros(2), known), sds, draws, NAMES, DEFAULT.judging)) == []
+    assert list(error_findings(Estimate(np.zeros(2), known), sds, draws, NAMES, DEFAULT.judging)) == []
     # Where the error is larger than the standard deviation, that is not known, by any count.
     unknown = Estimate(scale, np.array([known[0], 1.01 * scale[1]]))
-    [found] = errors_told(Estimate(np.zeros(2), known), unknown, draws, NAMES, DEFAULT.judging)
+    [found] = error_findings(Estimate(np.zeros(2), known), unknown, draws, NAMES, DEFAULT.judging)
     assert "the standard deviation of b" in found.text
-    [found] = errors_told(Estimate(np.zeros(2), np.array([known[0], of_ten])), sds, draws, NAMES, DEFAULT.judging)
+    [found] = error_findings(Estimate(np.zeros(2), np.array([known[0], of_ten])), sds, draws, NAMES, DEFAULT.judging)
     assert found.text == "The standard error of the mean of b is that of 10 independent draws."
 
 
@@ -262,9 +262,9 @@ def test_surrogates_of_several_modes_leave_a_bend_with_all_else() -> None:
 def test_a_variance_that_its_correction_makes_negative_is_not_known() -> None:
     draws = np.random.default_rng(1).standard_normal((1000, 2))
     mean, sd = Estimate(np.zeros(2), np.full(2, 0.01)), Estimate(np.array([1.0, 0.0]), np.array([0.01, np.inf]))
-    [found] = errors_told(mean, sd, draws, NAMES, DEFAULT.judging)
+    [found] = error_findings(mean, sd, draws, NAMES, DEFAULT.judging)
     assert found.text == "The standard error of the standard deviation of b is that of less than one independent draw."
-    [found] = errors_told(mean, replace(sd, value=np.array([1.0, np.inf])), draws, NAMES, DEFAULT.judging)
+    [found] = error_findings(mean, replace(sd, value=np.array([1.0, np.inf])), draws, NAMES, DEFAULT.judging)
     assert (found.level, found.text) == ("bad", "The mean or standard deviation of b is not finite.")
 
 

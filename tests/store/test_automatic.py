@@ -9,7 +9,7 @@ import pytest
 from rnshmc.errors import StoreError
 from rnshmc.inference import modes
 from rnshmc.inference.call import sample
-from rnshmc.inference.exact.known import read_known
+from rnshmc.inference.exact.stored_evaluations import read_known
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.result.state import State, States
 from rnshmc.results.measure import chain_metrics

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rnshmc.files import sha256
 from rnshmc.inference.call import sample
-from rnshmc.inference.exact.known import read_all
+from rnshmc.inference.exact.stored_evaluations import read_all
 from rnshmc.random import stream
 from rnshmc.run.job import job
 from rnshmc.run.registry import load_target

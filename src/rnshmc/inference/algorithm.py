@@ -19,10 +19,10 @@ import numpy as np
 
 from rnshmc.errors import BudgetSpent, FitError, ParameterError, Stopped
 from rnshmc.inference.attempt import attempts, partial_result
-from rnshmc.inference.coordinates import gone_over, straightened
+from rnshmc.inference.coordinates import straightened, with_warp
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.fallback import fall_back
-from rnshmc.inference.modes import descended, each_mode, looked_around, settled, sought
+from rnshmc.inference.modes import descended, each_mode, search_more_starts, search_nearby, settled
 from rnshmc.inference.outlying import outlying
 from rnshmc.inference.result.outcome import Outcome, outcome_of
 from rnshmc.inference.result.state import State, States
@@ -145,7 +145,7 @@ def _stages(
     """The state after each stage."""
     if state.archive.emulating:
         # Given runs take the place of starts: the search begins at the best one, whatever the start is.
-        used = starts[:1] if state.archive.served(state.tuning.training.fewest) else starts
+        used = starts[:1] if state.archive.has_enough_runs(state.tuning.training.fewest) else starts
         state = yield from _emulated(replace(state, starts=len(used)), used, coordinates)
         yield state
         if state.rows is not None:
@@ -177,10 +177,10 @@ def _stages(
         state = settled(state, watch)
         yield state
         if len(state.modes) > 1 and further is not None:
-            state = sought(state, further)
+            state = search_more_starts(state, further)
             yield state
     if watch(state.lowest.whitening) and watch.found is not None:
-        state = yield from _settled_there(gone_over(state, watch.found))
+        state = yield from _settled_there(with_warp(state, watch.found))
         # Far from a mode gradients may follow a bend that those near it do not.
         plain = straightened(replace(state, begun=state.whitening))
         if plain.modes != state.modes:
@@ -189,7 +189,7 @@ def _stages(
     if state.rows is None and len(starts) == 1 and (state.affords_chains or not state.archive.has_gradient):
         # Exact chains are long, and without gradients there are none: find out first whether this is the mode.
         yield state
-        [mode], state = state.modes, looked_around(state, starts[0])
+        [mode], state = state.modes, search_nearby(state, starts[0])
         yield state
         below, other = far_below(state.archive, state.tuning), state.modes[0]
         if len(state.modes) > 1 or not mode.near(other.whitening.centre, other.value, below):

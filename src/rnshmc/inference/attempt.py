@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 
 from rnshmc.errors import FitError
-from rnshmc.inference.coordinates import found_bend, gone_over, straightened, unexplained
+from rnshmc.inference.coordinates import found_bend, straightened, unexplained, with_warp
 from rnshmc.inference.refinement import refine, unchecked
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.correcting import corrected_by
@@ -127,7 +127,7 @@ def attempt(state: State, until: Callable[[State], bool] = lambda _: False) -> S
             if unexplained(state, trained):
                 better = found_bend(state, trained)
                 if better is not None:
-                    state = gone_over(state, better)
+                    state = with_warp(state, better)
                     yield state
                     return (yield from attempt(state, until))
                 state = replace(state, unbent=len(state.archive.slopes().points))
@@ -163,7 +163,7 @@ def checked_surrogate(state: State, trained: Trained) -> States:
             rounds = check(archive, posterior, drawn, rng, tuning, aim=state.aim, variance=known, early=early)
             state = replace(state, surrogate_rhat=_rhat(drawn, tuning))
             # Where the chains are apart, a few tell the next attempt what they fell into.
-            apart = state.surrogate_rhat > tuning.judging.apart
+            apart = state.surrogate_rhat > tuning.judging.rhat_bad
             for checked in islice(rounds, 1) if apart else rounds:
                 state = replace(state, checked=checked)
                 yield state
@@ -187,7 +187,7 @@ def partial_result(state: State, stopped: str) -> State:
     """With draws of the latest surrogate where a run that stopped early has no better ones; no evaluation is made."""
     state = replace(state, stopped=stopped)
     chains, trained = state.chains(), state.trained
-    mixed = chains is not None and not largest_rhat(chains.draws) > state.tuning.judging.apart
+    mixed = chains is not None and not largest_rhat(chains.draws) > state.tuning.judging.rhat_bad
     if state.rows is not None or mixed or trained is None:
         return state
     try:
@@ -218,7 +218,7 @@ def _corrected(
         checked, chosen = kept, chosen and (chosen[0], chosen[1].where(np.flatnonzero(~chosen[1].failed)))
     behind = _behind(state, posterior, drawn)
     tails = trained.tails.joined(_excess(behind, len(checked.values)))
-    if state.archive.served(state.tuning.training.fewest) and np.isnan(state.archive.journal.surrogate_error):
+    if state.archive.has_enough_runs(state.tuning.training.fewest) and np.isnan(state.archive.journal.surrogate_error):
         surrogate = unchecked(state.archive, trained, drawn, state.rng, state.tuning, aim=state.aim)
     else:
         surrogate = corrected_by(posterior, drawn, checked, tails, state.rng, process, aim=state.aim, chosen=chosen)
@@ -250,7 +250,7 @@ def _refused(state: State, surrogate: Corrected, tuning: Tuning) -> str | None:
     if lacking > tuning.judging.much_lacking:
         return f"its tails may lack {lacking:.0%} of the standard deviation of a mean or variance"
     rhat = state.surrogate_rhat
-    if rhat > tuning.judging.apart:
+    if rhat > tuning.judging.rhat_bad:
         return f"the surrogate's chains are in different places (R-hat {rhat:.2f})"
     if len(surrogate.checked) > 1 and not surrogate.open_moments <= limits.much_open:
         error = np.sqrt(surrogate.open_moments)

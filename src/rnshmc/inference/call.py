@@ -16,13 +16,13 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.chosen import chosen
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluable
+from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.forward import Model
-from rnshmc.inference.exact.known import Known, read_known
-from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.inference.exact.names import find_names, make_names, make_units
 from rnshmc.inference.exact.pools import Pool, Workers, make_workers
 from rnshmc.inference.exact.runner import Runner
+from rnshmc.inference.exact.stored_evaluations import StoredEvaluations, read_known
 from rnshmc.inference.exact.target import (
     Gradient,
     digest_of,
@@ -32,7 +32,7 @@ from rnshmc.inference.exact.target import (
     with_arguments,
 )
 from rnshmc.inference.exact.threads import Threads, Unlimited
-from rnshmc.inference.exact.together import Together
+from rnshmc.inference.exact.vectorized import VectorizedWorker
 from rnshmc.inference.other_end import with_other_ends
 from rnshmc.inference.progress import Listener, listening
 from rnshmc.inference.result.making import make_result
@@ -74,7 +74,7 @@ def sample(
     time_limit: float | None = None,
     filepath: str | os.PathLike[str] | None = None,
     resume: bool = True,
-    evaluations: Known = None,
+    evaluations: StoredEvaluations = None,
     budget: int | None = None,
     callback: Listener | None = None,
     progress_bar: bool = True,
@@ -123,7 +123,7 @@ def sample(
         For each parameter (low, high) with None for no bound, or one of the words ``"positive"``, ``"unit"`` and
         ``"real"``; or a mapping from names to these; or a `scipy.optimize.Bounds`. The target is called inside the
         bounds only. A bound that is not declared, beyond which the log density is -inf, is found by a few values where
-        it matters, and told. Bounds of a `Model`'s priors and scales need not be repeated.
+        it matters, and reported. Bounds of a `Model`'s priors and scales need not be repeated.
     names, units
         Names and units of the parameters, in their order in x, for the output. Those of a likelihood's own parameters
         come last. Without names, they are the keys of a `Model`'s prior, in their order, or those of x0.
@@ -197,55 +197,56 @@ def sample(
     chosen_names = make_names(found, dim, own)
     chosen_units = make_units(units, chosen_names)
     posterior = make_posterior(target, gradient, chosen_names)
-    posed = posterior.posed
+    forward_posterior = posterior.forward_posterior
     transform = make_transform(bounds, chosen_names).within(posterior.bounds)
     if starts is None:
-        starts = drawn_starts(posed, transform, chosen_names, rng)
+        starts = drawn_starts(forward_posterior, transform, chosen_names, rng)
     check_inside(starts, transform, chosen_names)
-    further = further_starts(x0, posed, transform, chosen_names, rng)
+    further = further_starts(x0, forward_posterior, transform, chosen_names, rng)
     if budget is not None:
         _check_whole("budget", budget, 0)
     if callback is not None and not callable(callback):
         raise ParameterError(f"callback: expected a function of the progress, got {callback!r}")
-    expected = prior_scale(posed, starts[0]) if scale is None else scale
+    expected = prior_scale(forward_posterior, starts[0]) if scale is None else scale
     coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
-    known = read_known(evaluations, chosen_names, posed, starts[0])
+    known = read_known(evaluations, chosen_names, forward_posterior, starts[0])
     sloped = gradient is not False and any(one.gradient is not None for one in known)
-    most = most_known(dim, "outputs" if posed else "gradients" if sloped else "values", DEFAULT)
-    known = chosen(known, transform, posed, most=most, height=DEFAULT.fitting.plausible_height(dim))
+    most = most_known(dim, "outputs" if forward_posterior else "gradients" if sloped else "values", DEFAULT)
+    known = chosen(known, transform, forward_posterior, most=most, height=DEFAULT.fitting.plausible_height(dim))
     if vectorize:
-        workers: Workers = _together(target, posterior.evaluable, pool, time_limit)
+        workers: Workers = _vectorized(target, posterior.evaluable, pool, time_limit)
     else:
         workers = make_workers(pool, posterior.evaluable, time_limit=time_limit)
     # The digest of a target says nothing of a gradient beside it.
     digest = None if callable(gradient) else digest_of(target)
-    ledger = None
+    evaluation_log = None
     if filepath is not None:
-        kept = chosen_names if posed is None else chosen_names[: posed.inputs]
-        ledger = Ledger(filepath, kept, resume=resume, digest=digest, outputs=posed.sizes if posed else None)
+        kept = chosen_names if forward_posterior is None else chosen_names[: forward_posterior.inputs]
+        outputs = forward_posterior.sizes if forward_posterior else None
+        evaluation_log = EvaluationLog(filepath, kept, resume=resume, digest=digest, outputs=outputs)
     threads = Threads()
     potential = Evaluations(
         Unlimited(workers, threads),
         transform,
         use_gradients=gradient is not False,
-        ledger=ledger,
+        evaluation_log=evaluation_log,
         known=known,
         budget=budget,
-        posed=posed,
+        forward_posterior=forward_posterior,
         slope_price=posterior.slope_price,
     )
     with closing(potential), threads.one(), listening(callback, bar=progress_bar) as tell:
         potential.confirm()
         # Known runs of a model without derivatives take the place of starts.
         archive = Archive.of(potential)
-        served = not posterior.slope_price and archive.served(DEFAULT.training.fewest)
+        served = not posterior.slope_price and archive.has_enough_runs(DEFAULT.training.fewest)
         archive = replace(archive, emulating=False)
         if x0 is None or callable(x0) or isinstance(x0, Candidates):
             starts = starts[: DEFAULT.modes.starts] if served else first_usable(archive, starts, x0)
         try:
             first = None if served else check_start(archive, transform.coordinates(starts[0]))
-            if posed is not None and first is not None:
-                check_own(posed, first, starts[0], transform, chosen_names)
+            if forward_posterior is not None and first is not None:
+                check_own(forward_posterior, first, starts[0], transform, chosen_names)
             doubts = checked = () if first is None else check_gradient(archive, first, stream(seed, "gradient"))
         except ParameterError:
             potential.disown()
@@ -276,7 +277,7 @@ def sample(
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
 
 
-def _together(target: Any, evaluable: Evaluable, pool: Pool, time_limit: float | None) -> Together:
+def _vectorized(target: Any, evaluable: Evaluable, pool: Pool, time_limit: float | None) -> VectorizedWorker:
     """The workers of a target that takes all points of a batch in one call.
 
     Raises
@@ -290,7 +291,7 @@ def _together(target: Any, evaluable: Evaluable, pool: Pool, time_limit: float |
     if not (is_function(target) or isinstance(target, Model)):
         raise ParameterError(f"vectorize: expected a function of points as rows or a Model of one, got {target!r:.80}")
     assert isinstance(evaluable, Density | Runner)
-    return Together(evaluable)
+    return VectorizedWorker(evaluable)
 
 
 def _check_whole(name: str, number: Any, least: int) -> None:

@@ -10,7 +10,7 @@ from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.training import Trained
 
 
-def gone_over(state: State, better: Bent) -> State:
+def with_warp(state: State, better: Bent) -> State:
     """In the coordinates of a bend, where all points are and nothing is trained yet."""
     # A part of the density is one by quadratics in straight coordinates; what it left out has next to no mass.
     archive = state.archive.seen(better.bend)
@@ -28,7 +28,7 @@ def straightened(state: State) -> State:
     straight = no_bend(
         state.archive, state.whitening, state.tuning.bending, height=height, begun=state.begun, kept=state.kept
     )
-    return state if straight is None else gone_over(state, straight)
+    return state if straight is None else with_warp(state, straight)
 
 
 def unexplained(state: State, trained: Trained) -> bool:

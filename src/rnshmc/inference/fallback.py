@@ -50,7 +50,7 @@ def fall_back(state: State) -> States:
             continue
         if len(state.modes) == 1 or _mixed(state, seen):
             due, tries = 2 * states, tries + 1
-            taught = yield from _taught(state, seen)
+            taught = yield from _trained_on_chain_states(state, seen)
             if taught.rows is None:
                 yield taught
             elif not _cut_off(taught):
@@ -77,7 +77,7 @@ def _settled(state: State, seen: tuple[Exact, ...]) -> tuple[Array, Array]:
     return chains.draws[:, first:], chains.potentials[:, first:]
 
 
-def _taught(state: State, seen: tuple[Exact, ...]) -> States:
+def _trained_on_chain_states(state: State, seen: tuple[Exact, ...]) -> States:
     """A surrogate trained on states of exact chains, which has rows if it is good enough.
 
     They are where the posterior is, and whiten the coordinates: their mean may be far from the mode, and their
@@ -94,7 +94,7 @@ def _taught(state: State, seen: tuple[Exact, ...]) -> States:
     except np.linalg.LinAlgError:
         _log.info("the chains have not moved far enough for their covariance")
         return state
-    tuning, some = state.tuning.taught(known=int(chosen.sum())), archive.without(known.points[~chosen])
+    tuning, some = state.tuning.trained_on_chain_states(known=int(chosen.sum())), archive.without(known.points[~chosen])
     begun = replace(state, archive=some, tuning=tuning, whitening=whitening, begun=whitening)
     taught = replace((yield from attempt(begun)), archive=archive, tuning=state.tuning)
     if taught.rows is None:

@@ -64,7 +64,7 @@ def descended(state: State, mode: Mode) -> State:
     return replace(wider, starts=state.starts + 1, quiet=quiet, early=early)
 
 
-def sought(state: State, further: Array) -> State:
+def search_more_starts(state: State, further: Array) -> State:
     """With what further starts lead to, until `Modes.quiet` in a row lead to no other mode.
 
     How many starts lead to a mode does not tell its share: the narrow one among wide ones is reached by the fewest. At
@@ -86,7 +86,7 @@ def sought(state: State, further: Array) -> State:
     return settled(state) if state.modes != first.modes else state
 
 
-def looked_around(state: State, start: Array) -> State:
+def search_nearby(state: State, start: Array) -> State:
     """With what descents from other places lead to, where one start led to one mode.
 
     They start around the given start, in each coordinate at most `Modes.spread` times as far from it as the larger of

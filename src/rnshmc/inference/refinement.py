@@ -19,7 +19,7 @@ from rnshmc.inference.stages.correction import (
     without_random_failures,
 )
 from rnshmc.inference.stages.training import Trained
-from rnshmc.inference.surrogate.left_out import LeftOut
+from rnshmc.inference.surrogate.leave_one_out import LeaveOneOut
 from rnshmc.inference.surrogate.posterior import fit_posterior
 from rnshmc.inference.surrogate.weights import weight_variance
 from rnshmc.inference.tuning import Tuning
@@ -52,8 +52,8 @@ def refine(state: State, trained: Trained, draws: Array) -> Iterator[State]:
         surrogate = unchecked(archive, trained, draws, rng, tuning, aim=aim)
         yield _with_checks(replace(state, surrogate=surrogate), trained, draws, checked)
         return
-    # Known runs, left out in turn, have told of the surrogate before.
-    few = sure or archive.served(tuning.training.fewest)
+    # Known runs, left out in turn, have judged the surrogate before.
+    few = sure or archive.has_enough_runs(tuning.training.fewest)
     positions, wanted = trained.positions, tuning.correction.refining if few else tuning.training.fewest_checks
     while len(checked.values) < len(order):
         points = order[len(checked.values) :][:wanted]
@@ -100,7 +100,7 @@ def unchecked(
     FitError
         If the covariance of the surrogate's process cannot be factored.
     """
-    left_out, none = LeftOut.of(trained.posterior), Checked.none(archive.dim)
+    left_out, none = LeaveOneOut.of(trained.posterior), Checked.none(archive.dim)
     archive.note_error(left_out.error)
     surrogate = corrected_by(
         trained.posterior, draws, none, trained.tails, rng, tuning.process, aim=aim, doubt=left_out.doubt

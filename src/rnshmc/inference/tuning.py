@@ -289,7 +289,7 @@ class Tuning:
         )
         return replace(self, fitting=fitting, training=training)
 
-    def taught(self, known: int) -> "Tuning":
+    def trained_on_chain_states(self, known: int) -> "Tuning":
         """For an attempt on ``known`` states of exact chains, from coordinates that are bent as they are."""
         training = replace(self.training, most_points=known + self.training.most_points)
         return replace(self, training=training, bending=replace(self.bending, most=0))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Bending:
-    """Bent coordinates, fitted by a match of gradients. Varied on the twisted Gaussian and the funnel, where told."""
+    """Bent coordinates, fitted by a match of gradients. Varied on the twisted Gaussian and the funnel where stated."""
 
     first: tuple[int, int] = (15, 3)
     """Gradients, and more for each dimension, at which a descent has taken long. Few descents take as many."""

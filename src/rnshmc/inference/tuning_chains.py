@@ -35,9 +35,9 @@ class AdaptedHMC:
     shrinkage: float = 5.0
     """Draws, in units of d, with which the identity counts in the covariance that whitens."""
     trajectories: Trajectories = field(default_factory=Trajectories)
-    most_price: float = 3.0
-    """Units that are spent at most, relative to the price that is told. A chain in a neck makes the steps of all short:
-    without a limit, eight schools took eleven times what was told, and were bad then, too."""
+    most_cost: float = 3.0
+    """Units that are spent at most, relative to the forecast. A chain in a neck makes the steps of all short: without a
+    limit, eight schools took eleven times the forecast, and were bad then, too."""
 
 
 @dataclass(frozen=True)

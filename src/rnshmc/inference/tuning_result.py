@@ -41,16 +41,16 @@ class Modes:
     tries: int = 12
     """Places that are tried for them."""
     spread: float = 2.0
-    """How far from the start they are, see `looked_around`."""
+    """How far from the start they are, see `search_nearby`."""
 
 
 @dataclass(frozen=True)
 class Judging:
     """Limits of the verdict."""
 
-    close: float = 0.5
+    sd_good: float = 0.5
     """sd(U - V) up to which a surrogate is close to the exact potential: weights of its draws have efficiency 0.8."""
-    far: float = 1.5
+    sd_bad: float = 1.5
     """sd(U - V) beyond which corrections rest on a few draws: weights have efficiency 0.1."""
     unseen: float = 3.0 / Modes.quiet
     """Share of starts up to which a mode that they lead to may be missed, where several modes count: 3 over as many as
@@ -58,18 +58,18 @@ class Judging:
     telling: int = 25
     """Known runs from which on leaving them out tells what a surrogate is off by: as many as it is checked at least."""
     open: float = 0.2
-    """Share of the posterior's mass left open: the total variation at a normal U - V of standard deviation `close`."""
+    """Share of the posterior's mass left open: the total variation at a normal U - V whose sd is `sd_good`."""
     wide_open: float = 0.5
-    """The same at `far`."""
+    """The same at `sd_bad`."""
     lacking: float = 0.1
     """Part of a mean or variance, in standard deviations, that tails may lack."""
     much_lacking: float = 0.3
     """The same, from which on a surrogate is not used, and a result bad."""
     even: float = 0.995
     """Efficiency of importance weights from which on their tail does not matter."""
-    mixed: float = 1.01
+    rhat_good: float = 1.01
     """R-hat up to which chains agree (Vehtari et al. 2021)."""
-    apart: float = 1.1
+    rhat_bad: float = 1.1
     """R-hat above which chains are of different distributions, and their average has no error (Gelman and Rubin)."""
     few: float = 100.0
     """Effective sample size from which on averages over chains are worth printing, and independent draws whose standard
@@ -94,7 +94,7 @@ class Judging:
     as_high: float = 2.0
     """Height of the potential at the other bound, above that at this one, up to which mass was missed there."""
     noisy: float = 0.05
-    """Standard deviation of noise that is told, in units of log density: half of `Noise.noisy`."""
+    """Standard deviation of noise that is reported, in units of log density: half of `Noise.noisy`."""
     level: float = 0.01
     """Change of the potential over the distance between points, root mean square, below which nothing bounds it."""
     vast: float = 100.0

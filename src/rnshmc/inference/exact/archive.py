@@ -16,8 +16,8 @@ from rnshmc.inference.exact.compression import make_compression
 from rnshmc.inference.exact.evaluation import Evaluation, Spent
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.floor import Floor
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.exact.placing import Placed
-from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.runs import Runs
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
@@ -93,16 +93,16 @@ class Archive:
         transform, given
             To parameters, and the evaluations to begin with; None: those of ``evaluations``.
         """
-        posed, given = evaluations.posed, evaluations.given if given is None else given
+        forward_posterior, given = evaluations.forward_posterior, evaluations.given if given is None else given
         coordinates = Coordinates(evaluations.transform if transform is None else transform)
-        journal = Journal(make_compression(posed.observed) if posed else None)
-        placed = Placed(coordinates, given, posed)
-        return cls(evaluations, coordinates, journal, given, progress, posed is not None, placed)
+        journal = Journal(make_compression(forward_posterior.observed) if forward_posterior else None)
+        placed = Placed(coordinates, given, forward_posterior)
+        return cls(evaluations, coordinates, journal, given, progress, forward_posterior is not None, placed)
 
     def seen(self, bend: Bend) -> "Archive":
         """All evaluations, and the whole density, behind a bend in place of the one that there may be."""
         coordinates = replace(self.coordinates, bend=bend)
-        placed = Placed(coordinates, self.evaluations.record, self.posed)
+        placed = Placed(coordinates, self.evaluations.record, self.forward_posterior)
         return replace(self, coordinates=coordinates, _placed=placed, part=None, left_out=frozenset())
 
     def without(self, points: Array) -> "Archive":
@@ -125,20 +125,20 @@ class Archive:
         return self.evaluations.has_gradient and not self.emulating
 
     @property
-    def posed(self) -> Posed | None:
+    def forward_posterior(self) -> ForwardPosterior | None:
         """How the potential is read off runs of a forward model; None where the target is a density."""
-        return self.evaluations.posed
+        return self.evaluations.forward_posterior
 
     @property
     def data(self) -> int:
         """Number of data of a forward model; 0 where the target is a density."""
-        return 0 if self.posed is None else len(self.posed.observed.present)
+        return 0 if self.forward_posterior is None else len(self.forward_posterior.observed.present)
 
-    def served(self, fewest: int) -> bool:
+    def has_enough_runs(self, fewest: int) -> bool:
         """Whether outputs are learnt, and given runs are as many as an emulator has: ``fewest`` + d."""
-        if self.posed is None or not self.emulating:
+        if self.forward_posterior is None or not self.emulating:
             return False
-        return len({self.posed.key(one.point).tobytes() for one in self.given}) >= fewest + self.dim
+        return len({self.forward_posterior.key(one.point).tobytes() for one in self.given}) >= fewest + self.dim
 
     @property
     def lowest(self) -> Evaluation:
@@ -226,12 +226,14 @@ class Archive:
 
     def change(self, first: Evaluation, other: Evaluation) -> float:
         """How far the outputs of two runs are apart, in units of their errors; NaN where there is a failed one."""
-        posed = self.posed
-        if posed is None or first.run is None or other.run is None or not np.isfinite(other.value):
+        forward_posterior = self.forward_posterior
+        if forward_posterior is None or first.run is None or other.run is None or not np.isfinite(other.value):
             return math.nan
-        own = self.coordinates.parameters(first.point)[None, posed.inputs :]
-        before, after = (posed.observed.predictors(one.run.outputs[None]) for one in (first, other) if one.run)
-        weights = posed.observed.curvatures(before, own)[0]
+        own = self.coordinates.parameters(first.point)[None, forward_posterior.inputs :]
+        before, after = (
+            forward_posterior.observed.predictors(one.run.outputs[None]) for one in (first, other) if one.run
+        )
+        weights = forward_posterior.observed.curvatures(before, own)[0]
         return float(np.sqrt(weights @ (after - before)[0] ** 2))
 
     def keep_difference(self, found: Evaluation) -> None:
@@ -246,11 +248,11 @@ class Archive:
         """All points with finite values that are not left out."""
         kept = self._counted(one for key, one in self._placed.by_point.items() if key not in self.left_out)
         there = [one for one in kept if np.isfinite(one.value)]
-        arrays, posed = _arrays(self._of_part(there, 1.0), self.dim), self.posed
-        if posed is None or not self.emulating:
+        arrays, forward_posterior = _arrays(self._of_part(there, 1.0), self.dim), self.forward_posterior
+        if forward_posterior is None or not self.emulating:
             return arrays
         rows = [found.run.outputs for found in there if found.run]
-        return replace(arrays, runs=Runs(rows, posed, self.coordinates.transform, self.journal.compression))
+        return replace(arrays, runs=Runs(rows, forward_posterior, self.coordinates.transform, self.journal.compression))
 
     def slopes(self) -> Training:
         """Points with gradients or difference quotients."""

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.inference.exact.evaluation import Evaluation, within
-from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
@@ -15,7 +15,12 @@ _log = logging.getLogger(__name__)
 
 
 def chosen(
-    known: Sequence[Evaluation], transform: Transform, posed: Posed | None, *, most: int, height: float
+    known: Sequence[Evaluation],
+    transform: Transform,
+    forward_posterior: ForwardPosterior | None,
+    *,
+    most: int,
+    height: float,
 ) -> tuple[Evaluation, ...]:
     """As many evaluations as a surrogate takes: those of the lowest potentials, or a part spread over all plausible.
 
@@ -25,7 +30,7 @@ def chosen(
         In the user's coordinates.
     transform
         From unconstrained coordinates, in which potentials are compared, to the user's.
-    posed
+    forward_posterior
         How the potential is read off runs of a forward model; None: of values.
     most
         Number of evaluations up to which all are taken.
@@ -38,7 +43,9 @@ def chosen(
     if len(usable) <= most:
         return tuple(usable)
     points = transform.coordinates(np.array([one.point for one in usable]))
-    values = np.array([(one if posed is None else posed.read(one, one.point)).value for one in usable])
+    values = np.array(
+        [(one if forward_posterior is None else forward_posterior.read(one, one.point)).value for one in usable]
+    )
     potentials = np.nan_to_num(values - transform.log_jacobians(points), nan=np.inf)
     order = np.argsort(potentials, kind="stable")
     plausible = int(np.count_nonzero(potentials <= potentials[order[0]] + height))

@@ -48,7 +48,7 @@ class DifferentiatedRows:
             return np.array(values[: len(rows)]), np.array(gradients[: len(rows)])
 
 
-class DifferentiatedTogether:
+class DifferentiatedVectorized:
     """A function of rows, written in JAX, whose values depend on one row each, with its gradients; as above."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:

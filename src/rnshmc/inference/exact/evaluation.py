@@ -39,7 +39,7 @@ class Evaluation:
     """What is known of the potential U = -log density at a point, in the coordinates of that point.
 
     The sign is that of a potential everywhere. What users give and files hold are log densities; it changes in `model`,
-    `known` and `ledger`, where they come in and go out.
+    `known` and `evaluation_log`, where they come in and go out.
     """
 
     point: Array

@@ -12,10 +12,10 @@ import numpy as np
 from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.account import Account
 from rnshmc.inference.exact.evaluation import Evaluation, Spent, Task, within
+from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.failing import FailureWatch, lost, mended
-from rnshmc.inference.exact.ledger import Ledger
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.exact.pools import Workers
-from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.resuming import NEW_POINTS, confirm, hint_at_reuse
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
@@ -34,13 +34,13 @@ class Evaluations:
         Stored evaluations outside its bounds are not used.
     use_gradients
         Whether gradients are used.
-    ledger
+    evaluation_log
         File of evaluations, None for none: replayed but not part of `record`, so a resumed run follows the same path.
     known
         Evaluations to learn from.
     budget, slope_price
         Units that may be spent, None for any number, and those that a gradient costs.
-    posed
+    forward_posterior
         How the potential is read off runs of a forward model, None for a density.
 
     Attributes
@@ -57,24 +57,24 @@ class Evaluations:
         transform: Transform,
         *,
         use_gradients: bool = True,
-        ledger: Ledger | None = None,
+        evaluation_log: EvaluationLog | None = None,
         known: Iterable[Evaluation] = (),
         budget: int | None = None,
-        posed: Posed | None = None,
+        forward_posterior: ForwardPosterior | None = None,
         slope_price: int = 1,
     ) -> None:
         self._workers = workers
-        self.posed = posed
+        self.forward_posterior = forward_posterior
         self.transform = transform
         self._use_gradients = use_gradients
-        self._ledger = ledger
-        self._kept = ". The evaluations are in the file; the same call resumes from them" if ledger else ""
+        self._evaluation_log = evaluation_log
+        self._kept = ". The evaluations are in the file; the same call resumes from them" if evaluation_log else ""
         self._account, self._numbers = Account(budget, slope_price), count(1)
         self._found_gradient: bool | None = None
         self._tasks: dict[bytes, Task] = {}
         self._by_parameters: dict[bytes, Evaluation] = {}
         self._requested: dict[bytes, Evaluation | None] = {}
-        self._stored = self._usable(within(ledger.records if ledger else (), transform))
+        self._stored = self._usable(within(evaluation_log.records if evaluation_log else (), transform))
         self.given = self._usable(known)
         for one in (*self.given, *self._stored):
             self._learn(one)
@@ -160,25 +160,27 @@ class Evaluations:
         is evaluated if the target's digest is that of the file. If one of the last failures works now, all points that
         failed are evaluated again when they are requested. Raises what `resuming.confirm` and `evaluate` do.
         """
-        if self._ledger is None:
+        if self._evaluation_log is None:
             return
-        if confirm(self._stored, self._anew, self._ledger, gradient=self._use_gradients):
-            held = f"{self._ledger.path} holds {len(self._ledger.records)} evaluations"
+        if confirm(self._stored, self._anew, self._evaluation_log, gradient=self._use_gradients):
+            held = f"{self._evaluation_log.path} holds {len(self._evaluation_log.records)} evaluations"
             _log.info("filepath: %s; one was made anew and agrees, for %d units", held, self.spent.units)
         if mended([one for one in self._by_parameters.values() if lost(one)], self._anew):
-            _log.info("filepath: %s holds failed evaluations; one works now, and all are repeated", self._ledger.path)
+            _log.info(
+                "filepath: %s holds failed evaluations; one works now, and all are repeated", self._evaluation_log.path
+            )
             self._by_parameters = {key: one for key, one in self._by_parameters.items() if not lost(one)}
 
     def disown(self) -> None:
         """Remove this run's evaluations from the file: they are not of the target that the user meant."""
-        if self._ledger is not None:
-            self._ledger.forget()
+        if self._evaluation_log is not None:
+            self._evaluation_log.forget()
 
     def close(self) -> None:
         """Stop the workers and close the file."""
         self._workers.close()
-        if self._ledger is not None:
-            self._ledger.close()
+        if self._evaluation_log is not None:
+            self._evaluation_log.close()
 
     def _begin(self, x: Array, gradient: bool) -> bool:
         """Whether a point is known or submitted; if not, there is no free worker or no budget for it."""
@@ -216,11 +218,11 @@ class Evaluations:
     def _store(self, task: Task, found: Evaluation) -> None:
         """Keep an evaluation."""
         del self._tasks[self._key(task.x)]
-        if self._ledger is not None:
-            self._ledger.append(found)
+        if self._evaluation_log is not None:
+            self._evaluation_log.append(found)
             if self.spent.points == NEW_POINTS:
                 asked = {self._key(one.point) for one in self.record}
-                hint_at_reuse(self._ledger.path, [self._key(one.point) in asked for one in self._stored])
+                hint_at_reuse(self._evaluation_log.path, [self._key(one.point) in asked for one in self._stored])
         self._learn(found)
         self._watch.note(found, task.x)
 
@@ -237,7 +239,7 @@ class Evaluations:
     def _anew(self, stored: Evaluation) -> Evaluation:
         """The evaluation of a stored point, made again and not stored."""
         # Outputs tell models apart; derivatives of a run are for one likelihood.
-        gradient = self._use_gradients and stored.with_gradient and self.posed is None
+        gradient = self._use_gradients and stored.with_gradient and self.forward_posterior is None
         if not self._account.affords(self._account.price(gradient)):
             raise self._account.exhausted()
         self._submit(stored.point, gradient)
@@ -267,11 +269,11 @@ class Evaluations:
 
     def _key(self, x: Array) -> bytes:
         # An evaluation of a forward model depends on its own parameters alone.
-        return (x if self.posed is None else self.posed.key(x)).tobytes()
+        return (x if self.forward_posterior is None else self.forward_posterior.key(x)).tobytes()
 
     def _found(self, x: Array, gradient: bool) -> Evaluation | None:
         """What is known at a point, if no more can be known of what is requested."""
         found = self._by_parameters.get(self._key(x))
-        if found is not None and self.posed is not None:
-            found = self.posed.read(found, x)
+        if found is not None and self.forward_posterior is not None:
+            found = self.forward_posterior.read(found, x)
         return found if found and (not gradient or found.complete) else None

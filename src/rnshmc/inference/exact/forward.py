@@ -8,10 +8,10 @@ import numpy as np
 
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.exact.likelihoods.base import Likelihood
 from rnshmc.inference.exact.likelihoods.groups import make_likelihood
 from rnshmc.inference.exact.names import make_names
-from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.exact.priors.making import make_prior
 from rnshmc.inference.exact.runner import Forward, Runner
 from rnshmc.inference.given import numbers
@@ -112,7 +112,7 @@ class Model:
         dim = len(self.names or ()) if dim is None else dim
         return ModelPotential(self, dim) if self.has_gradient else ModelValue(self, dim)
 
-    def posed(self, names: Sequence[str]) -> Posed:
+    def forward_posterior(self, names: Sequence[str]) -> ForwardPosterior:
         """The posterior of the parameters with these names, the likelihood's last.
 
         Raises
@@ -120,16 +120,19 @@ class Model:
         ParameterError
             If the prior does not fit them.
         """
-        return Posed(self._observed, make_prior(self._prior, names), len(names) - len(self.own), self._data)
+        return ForwardPosterior(self._observed, make_prior(self._prior, names), len(names) - len(self.own), self._data)
 
-    def runner(self, posed: Posed) -> Runner:
+    def runner(self, forward_posterior: ForwardPosterior) -> Runner:
         """What workers run."""
-        return Runner(self._forward, posed, self._jacobian, self._vjp)
+        return Runner(self._forward, forward_posterior, self._jacobian, self._vjp)
 
-    def bounds(self, posed: Posed) -> dict[int, tuple[float | None, float | None]]:
+    def bounds(self, forward_posterior: ForwardPosterior) -> dict[int, tuple[float | None, float | None]]:
         """Bounds that the prior and the likelihood imply, by the number of the parameter."""
-        own = {posed.inputs + k: self._likelihood.bounds[name] for k, name in enumerate(self.own)}
-        return {**posed.prior.bounds, **{k: _both(posed.prior.bounds.get(k), pair) for k, pair in own.items()}}
+        own = {forward_posterior.inputs + k: self._likelihood.bounds[name] for k, name in enumerate(self.own)}
+        return {
+            **forward_posterior.prior.bounds,
+            **{k: _both(forward_posterior.prior.bounds.get(k), pair) for k, pair in own.items()},
+        }
 
 
 class ModelValue:
@@ -147,8 +150,8 @@ class ModelValue:
 
     def __init__(self, model: Model, dim: int) -> None:
         self.model, self.dim, self.names = model, dim, model.names
-        self._posed = model.posed(make_names(model.names, dim, model.own))
-        self._runner = model.runner(self._posed)
+        self._forward_posterior = model.forward_posterior(make_names(model.names, dim, model.own))
+        self._runner = model.runner(self._forward_posterior)
 
     def value(self, q: Array) -> float:
         """U(q), for one run.
@@ -161,7 +164,7 @@ class ModelValue:
         return self._evaluated(q, gradient=False).value
 
     def _evaluated(self, q: Array, *, gradient: bool) -> Evaluation:
-        found = self._posed.read(self._runner.evaluate(q, gradient=gradient)[0], q)
+        found = self._forward_posterior.read(self._runner.evaluate(q, gradient=gradient)[0], q)
         if found.failure is not None:
             raise NumericalError(found.failure)
         return found

@@ -122,12 +122,12 @@ def in_order(
     """
     if theirs is None and len(wanted) > 1:
         raise StoreError(
-            f"{path} does not say in which order its runs have the outputs {told(wanted)}; pass them as a mapping with "
-            "points and outputs"
+            f"{path} does not say in which order its runs have the outputs {listed(wanted)}; pass them as a mapping "
+            "with points and outputs"
         )
     theirs = wanted if theirs is None else theirs
     if dict(theirs) != dict(wanted):
-        raise StoreError(f"{path} holds runs with the outputs {told(theirs)}; the data are {told(wanted)}")
+        raise StoreError(f"{path} holds runs with the outputs {listed(theirs)}; the data are {listed(wanted)}")
     starts = dict(zip(theirs, np.cumsum([0, *theirs.values()]), strict=False))
     order = np.concatenate([starts[name] + np.arange(size) for name, size in wanted.items()])
 
@@ -140,7 +140,7 @@ def in_order(
     return tuple(one if one.run is None else replace(one, run=arranged(one.run)) for one in runs)
 
 
-def told(outputs: Mapping[str, int]) -> str:
+def listed(outputs: Mapping[str, int]) -> str:
     """Names of outputs, each with its number."""
     return ", ".join(f"{name} ({size})" if name else str(size) for name, size in outputs.items())
 

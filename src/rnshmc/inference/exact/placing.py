@@ -9,7 +9,7 @@ import numpy as np
 from rnshmc.inference.bend import Coordinates
 from rnshmc.inference.exact.evaluation import FARTHEST, Evaluation, usable, within
 from rnshmc.inference.exact.floor import Floor
-from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.types import Array
 
 
@@ -23,7 +23,7 @@ class Placed:
     given
         Evaluations in the user's coordinates. Those outside the bounds are left out, and those that a bend moves too
         far.
-    posed
+    forward_posterior
         How the potential is read off runs of a forward model; None for a density.
 
     Attributes
@@ -36,17 +36,19 @@ class Placed:
         Height of potentials that stand for a density of zero.
     """
 
-    def __init__(self, coordinates: Coordinates, given: Iterable[Evaluation], posed: Posed | None) -> None:
+    def __init__(
+        self, coordinates: Coordinates, given: Iterable[Evaluation], forward_posterior: ForwardPosterior | None
+    ) -> None:
         self._coordinates = coordinates
         self._parameters: dict[bytes, Array] = {}
         self.by_point: dict[bytes, Evaluation] = {}
         self.differences: list[Evaluation] = []
-        self.floor = Floor(outputs=posed is not None)
+        self.floor = Floor(outputs=forward_posterior is not None)
         for found in within(given, coordinates.transform):
             with np.errstate(over="ignore", invalid="ignore"):
                 point = coordinates.coordinates(found.point)
             if (np.abs(point) < FARTHEST).all():
-                self.add(found if posed is None else posed.read(found, found.point), point)
+                self.add(found if forward_posterior is None else forward_posterior.read(found, found.point), point)
 
     def add(self, found: Evaluation, point: Array) -> Evaluation:
         """Keep an evaluation in the user's coordinates, and return it as one at ``point``."""

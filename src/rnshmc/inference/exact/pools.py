@@ -14,7 +14,7 @@ import numpy as np
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
 from rnshmc.inference.exact.processes import Processes
-from rnshmc.inference.exact.shipping import Missing, Parcel, evaluate_item, evaluate_parcel
+from rnshmc.inference.exact.shipping import Missing, PickledModel, evaluate_item, evaluate_parcel
 
 Pool = Any
 """None, a number of processes, or an object with `submit` or `map`."""
@@ -129,7 +129,7 @@ class Submitted:
 
     def __init__(self, executor: Any, model: Evaluable, *, time_limit: float | None) -> None:
         self._executor = executor
-        self._parcel = Parcel.kept(model) if isinstance(executor, ThreadPoolExecutor) else Parcel.of(model)
+        self._parcel = PickledModel.kept(model) if isinstance(executor, ThreadPoolExecutor) else PickledModel.of(model)
         self._limit = time_limit
         workers = worker_count(executor)
         self._to_ship = workers or os.cpu_count() or 1
@@ -168,7 +168,7 @@ class Submitted:
             future.cancel()
         self._futures.clear()
 
-    def _send(self, task: Task, parcel: Parcel) -> None:
+    def _send(self, task: Task, parcel: PickledModel) -> None:
         try:
             future = self._executor.submit(evaluate_parcel, parcel, task.x, task.gradient, self._limit)
         except (RuntimeError, BrokenExecutor) as error:
@@ -203,7 +203,7 @@ class Mapped:
 
     def __init__(self, pool: Any, model: Evaluable, *, time_limit: float | None) -> None:
         self._map = getattr(pool, "imap_unordered", pool.map)
-        self._parcel = Parcel.of(model)
+        self._parcel = PickledModel.of(model)
         self._limit = time_limit
         self._to_ship = worker_count(pool) or os.cpu_count() or 1
         self._waiting: dict[int, Task] = {}

@@ -9,8 +9,8 @@ import numpy as np
 
 from rnshmc.errors import StoreError
 from rnshmc.inference.exact.evaluation import Evaluation, Run
+from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.failing import TRIES, lost
-from rnshmc.inference.exact.ledger import Ledger
 from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
@@ -32,7 +32,11 @@ NEW_POINTS = 8
 
 
 def confirm(
-    stored: Sequence[Evaluation], again: Callable[[Evaluation], Evaluation], ledger: Ledger, *, gradient: bool
+    stored: Sequence[Evaluation],
+    again: Callable[[Evaluation], Evaluation],
+    evaluation_log: EvaluationLog,
+    *,
+    gradient: bool,
 ) -> bool:
     """Evaluate a stored point anew, and another one where the target fails there, and compare.
 
@@ -44,7 +48,7 @@ def confirm(
         Evaluations of the file, in the user's coordinates; those that failed are not compared.
     again
         Evaluates the point of one of them.
-    ledger
+    evaluation_log
         The file.
     gradient
         Whether gradients are used.
@@ -59,14 +63,14 @@ def confirm(
         If the two differ; the message has the file, the point and both numbers.
     """
     working = [one for one in stored if not lost(one)]
-    chosen = [] if ledger.trusted else candidates(working, gradient=gradient)
+    chosen = [] if evaluation_log.trusted else candidates(working, gradient=gradient)
     for before in chosen:
         anew = again(before)
-        found = difference(before, anew, working, ledger.names)
+        found = difference(before, anew, working, evaluation_log.names)
         if found is None:
             return True
         if not anew.failed or before is chosen[-1]:
-            raise StoreError(_refusal(ledger.path, before.point, ledger.names, found))
+            raise StoreError(_refusal(evaluation_log.path, before.point, evaluation_log.names, found))
     return False
 
 

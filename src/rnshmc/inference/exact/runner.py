@@ -10,7 +10,7 @@ import numpy.typing as npt
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.density import reason
 from rnshmc.inference.exact.evaluation import Answer, Cost, Evaluation, Run, failed
-from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
@@ -22,7 +22,7 @@ class Runner:
     """A forward model on a worker; errors in it become failed evaluations."""
 
     forward: Forward
-    posed: Posed
+    forward_posterior: ForwardPosterior
     jacobian: Callable[[Array], Any] | None
     vjp: Callable[[Array, Array], Any] | None
 
@@ -31,12 +31,12 @@ class Runner:
         """Products with the Jacobian or its transpose that a gradient takes; 0 if there is none."""
         if self.vjp is not None:
             return 1
-        return 0 if self.jacobian is None else self.posed.inputs
+        return 0 if self.jacobian is None else self.forward_posterior.inputs
 
     def evaluate(self, x: Array, *, gradient: bool) -> Answer:
         """A run at the inputs of ``x``, shape (d,); with derivatives of its outputs if requested and there are any.
 
-        The value of the evaluation is 0: it is read off the run by `Posed.read`.
+        The value of the evaluation is 0: it is read off the run by `ForwardPosterior.read`.
 
         Raises
         ------
@@ -45,16 +45,16 @@ class Runner:
         KeyboardInterrupt
             After Ctrl-C.
         """
-        inputs = self.posed.key(x)
+        inputs = self.forward_posterior.key(x)
         gradient = gradient and self.products > 0
         try:
-            outputs = flattened(self.forward(inputs.copy()), self.posed.data)
+            outputs = flattened(self.forward(inputs.copy()), self.forward_posterior.data)
         except (EvaluationError, KeyboardInterrupt):
             raise
         except BaseException as error:  # `sys.exit` in a wrapped program, and panics of Rust, which are no `Exception`
             return failed(inputs, reason(error), gradient=False)
         plain = Evaluation(inputs, 0.0, with_gradient=gradient or not self.products, run=Run(outputs))
-        if not gradient or not np.isfinite(self.posed.observed.predictors(outputs[None])).all():
+        if not gradient or not np.isfinite(self.forward_posterior.observed.predictors(outputs[None])).all():
             return plain, Cost()
         cost = Cost(gradients=self.products)
         try:
@@ -65,13 +65,13 @@ class Runner:
             return Evaluation(inputs, 0.0, None, reason(error), run=Run(outputs)), cost
 
     def _differentiated(self, x: Array, outputs: Array) -> Run:
-        inputs = self.posed.key(x)
+        inputs = self.forward_posterior.key(x)
         if self.jacobian is not None:
             jacobian = numbers(self.jacobian(inputs.copy()), "the Jacobian")
             _check_shape("the Jacobian", jacobian, (len(outputs), len(inputs)))
             return Run(outputs, jacobian)
         assert self.vjp is not None
-        along = self.posed.pulling(x, outputs)
+        along = self.forward_posterior.pulling(x, outputs)
         pulled = numbers(self.vjp(inputs.copy(), along.copy()), "vjp")
         _check_shape("vjp", pulled, inputs.shape)
         return Run(outputs, along=along, pulled=pulled)

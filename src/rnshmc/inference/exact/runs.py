@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.inference.exact.compression import Compression
-from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
@@ -21,14 +21,14 @@ class Runs:
     ----------
     rows
         Outputs of each run, shape (m,).
-    posed, transform
+    forward_posterior, transform
         As in `Evaluations`.
     compression
         Of very many outputs; None where they are emulated as they are.
     """
 
     rows: Sequence[Array]
-    posed: Posed
+    forward_posterior: ForwardPosterior
     transform: Transform
     compression: Compression | None = None
 
@@ -41,9 +41,9 @@ class Runs:
         """The runs with these indices."""
         return replace(self, rows=[self.rows[i] for i in chosen])
 
-    def emulated(self) -> tuple[Array, Posed]:
+    def emulated(self) -> tuple[Array, ForwardPosterior]:
         """What is emulated of each run, (n, r), and the posterior as a function of it: predictors, or coefficients."""
         if self.compression is None:
-            return self.posed.observed.predictors(self.outputs), self.posed
+            return self.forward_posterior.observed.predictors(self.outputs), self.forward_posterior
         coefficients, observed = self.compression.compressed(self.rows)
-        return coefficients, replace(self.posed, observed=observed)
+        return coefficients, replace(self.forward_posterior, observed=observed)

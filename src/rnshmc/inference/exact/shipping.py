@@ -21,7 +21,7 @@ class Missing:
     """A worker's answer that it does not have the model yet."""
 
 
-class Parcel:
+class PickledModel:
     """A model, pickled once however often it is sent; threads use the model itself."""
 
     def __init__(self, key: str, content: bytes | None, model: Evaluable | None) -> None:
@@ -30,7 +30,7 @@ class Parcel:
         self._model = model
 
     @classmethod
-    def of(cls, model: Evaluable) -> "Parcel":
+    def of(cls, model: Evaluable) -> "PickledModel":
         """The parcel of a model.
 
         Raises
@@ -42,13 +42,13 @@ class Parcel:
         return cls(hashlib.sha256(content).hexdigest(), content, model)
 
     @classmethod
-    def kept(cls, model: Evaluable) -> "Parcel":
+    def kept(cls, model: Evaluable) -> "PickledModel":
         """The parcel of a model for threads of this process, without pickling."""
         return cls("", None, model)
 
-    def label(self) -> "Parcel":
+    def label(self) -> "PickledModel":
         """The parcel without content, for workers that have the model."""
-        return Parcel(self._key, None, self._model)
+        return PickledModel(self._key, None, self._model)
 
     def __reduce__(self) -> Any:
         return _received, (self._key, self._content)
@@ -76,14 +76,14 @@ def packed(model: Evaluable) -> bytes:
     return content
 
 
-def _received(key: str, content: bytes | None) -> Parcel:
+def _received(key: str, content: bytes | None) -> PickledModel:
     """The parcel on a worker; its content is unpickled once."""
     if content is not None and key not in _unpacked:
         _unpacked[key] = cloudpickle.loads(content)
-    return Parcel(key, content, _unpacked.get(key))
+    return PickledModel(key, content, _unpacked.get(key))
 
 
-def evaluate_parcel(parcel: Parcel, x: Array, gradient: bool, time_limit: float | None) -> Answer | Missing:
+def evaluate_parcel(parcel: PickledModel, x: Array, gradient: bool, time_limit: float | None) -> Answer | Missing:
     """Evaluate the model of a parcel at ``x``, shape (d,), within a number of seconds."""
     model = parcel.model()
     if model is None:
@@ -93,7 +93,7 @@ def evaluate_parcel(parcel: Parcel, x: Array, gradient: bool, time_limit: float 
     return _within(model, x, gradient, time_limit)
 
 
-def evaluate_item(item: tuple[Parcel, int, Array, bool, float | None]) -> tuple[int, Answer | Missing]:
+def evaluate_item(item: tuple[PickledModel, int, Array, bool, float | None]) -> tuple[int, Answer | Missing]:
     """The same for `map`, with the number of the task."""
     parcel, number, x, gradient, time_limit = item
     return number, evaluate_parcel(parcel, x, gradient, time_limit)

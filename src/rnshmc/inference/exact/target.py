@@ -9,7 +9,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluable
 from rnshmc.inference.exact.forward import Model, ModelValue
-from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.exact.umbridge import UMBridge
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
@@ -25,7 +25,7 @@ class Posterior:
     ----------
     evaluable
         What is sent to workers.
-    posed
+    forward_posterior
         How the potential is read off runs of a forward model; None where the density is evaluated.
     slope_price
         Units that a gradient costs.
@@ -34,7 +34,7 @@ class Posterior:
     """
 
     evaluable: Evaluable
-    posed: Posed | None = None
+    forward_posterior: ForwardPosterior | None = None
     slope_price: int = 1
     bounds: Mapping[int, tuple[float | None, float | None]] = field(default_factory=dict)
 
@@ -54,9 +54,9 @@ def make_posterior(target: Any, gradient: Gradient, names: Sequence[str]) -> Pos
         raise ParameterError(f"x0: it has {len(names)} parameters, but the target has {target.dim}")
     if gradient is not None and gradient is not False:
         raise ParameterError("gradient: of a Model, give jacobian= or vjp= to the Model instead")
-    posed = model.posed(names)
-    runner = model.runner(posed)
-    return Posterior(runner, posed, runner.products, model.bounds(posed))
+    forward_posterior = model.forward_posterior(names)
+    runner = model.runner(forward_posterior)
+    return Posterior(runner, forward_posterior, runner.products, model.bounds(forward_posterior))
 
 
 def model_of(target: Any) -> Model | None:

@@ -204,8 +204,10 @@ class UMBridge:
             raise ModelError(self._masked(f"the model server sent a reply that is not JSON: {text}")) from error
         if isinstance(reply, dict) and "error" in reply:
             trouble = reply["error"]
-            told = isinstance(trouble, dict) and {"type", "message"} <= trouble.keys()
-            raise ModelError(self._masked(f"{trouble['type']}: {trouble['message']}" if told else f"error: {trouble}"))
+            explained = isinstance(trouble, dict) and {"type", "message"} <= trouble.keys()
+            raise ModelError(
+                self._masked(f"{trouble['type']}: {trouble['message']}" if explained else f"error: {trouble}")
+            )
         return reply
 
     def _masked(self, text: str) -> str:

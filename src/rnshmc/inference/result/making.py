@@ -5,8 +5,8 @@ import os
 import numpy as np
 
 from rnshmc.inference.errstate import own_errstate
-from rnshmc.inference.result.bends_told import coordinate_names
-from rnshmc.inference.result.errors_told import errors_told
+from rnshmc.inference.result.bend_findings import coordinate_names
+from rnshmc.inference.result.error_findings import error_findings
 from rnshmc.inference.result.moments import moments
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.prediction import Prediction
@@ -46,7 +46,7 @@ def make_result(
     draws = transform.parameters(outcome.rows)
     verdict = judge(outcome, names, coordinates=coordinate_names(names, transform))
     if surrogate is not None:
-        verdict = verdict.with_findings(errors_told(mean, sd, draws, names, DEFAULT.judging))
+        verdict = verdict.with_findings(error_findings(mean, sd, draws, names, DEFAULT.judging))
     return Result(
         names=names,
         units=units,

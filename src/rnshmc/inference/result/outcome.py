@@ -75,7 +75,7 @@ class Outcome:
         Largest rank-normalised split R-hat of the chains behind the draws: those of the surrogate where it was used,
         the exact ones otherwise; NaN where there are too few.
     mixed
-        Whether averages have standard errors: R-hat is not above `Judging.apart`.
+        Whether averages have standard errors: R-hat is not above `Judging.rhat_bad`.
     starts
         Number of starts that were descended from.
     quiet
@@ -167,7 +167,7 @@ def outcome_of(state: State) -> Outcome:
     surrogate = behind if state.method == "surrogate" else None
     exact = (state.exact if surrogate is not None else state.chains()) or Exact.none(archive.dim)
     rhat = _rhat_behind(state, exact, tuning)
-    mixed = not rhat > tuning.judging.apart
+    mixed = not rhat > tuning.judging.rhat_bad
     if surrogate is not None:
         surrogate = surrogate.with_errors(known=mixed)
         mean, variance = surrogate.mean(), surrogate.variance()

@@ -116,7 +116,7 @@ def training(result: "Result", _: Sequence[str]) -> Any:
     limits = DEFAULT.judging
     figure, panel = plt.subplots(figsize=(5.0, 3.4), layout="constrained")
     panel.semilogy(units, errors, "o-", color=SHADE, markeredgecolor=INK, markeredgewidth=0.4, markersize=4)
-    for limit, word in ((limits.close, "good"), (limits.far, "doubtful")):
+    for limit, word in ((limits.sd_good, "good"), (limits.sd_bad, "doubtful")):
         panel.axhline(limit, color=MARK, linewidth=0.8, linestyle="--")
         panel.annotate(
             f"{word} below {limit:g}",

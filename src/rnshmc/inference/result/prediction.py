@@ -82,16 +82,18 @@ def predicted(emulated: EmulatedPotential, rows: Array, seed: int) -> Prediction
         If outputs without data cannot be emulated.
     """
     outputs, observations = EmulatedOutputs.of(emulated).drawn(rows, stream(seed, "predictions"))
-    posed = emulated.runs.posed
-    data = dict(posed.data)
+    forward_posterior = emulated.runs.forward_posterior
+    data = dict(forward_posterior.data)
     return Prediction(
-        posed.structured(outputs), posed.structured(observations), data[""] if list(data) == [""] else data
+        forward_posterior.structured(outputs),
+        forward_posterior.structured(observations),
+        data[""] if list(data) == [""] else data,
     )
 
 
 def for_file(emulated: EmulatedPotential, rows: Array) -> Prediction | None:
     """The prediction to store, at evenly spaced draws whose outputs are at most `STORED`; None if there is none."""
-    size = len(rows) * sum(emulated.runs.posed.sizes.values())
+    size = len(rows) * sum(emulated.runs.forward_posterior.sizes.values())
     try:
         return predicted(emulated, rows[:: max(1, math.ceil(size / STORED))], SEED)
     except FitError:

@@ -145,12 +145,12 @@ class Result:
         ParameterError
             If a variable has another number of rows.
         """
-        told = attributes(self.outcome, self.verdict)
+        attrs = attributes(self.outcome, self.verdict)
         if variables is None:
-            told["units"] = dict(zip(self.names, self.units, strict=True))
+            attrs["units"] = dict(zip(self.names, self.units, strict=True))
         labels = self.names if variables is None else layout(variables, len(self.names)).labels
         drawn = self._drawn((lambda x: x) if variables is None else columns(variables))
-        return summary_table(labels, drawn, probabilities, mixed=self.outcome.mixed, attributes=told)
+        return summary_table(labels, drawn, probabilities, mixed=self.outcome.mixed, attributes=attrs)
 
     def resample(self, draws: int, *, seed: int = 1) -> Array:
         """More draws, shape (draws, d), of the same law as `draws` and for no evaluation.

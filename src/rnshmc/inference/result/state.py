@@ -130,7 +130,7 @@ class State:
             return False
         enough = self.expected_cost(min(self.draws, self.tuning.fewest_draws))
         if self.teachable:
-            enough = min(enough, adapted.price_of_teaching(self.archive.dim, self.tuning.adapted))
+            enough = min(enough, adapted.expected_cost_of_teaching(self.archive.dim, self.tuning.adapted))
         return self.archive.units_left >= enough
 
     @property
@@ -140,7 +140,7 @@ class State:
 
     def expected_cost(self, draws: int) -> int:
         """Evaluation units of exact chains."""
-        return adapted.price(self.archive.dim, draws, self.tuning.adapted)
+        return adapted.expected_cost(self.archive.dim, draws, self.tuning.adapted)
 
     @property
     def lowest(self) -> Mode:

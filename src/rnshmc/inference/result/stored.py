@@ -68,9 +68,9 @@ def packed(
     The emulator of a forward model is left out; its prediction takes its place.
     """
     arrays: Arrays = {}
-    told: dict[str, Any] = {"outcome": replace(outcome, emulated=None), "transform": transform}
-    told |= {"names": names, "units": units, "prediction": prediction}
-    return json.dumps({key: _described(value, arrays) for key, value in told.items()}), arrays
+    described: dict[str, Any] = {"outcome": replace(outcome, emulated=None), "transform": transform}
+    described |= {"names": names, "units": units, "prediction": prediction}
+    return json.dumps({key: _described(value, arrays) for key, value in described.items()}), arrays
 
 
 def read(
@@ -85,8 +85,14 @@ def read(
     """
     try:
         description, arrays = read_group(Path(path), GROUP)
-        told = {key: _made(value, arrays) for key, value in json.loads(description).items()}
-        return told["outcome"], told["transform"], told["names"], told["units"], told.get("prediction")
+        described = {key: _made(value, arrays) for key, value in json.loads(description).items()}
+        return (
+            described["outcome"],
+            described["transform"],
+            described["names"],
+            described["units"],
+            described.get("prediction"),
+        )
     except _DAMAGE as error:
         raise DataError(f"{path} is not a result that this version of rnshmc can read: {error!r}") from error
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from rnshmc.diagnostics.importance import tail_shape
 from rnshmc.diagnostics.summary import MIN_DRAWS, effective_sizes
-from rnshmc.inference.result.bends_told import told
+from rnshmc.inference.result.bend_findings import bend_findings
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.finding import Finding, Level
-from rnshmc.inference.result.modes_told import modes_told
+from rnshmc.inference.result.mode_findings import mode_findings
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.weights import EVEN, TELLING, USELESS_K, reliable_k
@@ -70,7 +70,7 @@ def judge(
         Names of the unconstrained coordinates; None: those of the parameters.
     """
     found = [finding for check in _CHECKS for finding in check(outcome, limits)]
-    bends = [Finding("good", text) for text in told(outcome.bend, coordinates or names)]
+    bends = (Finding("good", text) for text in bend_findings(outcome.bend, coordinates or names))
     return Verdict((*found, *bends, *_uninformed(outcome, names)))
 
 
@@ -99,7 +99,7 @@ def _surrogate(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     if not math.isfinite(sd):
         yield Finding("bad", "sd(U - V) is unknown: no draw of the surrogate has a finite exact potential.")
         return
-    level = _level(sd, limits.close, limits.far)
+    level = _level(sd, limits.sd_good, limits.sd_bad)
     left_out = outcome.surrogate.left_out if isinstance(outcome.surrogate, Corrected) else 0
     if left_out >= limits.telling:
         text = f"sd(U - V) = {sd:.2g} at {left_out} runs of before, each left out in turn"
@@ -110,10 +110,10 @@ def _surrogate(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
         yield Finding(_worst([level, "doubtful"]), text)
         return
     checks = outcome.surrogate.checked if isinstance(outcome.surrogate, Corrected) and not outcome.emulated else ()
-    if len(checks) >= TELLING and outcome.efficiency >= math.exp(-(limits.close**2)):
+    if len(checks) >= TELLING and outcome.efficiency >= math.exp(-(limits.sd_good**2)):
         # Weights are as even as those of normal differences that are close: a few draws decide the sd, where V is too
         # low, and their weights are next to 0.
-        level = "good" if sd <= limits.far else "doubtful"
+        level = "good" if sd <= limits.sd_bad else "doubtful"
     yield Finding(
         level,
         f"sd(U - V) = {sd:.2g}: exact minus surrogate potential at draws that the surrogate was not fitted to; "
@@ -123,7 +123,7 @@ def _surrogate(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
 
 def _emulator(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     """The output that makes a surrogate rough."""
-    if outcome.emulated is not None and outcome.surrogate_error > limits.close:
+    if outcome.emulated is not None and outcome.surrogate_error > limits.sd_good:
         output, error = roughest(outcome.emulated)
         text = f"{output[:1].upper()}{output[1:]} is emulated worst: its error is {error:.2g} times that of its datum"
         yield Finding("good", f"{text}.")
@@ -191,7 +191,7 @@ def _acceptance(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
 def _chains(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     if not math.isnan(outcome.rhat):
         yield _agreement(outcome, limits)
-    if outcome.surrogate is None and outcome.draws.shape[1] >= MIN_DRAWS and not outcome.rhat > limits.apart:
+    if outcome.surrogate is None and outcome.draws.shape[1] >= MIN_DRAWS and not outcome.rhat > limits.rhat_bad:
         squares = (outcome.draws - outcome.draws.mean(axis=(0, 1))) ** 2
         effective = min(float(effective_sizes(values).min()) for values in (outcome.draws, squares))
         text = f"The smallest effective sample size of a mean or variance is {effective:.0f}"
@@ -204,13 +204,12 @@ def _chains(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
 
 def _agreement(outcome: Outcome, limits: Judging) -> Finding:
     rhat, which = outcome.rhat, "the surrogate's chains" if outcome.surrogate is not None else "the chains"
-    if rhat <= limits.mixed:
+    if rhat <= limits.rhat_good:
         return Finding("good", f"R-hat = {rhat:.3f}: {which} agree.")
-    if rhat <= limits.apart:
+    if rhat <= limits.rhat_bad:
         return Finding("doubtful", f"R-hat = {rhat:.3f}: {which} have not mixed; they need more draws.")
-    return Finding(
-        "bad", f"R-hat = {rhat:.3f}: {which} are in different places. Their averages have no standard error."
-    )
+    apart = "are in different places. Their averages have no standard error"
+    return Finding("bad", f"R-hat = {rhat:.3f}: {which} {apart}.")
 
 
 def _failures(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
@@ -281,7 +280,7 @@ _CHECKS: tuple[Callable[[Outcome, Judging], Iterator[Finding]], ...] = (
     _weights,
     _acceptance,
     _chains,
-    modes_told,
+    mode_findings,
     _failures,
     _floor,
     _edges,

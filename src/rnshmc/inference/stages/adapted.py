@@ -25,17 +25,17 @@ class Stretch:
     warm_up: bool
 
 
-def price(dim: int, draws: int, tuning: AdaptedHMC) -> int:
+def expected_cost(dim: int, draws: int, tuning: AdaptedHMC) -> int:
     """Evaluation units that ``draws`` draws are expected to take, the warm-up included."""
-    return _price(dim, sum(tuning.warm_up) + draws / tuning.chains, tuning)
+    return _cost_of(dim, sum(tuning.warm_up) + draws / tuning.chains, tuning)
 
 
-def price_of_teaching(dim: int, tuning: AdaptedHMC) -> int:
+def expected_cost_of_teaching(dim: int, tuning: AdaptedHMC) -> int:
     """Evaluation units of the first states that teach a surrogate, and of as much training as there were chains."""
-    return 2 * _price(dim, tuning.warm_up[0], tuning)
+    return 2 * _cost_of(dim, tuning.warm_up[0], tuning)
 
 
-def _price(dim: int, transitions: float, tuning: AdaptedHMC) -> int:
+def _cost_of(dim: int, transitions: float, tuning: AdaptedHMC) -> int:
     steps = 1.5 / _first_step(dim) + 0.5
     return int(2 * tuning.chains * transitions * steps)
 
@@ -65,10 +65,10 @@ def adapted_hmc(
     BudgetSpent
         When the budget ends; what was before that has been yielded.
     Stopped
-        When several times the `price` are spent, `AdaptedHMC.most_price`; the same.
+        When several times the `expected_cost` are spent, `AdaptedHMC.most_cost`; the same.
     """
-    told = price(archive.dim, draws, tuning)
-    exact = _Exact(archive, told, archive.spent.units + int(tuning.most_price * told))
+    expected = expected_cost(archive.dim, draws, tuning)
+    exact = _Exact(archive, expected, archive.spent.units + int(tuning.most_cost * expected))
     potential = exact.whitened(whitening)
     each = around.repeated(tuning.chains)
     positions = scattered_starts(
@@ -119,7 +119,7 @@ class _Exact:
     """The exact potential, until so many units are spent."""
 
     archive: Archive
-    told: int
+    expected: int
     most: int
 
     def whitened(self, whitening: Whitening) -> BatchPotential:
@@ -128,8 +128,8 @@ class _Exact:
         def potential(z: Array) -> tuple[Array, Array]:
             if self.archive.spent.units > self.most:
                 raise Stopped(
-                    f"{STAGE} takes far more than the {self.told} units that were expected, for its steps have to be "
-                    "short; other parameters may make it easier"
+                    f"{STAGE} takes far more than the {self.expected} units that were expected, because its steps have "
+                    "to be short; other parameters may make it easier"
                 )
             values, gradients = np.full(len(z), np.inf), np.zeros(z.shape)
             for row, one in enumerate(self.archive.evaluate(whitening.unwhiten(z), STAGE)):

@@ -8,10 +8,10 @@ import numpy as np
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.stages.fall import Fall
 from rnshmc.inference.stages.gradients import evaluate_with_gradients, slope_noise
 from rnshmc.inference.stages.noise import noise_at
 from rnshmc.inference.stages.search import search_scales
+from rnshmc.inference.stages.unbounded import UnboundedDescent
 from rnshmc.inference.surrogate.whitening import Secants, Whitening, improved
 from rnshmc.inference.tuning import Tuning
 from rnshmc.inference.tuning_start import Descent
@@ -185,7 +185,7 @@ def descend_on(
         As in `descend`.
     """
     own, path = tuning.descent, list(path)
-    fall = Fall.from_start(path[0].point, own.falling_far)
+    fall = UnboundedDescent.from_start(path[0].point, own.falling_far)
     best, trust = min(path, key=lambda found: found.value), None
     lowest = float(archive.training().values.min(initial=best.value))
     close = max(own.close, float(np.sqrt(archive.dim)) * slope_noise(archive, tuning.differences))

@@ -39,7 +39,7 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
         If the potential cannot be evaluated at or near the start.
     """
     own = tuning.seeking
-    served = archive.served(tuning.training.fewest)
+    served = archive.has_enough_runs(tuning.training.fewest)
     coordinates = _by_size(start) if coordinates is None else coordinates
     best, whitening = _known(archive, coordinates) if served else _begun(archive, start, coordinates, own)
     radius, longest, looked = own.first_radius, own.longest_of(archive.data), 0
@@ -103,9 +103,9 @@ def _first_coordinates(archive: Archive, first: Evaluation, coordinates: Whiteni
 
     Inputs whose step changed outputs too much or too little, or failed, take another one.
     """
-    posed = archive.posed
-    assert posed is not None
-    axes = coordinates.steps(np.eye(archive.dim))[: posed.inputs]
+    forward_posterior = archive.forward_posterior
+    assert forward_posterior is not None
+    axes = coordinates.steps(np.eye(archive.dim))[: forward_posterior.inputs]
     sizes, active = np.full(len(axes), tuning.first_step), np.arange(len(axes))
     for _ in range(tuning.rounds):
         found = archive.evaluate(first.point + sizes[active, None] * axes[active], STAGE)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from rnshmc.inference.bend import STRAIGHT, Bend, Layer
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import FARTHEST
-from rnshmc.inference.surrogate.left_out import LeftOut
+from rnshmc.inference.surrogate.leave_one_out import LeaveOneOut
 from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.tails import Tails, no_tails, standardised_moments
@@ -24,7 +24,7 @@ def still_to_look(posterior: SurrogatePosterior, tuning: TailChecks) -> int:
     Those are beyond the typical distance of draws, at plausible heights, and the emulator without each of them predicts
     the potential there. If it does not for one of them, the look is a whole one.
     """
-    far = LeftOut.of(posterior).beyond(float(np.sqrt(posterior.dim)))
+    far = LeaveOneOut.of(posterior).beyond(float(np.sqrt(posterior.dim)))
     known = len(far) if (np.abs(far) < tuning.gross).all() else 0
     return max(0, look_size(posterior, tuning) - known)
 

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.given import numbers
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.transforms import Transform
@@ -45,13 +45,13 @@ def make_coordinates(
     return Whitening(point, _factor(_covariance(given, point, dim, transform, widest)))
 
 
-def prior_scale(posed: Posed | None, start: Array) -> Array | None:
+def prior_scale(forward_posterior: ForwardPosterior | None, start: Array) -> Array | None:
     """Standard deviations of the prior, (d,); None unless those of all inputs of a forward model are known.
 
     A scale of the likelihood's own is about its value at the start, unless the prior says otherwise.
     """
-    scale = None if posed is None else posed.prior.scale
-    if posed is None or scale is None or not np.isfinite(scale[: posed.inputs]).all():
+    scale = None if forward_posterior is None else forward_posterior.prior.scale
+    if forward_posterior is None or scale is None or not np.isfinite(scale[: forward_posterior.inputs]).all():
         return None
     return np.where(np.isfinite(scale), scale, np.where(start == 0.0, 1.0, np.abs(start)))
 

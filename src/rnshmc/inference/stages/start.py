@@ -9,7 +9,7 @@ import numpy as np
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.transforms import Transform
 from rnshmc.run.slope_check import SlopeCheck, check_slope
 from rnshmc.types import Array
@@ -67,14 +67,16 @@ def check_start(archive: Archive, start: Array) -> Evaluation:
     return first
 
 
-def check_own(posed: Posed, first: Evaluation, at: Array, transform: Transform, names: Sequence[str]) -> None:
+def check_own(
+    forward_posterior: ForwardPosterior, first: Evaluation, at: Array, transform: Transform, names: Sequence[str]
+) -> None:
     """Check that the density of each parameter of the likelihood has an integral, towards infinity.
 
     That of an unknown standard deviation s falls as s^-n for n data: it has none for one datum and a flat prior.
 
     Parameters
     ----------
-    posed, transform, names
+    forward_posterior, transform, names
         The posterior of a forward model, and its parameters.
     first
         The run at the start.
@@ -87,14 +89,14 @@ def check_own(posed: Posed, first: Evaluation, at: Array, transform: Transform, 
         Naming the first parameter for which it has none.
     """
     assert first.run is not None
-    predictors = np.tile(posed.observed.predictors(first.run.outputs[None]), (2, 1))
-    for own in range(posed.inputs, len(at)):
+    predictors = np.tile(forward_posterior.observed.predictors(first.run.outputs[None]), (2, 1))
+    for own in range(forward_posterior.inputs, len(at)):
         if math.isfinite(transform.high[own]):
             continue
         theta = np.tile(at, (2, 1))
         theta[:, own] = LARGE
         with np.errstate(all="ignore"):
-            near, far = posed.potential(theta, predictors)[0]
+            near, far = forward_posterior.potential(theta, predictors)[0]
         # Of a power law as of s^-n; a density that is zero so far out has an integral.
         if math.isfinite(near) and math.isfinite(far) and far - near < (1.0 + POWER) * math.log(LARGE[1] / LARGE[0]):
             raise ParameterError(

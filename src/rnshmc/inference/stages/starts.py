@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.given import numbers
 from rnshmc.inference.stages.start import STAGE
 from rnshmc.inference.transforms import Bounds, Transform
@@ -87,12 +87,16 @@ def number_of_parameters(names: Sequence[str] | None, bounds: Bounds | None, own
 
 
 def further_starts(
-    x0: Any, posed: Posed | None, transform: Transform, names: Sequence[str], rng: np.random.Generator
+    x0: Any,
+    forward_posterior: ForwardPosterior | None,
+    transform: Transform,
+    names: Sequence[str],
+    rng: np.random.Generator,
 ) -> Array:
     """More of what `make_starts` or `drawn_starts` drew, (n, d), within the bounds; none of starts that are given."""
     count = DEFAULT.modes.further
     if x0 is None:
-        return drawn_starts(posed, transform, names, rng, count=count)
+        return drawn_starts(forward_posterior, transform, names, rng, count=count)
     if not callable(x0):
         return np.zeros((0, len(names)))
     drawn = _called(x0, rng, count, names)
@@ -100,7 +104,7 @@ def further_starts(
 
 
 def drawn_starts(
-    posed: Posed | None,
+    forward_posterior: ForwardPosterior | None,
     transform: Transform,
     names: Sequence[str],
     rng: np.random.Generator,
@@ -114,7 +118,7 @@ def drawn_starts(
     ParameterError
         If there is neither.
     """
-    drawn: Array | None = None if posed is None else posed.prior.draws(rng, count)
+    drawn: Array | None = None if forward_posterior is None else forward_posterior.prior.draws(rng, count)
     if drawn is not None:
         inside = transform.inside(drawn)
         if not inside.any():
@@ -123,7 +127,7 @@ def drawn_starts(
     open_ends = ~(np.isfinite(transform.low) & np.isfinite(transform.high))
     if open_ends.any():
         name = names[int(np.argmax(open_ends))]
-        prior = "" if posed is None else "the prior cannot be drawn from, and "
+        prior = "" if forward_posterior is None else "the prior cannot be drawn from, and "
         raise ParameterError(
             f"x0: {prior}{name} has no two finite bounds, between which a start could be drawn; give one"
         )
@@ -157,7 +161,7 @@ def first_usable(archive: Archive, drawn: Array, x0: Start = None) -> Array:
     """
     wanted, source = (1, x0.source) if isinstance(x0, Candidates) else (DEFAULT.modes.starts, "x0")
     # Emulation does without derivatives.
-    gradient, points = archive.posed is None, archive.coordinates.transform.coordinates(drawn)
+    gradient, points = archive.forward_posterior is None, archive.coordinates.transform.coordinates(drawn)
     for last in range(wanted, len(drawn) + wanted, wanted):
         archive.evaluate(points[:last], STAGE, gradient=gradient)
         for at in archive.floor.neighbours():

@@ -218,7 +218,7 @@ def _examine(archive: Archive, state: State, rng: np.random.Generator, tuning: T
 def _look(archive: Archive, state: State, paths: Paths, rng: np.random.Generator, tuning: Tuning) -> Tails:
     """What exact values further out show that the surrogate misses."""
     posterior = state.fit.posterior
-    count = still_to_look if archive.served(tuning.training.fewest) else look_size
+    count = still_to_look if archive.has_enough_runs(tuning.training.fewest) else look_size
     seen = no_tails(archive.dim)
     if left := count(posterior, tuning.tails):
         seen = look_out(archive, posterior, paths, rng, tuning.tails, count=left)

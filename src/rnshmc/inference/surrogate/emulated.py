@@ -7,7 +7,7 @@ from scipy import linalg
 
 from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.exact.posed import Posed
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.exact.runs import Runs
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.transforms import Transform
@@ -26,7 +26,7 @@ class EmulatedPotential:
 
     Attributes
     ----------
-    posed
+    forward_posterior
         Likelihood and prior, as functions of what is emulated: predictors, or coefficients of them in a basis.
     transform
         From unconstrained coordinates x to the user's.
@@ -42,7 +42,7 @@ class EmulatedPotential:
         What it was fitted to, one for each of the emulator's centres.
     """
 
-    posed: Posed
+    forward_posterior: ForwardPosterior
     transform: Transform
     whitening: Whitening
     inner: Whitening
@@ -75,10 +75,10 @@ class EmulatedPotential:
         theta, w = self.transform.parameters(x), self.inputs(x)
         with np.errstate(over="ignore", invalid="ignore"):
             predicted, local = self.outputs.predict(w)
-            values, slopes, by_theta = self.posed.potential(theta, predicted)
+            values, slopes, by_theta = self.forward_posterior.potential(theta, predicted)
             gradients = -self.transform.pulled_back(-by_theta, x)
             by_inputs = self.outputs.pulled_back(w, local, slopes) @ self.inner.factor.T
-            gradients[:, : self.posed.inputs] += by_inputs
+            gradients[:, : self.forward_posterior.inputs] += by_inputs
             values = values - self.transform.log_jacobians(x) - self.offset
         return np.where(np.isfinite(values), values, np.inf), self.whitening.slopes(gradients)
 
@@ -111,7 +111,7 @@ class EmulatedPotential:
             x of the runs, (n, d), where parameters of the likelihood are those of the centre; U there, U less V without
             the run, and the variance of that, each (n,).
         """
-        own = np.tile(self.whitening.centre[self.posed.inputs :], (len(self.centres), 1))
+        own = np.tile(self.whitening.centre[self.forward_posterior.inputs :], (len(self.centres), 1))
         x = np.hstack((self.inner.unwhiten(self.centres), own))
         parts = zip(self._bearable(x), self._bearable(self.outputs.fitted), strict=True)
         values = np.concatenate([self._read(some, outputs)[0] for some, outputs in parts])
@@ -127,9 +127,9 @@ class EmulatedPotential:
     def _read(self, x: Array, predicted: Array) -> tuple[Array, Array, Array]:
         """V (k,) where predictors are as given, its derivatives by the processes (k, r), and the sum of curvatures."""
         theta = self.transform.parameters(x)
-        values, slopes, _ = self.posed.potential(theta, predicted)
+        values, slopes, _ = self.forward_posterior.potential(theta, predicted)
         values = values - self.transform.log_jacobians(x) - self.offset
-        curvatures = self.posed.observed.curvatures(predicted, theta[:, self.posed.inputs :])
+        curvatures = self.forward_posterior.observed.curvatures(predicted, theta[:, self.forward_posterior.inputs :])
         return np.where(np.isfinite(values), values, np.inf), slopes @ self.outputs.roots, curvatures.sum(axis=0)
 
     def _bent(self, curved: Array) -> float:
@@ -155,13 +155,13 @@ class EmulatedPotential:
         """The emulator of the predictors; `outputs` may be one of their coefficients."""
         if self.runs.compression is None:
             return self.outputs
-        predictors = self.runs.posed.observed.predictors(self.runs.outputs)
+        predictors = self.runs.forward_posterior.observed.predictors(self.runs.outputs)
         units = np.ones(predictors.shape[1])
         return OutputKernel.fit(self.outputs.centres, predictors, units=units, like=self.outputs)
 
     def inputs(self, x: Array) -> Array:
         """Inputs of the emulator at the rows of x."""
-        return self.inner.whiten(x[:, : self.posed.inputs])
+        return self.inner.whiten(x[:, : self.forward_posterior.inputs])
 
 
 def emulate(
@@ -183,25 +183,27 @@ def emulate(
     FitError
         If there are too few runs, or no system can be solved.
     """
-    posed, transform = runs.posed, runs.transform
+    forward_posterior, transform = runs.forward_posterior, runs.transform
     if len(training.values) < 2:
         raise FitError(f"{len(training.values)} of the runs nearby succeeded, too few to emulate the outputs")
     lowest = int(np.argmin(training.values))
     # The parameters of a likelihood may differ at equal inputs.
-    _, first = np.unique(training.points[:, : posed.inputs], axis=0, return_index=True)
+    _, first = np.unique(training.points[:, : forward_posterior.inputs], axis=0, return_index=True)
     first.sort()
     points, kept = training.points[first], runs.where(np.append(first, lowest))
     predictors, read = kept.emulated()
-    own = transform.parameters(training.points[lowest])[posed.inputs :]
+    own = transform.parameters(training.points[lowest])[forward_posterior.inputs :]
     units = read.observed.curvatures(predictors[-1:], own[None])[0] ** -0.5
 
     def fitted(inner: Whitening, known: OutputKernel | None) -> OutputKernel:
-        return OutputKernel.fit(inner.whiten(points[:, : posed.inputs]), predictors[:-1], units=units, like=known)
+        return OutputKernel.fit(
+            inner.whiten(points[:, : forward_posterior.inputs]), predictors[:-1], units=units, like=known
+        )
 
     if like is not None and like.whitening is whitening:
         inner, outputs = like.inner, fitted(like.inner, like.outputs)
     else:
-        tried = [(inner, fitted(inner, None)) for inner in _frames(whitening, posed.inputs)]
+        tried = [(inner, fitted(inner, None)) for inner in _frames(whitening, forward_posterior.inputs)]
         inner, outputs = min(tried, key=lambda pair: pair[1].covariances.loss)
     return EmulatedPotential(
         read, transform, whitening, inner, outputs, float(training.values[lowest]), runs.where(first)

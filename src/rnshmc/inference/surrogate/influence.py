@@ -13,7 +13,7 @@ from rnshmc.types import Array
 LONG = 5.0
 """Kurtosis above which a tail is long. A normal law has 3, a logistic one 4.2, a Laplace one 6."""
 LARGEST = 50.0
-"""Logarithm of the largest weight that is told from others."""
+"""Logarithm of the largest weight that differs from others."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ class EmulatedOutputs:
             If a system cannot be solved.
         """
         rows = potential.runs.rows
-        rest = np.setdiff1d(np.arange(len(rows[0])), potential.runs.posed.observed.present)
+        rest = np.setdiff1d(np.arange(len(rows[0])), potential.runs.forward_posterior.observed.present)
         outputs = np.array([row[rest] for row in rows])
         finite = np.isfinite(outputs).all(axis=0)
         rest, outputs = rest[finite], outputs[:, finite]
@@ -58,14 +58,16 @@ class EmulatedOutputs:
 
         Of very many outputs, at every second or every tenth row only, or at still fewer.
         """
-        potential, posed = self.potential, self.potential.runs.posed
+        potential, forward_posterior = self.potential, self.potential.runs.forward_posterior
         x = x[:: max(1, math.ceil(len(x) * len(potential.runs.rows[0]) / MOST))]
         theta, w = potential.transform.parameters(x), potential.inputs(x)
-        present, size = posed.observed.present, sum(array.size for array in posed.data.values())
+        present, size = forward_posterior.observed.present, sum(array.size for array in forward_posterior.data.values())
         outputs, observations = np.full((len(x), size), np.nan), np.full((len(x), size), np.nan)
         predictors = _drawn(potential.predictors(), w, rng)
-        outputs[:, present] = posed.observed.outputs(predictors)
-        observations[:, present] = posed.observed.simulated(predictors, theta[:, posed.inputs :], rng)
+        outputs[:, present] = forward_posterior.observed.outputs(predictors)
+        observations[:, present] = forward_posterior.observed.simulated(
+            predictors, theta[:, forward_posterior.inputs :], rng
+        )
         if self.others is not None:
             outputs[:, self.missing] = _drawn(self.others, w, rng)
         return outputs, observations
@@ -76,14 +78,14 @@ def roughest(potential: EmulatedPotential) -> tuple[str, float]:
 
     The error is the root mean square difference of runs from what all others predict.
     """
-    kernel, posed = potential.predictors(), potential.runs.posed
+    kernel, forward_posterior = potential.predictors(), potential.runs.forward_posterior
     x = potential.whitening.centre[None]
     predicted = kernel.predict(potential.inputs(x))[0]
-    own = potential.transform.parameters(x)[:, posed.inputs :]
-    errors = np.sqrt((kernel.left_out**2).mean(axis=0) * posed.observed.curvatures(predicted, own)[0])
+    own = potential.transform.parameters(x)[:, forward_posterior.inputs :]
+    errors = np.sqrt((kernel.left_out**2).mean(axis=0) * forward_posterior.observed.curvatures(predicted, own)[0])
     worst = int(np.argmax(errors))
-    index = int(posed.observed.present[worst])
-    for name, array in posed.data.items():
+    index = int(forward_posterior.observed.present[worst])
+    for name, array in forward_posterior.data.items():
         if index < array.size:
             where = ", ".join(map(str, np.unravel_index(index, array.shape)))
             return f"output {name}[{where}]" if name else f"output [{where}]", float(errors[worst])

@@ -104,7 +104,7 @@ def within_reach(training: Training, whitening: Whitening, tuning: Fitting) -> T
     Runs of a forward model are near where the parameters of the model are: those of the likelihood may have any value.
     """
     dim = training.points.shape[1]
-    inputs = dim if training.runs is None else training.runs.posed.inputs
+    inputs = dim if training.runs is None else training.runs.forward_posterior.inputs
     norms = np.linalg.norm(whitening.of_first(inputs).whiten(training.points[:, :inputs]), axis=1)
     order = np.argsort(norms, kind="stable")
     order = order[norms[order] < tuning.reach_of(dim)]

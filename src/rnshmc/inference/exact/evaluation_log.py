@@ -11,6 +11,7 @@ import logging
 import os
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 from rnshmc.errors import DataError, ParameterError, StoreError
 from rnshmc.files import write_remedy
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.exact.lines import format_of, outputs_of, parse, told, written
+from rnshmc.inference.exact.lines import format_of, listed, outputs_of, parse, written
 
 SYNC_S = 1.0
 """Seconds after which an evaluation that arrives has the file written to disk: what a power failure costs at most. An
@@ -38,7 +39,7 @@ def _close_inherited() -> None:
 os.register_at_fork(after_in_child=_close_inherited)
 
 
-class Ledger:
+class EvaluationLog:
     """The open file of one run.
 
     Parameters
@@ -134,8 +135,7 @@ class Ledger:
             self._sync()
         except StoreError as error:  # no reason to lose a result
             _log.warning("filepath: %s", error)
-        _descriptors.discard(self._file)
-        os.close(self._file)
+        _close(self._file)
 
     def _read(self, resume: bool) -> tuple[str | None, tuple[Evaluation, ...]]:
         """Digest and evaluations of the file."""
@@ -159,8 +159,8 @@ class Ledger:
         if records and self._outputs is not None and theirs and [*theirs.items()] != [*self._outputs.items()]:
             remedy = ", and pass this one as evaluations=" if theirs == dict(self._outputs) else ""
             raise StoreError(
-                f"filepath: {self.path} holds runs with the outputs {told(theirs)}, and the data are "
-                f"{told(self._outputs)}; name another file{remedy}"
+                f"filepath: {self.path} holds runs with the outputs {listed(theirs)}, and the data are "
+                f"{listed(self._outputs)}; name another file{remedy}"
             )
         os.ftruncate(self._file, whole)
         return json.loads(lines[0]).get("digest"), records
@@ -195,8 +195,7 @@ class Ledger:
         file = _opened(path)
         _written(file, os.pread(self._file, self._size, 0), path)
         _log.warning("filepath: %s was removed or replaced during the run; all evaluations are in %s", self.path, path)
-        _descriptors.discard(self._file)
-        os.close(self._file)
+        _close(self._file)
         self._file, self.path = file, path
 
 
@@ -216,6 +215,14 @@ def _opened(path: Path) -> int:
         pass  # some clusters have file systems without locks
     _descriptors.add(file)
     return file
+
+
+def _close(file: int) -> None:
+    """Close a file, and release its lock although a process that was just forked may not have closed its copy yet."""
+    _descriptors.discard(file)
+    with suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_UN)
+    os.close(file)
 
 
 def _written(file: int, content: bytes, path: Path) -> int:

@@ -11,7 +11,7 @@ from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Answer, Task
 from rnshmc.inference.exact.runner import Runner
 from rnshmc.inference.exact.target import make_posterior
-from rnshmc.inference.exact.together import Together
+from rnshmc.inference.exact.vectorized import VectorizedWorker
 from rnshmc.types import Array
 
 SCALES = np.array([1.0, 0.1])
@@ -31,10 +31,10 @@ def rows(x: Array) -> tuple[Array, Array]:
 
 
 def answers(target: Any, points: Array, *, gradient: bool = True, slope: Any = None) -> list[Answer]:
-    return answered(Together(Density(target, slope)), points, gradient=gradient)
+    return answered(VectorizedWorker(Density(target, slope)), points, gradient=gradient)
 
 
-def answered(workers: Together, points: Array, *, gradient: bool = True) -> list[Answer]:
+def answered(workers: VectorizedWorker, points: Array, *, gradient: bool = True) -> list[Answer]:
     for number, x in enumerate(points):
         workers.submit(Task(number, x, gradient))
     return [workers.next()[1] for _ in points]
@@ -95,7 +95,7 @@ def test_a_forward_model_takes_rows_too() -> None:
         rnshmc.Model(many, {"rise": data}, likelihood=likelihood), None, ("top", "rate", "noise")
     ).evaluable
     assert isinstance(runner, Runner)
-    for x, (found, _) in zip(points, answered(Together(runner), points), strict=True):
+    for x, (found, _) in zip(points, answered(VectorizedWorker(runner), points), strict=True):
         assert found.run is not None
         # The noise is no parameter of the model.
         np.testing.assert_array_equal(found.point, x[:2])

@@ -11,7 +11,7 @@ from rnshmc.types import Array
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeaveOneOut:
     """Runs at plausible heights, each left out in turn.
 
     Attributes
@@ -29,7 +29,7 @@ class LeftOut:
     variances: Array
 
     @classmethod
-    def of(cls, posterior: SurrogatePosterior) -> "LeftOut":
+    def of(cls, posterior: SurrogatePosterior) -> "LeaveOneOut":
         """From a surrogate by emulated outputs."""
         assert isinstance(posterior.kernel, EmulatedPotential)
         points, values, differences, variances = posterior.kernel.left_out()

@@ -9,7 +9,7 @@ from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.tuning_result import Judging
 
 
-def modes_told(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+def mode_findings(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     """How many modes there are, what each has of the posterior, and whether there may be more."""
     count, starts = len(outcome.modes), "one start" if outcome.starts == 1 else f"{outcome.starts} starts"
     if count > 1:
@@ -59,7 +59,7 @@ def _shares(outcome: Outcome, starts: str, limits: Judging) -> Finding:
         return Finding("doubtful", f"{text} to {unseen:.0%} of starts lead are often missed then.")
     values = np.array([mode.value for mode in outcome.modes])
     heights = ", ".join(f"{height:.3g}" for height in values.min() - values)
-    mixed = outcome.surrogate is None and outcome.rhat <= limits.mixed
+    mixed = outcome.surrogate is None and outcome.rhat <= limits.rhat_good
     text = f"{text}, with log densities {heights} relative to the highest"
     return Finding("doubtful" if mixed else "bad", f"{text}; the share of each in the result may be wrong.")
 

@@ -10,7 +10,7 @@ from rnshmc.types import Array
 
 
 @dataclass(frozen=True)
-class Fall:
+class UnboundedDescent:
     """Successive steps of a descent without positive curvature, each with a larger decrease than the last.
 
     Attributes
@@ -29,15 +29,15 @@ class Fall:
     last: float = 0.0
 
     @classmethod
-    def from_start(cls, start: Array, times: float) -> "Fall":
+    def from_start(cls, start: Array, times: float) -> "UnboundedDescent":
         """Before the first step; a step is far if it is so many times as long as the start, or as one at zero."""
         return cls(times * (float(np.linalg.norm(start)) or 1.0))
 
-    def ended(self) -> "Fall":
+    def ended(self) -> "UnboundedDescent":
         """After a step that does not count."""
-        return Fall(self.far)
+        return UnboundedDescent(self.far)
 
-    def after(self, start: Evaluation, end: Evaluation, most: int) -> "Fall":
+    def after(self, start: Evaluation, end: Evaluation, most: int) -> "UnboundedDescent":
         """The state after one more step.
 
         A step counts if its curvature is not positive and it lowers the potential by more than one, and by more than
@@ -55,7 +55,7 @@ class Fall:
         decrease = start.value - end.value
         if not (float(step @ (end.gradient - start.gradient)) <= 0.0 and decrease > max(self.last, 1.0)):
             return self.ended()
-        found = Fall(self.far, self.steps + 1, decrease)
+        found = UnboundedDescent(self.far, self.steps + 1, decrease)
         length = float(np.linalg.norm(step))
         if found.steps >= most and length > self.far:
             raise ParameterError(

@@ -16,7 +16,7 @@ SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Posed:
+class ForwardPosterior:
     """U = -log p(data | F(inputs), own) - log prior, in the user's coordinates theta = (inputs, own).
 
     Attributes

@@ -12,17 +12,20 @@ import numpy as np
 from rnshmc.errors import DataError, ParameterError
 from rnshmc.files import read_npz
 from rnshmc.inference.exact.evaluation import Evaluation, Run
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.exact.lines import in_order, outputs_of, parse, parse_all
-from rnshmc.inference.exact.posed import Posed
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
-Known = str | os.PathLike[str] | Mapping[str, Any] | None
+StoredEvaluations = str | os.PathLike[str] | Mapping[str, Any] | None
 _UNREADABLE = "cannot be read as evaluations: {}"
 
 
 def read_known(
-    source: Known, names: Sequence[str], posed: Posed | None = None, start: Array | None = None
+    source: StoredEvaluations,
+    names: Sequence[str],
+    forward_posterior: ForwardPosterior | None = None,
+    start: Array | None = None,
 ) -> tuple[Evaluation, ...]:
     """Read evaluations in the user's coordinates.
 
@@ -35,7 +38,7 @@ def read_known(
         data of the same names and sizes. None: no evaluations.
     names
         Names of the parameters.
-    posed, start
+    forward_posterior, start
         The posterior of a forward model, and the point whose values the parameters of the likelihood have, (d,).
 
     Raises
@@ -49,20 +52,20 @@ def read_known(
     """
     if source is None:
         return ()
-    kept = names if posed is None else names[: posed.inputs]
+    kept = names if forward_posterior is None else names[: forward_posterior.inputs]
     path = None if isinstance(source, Mapping) else Path(source)
     if path is not None and path.suffix != ".npz":
         lines = _lines(path)
-        found = parse(lines, path, kept, runs=posed is not None)
-        if posed is not None:
-            found = in_order(found, outputs_of(lines), posed.sizes, path)
+        found = parse(lines, path, kept, runs=forward_posterior is not None)
+        if forward_posterior is not None:
+            found = in_order(found, outputs_of(lines), forward_posterior.sizes, path)
     else:
         arrays = source if isinstance(source, Mapping) else read_npz(Path(source), says=_UNREADABLE)
-        size = None if posed is None else sum(posed.sizes.values())
+        size = None if forward_posterior is None else sum(forward_posterior.sizes.values())
         found = _of_arrays(arrays, str(path or "evaluations"), len(kept), size)
-    if posed is None or start is None:
+    if forward_posterior is None or start is None:
         return found
-    return tuple(replace(one, point=np.concatenate((one.point, start[posed.inputs :]))) for one in found)
+    return tuple(replace(one, point=np.concatenate((one.point, start[forward_posterior.inputs :]))) for one in found)
 
 
 def read_all(path: Path) -> tuple[Evaluation, ...]:

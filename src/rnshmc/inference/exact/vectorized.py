@@ -9,7 +9,7 @@ import numpy as np
 
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.density import Density
-from rnshmc.inference.exact.differentiated import DifferentiatedTogether, is_jax
+from rnshmc.inference.exact.differentiated import DifferentiatedVectorized, is_jax
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task
 from rnshmc.inference.exact.runner import Runner
 from rnshmc.inference.given import plain
@@ -18,7 +18,7 @@ from rnshmc.types import Array
 _Function = Callable[[Array], Any]
 
 
-class Together:
+class VectorizedWorker:
     """This process, with all tasks that wait in one call of the user's function.
 
     Parameters
@@ -36,7 +36,7 @@ class Together:
         self._model = model
         self._waiting: dict[int, Task] = {}
         self._done: deque[tuple[Task, Answer]] = deque()
-        self._in_jax: DifferentiatedTogether | None = None
+        self._in_jax: DifferentiatedVectorized | None = None
 
     def submit(self, task: Task) -> None:
         """Accept a task."""
@@ -61,7 +61,7 @@ class Together:
     def _answers(self, tasks: list[Task]) -> list[Answer]:
         model = self._model
         if isinstance(model, Runner):
-            points = np.array([model.posed.key(task.x) for task in tasks])
+            points = np.array([model.forward_posterior.key(task.x) for task in tasks])
             outputs = _rows(_returned(model.forward, points), len(points))
             models: list[Evaluable] = [replace(model, forward=_returning(row)) for row in outputs]
         elif self._in_jax is None:
@@ -69,7 +69,7 @@ class Together:
             returned = _returned(model.function, points)
             if model.gradient is None and _of_jax(returned, len(points)):
                 # Most likely in single precision, and without gradients: from now on, doubles are requested from JAX.
-                self._in_jax = DifferentiatedTogether(model.function)
+                self._in_jax = DifferentiatedVectorized(model.function)
                 return [(one, replace(cost, values=cost.values + 1)) for one, cost in self._answers(tasks)]
             values = _rows(returned, len(points))
             slopes = _slopes(model, tasks, values)
@@ -84,7 +84,7 @@ def _of_jax(returned: Any, count: int) -> bool:
     return not isinstance(returned, BaseException) and is_jax(returned) and np.shape(returned) == (count,)
 
 
-def _by_jax(function: DifferentiatedTogether, tasks: list[Task]) -> Iterator[tuple[_Function, _Function | None]]:
+def _by_jax(function: DifferentiatedVectorized, tasks: list[Task]) -> Iterator[tuple[_Function, _Function | None]]:
     """Functions that return the log density at each task's point, and its gradient where any is asked for."""
     points = np.array([task.x for task in tasks])
     if any(task.gradient for task in tasks):

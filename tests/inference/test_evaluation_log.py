@@ -12,7 +12,7 @@ import pytest
 
 from rnshmc.errors import DataError, ParameterError, StoreError
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.exact.ledger import Ledger
+from rnshmc.inference.exact.evaluation_log import EvaluationLog
 
 NAMES = ["a", "b"]
 FOUND = (
@@ -36,18 +36,18 @@ def same(one: Evaluation, other: Evaluation) -> bool:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    ledger = Ledger(tmp_path / "new/evaluations.jsonl", NAMES)
-    assert ledger.records == ()
+    evaluation_log = EvaluationLog(tmp_path / "new/evaluations.jsonl", NAMES)
+    assert evaluation_log.records == ()
     for found in FOUND:
-        ledger.append(found)
-    ledger.close()
+        evaluation_log.append(found)
+    evaluation_log.close()
     return tmp_path / "new/evaluations.jsonl"
 
 
 def reopened(path: Path, names: list[str] = NAMES, *, resume: bool = True) -> tuple[Evaluation, ...]:
-    ledger = Ledger(path, names, resume=resume)
-    ledger.close()
-    return ledger.records
+    evaluation_log = EvaluationLog(path, names, resume=resume)
+    evaluation_log.close()
+    return evaluation_log.records
 
 
 def test_what_is_read_is_what_was_written_to_the_last_bit(path: Path) -> None:
@@ -59,11 +59,11 @@ def test_what_is_read_is_what_was_written_to_the_last_bit(path: Path) -> None:
 @pytest.mark.parametrize("cut", range(1, 60, 7))
 def test_a_torn_last_line_is_dropped_and_the_next_one_is_whole(path: Path, cut: int) -> None:
     path.write_bytes(path.read_bytes()[:-cut])
-    ledger = Ledger(path, NAMES)
-    assert all(map(same, ledger.records, FOUND[:-1]))
-    assert len(ledger.records) == len(FOUND) - 1
-    ledger.append(FOUND[-1])
-    ledger.close()
+    evaluation_log = EvaluationLog(path, NAMES)
+    assert all(map(same, evaluation_log.records, FOUND[:-1]))
+    assert len(evaluation_log.records) == len(FOUND) - 1
+    evaluation_log.append(FOUND[-1])
+    evaluation_log.close()
     assert len(reopened(path)) == len(FOUND)
 
 
@@ -87,23 +87,23 @@ def test_files_of_others_are_refused_and_left_alone(tmp_path: Path) -> None:
         file = tmp_path / "other.txt"
         file.write_text(text)
         with pytest.raises(DataError, match=r"other\.txt is not a file of evaluations"):
-            Ledger(file, NAMES)
+            EvaluationLog(file, NAMES)
         assert file.read_text() == text
 
 
 def test_other_parameters_are_refused(path: Path) -> None:
     with pytest.raises(StoreError, match="evaluations of the parameters a, b, this target has a, c"):
-        Ledger(path, ["a", "c"])
+        EvaluationLog(path, ["a", "c"])
 
 
 def test_a_damaged_line_is_named(path: Path) -> None:
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:2], '{"x": [1.0], "log_density": 2.0}', *lines[2:]]) + "\n")
     with pytest.raises(DataError, match=r"line 3: expected 2 parameters"):
-        Ledger(path, NAMES)
+        EvaluationLog(path, NAMES)
     path.write_text("\n".join([*lines[:2], "nonsense", *lines[2:]]) + "\n")
     with pytest.raises(DataError, match=r"line 3: not an evaluation"):
-        Ledger(path, NAMES)
+        EvaluationLog(path, NAMES)
 
 
 @pytest.mark.parametrize(
@@ -123,44 +123,46 @@ def test_a_damaged_line_is_named(path: Path) -> None:
 def test_numbers_that_are_not_finite_are_refused(path: Path, line: str, reason: str) -> None:
     path.write_text(path.read_text() + line + "\n")
     with pytest.raises(DataError, match=rf"jsonl, line 6: not an evaluation \(.*{reason}.*\); remove the line"):
-        Ledger(path, NAMES)
+        EvaluationLog(path, NAMES)
 
 
 def test_infinite_outputs_of_a_run_are_refused_and_null_is_read(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     first = '{"format": "rnshmc runs 1", "names": ["a", "b"], "outputs": {"": 2}}\n{"x": [1, 2], "outputs": '
     path.write_text(first + "[1.0, null]}\n")
-    ledger = Ledger(path, NAMES, outputs={"": 2})
-    ledger.close()
-    assert ledger.records[0].run is not None
-    np.testing.assert_array_equal(ledger.records[0].run.outputs, [1.0, np.nan])
+    evaluation_log = EvaluationLog(path, NAMES, outputs={"": 2})
+    evaluation_log.close()
+    assert evaluation_log.records[0].run is not None
+    np.testing.assert_array_equal(evaluation_log.records[0].run.outputs, [1.0, np.nan])
     path.write_text(first + "[1.0, 1e400]}\n")
     with pytest.raises(DataError, match="line 2: not a run"):
-        Ledger(path, NAMES, outputs={"": 2})
+        EvaluationLog(path, NAMES, outputs={"": 2})
 
 
 def test_evaluations_are_never_overwritten(path: Path) -> None:
     before = path.read_bytes()
     with pytest.raises(ParameterError, match="has 4 evaluations already"):
-        Ledger(path, NAMES, resume=False)
+        EvaluationLog(path, NAMES, resume=False)
     assert path.read_bytes() == before
 
 
 def test_one_process_writes(path: Path) -> None:
-    ledger = Ledger(path, NAMES)
-    program = f"from rnshmc.inference.exact.ledger import Ledger; Ledger({str(path)!r}, ['a', 'b'])"
+    evaluation_log = EvaluationLog(path, NAMES)
+    program = (
+        f"from rnshmc.inference.exact.evaluation_log import EvaluationLog; EvaluationLog({str(path)!r}, ['a', 'b'])"
+    )
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "is being written by another run" in other.stderr
-    ledger.close()
+    evaluation_log.close()
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_one_run_of_a_process_writes_and_no_reader_ends_that(path: Path) -> None:
-    first = Ledger(path, NAMES)
+    first = EvaluationLog(path, NAMES)
     first.append(FOUND[0])
     for _ in range(2):
         with pytest.raises(StoreError, match=r"is being written by another run; wait for it, or name another file"):
-            Ledger(path, NAMES)
+            EvaluationLog(path, NAMES)
         path.read_text()  # as a callback might; the lock outlasts it
         other = subprocess.run([sys.executable, "-c", OPENED.format(path=path)], capture_output=True, check=False)
         assert b"is being written by another run" in other.stderr
@@ -168,17 +170,17 @@ def test_one_run_of_a_process_writes_and_no_reader_ends_that(path: Path) -> None
     assert len(reopened(path)) == len(FOUND) + 1
 
 
-OPENED = "from rnshmc.inference.exact.ledger import Ledger; Ledger('{path}', ['a', 'b'])"
+OPENED = "from rnshmc.inference.exact.evaluation_log import EvaluationLog; EvaluationLog('{path}', ['a', 'b'])"
 
 
 def test_a_forked_process_that_lives_on_holds_no_lock(path: Path) -> None:
-    ledger = Ledger(path, NAMES)
+    evaluation_log = EvaluationLog(path, NAMES)
     end, begin = os.pipe()
     if (child := os.fork()) == 0:
         os.read(end, 1)
         os._exit(0)
     try:
-        ledger.close()
+        evaluation_log.close()
         assert len(reopened(path)) == len(FOUND)
     finally:
         os.write(begin, b"x")
@@ -187,48 +189,59 @@ def test_a_forked_process_that_lives_on_holds_no_lock(path: Path) -> None:
         os.close(begin)
 
 
+def test_a_forked_process_that_has_not_run_yet_holds_no_lock(path: Path) -> None:
+    evaluation_log = EvaluationLog(path, NAMES)
+    [file] = [int(one.name) for one in Path("/proc/self/fd").iterdir() if one.exists() and one.samefile(path)]
+    inherited = os.dup(file)
+    try:
+        evaluation_log.close()
+        assert reopened(path) is not None
+    finally:
+        os.close(inherited)
+
+
 def test_what_others_appended_is_not_removed(path: Path) -> None:
     """Where a file system has no locks, or a program does not ask for them."""
-    ledger = Ledger(path, NAMES)
-    ledger.append(FOUND[0])
+    evaluation_log = EvaluationLog(path, NAMES)
+    evaluation_log.append(FOUND[0])
     with path.open("a") as file:
         file.write('{"x": [5.0, 5.0], "log_density": 1.0}\n')
     before = path.read_bytes()
-    ledger.forget()
-    ledger.close()
+    evaluation_log.forget()
+    evaluation_log.close()
     assert path.read_bytes() == before
 
 
 def test_a_file_removed_during_the_run_is_written_again(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    ledger = Ledger(path, NAMES)
+    evaluation_log = EvaluationLog(path, NAMES)
     path.unlink()
-    ledger.append(FOUND[0])
-    ledger.append(FOUND[1])
+    evaluation_log.append(FOUND[0])
+    evaluation_log.append(FOUND[1])
     with pytest.raises(StoreError, match="is being written by another run"):
-        Ledger(path, NAMES)
-    ledger.close()
+        EvaluationLog(path, NAMES)
+    evaluation_log.close()
     assert all(map(same, reopened(path), (*FOUND, FOUND[0], FOUND[1])))
     assert f"filepath: {path} was removed or replaced during the run; all evaluations are in {path}" in caplog.text
 
 
 def test_a_file_in_its_place_is_left_alone(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    ledger = Ledger(path, NAMES)
+    evaluation_log = EvaluationLog(path, NAMES)
     (path.parent / "another").write_text("another")
     (path.parent / "another").replace(path)
-    ledger.append(FOUND[0])
-    ledger.close()
+    evaluation_log.append(FOUND[0])
+    evaluation_log.close()
     assert path.read_text() == "another"
-    assert ledger.path != path
-    assert all(map(same, reopened(ledger.path), (*FOUND, FOUND[0])))
-    assert f"all evaluations are in {ledger.path}" in caplog.text
+    assert evaluation_log.path != path
+    assert all(map(same, reopened(evaluation_log.path), (*FOUND, FOUND[0])))
+    assert f"all evaluations are in {evaluation_log.path}" in caplog.text
 
 
 def test_evaluations_are_written_to_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
     monkeypatch.setattr(os, "fsync", synced.append)
-    monkeypatch.setattr("rnshmc.inference.exact.ledger.SYNC_S", 0.0)
-    ledger = Ledger(path, NAMES)
-    ledger.append(FOUND[0])
+    monkeypatch.setattr("rnshmc.inference.exact.evaluation_log.SYNC_S", 0.0)
+    evaluation_log = EvaluationLog(path, NAMES)
+    evaluation_log.append(FOUND[0])
     assert len(synced) == 1
-    ledger.close()
+    evaluation_log.close()
     assert len(synced) == 2

@@ -11,10 +11,12 @@ from rnshmc.inference.tuning_result import Judging
 from rnshmc.types import Array
 
 
-def errors_told(mean: Estimate, sd: Estimate, draws: Array, names: Sequence[str], limits: Judging) -> Iterator[Finding]:
+def error_findings(
+    mean: Estimate, sd: Estimate, draws: Array, names: Sequence[str], limits: Judging
+) -> Iterator[Finding]:
     """A finding on the worst standard error, where it is that of few independent draws.
 
-    Errors are told in the user's coordinates. The other checks are of unconstrained ones, in which the tails of the
+    Errors are reported in the user's coordinates. The other checks are of unconstrained ones, in which the tails of the
     logarithm of a parameter may be known well enough, and those of the parameter not.
 
     Parameters
@@ -41,9 +43,9 @@ def errors_told(mean: Estimate, sd: Estimate, draws: Array, names: Sequence[str]
         of_sd = squares.var(axis=0) / (2.0 * (sd.value / scale) * (sd.standard_error / scale)) ** 2
     # A variance that its correction made negative is not known at all.
     of_sd = np.where((sd.value == 0) & (squares.mean(axis=0) > 0), 0.0, of_sd)
-    # Unknown errors are told elsewhere, and what does not vary has none.
+    # Unknown errors are reported elsewhere, and what does not vary has none.
     worth = np.nan_to_num(np.stack((of_mean, of_sd)), nan=np.inf, posinf=np.inf)
-    # Draws do not show the variance of squares with so heavy a tail: how many an error is that of cannot be told.
+    # Draws do not show the variance of squares with so heavy a tail: how many an error is that of is unknown.
     few = min(limits.few, limits.short * len(draws))
     for k in np.flatnonzero((worth[1] < few) & (sd.standard_error < sd.value)):
         if tail_shape(squares[:, k]) > limits.heavy:
@@ -51,9 +53,9 @@ def errors_told(mean: Estimate, sd: Estimate, draws: Array, names: Sequence[str]
     of, column = (int(place) for place in np.unravel_index(np.argmin(worth), worth.shape))
     if worth[of, column] < few:
         what = ("mean", "standard deviation")[of]
-        told = (
+        independent = (
             f"{worth[of, column]:.2g} independent draws"
             if worth[of, column] >= 1.0
             else "less than one independent draw"
         )
-        yield Finding("doubtful", f"The standard error of the {what} of {names[column]} is that of {told}.")
+        yield Finding("doubtful", f"The standard error of the {what} of {names[column]} is that of {independent}.")

@@ -8,9 +8,9 @@ from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.transforms import Transform
 
 SCALING, CURVING = 0.2, 0.5
-"""Change of a log scale over one width of the driver, and of a mean in scales of its own, from which on it is told."""
+"""Smallest reported change of a log scale over one width of the driver, and of a mean in scales of its own."""
 SMALL = 0.1
-"""Curve that is not told, relative to the largest one."""
+"""Curve that is not reported, relative to the largest one."""
 MOST = 6
 """Coordinates that are named one by one."""
 
@@ -23,7 +23,7 @@ def coordinate_names(names: Sequence[str], transform: Transform) -> tuple[str, .
     )
 
 
-def told(bend: Bend, names: Sequence[str]) -> Iterator[str]:
+def bend_findings(bend: Bend, names: Sequence[str]) -> Iterator[str]:
     """Sentences on the layers of a bend.
 
     Parameters
