@@ -46,7 +46,7 @@ def _agree(shown: str, printed: str, *, chance: bool) -> bool:
     if LINE.match(shown) and LINE.match(printed):
         start = 3 if "R-hat" in shown else 0
         return NUMBER.split(shown)[0][start:] == NUMBER.split(printed)[0][start:]
-    if chance and {shown, printed} <= set(HEADS.values()):
+    if chance and all(line.startswith(tuple(HEADS.values())) for line in (shown, printed)):
         return True
     if (old := ROW.match(shown)) and (new := ROW.match(printed)):
         return (old["name"], old["unit"]) == (new["name"], new["unit"]) and _same_estimates(old, new)

@@ -119,7 +119,7 @@ def test_known_runs_take_the_place_of_starts(kept: Path) -> None:
     assert drawn.spent.units == 0
     rows = sampled(decaying(LATER), [[0.1, 0.2, 0.4], [-1.0, 0.5, 0.3]], evaluations=kept, budget=0)
     for result in (drawn, rows):
-        assert "One start led to one mode; other modes were not looked for" in " ".join(str(result.verdict).split())
+        assert "One start found one mode; other modes were not searched for" in " ".join(str(result.verdict).split())
 
 
 def in_two(first: str, second: str, late: int) -> rnshmc.Model:

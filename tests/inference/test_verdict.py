@@ -72,14 +72,14 @@ def test_a_good_run_is_good_and_says_what_that_rests_on() -> None:
     verdict = judge(outcome(), NAMES)
     assert verdict.level == "good"
     lines = str(verdict).splitlines()
-    assert lines[0] == "The checks below found no problem."
+    assert lines[0] == "No problem found in the one mode that was looked at; other modes were not searched for."
     for said in (
         "sd(U - V) = 0.2",
         "efficiency 0.96",
         "Pareto k = 0.30",
         "90% of proposals",
         "R-hat = 1.010: the surrogate's chains agree.",
-        "One start led to one mode; other modes were not looked for (x0 takes several starts as rows).",
+        "One start found one mode; other modes were not searched for (x0 takes several starts as rows).",
     ):
         assert said in str(verdict)
     assert not any(line.startswith(" !") for line in lines)
@@ -133,17 +133,17 @@ def seen(count: int, zeros: int) -> Checked:
             "  The surrogate learns 1 of 2 directions, those in which gradients show",
         ),
         ({**CHAINS, "rhat": 1.7}, "bad", "! R-hat = 1.700: the chains are in different places."),
-        ({**CHAINS, "modes": TWO}, "doubtful", "! 4 starts led to 2 modes, with log densities 0, -2.5 relative to the"),
-        ({**CHAINS, "modes": TWO, "rhat": 1.05}, "bad", "! 4 starts led to 2 modes"),
+        ({**CHAINS, "modes": TWO}, "doubtful", "! 4 starts found 2 modes, with log densities 0, -2.5 relative to the"),
+        ({**CHAINS, "modes": TWO, "rhat": 1.05}, "bad", "! 4 starts found 2 modes"),
         (
             {"starts": 104, "quiet": 100, "modes": (mode(1.0, 0.7, 0.01), mode(3.5, 0.3, 0.01))},
             "good",
-            "  104 starts led to 2 modes; their shares of the posterior are 0.700 +- 0.01, 0.300 +- 0.01.",
+            "  104 starts found 2 modes; their shares of the posterior are 0.700 +- 0.01, 0.300 +- 0.01.",
         ),
         (
             {"starts": 24, "quiet": 20, "modes": (mode(1.0, 0.7, 0.01), mode(3.5, 0.3, 0.01))},
             "doubtful",
-            "There may be others: only the last 20 led to no further one, and modes to which up to 15% of starts lead",
+            "There may be others: the last 20 starts found no new one, so at most 15% of starts find another.",
         ),
         (
             {"starts": 4, "left_out": (mode(21.0, 2e-9),)},
@@ -153,31 +153,31 @@ def seen(count: int, zeros: int) -> Checked:
         (
             {"starts": 4, "left_out": 3 * (mode(21.0, 2e-9),)},
             "doubtful",
-            "! 4 starts led to as many modes, of which one counts; there may be better ones.",
+            "! 4 starts found as many modes, of which one has a share that matters; there may be better ones.",
         ),
         (
             {"starts": 4, "left_out": 3 * (mode(21.0, 2e-9, converged=False),)},
             "doubtful",
-            "! 1 of 4 starts led to a mode; the others ended before any.",
+            "! 1 of 4 starts found a mode; the others stopped before one.",
         ),
         (
             {"starts": 4, "left_out": (mode(21.0, 2e-9, converged=False),)},
             "good",
-            "  A descent ended before a mode, with a log density 20 below the highest.",
+            "  A descent stopped before it found a mode, with a log density 20 below the highest.",
         ),
         (
             {**CHAINS, "starts": 4, "left_out": 3 * (mode(21.0, 2e-9, converged=False),)},
             "doubtful",
-            "! 1 of 4 starts led to",
+            "! 1 of 4 starts found",
         ),
         (CHAINS, "good", "  No surrogate was used, but adapted HMC: the surrogate is close to the posterior."),
-        ({**CHAINS, "starts": 1}, "doubtful", "! One start led to one mode; other modes were not looked for"),
+        ({**CHAINS, "starts": 1}, "doubtful", "! One start found one mode; other modes were not searched for"),
         (
             {**CHAINS, "draws": np.zeros((1, 10, 2))},
             "doubtful",
             "! The smallest effective sample size of a mean or variance",
         ),
-        ({"modes": (mode(1.0, converged=False),)}, "doubtful", "! A descent did not come to a mode"),
+        ({"modes": (mode(1.0, converged=False),)}, "doubtful", "! A descent found no mode"),
         ({"failures": {"ValueError: no": 3, "time": 40}}, "doubtful", "! 43 evaluations failed"),
         (
             {"failures": {"ValueError: no": 3}, "spent": Spent(1, 0, 0)},

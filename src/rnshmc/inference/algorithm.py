@@ -250,7 +250,7 @@ def _emulated(state: State, starts: Array, coordinates: Whitening | None) -> Sta
         return replace(state, reason=str(error))
     state = replace(state, whitening=state.lowest.whitening, early=len(state.archive.zeros(failed=True)))
     if len(state.modes) > 1:
-        reason = f"the starts led to {len(state.modes)} different modes, and one emulator serves one"
+        reason = f"the starts found {len(state.modes)} different modes, and one emulator serves one"
         return replace(state, reason=reason)
     return (yield from attempts(state))
 

@@ -18,6 +18,8 @@ from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.types import Array
 
+WITHOUT_GRADIENTS = "without gradients no other sampler is tried here, but emcee or nautilus may sample this posterior"
+
 _log = logging.getLogger(__name__)
 
 
@@ -27,6 +29,7 @@ def fall_back(state: State) -> States:
     state = replace(state, archive=replace(state.archive, part=None))
     all_draws = state.expected_cost(state.draws)
     if not state.archive.has_gradient:
+        state = replace(state, reason=f"{state.reason}; {WITHOUT_GRADIENTS}")
         return (yield from _rough(state, state.trained)) if state.trained is not None else state
     if not state.affords_chains and state.trained is not None:
         short = f"the budget does not suffice for adapted HMC, which takes about {all_draws} units"

@@ -1,4 +1,4 @@
-"""What a verdict says of the modes of a posterior."""
+"""Findings on the modes of a posterior, and where they were searched for."""
 
 from collections.abc import Iterator
 
@@ -7,6 +7,16 @@ import numpy as np
 from rnshmc.inference.result.finding import Finding
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.tuning_result import Judging
+
+
+def searched(outcome: Outcome) -> str:
+    """Where no problem was found, as the end of a sentence: in which modes, and whether others were searched for."""
+    count, starts = len(outcome.modes), outcome.starts
+    if count > 1:
+        return f"in the {count} modes that {starts} starts found"
+    if starts > 1:
+        return f"in the one mode that {starts} starts found"
+    return "in the one mode that was looked at; other modes were not searched for"
 
 
 def mode_findings(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
@@ -19,9 +29,9 @@ def mode_findings(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     for mode in outcome.left_out:
         below = f"a log density {mode.value - min(one.value for one in outcome.modes):.3g} below the highest"
         text = f"A mode with {below} has about {mode.share.value:.0e} of its mass and is left out."
-        yield Finding("good", text if mode.converged else f"A descent ended before a mode, with {below}.")
+        yield Finding("good", text if mode.converged else f"A descent stopped before it found a mode, with {below}.")
     if any(not mode.converged for mode in outcome.modes):
-        text = "A descent did not come to a mode: the potential may be noisy, flat, or without a minimum"
+        text = "A descent found no mode: the potential may be noisy, flat, or without a minimum"
         yield Finding("doubtful", f"{text}. Is the target the log density, and not minus the log density?")
 
 
@@ -29,15 +39,15 @@ def _one(outcome: Outcome, starts: str) -> Finding:
     """Whether there may be others than the only mode that counts."""
     others = sum(mode.converged for mode in outcome.left_out)
     ended = outcome.starts - (len(outcome.left_out) - others)
-    text = f"{starts} led to one mode" + (" that counts" if others else "")
+    text = f"{starts} found one mode" + (" with a share that matters" if others else "")
     if ended < outcome.starts:
-        text = f"{ended} of {outcome.starts} starts led to a mode; the others ended before any"
+        text = f"{ended} of {outcome.starts} starts found a mode; the others stopped before one"
     # Where each start has a mode of its own, the next one may have, too.
     lonely = ended == others + 1
     if outcome.starts == 1:
-        text = f"{text}; other modes were not looked for (x0 takes several starts as rows)"
+        text = f"{text}; other modes were not searched for (x0 takes several starts as rows)"
     elif lonely and ended > 2:
-        text = f"{ended} starts led to as many modes, of which one counts; there may be better ones"
+        text = f"{ended} starts found as many modes, of which one has a share that matters; there may be better ones"
     # Where no surrogate is good enough, the posterior is not near a normal one, and more modes are likely.
     unsure = lonely and (outcome.refused or ended > 2)
     return Finding("doubtful" if unsure or 2 * ended <= outcome.starts else "good", f"{text}.")
@@ -45,7 +55,7 @@ def _one(outcome: Outcome, starts: str) -> Finding:
 
 def _shares(outcome: Outcome, starts: str, limits: Judging) -> Finding:
     """What is known of the shares of several modes."""
-    text = f"{starts} led to {len(outcome.modes)} modes"
+    text = f"{starts} found {len(outcome.modes)} modes"
     if np.isfinite([mode.share.value for mode in outcome.modes]).all():
         shares = ", ".join(f"{mode.share.value:.3f} +- {mode.share.standard_error:.2g}" for mode in outcome.modes)
         text = f"{text}; their shares of the posterior are {shares}"
@@ -53,10 +63,8 @@ def _shares(outcome: Outcome, starts: str, limits: Judging) -> Finding:
         unseen = min(3.0 / max(outcome.quiet, 1), 1.0)
         if unseen <= limits.unseen:
             return Finding("good", f"{text}.")
-        text = (
-            f"{text}. There may be others: only the last {outcome.quiet} led to no further one, and modes to which up"
-        )
-        return Finding("doubtful", f"{text} to {unseen:.0%} of starts lead are often missed then.")
+        last = f"the last {outcome.quiet} starts found no new one, so at most {unseen:.0%} of starts find another"
+        return Finding("doubtful", f"{text}. There may be others: {last if unseen < 1.0 else 'too few starts looked'}.")
     values = np.array([mode.value for mode in outcome.modes])
     heights = ", ".join(f"{height:.3g}" for height in values.min() - values)
     mixed = outcome.surrogate is None and outcome.rhat <= limits.rhat_good

@@ -6,7 +6,7 @@ Each check is a function from an outcome and the limits to findings; a new line 
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from rnshmc.diagnostics.summary import MIN_DRAWS, effective_sizes
 from rnshmc.inference.result.bend_findings import bend_findings
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.finding import Finding, Level
-from rnshmc.inference.result.mode_findings import mode_findings
+from rnshmc.inference.result.mode_findings import mode_findings, searched
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.weights import EVEN, TELLING, USELESS_K, reliable_k
@@ -23,7 +23,7 @@ from rnshmc.inference.tuning import DEFAULT
 from rnshmc.inference.tuning_result import Judging
 
 HEADS = {
-    "good": "The checks below found no problem.",
+    "good": "No problem found",
     "doubtful": "Check the lines marked ! before you use this result.",
     "bad": "Do not use this result; the lines marked ! say why.",
 }
@@ -31,9 +31,10 @@ HEADS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether to trust a result, and the evidence."""
+    """Whether to trust a result, and the evidence; the first line of a good one says where it was `searched`."""
 
     findings: tuple[Finding, ...]
+    searched: str = ""
 
     @property
     def level(self) -> Level:
@@ -42,11 +43,11 @@ class Verdict:
 
     def with_findings(self, further: Iterable[Finding]) -> "Verdict":
         """With further findings at the end."""
-        return Verdict((*self.findings, *further))
+        return replace(self, findings=(*self.findings, *further))
 
     def __str__(self) -> str:
-        signs = {"good": " ", "doubtful": "!", "bad": "!"}
-        return "\n".join([HEADS[self.level], *(f" {signs[f.level]} {f.text}" for f in self.findings)])
+        head = HEADS[self.level] + (f" {self.searched}." if self.level == "good" else "")
+        return "\n".join([head, *(f" {' ' if f.level == 'good' else '!'} {f.text}" for f in self.findings)])
 
 
 def judge(
@@ -71,7 +72,7 @@ def judge(
     """
     found = [finding for check in _CHECKS for finding in check(outcome, limits)]
     bends = (Finding("good", text) for text in bend_findings(outcome.bend, coordinates or names))
-    return Verdict((*found, *bends, *_uninformed(outcome, names)))
+    return Verdict((*found, *bends, *_uninformed(outcome, names)), searched(outcome))
 
 
 def _ending(outcome: Outcome, _: Judging) -> Iterator[Finding]:
@@ -87,9 +88,8 @@ def _method(outcome: Outcome, _: Judging) -> Iterator[Finding]:
     if outcome.method not in ("surrogate", "none"):
         yield Finding("good", f"No surrogate was used, but {outcome.method}: {outcome.reason}.")
     elif outcome.method == "surrogate" and outcome.refused:
-        text = f"The surrogate is used although it is not good enough: {outcome.reason}."
-        remedy = "Without gradients, emcee or nautilus may sample this posterior; no other sampler is tried here."
-        yield Finding("doubtful", text) if outcome.gradients else Finding("bad", f"{text} {remedy}")
+        level: Level = "doubtful" if outcome.gradients else "bad"
+        yield Finding(level, f"The surrogate is used although it is not good enough: {outcome.reason}.")
 
 
 def _surrogate(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
@@ -125,8 +125,8 @@ def _emulator(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
     """The output that makes a surrogate rough."""
     if outcome.emulated is not None and outcome.surrogate_error > limits.sd_good:
         output, error = roughest(outcome.emulated)
-        text = f"{output[:1].upper()}{output[1:]} is emulated worst: its error is {error:.2g} times that of its datum"
-        yield Finding("good", f"{text}.")
+        text = f"{output[:1].upper()}{output[1:]} is emulated worst, with {error:.2g} times the error of its datum."
+        yield Finding("good", text)
 
 
 def _directions(outcome: Outcome, _: Judging) -> Iterator[Finding]:
