@@ -141,6 +141,12 @@ def seen(count: int, zeros: int) -> Checked:
             "  104 starts found 2 modes; their shares of the posterior are 0.700 +- 0.01, 0.300 +- 0.01.",
         ),
         (
+            {"starts": 2, "surveyed": 60, "modes": (mode(1.0, 0.7, 0.01), mode(3.5, 0.3, 0.01))},
+            "good",
+            "  60 runs of a search over drawn starts found 2 modes; their shares of the posterior are 0.700 +- 0.01,",
+        ),
+        ({"surveyed": 60}, "good", "  60 runs of a search over drawn starts found one mode."),
+        (
             {"starts": 24, "quiet": 20, "modes": (mode(1.0, 0.7, 0.01), mode(3.5, 0.3, 0.01))},
             "doubtful",
             "There may be others: the last 20 starts found no new one, so at most 15% of starts find another.",

@@ -12,7 +12,7 @@ tell whether there is a better mode, and then adapted HMC continues. Its states 
 that is good enough takes over. Without gradients the result is that of the last surrogate, and bad.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from rnshmc.inference.attempt import attempts, partial_result
 from rnshmc.inference.coordinates import straightened, with_warp
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.fallback import fall_back
-from rnshmc.inference.modes import descended, each_mode, search_more_starts, search_nearby, settled
+from rnshmc.inference.modes import counted, descended, each_mode, search_more_starts, search_nearby, settled
 from rnshmc.inference.outlying import outlying
 from rnshmc.inference.result.outcome import Outcome, outcome_of
 from rnshmc.inference.result.state import State, States
@@ -30,6 +30,7 @@ from rnshmc.inference.stages.bends import Watch
 from rnshmc.inference.stages.descent import descend, far_below
 from rnshmc.inference.stages.emulation import seek
 from rnshmc.inference.stages.probing import descend_again, settle
+from rnshmc.inference.stages.survey import survey
 from rnshmc.inference.stages.walls import find_wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.outputs import roughest
@@ -145,7 +146,10 @@ def _stages(
     """The state after each stage."""
     if state.archive.emulating:
         # Given runs take the place of starts: the search begins at the best one, whatever the start is.
-        used = starts[:1] if state.archive.has_enough_runs(state.tuning.training.fewest) else starts
+        served = state.archive.has_enough_runs(state.tuning.training.fewest)
+        used = starts[:1] if served else starts
+        if further is not None and len(further) and not served:
+            state, used = yield from _surveyed(state, used, further)
         state = yield from _emulated(replace(state, starts=len(used)), used, coordinates)
         yield state
         if state.rows is not None:
@@ -153,8 +157,10 @@ def _stages(
         # What was run serves as values, and the coordinates of the mode as a start.
         archive = replace(state.archive, emulating=False)
         known = archive.training()
-        one = len(state.modes) == 1 or len(used) < len(starts)
-        starts = known.points[[int(np.argmin(known.values))]] if one else starts
+        starts = known.points[[int(np.argmin(known.values))]]
+        if len(state.modes) > 1:
+            starts = np.array([mode.whitening.centre for mode in state.modes])
+        further = None if state.surveyed else further
         coordinates = state.whitening or coordinates
         # The emulator stays the latest surrogate, should the budget end before there is one of the density.
         doubts = (*state.doubts, *_not_emulated(state))
@@ -235,6 +241,17 @@ def _not_emulated(state: State) -> tuple[str, ...]:
     return (f"The outputs of the model are not emulated: {state.reason}; {worst}.",)
 
 
+def _surveyed(state: State, starts: Array, draws: Array) -> Generator[State, None, tuple[State, Array]]:
+    """With the number of runs of a search over drawn starts, and a start for each mode; without, where it fails."""
+    try:
+        found = survey(state.archive, draws, state.rng.spawn(1)[0], state.tuning)
+    except (FitError, np.linalg.LinAlgError):
+        return state, starts
+    state = replace(state, surveyed=found.runs)
+    yield state
+    return state, found.minima
+
+
 def _emulated(state: State, starts: Array, coordinates: Whitening | None) -> States:
     """A surrogate by emulated outputs; the last state has rows if it is good enough."""
     try:
@@ -248,11 +265,9 @@ def _emulated(state: State, starts: Array, coordinates: Whitening | None) -> Sta
             yield state
     except FitError as error:
         return replace(state, reason=str(error))
-    state = replace(state, whitening=state.lowest.whitening, early=len(state.archive.zeros(failed=True)))
-    if len(state.modes) > 1:
-        reason = f"the starts found {len(state.modes)} different modes, and one emulator serves one"
-        return replace(state, reason=reason)
-    return (yield from attempts(state))
+    state = counted(replace(state, early=len(state.archive.zeros(failed=True))))
+    yield state
+    return (yield from attempts(state) if len(state.modes) == 1 else each_mode(state))
 
 
 def _until_wall(stages: Iterator[State]) -> Iterator[State]:

@@ -93,7 +93,7 @@ def _trained_on_chain_states(state: State, seen: tuple[Exact, ...]) -> States:
     in_order = potentials.T.ravel()
     chosen = np.isin(known.values, in_order[:: max(1, len(in_order) // own.states_of(archive.dim))])
     try:
-        whitening = _whitened_by(states)
+        whitening = Whitening.of_draws(states)
     except np.linalg.LinAlgError:
         _log.info("the chains have not moved far enough for their covariance")
         return state
@@ -103,12 +103,6 @@ def _trained_on_chain_states(state: State, seen: tuple[Exact, ...]) -> States:
     if taught.rows is None:
         return replace(taught, method=state.method)
     return replace(taught, modes=(state.lowest,), blocks=())
-
-
-def _whitened_by(states: Array) -> Whitening:
-    """Whitened by the mean and the covariance of states, (n, d)."""
-    covariance = np.cov(states.T).reshape(states.shape[1], states.shape[1])
-    return Whitening(states.mean(axis=0), np.linalg.cholesky(np.linalg.inv(covariance)))
 
 
 def _stretches(state: State) -> Iterator[adapted.Stretch]:

@@ -44,12 +44,17 @@ def settled(state: State, watch: Watch = unwatched) -> State:
         centre, below = better.whitening.centre, far_below(whole, state.tuning)
         if not any(one.near(centre, better.value, below) or _joined(whole, one, better, tuning.step) for one in kept):
             kept = (*kept, better)
-    most = max(mode.log_mass for mode in kept)
-    counted = tuple(mode for mode in kept if mode.log_mass >= most - tuning.negligible)
-    left = (*left, *(mode for mode in kept if mode not in counted))
-    best = min(counted, key=lambda mode: mode.value)
-    archive = _of(whole, best, left)
-    return replace(state, archive=archive, modes=counted, left_out=left, whitening=best.whitening)
+    return counted(replace(state, archive=whole, modes=kept, left_out=left))
+
+
+def counted(state: State) -> State:
+    """Without the modes that have next to nothing of the posterior."""
+    most, least = max(mode.log_mass for mode in state.modes), state.tuning.modes.negligible
+    kept = tuple(mode for mode in state.modes if mode.log_mass >= most - least)
+    left = (*state.left_out, *(mode for mode in state.modes if mode not in kept))
+    best = min(kept, key=lambda mode: mode.value)
+    archive = _of(state.archive, best, left)
+    return replace(state, archive=archive, modes=kept, left_out=left, whitening=best.whitening)
 
 
 def descended(state: State, mode: Mode) -> State:

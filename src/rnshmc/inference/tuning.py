@@ -25,6 +25,7 @@ from rnshmc.inference.tuning_start import (
     Probing,
     Search,
     Seeking,
+    Surveying,
     Walls,
 )
 
@@ -163,7 +164,6 @@ class Training:
     """Share of the exact values that corrections need when combined with the process's expectation."""
     bent: float = 3.0
     """Variance over that of a normal density with the mean Hessian, above which the covariance whitens.
-
     Benchmark: at 2 noise triggers it in 25 dimensions; at 4 points of a banana are out of reach."""
     unchanged: tuple[float, float] = (0.8, 1.25)
     """Whitened curvatures within which coordinates stay as they are."""
@@ -258,6 +258,7 @@ class Tuning:
     descent: Descent = field(default_factory=Descent)
     probing: Probing = field(default_factory=Probing)
     seeking: Seeking = field(default_factory=Seeking)
+    surveying: Surveying = field(default_factory=Surveying)
     widest: float = 2.0
     """Largest scale of the unconstrained coordinate of a bounded parameter: a standard logistic has 1.8."""
     fitting: Fitting = field(default_factory=Fitting)

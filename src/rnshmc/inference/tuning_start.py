@@ -59,6 +59,35 @@ class Search:
 
 
 @dataclass(frozen=True)
+class Surveying:
+    """The search of a prior for all modes, on emulated outputs."""
+
+    first: tuple[int, int] = (10, 2)
+    """Runs at draws of the prior, and more for each dimension, before the outputs are emulated."""
+    at_minima: int = 3
+    """Runs of a round at minima of the emulated potential that the emulator is not sure of, at most."""
+    tempered: int = 3
+    """Runs of a round at tempered draws."""
+    effective: float = 20.0
+    """Effective number of draws of the prior at their temperature."""
+    descents: int = 8
+    """Descents on the emulator in a round, from tempered draws."""
+    hope: float = 1.0
+    """Standard deviations of U - V below V at which the potential may be. Of thirty searches for two modes 4 missed one
+    without, and none with 0.5, 1 and 2."""
+    sure: float = 0.25
+    """Variance of U - V at a minimum up to which the emulator is sure of it."""
+    highest: float = 20.0
+    """Height of a minimum above the lowest one up to which its mode may count: twice `Modes.negligible`."""
+    barrier: float = 1.0
+    """Height of the potential between two minima, above the higher one, that makes them two."""
+    quiet: int = 1
+    """Rounds in succession without a new minimum, and one more ends the search."""
+    rounds: int = 12
+    """Rounds at most. Of the same thirty, 10, 4 and 0 missed a mode with 6, 8 and 12."""
+
+
+@dataclass(frozen=True)
 class Descent:
     """From a start to the neighbourhood of a mode."""
 

@@ -252,7 +252,9 @@ class Archive:
         if forward_posterior is None or not self.emulating:
             return arrays
         rows = [found.run.outputs for found in there if found.run]
-        return replace(arrays, runs=Runs(rows, forward_posterior, self.coordinates.transform, self.journal.compression))
+        return replace(
+            arrays, runs=Runs(rows, forward_posterior, self.coordinates.transform, self.journal.compression, self.part)
+        )
 
     def slopes(self) -> Training:
         """Points with gradients or difference quotients."""

@@ -1,6 +1,6 @@
 """Runs of a forward model, as arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,12 +25,15 @@ class Runs:
         As in `Evaluations`.
     compression
         Of very many outputs; None where they are emulated as they are.
+    part
+        What is added to the potential and its gradient at the rows of x, as `Archive.part`.
     """
 
     rows: Sequence[Array]
     forward_posterior: ForwardPosterior
     transform: Transform
     compression: Compression | None = None
+    part: Callable[[Array], tuple[Array, Array]] | None = None
 
     @cached_property
     def outputs(self) -> Array:

@@ -17,8 +17,9 @@ from rnshmc.inference.result.uninformed import flat_directions
 from rnshmc.inference.stages.correction import Checked, Exact, largest_rhat
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.walls import Wall
-from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.subspace import SubspaceKernel
+from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array
 
@@ -94,6 +95,8 @@ class Outcome:
         Number of points without density where the surrogate in use expects draws.
     passed_over
         Number of draws that failed at random, and are therefore not in ``checked``.
+    surveyed
+        Runs of a forward model in a search over drawn starts for all modes; 0 where there was none.
     gradients
         Whether the target has gradients.
     outlying
@@ -157,6 +160,7 @@ class Outcome:
     passed_over: int = 0
     outlying: float = 0.0
     gradients: bool = True
+    surveyed: int = 0
 
 
 def outcome_of(state: State) -> Outcome:
@@ -216,6 +220,7 @@ def outcome_of(state: State) -> Outcome:
         passed_over=state.passed_over,
         outlying=state.outlying,
         gradients=archive.has_gradient,
+        surveyed=state.surveyed,
         noise=archive.noise,
         wall=state.wall,
         emulated=_emulated(state),
@@ -227,7 +232,11 @@ def outcome_of(state: State) -> Outcome:
 
 
 def _emulated(state: State) -> EmulatedPotential | None:
-    """The emulator behind the surrogate in use."""
+    """The emulator behind the surrogate in use; of several modes, one of all runs."""
+    if state.method == "surrogate" and state.parts and state.archive.emulating and state.rows is not None:
+        known = state.archive.training()
+        assert known.runs is not None
+        return emulate(known, known.runs, Whitening.of_draws(state.rows[0]))
     if state.method != "surrogate" or state.trained is None:
         return None
     kernel = state.trained.posterior.kernel

@@ -37,6 +37,8 @@ class State:
         Randomness, every tuned number, and the draws wanted.
     starts
         Number of starts that were descended from.
+    surveyed
+        Runs of a forward model in a search over drawn starts for all modes; 0 where there was none.
     quiet
         How many since one led to a mode that may count, and was not known.
     modes, early
@@ -88,6 +90,7 @@ class State:
     tuning: Tuning
     draws: int
     starts: int = 0
+    surveyed: int = 0
     quiet: int = 0
     early: int = 0
     modes: tuple[Mode, ...] = ()

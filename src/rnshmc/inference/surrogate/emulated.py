@@ -80,6 +80,9 @@ class EmulatedPotential:
             by_inputs = self.outputs.pulled_back(w, local, slopes) @ self.inner.factor.T
             gradients[:, : self.forward_posterior.inputs] += by_inputs
             values = values - self.transform.log_jacobians(x) - self.offset
+        if self.runs.part is not None:
+            of_part, slopes_of_part = self.runs.part(x)
+            values, gradients = values + of_part, gradients + slopes_of_part
         return np.where(np.isfinite(values), values, np.inf), self.whitening.slopes(gradients)
 
     def covariance(self, z: Array) -> Array:
@@ -129,6 +132,8 @@ class EmulatedPotential:
         theta = self.transform.parameters(x)
         values, slopes, _ = self.forward_posterior.potential(theta, predicted)
         values = values - self.transform.log_jacobians(x) - self.offset
+        if self.runs.part is not None:
+            values = values + self.runs.part(x)[0]
         curvatures = self.forward_posterior.observed.curvatures(predicted, theta[:, self.forward_posterior.inputs :])
         return np.where(np.isfinite(values), values, np.inf), slopes @ self.outputs.roots, curvatures.sum(axis=0)
 

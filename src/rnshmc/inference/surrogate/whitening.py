@@ -34,6 +34,12 @@ class Whitening:
         if not (np.isfinite(self.factor).all() and np.isfinite(self.centre).all() and (diagonal > 0.0).all()):
             raise np.linalg.LinAlgError("a Hessian is singular or not finite")
 
+    @classmethod
+    def of_draws(cls, draws: Array) -> "Whitening":
+        """Whitened by the mean and the covariance of draws, (n, d)."""
+        covariance = np.cov(draws.T).reshape(draws.shape[1], draws.shape[1])
+        return cls(draws.mean(axis=0), np.linalg.cholesky(np.linalg.inv(covariance)))
+
     def whiten(self, x: Array) -> Array:
         """z of the rows of x."""
         return np.asarray((x - self.centre) @ self.factor)
