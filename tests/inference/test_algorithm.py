@@ -94,7 +94,9 @@ def test_a_flat_direction_is_told() -> None:
 def test_a_cliff() -> None:
     outcome = sampled(Cliff(), np.ones(3), draws=1000)
     mean = np.array([np.sqrt(2 / np.pi), 0.0, 0.0])
-    within(outcome, mean, np.array([1 - 2 / np.pi, 1.0, 1.0]), draws=9)
+    # Of twelve seeds the largest error is that of 6 to 15 draws in eleven, a spread of a quarter on the logarithm about
+    # 10.5: 4 is four of these below, whatever path rounding takes.
+    within(outcome, mean, np.array([1 - 2 / np.pi, 1.0, 1.0]), draws=4)
     assert np.all(outcome.draws[..., 0] > 0)
     assert not outcome.corrected
     assert len(outcome.rows) == 1000

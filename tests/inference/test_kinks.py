@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.stages import probing
 from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.probing import settle
 from rnshmc.inference.surrogate.chains import run_chains
@@ -26,6 +27,7 @@ def laplace(x: Array) -> tuple[float, Array]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_scales_at_a_kink_are_those_over_which_the_density_falls(seed: int) -> None:
+    """Curvatures of a few probes in a hundred run off until no Hessian is left, in some roundings."""
     archive = Archive.of(evaluations_of(laplace, 4))
     begun = descend(archive, np.array([0.05, 0.3, -1.0, 2.0]), DEFAULT)
     mode = settle(archive, begun, np.random.default_rng(seed), DEFAULT)
@@ -33,6 +35,17 @@ def test_scales_at_a_kink_are_those_over_which_the_density_falls(seed: int) -> N
     assert mode.value < 4.0
     np.testing.assert_allclose(1.0 / np.diag(mode.whitening.factor), WIDTHS, rtol=0.9)
     assert archive.spent.units < 1000
+
+
+def test_without_a_hessian_scales_are_those_over_which_the_density_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise np.linalg.LinAlgError("a Hessian is singular or not finite")
+
+    archive = Archive.of(evaluations_of(laplace, 4))
+    begun = descend(archive, np.array([0.05, 0.3, -1.0, 2.0]), DEFAULT)
+    monkeypatch.setattr(probing, "probe", fail)
+    mode = settle(archive, begun, np.random.default_rng(1), DEFAULT)
+    np.testing.assert_allclose(1.0 / np.diag(mode.whitening.factor), WIDTHS, rtol=0.9)
 
 
 def cut(z: Array) -> tuple[Array, Array]:

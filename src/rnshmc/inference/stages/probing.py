@@ -95,8 +95,16 @@ def settle(
 ) -> Mode:
     """The mode after probing, and after further descents with the curvatures found while it is not one.
 
-    Where curvatures are not near one after all batches of two probings, there is no Hessian either.
+    Where curvatures are not near one after all batches of two probings, or run off to a singular Hessian, there is no
+    Hessian either.
     """
+    try:
+        return _settled(archive, found, rng, tuning, watch)
+    except np.linalg.LinAlgError:
+        return _by_falls(archive, tuning)
+
+
+def _settled(archive: Archive, found: Mode, rng: np.random.Generator, tuning: Tuning, watch: Watch) -> Mode:
     own, unconfirmed = tuning.probing, 0
     for _ in range(own.descents if archive.noise < tuning.noise.noisy else own.noisy_descents):
         probed = probe(archive, found, rng, tuning)
