@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from peers.known_laws import LogGamma, NormalMixture, TwistedGaussian
+from peers.known_laws import Contaminated, LogGamma, NormalMixture, TwistedGaussian
 
 from rnshmc.errors import BudgetSpent, FitError
 from rnshmc.inference import algorithm, attempt, fallback
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.result.verdict import judge
@@ -20,10 +21,13 @@ from rnshmc.inference.stages import adapted
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.scattered import Around, scattered_starts
+from rnshmc.inference.stages.training import Trained
+from rnshmc.inference.surrogate.posterior import fit_posterior
+from rnshmc.inference.surrogate.tails import no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
-from tests.inference.conftest import evaluations_of_potential, state_of
+from tests.inference.conftest import archive_of, evaluations_of_potential, state_of
 from tests.inference.problems import Correlated, Wide, two_modes
 from tests.inference.runs import HOPELESS, NARROW, UNBENT, said, sampled, within
 
@@ -57,6 +61,21 @@ def test_a_budget_that_ends_in_training_leaves_draws_of_the_latest_surrogate(bud
     assert np.all(np.abs(outcome.mean.value - LogGamma.mean) < 0.5 * np.sqrt(LogGamma.variance))
     assert "! The run stopped early: budget: " in said(outcome)
     assert "nothing corrects or checks the finished surrogate" in said(outcome)
+
+
+@pytest.mark.parametrize(("known", "share", "lacking"), [(False, 0.3, True), (True, 0.3, False), (False, 1e3, False)])
+def test_a_surrogate_of_a_wide_component_alone_is_not_used(known: bool, share: float, lacking: bool) -> None:
+    """Seven tenths of the posterior are in a mode a tenth as wide, in a thousandth of the space of other states."""
+    law, rng = Contaminated(0.3, 10.0, 3), np.random.default_rng(1)
+    wide = 10.0 * rng.standard_normal((60, 3))
+    points = wide[np.linalg.norm(wide, axis=1) > 6.0]
+    archive = archive_of(law, np.concatenate((points, rng.standard_normal((40 * known, 3)))))
+    posterior = fit_posterior(archive.training(), Whitening(np.zeros(3), 0.1 * np.eye(3)), rng, DEFAULT.fitting)
+    mode = Mode(Whitening(np.zeros(3), np.eye(3)), law.value(np.zeros(3)), 0.0)
+    trained = Trained(posterior, np.zeros((1, 3)), 0.1, 0.1, no_tails(3), good=True)
+    evidence = Estimate(np.array(np.log(share)), np.array(0.01))
+    state = state_of(archive, modes=(mode,), trained=trained, log_evidence=evidence)
+    assert fallback._without_the_mode(state) is lacking
 
 
 def test_without_gradients_a_surrogate_that_is_not_good_enough_is_bad_and_names_other_samplers() -> None:

@@ -20,6 +20,8 @@ from rnshmc.types import Array
 
 WITHOUT_GRADIENTS = "without gradients no other sampler is tried here, but emcee or nautilus may sample this posterior"
 
+STAGE = "mode"
+
 _log = logging.getLogger(__name__)
 
 
@@ -56,7 +58,7 @@ def fall_back(state: State) -> States:
             taught = yield from _trained_on_chain_states(state, seen)
             if taught.rows is None:
                 yield taught
-            elif not _cut_off(taught):
+            elif not _cut_off(taught) and not _without_the_mode(taught):
                 return taught
     return state
 
@@ -71,6 +73,30 @@ def _cut_off(state: State) -> bool:
     """Whether the density is zero at many draws of a surrogate: exact chains know of the edge there."""
     checked = state.checked
     return checked is not None and bool((~np.isfinite(checked.values)).mean() > state.tuning.judging.failing)
+
+
+def _without_the_mode(state: State) -> bool:
+    """Whether a surrogate lacks the mode that is known: chains outside of a narrow mode do not show it.
+
+    Exact values at draws of the normal density there estimate the mass, relative to that of the surrogate:
+
+        E[max(exp(-U) - exp(-V), 0) / q] / Z,  q the normal density of the mode.
+    """
+    own, mode = state.tuning.teaching, state.lowest
+    if state.trained is None:
+        return False
+    z = state.rng.spawn(1)[0].standard_normal((own.at_mode, state.archive.dim))
+    points = mode.whitening.unwhiten(z)
+    if state.archive.affordable(points) < len(points):
+        return False
+    exact = np.array([one.value for one in state.archive.evaluate(points, STAGE, gradient=False)])
+    log_mass = mode.log_mass + 0.5 * state.archive.dim * np.log(2.0 * np.pi) - float(state.log_evidence.value)
+    # log(1 / q) less the constant of the mode's own mass.
+    rises = mode.heights(points)[0] - mode.value - (exact - mode.value)
+    with np.errstate(over="ignore"):
+        excess = np.maximum(state.trained.posterior.values(points) - exact, 0.0)
+    lacking = np.exp(np.minimum(log_mass + rises, 0.0)) * -np.expm1(-excess)
+    return bool(lacking.mean() > own.lacking)
 
 
 def _settled(state: State, seen: tuple[Exact, ...]) -> tuple[Array, Array]:

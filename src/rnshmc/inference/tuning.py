@@ -123,7 +123,7 @@ class TailChecks:
     """|U - V| from which on a look counts a difference; corrections account for less."""
     far: float = 3.0
     """Standard deviations beyond which draws of the surrogate do not show that it is too low."""
-    stretches: tuple[tuple[int, int], tuple[int, int]] = ((1, 2), (32, 5))
+    stretches: tuple[tuple[int, int], tuple[int, int]] = ((1, 3), (32, 5))
     """Draws of a surrogate, and of chains, that are stretched in the end, and by how many factors."""
 
 

@@ -60,6 +60,11 @@ class Teaching:
     """R-hat up to which chains that began at several modes show that these are one. Of 20 states of four chains each,
     two of them 3 sds from the others, 99 in 100 have more, for ranks are compared. Eight schools have 1.3."""
 
+    at_mode: int = 8
+    """Exact values at the known mode that check whether such a surrogate has it."""
+    lacking: float = 0.05
+    """Share of the posterior there that it lacks, from which on it is not used."""
+
     def states_of(self, dim: int) -> int:
         """How many states are learnt from."""
         return self.states[0] + self.states[1] * dim
