@@ -97,9 +97,9 @@ def sample(
         shape (n, d): each mode that they lead to has a surrogate of its own, and its share of the posterior. After a
         hundred in a row that lead to no further one, the rest is not used. A function of a numpy generator that returns
         a start, shape (d,), gives four. None: four draws from the prior of a `Model`, or from the box that finite
-        bounds make; the number of parameters is that of ``names`` or of a sequence of bounds then. Where four that are
-        drawn lead to several modes, more are, until a hundred in a row lead to no further one, or half of the budget is
-        spent. Drawn starts where the density is zero or the evaluation fails are passed over.
+        bounds make; the number of parameters is that of ``names`` or of a sequence of bounds then. Modes of a `Model`
+        are searched for on its emulated outputs. For a density with several modes, more starts are drawn until a
+        hundred in a row find no new one, or half of the budget is spent. Where one fails, it is passed over.
     gradient
         Gradient of the log density as a function of its own; False: do without one.
     args, kwargs
