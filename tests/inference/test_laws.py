@@ -197,7 +197,7 @@ def test_errors_over_all_laws_are_those_stated() -> None:
 def test_laws_wrong_by_little_are_refused() -> None:
     """Standard errors half as large, or twice; variances a twentieth too large; draws too narrow by a tenth.
 
-    The log evidence has errors that are a third too large, so that three times its deviations are refused, and not two.
+    The mean of 42 squares varies by 0.22: in some roundings twice the deviations of the log evidence would pass.
     """
     runs = all_errors()
     wider = np.array([0.0, 0.025, 0.0, 0.05])[:, None]
