@@ -1,9 +1,13 @@
 """Forward models whose posteriors have several modes: all of them are found from no start, and share their runs."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
 import rnshmc
+from rnshmc.errors import BudgetSpent
 from rnshmc.inference.result.verdict import judge
 from rnshmc.types import Array
 from tests.conftest import z_bound
@@ -57,6 +61,16 @@ def test_two_modes_are_found_from_no_start(seed: int) -> None:
     predicted = result.predict().outputs
     assert isinstance(predicted, np.ndarray)
     np.testing.assert_allclose(predicted[:200], [mirrored(x) for x in result.draws[:200]], atol=0.1 * SD)
+
+
+def test_a_search_that_is_resumed_is_the_same(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"filepath": tmp_path / "runs.jsonl", "draws": 200, "progress_bar": False}
+    with pytest.raises(BudgetSpent):
+        rnshmc.sample(model(Counted(mirrored)), None, budget=16, **settings)
+    resumed = rnshmc.sample(model(Counted(mirrored)), None, **settings)
+    whole = rnshmc.sample(model(Counted(mirrored)), None, draws=200, progress_bar=False)
+    assert resumed.outcome.surveyed == whole.outcome.surveyed > 16
+    np.testing.assert_array_equal(resumed.draws, whole.draws)
 
 
 def test_rows_in_two_modes_share_their_runs() -> None:

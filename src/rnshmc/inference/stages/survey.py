@@ -42,8 +42,8 @@ def survey(archive: Archive, draws: Array, rng: np.random.Generator, tuning: Tun
     FitError
         If the outputs cannot be emulated.
     """
-    own, dim, before = tuning.surveying, archive.dim, archive.spent.units
-    archive.evaluate(draws[: own.first[0] + own.first[1] * dim], STAGE)
+    own, dim = tuning.surveying, archive.dim
+    runs = len(archive.evaluate(draws[: own.first[0] + own.first[1] * dim], STAGE))
     whitening = Whitening.of_draws(draws)
     z, found, quiet = whitening.whiten(draws), np.zeros((0, dim)), 0
     for _ in range(own.rounds):
@@ -58,10 +58,10 @@ def survey(archive: Archive, draws: Array, rng: np.random.Generator, tuning: Tun
         if quiet > own.quiet:
             break
         spread = z[rng.choice(len(z), own.tempered, p=chances)]
-        archive.evaluate(whitening.unwhiten(np.concatenate((unsure, spread))), STAGE)
+        runs += len(archive.evaluate(whitening.unwhiten(np.concatenate((unsure, spread))), STAGE))
     values = potential.values_and_gradients(found)[0]
     kept = found[values <= values.min() + own.highest]
-    return Survey(whitening.unwhiten(kept), archive.spent.units - before)
+    return Survey(whitening.unwhiten(kept), runs)
 
 
 def _emulator(archive: Archive, whitening: Whitening) -> EmulatedPotential:
