@@ -1,0 +1,82 @@
+"""Forward models with two modes, from no start: how often a mode is missed, and for how many runs.
+
+    OMP_NUM_THREADS=1 scripts/in-env.sh python benchmarks/modes.py [--seeds 15]
+
+A source in a plate is seen by fifteen sensors that hardly distinguish it from its mirror image, and a sum of two
+exponentials may exchange its terms. Shares are those of the smaller mode; a run misses it if it finds one mode alone.
+Beside them are the runs from one start, in the larger mode.
+"""
+
+import argparse
+from collections.abc import Callable
+
+import numpy as np
+
+import rnshmc
+from rnshmc.types import Array
+
+SENSORS = np.array([(x, y) for x in (0.1, 0.3, 0.5, 0.7, 0.9) for y in (0.2, 0.5, 0.8)])
+TIMES = np.array([0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0])
+SOURCE = {"x": ("uniform", 0, 1), "y": ("uniform", 0, 1), "w": ("normal", 0, 1), "sigma": ("halfnormal", 0.2)}
+RATES = {"a": ("lognormal", 0, 1), "k": ("lognormal", 0, 1), "b": ("lognormal", 0, 1), "l": ("lognormal", 0, 1)}
+
+
+def folded(x: Array) -> Array:
+    """The sensors' heat where the plate is nearly symmetrical about y = 1 / 2."""
+    across = (np.abs(x[1] - 0.5) - np.abs(SENSORS[:, 1] - 0.5)) ** 2 + 0.02 * (x[1] - 0.5) * (SENSORS[:, 1] - 0.5)
+    return np.asarray(np.exp(x[2] - ((SENSORS[:, 0] - x[0]) ** 2 + across) / 0.1))
+
+
+def reflected(x: Array) -> Array:
+    """The same where a source has a mirror image that is 4% weaker."""
+    along = (SENSORS[:, 0] - x[0]) ** 2
+    own, image = (np.exp(-(along + (y - SENSORS[:, 1]) ** 2) / 0.1) for y in (x[1], 1.0 - x[1]))
+    return np.asarray(np.exp(x[2]) * (own + 0.96 * image))
+
+
+def exchanged(x: Array) -> Array:
+    """A sum of two exponentials."""
+    return np.asarray(x[0] * np.exp(-x[1] * TIMES) + x[2] * np.exp(-x[3] * TIMES))
+
+
+def source(forward: Callable[[Array], Array]) -> rnshmc.Model:
+    data = forward(np.array([0.4, 0.7, 0.3])) + 0.05 * np.random.default_rng(1).standard_normal(len(SENSORS))
+    return rnshmc.Model(forward, data, likelihood=rnshmc.Gaussian(sd="sigma"), prior=SOURCE)
+
+
+def rates() -> rnshmc.Model:
+    data = exchanged(np.array([2.0, 0.3, 1.5, 2.0])) + 0.03 * np.random.default_rng(3).standard_normal(len(TIMES))
+    return rnshmc.Model(exchanged, data, likelihood=rnshmc.Gaussian(sd=0.03), prior=RATES)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=15)
+    seeds = range(1, 1 + parser.parse_args().seeds)
+    start = {"x": 0.4, "y": 0.7, "w": 0.2, "sigma": 0.05}
+    print("| model | missed | good | runs, median (largest) | from one start | share of the smaller mode |")
+    print("|---|---|---|---|---|---|")
+    for name, model, one in (
+        ("folded plate", source(folded), start),
+        ("reflected source", source(reflected), start),
+        ("two exponentials", rates(), {"a": 2.0, "k": 0.4, "b": 1.0, "l": 1.5}),
+    ):
+        found = [rnshmc.sample(model, None, seed=seed, progress_bar=False) for seed in seeds]
+        single = [rnshmc.sample(model, one, seed=seed, progress_bar=False).spent.units for seed in seeds]
+        units = [run.spent.units for run in found]
+        both = [run for run in found if len(run.outcome.modes) > 1]
+        shares = [min(float(mode.share.value) for mode in run.outcome.modes) for run in both]
+        good = sum(run.verdict.level == "good" for run in found)
+        cells = (
+            name,
+            f"{len(found) - len(both)} of {len(found)}",
+            good,
+            f"{np.median(units):.0f} ({max(units)})",
+            f"{np.median(single):.0f}",
+            f"{min(shares, default=np.nan):.4f} to {max(shares, default=np.nan):.4f}",
+        )
+        print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
