@@ -103,7 +103,7 @@ def learn(
                 break
             state = _refitted(archive, state, rng, tuning, search=True)
         else:
-            state = _trained_on_chain_states(archive, state, rng, tuning)
+            state = _taught(archive, state, rng, tuning)
     good = _enough(state, aim, own)
     yield replace(_drawn(archive, state, rng, kept=own.last), good=good)
 
@@ -135,7 +135,7 @@ def _begun(archive: Archive, whitening: Whitening, rng: np.random.Generator, tun
     return _drawn(archive, state, rng)
 
 
-def _trained_on_chain_states(archive: Archive, state: Learnt, rng: np.random.Generator, tuning: Tuning) -> Learnt:
+def _taught(archive: Archive, state: Learnt, rng: np.random.Generator, tuning: Tuning) -> Learnt:
     """Evaluate a batch, and learn it."""
     own = LEARNING
     known = len(state.batches) > 0

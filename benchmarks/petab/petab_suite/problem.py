@@ -51,29 +51,29 @@ class CountedObjective(ObjectiveBase):  # type: ignore[misc]
 class PetabProblem(Problem):
     """A problem from its nominal values, in its parameters on their scales."""
 
-    forward_posterior: pypesto.Problem = field(kw_only=True)
+    posed: pypesto.Problem = field(kw_only=True)
     max_seconds: float = field(kw_only=True)
     """Processor time that a run may take."""
 
     def counted(self, target: Counted) -> pypesto.Problem:
         """The problem of pyPESTO with an objective whose evaluations are counted."""
-        made = copy.copy(self.forward_posterior)
+        made = copy.copy(self.posed)
         made.objective = CountedObjective(target)
         return made
 
 
 def make_problem(problem: Path, build: Path, max_seconds: float) -> PetabProblem:
     """A problem by its folder, compiled in ``build``."""
-    forward_posterior, nominal = load(problem, build)
-    width = forward_posterior.ub - forward_posterior.lb
+    posed, nominal = load(problem, build)
+    width = posed.ub - posed.lb
     return PetabProblem(
-        potential=ObjectivePotential(forward_posterior),
+        potential=ObjectivePotential(posed),
         start=nominal,
         spread=0.0,
-        low=forward_posterior.lb,
-        high=forward_posterior.ub,
+        low=posed.lb,
+        high=posed.ub,
         scale=0.25 * width,
         variables=np.asarray,
-        forward_posterior=forward_posterior,
+        posed=posed,
         max_seconds=max_seconds,
     )

@@ -164,7 +164,7 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.getLogger("amici").setLevel(logging.CRITICAL)
     problem = make_problem(arguments.problem, arguments.build, arguments.max_seconds)
-    names = [problem.forward_posterior.x_names[i] for i in problem.forward_posterior.x_free_indices]
+    names = [problem.posed.x_names[i] for i in problem.posed.x_free_indices]
     made = summarised(long_runs(problem, SAMPLERS[arguments.sampler]), names)
     arguments.output.write_text(json.dumps(asdict(made), indent=1) + "\n")
 
