@@ -8,7 +8,6 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import BudgetSpent
-from rnshmc.inference.result.verdict import judge
 from rnshmc.types import Array
 from tests.conftest import z_bound
 from tests.inference.model_cases import Counted
@@ -31,13 +30,16 @@ def model(forward: Counted) -> rnshmc.Model:
     return rnshmc.Model(forward, DATA, likelihood=rnshmc.Gaussian(sd=SD), prior=prior)
 
 
-def exact() -> tuple[Array, float, float]:
-    """Means of both parameters, the share of positive values of the first, and the log evidence, by quadrature."""
-    a, b = np.meshgrid(np.linspace(-3.0, 3.0, 2001), np.linspace(-2.0, 2.5, 801), indexing="ij")
+def exact(lowest: float = -3.0, highest: float = 3.0) -> tuple[Array, float, float]:
+    """Means of both parameters, the share of positive values of the first, and the log evidence, by quadrature.
+
+    Where the first is between the two bounds.
+    """
+    a, b = np.meshgrid(np.linspace(lowest, highest, 2001), np.linspace(-2.0, 2.5, 801), indexing="ij")
     outputs = a[..., None] ** 2 * TIMES + b[..., None]
     logs = -0.5 * (((outputs - DATA) / SD) ** 2).sum(axis=-1) - 0.5 * (a - MEAN) ** 2 - 0.5 * b**2
     weights = np.exp(logs - logs.max())
-    cell = (6.0 / 2000) * (4.5 / 800)
+    cell = (highest - lowest) / 2000 * (4.5 / 800)
     constant = len(DATA) * np.log(SD * np.sqrt(2.0 * np.pi)) + np.log(2.0 * np.pi)
     evidence = np.log(weights.sum() * cell) + logs.max() - constant
     weights /= weights.sum()
@@ -90,4 +92,8 @@ def test_a_model_that_fails_at_most_drawn_starts_is_searched_from_the_others() -
         return mirrored(x)
 
     result = rnshmc.sample(model(Counted(fragile)), None, draws=200, budget=400, progress_bar=False)
-    assert judge(result.outcome, ["a", "b"]).level != "good"
+    mean, _, evidence = exact(lowest=1.0, highest=1.5)
+    assert result.verdict.level == "doubtful"
+    assert "evaluations failed and count as density 0" in str(result.verdict)
+    assert (np.abs(result.mean.value - mean) < z_bound(2) * result.mean.standard_error).all()
+    assert abs(result.log_evidence.value - evidence) < z_bound() * result.log_evidence.standard_error
