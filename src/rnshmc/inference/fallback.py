@@ -91,11 +91,9 @@ def _without_the_mode(state: State) -> bool:
         return False
     exact = np.array([one.value for one in state.archive.evaluate(points, STAGE, gradient=False)])
     log_mass = mode.log_mass + 0.5 * state.archive.dim * np.log(2.0 * np.pi) - float(state.log_evidence.value)
-    # log(1 / q) less the constant of the mode's own mass.
-    rises = mode.heights(points)[0] - mode.value - (exact - mode.value)
     with np.errstate(over="ignore"):
         excess = np.maximum(state.trained.posterior.values(points) - exact, 0.0)
-    lacking = np.exp(np.minimum(log_mass + rises, 0.0)) * -np.expm1(-excess)
+    lacking = np.exp(np.minimum(log_mass + mode.heights(points)[0] - exact, 0.0)) * -np.expm1(-excess)
     return bool(lacking.mean() > own.lacking)
 
 

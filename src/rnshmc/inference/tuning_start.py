@@ -64,17 +64,15 @@ class Surveying:
 
     first: tuple[int, int] = (10, 2)
     """Runs at draws of the prior, and more for each dimension, before the outputs are emulated."""
-    at_minima: int = 3
-    """Runs of a round at minima of the emulated potential that the emulator is not sure of, at most."""
-    tempered: int = 3
-    """Runs of a round at tempered draws."""
+    each: int = 3
+    """Runs of a round at tempered draws, and at most as many at minima that the emulator is not sure of."""
     effective: float = 20.0
     """Effective number of draws of the prior at their temperature."""
     descents: int = 8
     """Descents on the emulator in a round, from tempered draws."""
     hope: float = 1.0
-    """Standard deviations of U - V below V at which the potential may be. Of thirty searches for two modes 4 missed one
-    without, and none with 0.5, 1 and 2."""
+    """Standard deviations of U - V below V at which the potential may be. Of thirty searches for two modes of
+    benchmarks/modes.py, by hand, 4 missed one without, and none with 0.5, 1 and 2."""
     sure: float = 0.25
     """Variance of U - V at a minimum up to which the emulator is sure of it."""
     highest: float = 20.0

@@ -46,7 +46,7 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
     for _ in range(own.steps):
         potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
         whitening = potential.whitening
-        target, predicted = _minimum(potential, radius)
+        target, predicted = minimum(potential, _cube(archive.dim, radius))
         decrease = best.value - potential.offset - predicted
         if decrease < own.small * np.sqrt(archive.dim):
             break
@@ -71,7 +71,7 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
             best = min([best, *nearby], key=lambda one: one.value)
             radius, looked = own.first_radius, looked + 1
     potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
-    target, _ = _minimum(potential, longest)
+    target, _ = minimum(potential, _cube(archive.dim, longest))
     centre = potential.whitening.unwhiten(target[None])[0]
     return Mode(potential.whitening.moved(centre), best.value, float(np.linalg.norm(target)))
 
@@ -137,13 +137,17 @@ def _whitened_emulator(archive: Archive, whitening: Whitening, tuning: Tuning) -
     return replace(potential, whitening=whitening)
 
 
-def _minimum(potential: EmulatedPotential, radius: float) -> tuple[Array, float]:
-    """Where the emulated potential is smallest in a box around the centre, and its value there."""
+def minimum(potential: EmulatedPotential, box: optimize.Bounds, start: Array | None = None) -> tuple[Array, float]:
+    """Where a descent on the emulated potential ends within a box, from a start or the centre, and its value there."""
 
     def value(z: Array) -> tuple[float, Array]:
         values, gradients = potential.values_and_gradients(z[None])
         return float(np.nan_to_num(values[0], nan=1e300, posinf=1e300)), np.nan_to_num(gradients[0])
 
-    box = optimize.Bounds(-np.full(potential.dim, radius), np.full(potential.dim, radius))
-    found = optimize.minimize(value, np.zeros(potential.dim), jac=True, method="L-BFGS-B", bounds=box)
+    begun = np.zeros(potential.dim) if start is None else start
+    found = optimize.minimize(value, begun, jac=True, method="L-BFGS-B", bounds=box)
     return np.asarray(found.x), float(found.fun)
+
+
+def _cube(dim: int, radius: float) -> optimize.Bounds:
+    return optimize.Bounds(-np.full(dim, radius), np.full(dim, radius))

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import optimize
 
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.stages.emulation import minimum
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
@@ -52,12 +53,12 @@ def survey(archive: Archive, draws: Array, rng: np.random.Generator, tuning: Tun
         starts = z[rng.choice(len(z), own.descents, p=chances)]
         lowest = whitening.whiten(archive.lowest.point[None])
         minima = _distinct(potential, _descended(potential, np.concatenate((lowest, found, starts)), z), own)
-        unsure = minima[potential.covariance(minima).diagonal() > own.sure][: own.at_minima]
+        unsure = minima[potential.covariance(minima).diagonal() > own.sure][: own.each]
         quiet = 0 if len(unsure) or len(minima) > len(found) else quiet + 1
         found = minima
         if quiet > own.quiet:
             break
-        spread = z[rng.choice(len(z), own.tempered, p=chances)]
+        spread = z[rng.choice(len(z), own.each, p=chances)]
         runs += len(archive.evaluate(whitening.unwhiten(np.concatenate((unsure, spread))), STAGE))
     values = potential.values_and_gradients(found)[0]
     kept = found[values <= values.min() + own.highest]
@@ -99,14 +100,8 @@ def _tempered(values: Array, effective: float) -> Array:
 
 def _descended(potential: EmulatedPotential, starts: Array, z: Array) -> Array:
     """Minima of V that descents from each start find, (k, d), within the box of the draws."""
-
-    def value(at: Array) -> tuple[float, Array]:
-        values, gradients = potential.values_and_gradients(at[None])
-        return float(np.nan_to_num(values[0], nan=1e300, posinf=1e300)), np.nan_to_num(gradients[0])
-
     box = optimize.Bounds(z.min(axis=0), z.max(axis=0))
-    inside = np.clip(starts, box.lb, box.ub)
-    return np.array([optimize.minimize(value, start, jac=True, method="L-BFGS-B", bounds=box).x for start in inside])
+    return np.array([minimum(potential, box, start)[0] for start in np.clip(starts, box.lb, box.ub)])
 
 
 def _distinct(potential: EmulatedPotential, minima: Array, tuning: Surveying) -> Array:
