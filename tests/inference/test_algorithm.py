@@ -93,7 +93,7 @@ def test_a_flat_direction_is_told() -> None:
 
 
 def test_a_cliff() -> None:
-    """Errors are as stated, and in five runs of six at most those of nine draws: of five, fewer than two once in 300."""
+    """Errors are as stated, and in five of six runs at most those of nine draws: of 5, fewer than two once in 300."""
     mean, sd = np.array([np.sqrt(2 / np.pi), 0.0, 0.0]), np.sqrt(np.array([1 - 2 / np.pi, 1.0, 1.0]))
     outcomes = [sampled(Cliff(), np.ones(3), draws=1000, seed=seed) for seed in range(1, 6)]
     close = 0
