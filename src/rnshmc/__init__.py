@@ -18,7 +18,7 @@ EXPORTS = {
     "sample": "rnshmc.inference.call",
     "load": "rnshmc.inference.result.making",
     "Result": "rnshmc.inference.result.result",
-    # What a posterior can be given as
+    # Forms in which a posterior can be given
     "LeastSquares": "rnshmc.inference.exact.least_squares",
     "Model": "rnshmc.inference.exact.forward",
     "UMBridge": "rnshmc.inference.exact.umbridge",
@@ -81,5 +81,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """What the package offers."""
+    """Names that the package exports."""
     return sorted({*globals(), *EXPORTS, "__version__"})

@@ -29,7 +29,7 @@ _EVALUATIONS = "rnshmc.jsonl"
 class RNSHMC(Sampler):  # type: ignore[misc]
     """`rnshmc.sample` as a sampler of cobaya: by values, with its priors as bounds, its references as start and scale.
 
-    With an output, evaluations are kept beside it, and ``resume`` goes on from them. Of several MPI processes, the
+    With an output, evaluations are kept beside it, and ``resume`` continues from them. Of several MPI processes, the
     first one samples.
 
     Attributes
@@ -116,7 +116,7 @@ class RNSHMC(Sampler):  # type: ignore[misc]
 
     @classmethod
     def output_files_regexps(cls, output: Any, *, minimal: bool = False, **_: Any) -> list[Any]:
-        """What a run leaves, for cobaya to find, or to delete."""
+        """Files of a run that cobaya looks for, or deletes."""
         kept = output.add_suffix(_EVALUATIONS, separator=".").removeprefix(output.folder).lstrip("/")
         left = [(re.compile(re.escape(kept) + "$"), None)]
         if minimal:

@@ -48,7 +48,7 @@ _REMEDIES = {
 
 
 def write_remedy(error: OSError) -> str | None:
-    """What the user can do about a write that failed; None where the error is of another kind."""
+    """Advice for a write that failed; None if the error is of another kind."""
     return _REMEDIES.get(error.errno) if error.errno is not None else None
 
 
@@ -72,7 +72,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
             raise StoreError(f"nothing was written for {path}")
         os.replace(temporary, path)
     except OSError as error:
-        # What cannot be read elsewhere, for a copy, is no failure to write here.
+        # A source that cannot be read, as in a copy, is no failure to write here.
         here = error.filename is None or path.is_relative_to(Path(error.filename).parent)
         if here and (remedy := write_remedy(error)):
             raise StoreError(f"{path} cannot be written: {remedy}") from error

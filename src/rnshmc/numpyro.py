@@ -1,4 +1,4 @@
-"""Models of NumPyro: `rnshmc.numpyro.sample(model, args)` in place of ``MCMC``, for an expensive likelihood.
+"""Models of NumPyro: `rnshmc.numpyro.sample(model, args)` instead of ``MCMC``, for an expensive likelihood.
 
 It needs ``pip install rnshmc[numpyro]``.
 """
@@ -226,7 +226,7 @@ def _check_doubles(model: Callable[..., Any], args: Sequence[Any], kwargs: Mappi
 
 
 def _initialised(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], strategy: Any) -> Any:
-    """What NumPyro makes of a model for its samplers.
+    """A model as NumPyro prepares it for its samplers.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def _initialised(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping
 
 
 def _missing(trace: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """Which entries of a latent site are parameters: all, or those that ``obs_mask`` says are not observed.
+    """Which entries of a latent site are parameters: all, or those that ``obs_mask`` marks as not observed.
 
     NumPyro makes a latent site of all entries, ``y_unobserved``. Those that are observed enter no density.
     """

@@ -1,4 +1,4 @@
-"""Models of PyMC: `rnshmc.pymc.sample(model)` in place of ``pm.sample``, for an expensive likelihood.
+"""Models of PyMC: `rnshmc.pymc.sample(model)` instead of ``pm.sample``, for an expensive likelihood.
 
 It needs ``pip install rnshmc[pymc]``.
 """

@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class StanModel(Protocol):
-    """What is used of ``bridgestan.StanModel``."""
+    """The part of ``bridgestan.StanModel`` that is used."""
 
     def param_unc_num(self) -> int:
         """Number d of unconstrained parameters."""

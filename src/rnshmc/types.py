@@ -15,13 +15,13 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 
 Origin = Literal["real", "simulated", "user", "stand-in", "subset", "published"]
-"""Where data came from: a public source, a simulation by design, a user, a simulation in place of real data, some of
+"""Where data came from: a public source, a simulation by design, a user, a simulation instead of real data, some of
 the rows of the first two, or a paper's authors, who simulated and published them."""
 
 
 @runtime_checkable
 class Driver(Protocol):
-    """What moves a trajectory: a force field on R^dim."""
+    """The force field on R^dim that moves a trajectory."""
 
     @property
     def dim(self) -> int:
@@ -97,7 +97,7 @@ class FittedDriver(Driver, Protocol):
     """A driver that was fitted to what an exploration saw of the exact potential. It need not have a value."""
 
     def report(self) -> dict[str, int | float | str]:
-        """What is known of the fit, ready for JSON."""
+        """Summary of the fit, ready for JSON."""
         ...
 
     def save(self, path: str | Path) -> None:

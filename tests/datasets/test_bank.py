@@ -117,10 +117,10 @@ def test_a_bad_line_is_named(bad: str, message: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        (HEADER.replace("duration", "length"), "line 1, column 11: the header says 'length', expected 'duration'"),
+        (HEADER.replace("duration", "length"), "line 1, column 11: the header has 'length', expected 'duration'"),
         (HEADER.replace(";", ","), "line 1: ';' expected"),
-        (HEADER.removesuffix(';"y"'), "line 1, column 21: the header says None, expected 'y'"),
-        (client(), "line 1, column 1: the header says '40', expected 'age'"),
+        (HEADER.removesuffix(';"y"'), "line 1, column 21: the header has None, expected 'y'"),
+        (client(), "line 1, column 1: the header has '40', expected 'age'"),
     ],
 )
 def test_a_wrong_header_is_named(header: str, message: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ TEAM = 5
 def dota2_standin(n: int, rng: np.random.Generator) -> LogisticData:
     """Simulate n games of which nothing is known but how they are coded.
 
-    Assumed, for want of anything better: every ten heroes are as likely, the numbers of the game are independent and
+    We assume that all sets of ten heroes are equally likely, the numbers of the game are independent and
     standard normal; all have coefficients from N(0, 1 / 13), so that the log odds have a variance of about 1. Heroes
     add up to 0 in every game, as in the real data: along the direction of equal coefficients there is only the prior.
 

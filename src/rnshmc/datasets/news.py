@@ -24,7 +24,7 @@ def read_news(path: str | Path) -> LogisticData:
 
     The preparation is not published. Of the 58 features, 14 are indicators, of the channel and of the weekday: without
     them there are the 44 that paper B prints, and no room for an intercept. The threshold is that of the authors of the
-    data. Paper B prints 39797 rows, which is what the description of the data says; the file itself has 39644.
+    data. Paper B prints 39797 rows, the number in the description of the data; the file itself has 39644.
 
     Raises
     ------

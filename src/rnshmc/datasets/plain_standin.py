@@ -9,9 +9,9 @@ from rnshmc.datasets.simulate import draw_labels
 def plain_standin(n: int, d: int, rng: np.random.Generator) -> LogisticData:
     """Simulate data of n rows and d columns, where no summary statistics of the real ones are at hand.
 
-    Assumed, for want of anything better: independent standard normal covariates; coefficients from N(0, 1/d), so that
+    Nothing else is known, so we assume independent standard normal covariates; coefficients from N(0, 1/d), so that
     the log odds have a variance of about 1; no intercept, so that about half of the labels are 1. Unlike a stand-in
-    from summary statistics it shares nothing with the real data but its size: no result on it says anything about
+    from summary statistics it shares nothing with the real data but its size: no result on it tells anything about
     these, other than what an evaluation costs.
 
     Parameters

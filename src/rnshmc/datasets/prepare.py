@@ -41,7 +41,7 @@ def prepare(
     standardised
         Whether all columns are standardised, or the names of those that are.
     unit_range
-        Whether all columns are mapped onto [0, 1] in place of that.
+        Whether all columns are mapped onto [0, 1] instead.
     intercept
         Whether a column of ones is put in front.
 

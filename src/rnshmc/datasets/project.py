@@ -21,7 +21,7 @@ def project_file(path: Path, *, dim: int, rng: np.random.Generator) -> LogisticD
 def project(data: LogisticData, *, dim: int, rng: np.random.Generator) -> LogisticData:
     """Project on Gaussian directions, centre, whiten, and put an intercept in front.
 
-    The paper says only that a9a was projected to 60 dimensions and normalised. A published chain has 61 coordinates, an
+    The paper states only that a9a was projected to 60 dimensions and normalised. Its chain has 61 coordinates, an
     intercept among them, and standard deviations that this recipe gives and standardised columns do not.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What the authors of a paper published beside it: arrays in MATLAB files."""
+"""Data that the authors of a paper published with it: arrays in MATLAB files."""
 
 from pathlib import Path
 

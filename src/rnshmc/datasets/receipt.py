@@ -1,4 +1,4 @@
-"""What a fetch leaves behind: which data there are, whether they are real, and where they came from."""
+"""The receipt that a fetch writes: which data were fetched, whether they are real, and their source."""
 
 import json
 from dataclasses import asdict, dataclass

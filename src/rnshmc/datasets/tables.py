@@ -127,7 +127,7 @@ def _header(path: Path, lines: Iterator[tuple[int, list[str]]], columns: Sequenc
     line, found = next(lines, (1, []))
     for position, (name, expected) in enumerate(itertools.zip_longest(found, columns or found), start=1):
         if name != expected:
-            raise DataError(f"{path}: line {line}, column {position}: the header says {name!r}, expected {expected!r}")
+            raise DataError(f"{path}: line {line}, column {position}: the header has {name!r}, expected {expected!r}")
     if len(set(found)) < len(found):
         raise DataError(f"{path}: line {line}: a column name occurs twice in {', '.join(found)}")
     return tuple(found)

@@ -9,7 +9,7 @@ from rnshmc.errors import DataError
 from rnshmc.files import DAMAGED_ARCHIVE
 
 MOST_BYTES = 1 << 30
-"""Largest unpacked file. The largest of ours, covtype.data, has 75 MB; a table in memory takes several times that."""
+"""Largest unpacked file. covtype.data, our largest, has 75 MB; a table in memory takes several times that."""
 
 
 class _Readable(Protocol):

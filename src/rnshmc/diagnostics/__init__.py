@@ -1,1 +1,1 @@
-"""What a chain is worth: effective sample sizes, the error of its means, and whether it agrees with a reference."""
+"""Diagnostics of chains: effective sample sizes, errors of means, and agreement with a reference."""

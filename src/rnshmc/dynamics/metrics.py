@@ -98,7 +98,7 @@ class DenseMetric:
 
     def velocity(self, p: Array) -> Array:
         """M^-1 p by two triangular solves."""
-        # What scipy.linalg.cho_solve calls: its checks take longer than the solves.
+        # The routine behind scipy.linalg.cho_solve, whose checks take longer than the solves.
         solution, _ = scipy.linalg.lapack.dpotrs(self._chol, p, lower=1)
         return np.asarray(solution)
 

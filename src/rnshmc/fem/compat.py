@@ -1,4 +1,4 @@
-"""What differs between the dolfinx versions 0.5.2 to 0.11, and nothing else.
+"""Differences between the dolfinx versions 0.5.2 to 0.11, and nothing else.
 
 The only file that knows of versions; it asks for attributes and signatures, not for version strings.
 """

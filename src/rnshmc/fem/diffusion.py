@@ -62,7 +62,7 @@ class DiffusionSolver:
     Raises
     ------
     ParameterError
-        If ``cells`` is not positive, or ``cell_type`` or ``solver`` is unknown or not to be had.
+        If ``cells`` is not positive, or ``cell_type`` or ``solver`` is unknown or unavailable.
     """
 
     def __init__(

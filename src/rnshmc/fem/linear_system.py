@@ -113,7 +113,7 @@ def _direct(ksp: Any, matrix: Any) -> None:
         ksp.getPC().setFactorPivot(zeropivot=np.finfo(float).tiny)
     else:
         _check_package("mumps", "direct on several ranks")
-        # MUMPS takes a matrix for indefinite unless it is told.
+        # MUMPS assumes an indefinite matrix by default.
         matrix.setOption(PETSc.Mat.Option.SPD, True)
         ksp.getPC().setFactorSolverType("mumps")
 

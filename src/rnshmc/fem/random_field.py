@@ -5,7 +5,7 @@ v_i of the kernel matrix on the cell centroids, with equal weights, so that fiel
 needs no further scaling: summed over all modes, its variance in each cell is the kernel's.
 
 The symmetry of the square makes eigenvalues coincide, and an eigensolver may return any rotation of such a pair. Here
-the pairs are told apart by symmetry instead, so the basis is the same on every machine, to rounding.
+the pairs are distinguished by symmetry instead, so the basis is the same on every machine, to rounding.
 """
 
 from collections.abc import Callable

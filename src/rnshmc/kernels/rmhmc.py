@@ -54,7 +54,7 @@ class RMHMC:
         How the implicit equations are solved: `rnshmc.dynamics.generalised_leapfrog.FixedPoint`. The default
         tolerance is a ten thousandth of a local standard deviation.
     fixed_point_iterations
-        Iterate so many times in place of that, whatever comes out, and run no step back, as the published
+        Iterate this many times instead, whatever comes out, and run no step back, as the published
         implementation does. The chain is not exact then: this is for seconds that are to be compared with printed ones.
 
     Raises

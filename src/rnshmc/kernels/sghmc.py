@@ -22,7 +22,7 @@ from rnshmc.types import Array, MinibatchDriver, Potential
 
 
 class LangevinState(NamedTuple):
-    """Position and momentum: without a correction, the momentum goes on from one transition to the next."""
+    """Position and momentum: without a correction, the momentum is carried over from one transition to the next."""
 
     q: Array
     potential: float

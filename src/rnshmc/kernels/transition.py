@@ -1,4 +1,4 @@
-"""What every kernel hands back, and the one place where a proposal is accepted, rejected and flagged."""
+"""The outcome of a transition, and the one place where a proposal is accepted, rejected and flagged."""
 
 import math
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class State(NamedTuple):
 
 
 class TransitionInfo(NamedTuple):
-    """What one transition did. The fields and their dtypes are those of `INFO_DTYPES`."""
+    """Record of one transition. The fields and their dtypes are those of `INFO_DTYPES`."""
 
     accepted: bool
     accept_prob: float

@@ -46,7 +46,7 @@ def error_by_time(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) ->
 
     The times of a problem are the same for all chains: `TIMES` of them, even on a logarithmic axis, from when every
     chain has a first error to when the first sampler is through. So samplers are compared while all of them run. The
-    error is that of the last point of a chain until then, and ``iteration`` says which that is.
+    error is that of the last point of a chain until then, which ``iteration`` identifies.
 
     Time starts with the chain. Each iteration of the exploration takes the seconds per iteration of HMC in the timing
     stage, the fit its processor seconds (which other jobs do not affect), and each later iteration those of the

@@ -51,7 +51,7 @@ def agreement_table(
 ) -> pd.DataFrame:
     """Each sampler's posterior compared with the reference run of its problem, or with that of HMC if there is none.
 
-    `against` says which. `max_abs_z`, `threshold` and `agrees` compare the means within Monte Carlo error
+    `against` names the reference. `max_abs_z`, `threshold` and `agrees` compare the means within Monte Carlo error
     (`rnshmc.diagnostics.agreement.compare_means`, at `level`); if the minimum ESS of either is below `MIN_ESS`, the
     errors are unreliable and `agrees` is missing. So are `max_abs_z` and `agrees` where `mixed` is false: the chains of
     the sampler, or those of HMC that it is compared with, did not mix.

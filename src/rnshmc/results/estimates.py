@@ -178,7 +178,7 @@ def _speedups(cell: Cell, table: Mapping[Cell, Mapping[str, Estimate]]) -> dict[
 
 
 def as_published(sampler: str) -> str:
-    """What the timing of a sampler is called when it evaluates as many gradients as the published implementation."""
+    """Name of the timing of a sampler when it evaluates as many gradients as the published implementation."""
     return f"{sampler}_as_published"
 
 

@@ -17,7 +17,7 @@ from rnshmc.files import write_json
 class ChainMetrics:
     """Measurements on the kept draws of one chain file.
 
-    NaN stands for what cannot be measured, null in JSON: `rnshmc.results.measure.chain_metrics` says of which draws.
+    NaN marks numbers that cannot be measured (null in JSON). `rnshmc.results.measure.chain_metrics` chooses the draws.
 
     Attributes
     ----------

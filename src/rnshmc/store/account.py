@@ -1,4 +1,4 @@
-"""What `rnshmc.sample` reports of its draws, stored with them."""
+"""The report of `rnshmc.sample` on its draws, stored with them."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Self

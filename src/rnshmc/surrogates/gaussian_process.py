@@ -17,7 +17,7 @@ from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
 
 Scale = Literal["amplitude", "sd", "centred"]
-"""What tells a Gaussian process how much the potential varies, see `GaussianProcess.fit`."""
+"""How a Gaussian process learns the size of the potential's variation, see `GaussianProcess.fit`."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,7 +113,7 @@ def search(
 
 @dataclass(frozen=True)
 class _Tried:
-    """What a candidate is chosen by, and the variance of the process; None if its system could not be solved."""
+    """Criterion of a candidate, and the variance of the process; None if its system could not be solved."""
 
     height: tuple[float, float]
     variance: float | None

@@ -153,7 +153,7 @@ class GradientKernel(Stored):
         return fitted
 
     def report(self) -> dict[str, int | float | str]:
-        """What is known of the fit: the number of points and every attribute that is not an array."""
+        """Summary of the fit: the number of points and every attribute that is not an array."""
         numbers = {field.name: getattr(self, field.name) for field in fields(self)}
         return {"points": len(self.centres)} | {k: v for k, v in numbers.items() if not isinstance(v, np.ndarray)}
 

@@ -129,7 +129,7 @@ class GradientNetwork(Stored):
         return replace(fitted, train_error=float(np.sqrt(np.mean(errors**2))))
 
     def report(self) -> dict[str, int | float | str]:
-        """What is known of the fit."""
+        """Summary of the fit."""
         return {
             "train_error": self.train_error,
             "training_states": self.training_states,

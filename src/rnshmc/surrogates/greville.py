@@ -116,7 +116,7 @@ class GrevilleRecursion:
         return product
 
     def snapshot(self) -> dict[str, Any]:
-        """What `restored` makes the same recursion of: v, and the lower triangles of Theta and, where it is, Phi."""
+        """State from which `restored` rebuilds the recursion: v, and the lower triangles of Theta and Phi, if any."""
         phi = {} if self._phi is None else {"phi": packed(self._phi)}
         return {"output_weights": self._v, "theta": packed(self._theta), "rank": self._rank, **phi}
 

@@ -1,4 +1,4 @@
-"""What the SoftAbs map adds to an eigenvalue, with its slope and its divided differences, free of cancellation.
+"""Increment that the SoftAbs map adds to an eigenvalue, its slope and divided differences, free of cancellation.
 
 The map x coth(x / a) of Betancourt (2013) is x + lift(x) with lift(x) = 2 x / (exp(2 x / a) - 1) = a B(2 x / a), where
 B(t) = t / (exp(t) - 1) generates the Bernoulli numbers. The lift falls from -2 x for very negative x over a at 0 to

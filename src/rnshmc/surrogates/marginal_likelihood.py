@@ -11,7 +11,7 @@ from scipy import linalg, optimize
 from rnshmc.errors import FitError, ParameterError
 from rnshmc.types import Array
 
-# What is within these factors of the data's own scales is searched: sigma_f, l and sigma. A quadratic function wants a
+# The search covers sigma_f, l and sigma within these factors of the data's own scales. A quadratic function wants a
 # large amplitude at a large length scale. A function without noise would push sigma to zero; a thousandth of the
 # potentials is as little as a Metropolis step would notice, and keeps the covariance matrix regular in doubles.
 _LOWER = np.log([1e-2, 1e-2, 1e-3])

@@ -10,7 +10,7 @@ from rnshmc.types import Array
 
 
 class Predictor(Protocol):
-    """What is matched: a potential over many states at once."""
+    """A potential that can be evaluated at many states at once."""
 
     def predict(self, q: Array) -> Array:
         """V at each row of ``q``, shape (n,)."""

@@ -64,7 +64,7 @@ class NormalEquations:
         return residual
 
     def snapshot(self) -> dict[str, Any]:
-        """What `restored` makes the same equations of: the lower triangle of the matrix, and the block that fills."""
+        """State from which `restored` rebuilds the equations: the matrix's lower triangle, and the incomplete block."""
         return {
             "matrix": packed(self._matrix),
             "right_side": self._right_side,

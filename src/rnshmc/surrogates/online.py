@@ -1,4 +1,4 @@
-"""The random network that goes on learning, the surrogate of ARNS-HMC (paper A, section 4)."""
+"""The random network that keeps learning while it samples, the surrogate of ARNS-HMC (paper A, section 4)."""
 
 import math
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ LEARNT_FIELDS = ("output_weights", "train_residual_sd", "solver")
 
 @dataclass(frozen=True, eq=False)
 class SavedOnlineNetwork(Stored):
-    """What an online network is made of, as `OnlineNetwork.save` stores it."""
+    """Contents of the file that `OnlineNetwork.save` writes."""
 
     weights: Array
     biases: Array
@@ -44,7 +44,7 @@ class SavedOnlineNetwork(Stored):
 
 
 class OnlineNetwork:
-    """A random network that learns from one state after another, and is driven with when told so.
+    """A random network that learns from one state after another; `adopt` makes the learnt network the driver.
 
     The one surrogate that changes in place: the recursion's matrix has s^2 entries, and a copy for each of thousands of
     states would cost more than learning from them. Two networks share the hidden layer: the *driving* one, whose value
@@ -168,7 +168,7 @@ class OnlineNetwork:
         return replace(self._learnt(), train_residual_sd=self.train_residual_sd)
 
     def report(self) -> dict[str, int | float | str]:
-        """What is known of the learnt network: its residual, its training and the state of its recursion."""
+        """Summary of the learnt network: its residual, its training and the state of its recursion."""
         return {
             "train_residual_sd": self.train_residual_sd,
             "training_states": len(self._states),
@@ -285,7 +285,7 @@ class OnlineNetwork:
     def _drift(self) -> float:
         residual = self._equations.residual(self._recursion.output_weights)
         excess = float(residual @ self._recursion.apply_theta(residual))
-        # Rounding may leave Theta indefinite; the size of the excess still says how far the weights are off.
+        # Rounding may leave Theta indefinite; the size of the excess still shows how far the weights are off.
         return math.sqrt(abs(excess) / len(self._states))
 
 

@@ -109,7 +109,7 @@ class OutputKernel:
         return np.asarray(self.covariances.between(w, w) - explained.T @ explained)
 
     def held_out(self, w: Array) -> tuple[Array, Array]:
-        """What leaving out a run at each row of w adds to the prediction there, (k, m), and the variance without it.
+        """Change of the prediction at each row of w if the run there is left out, (k, m), and the variance without it.
 
         Zero, and the variance given all runs, where no run is. Variances, (k,), are in units of the process's and
         include the noise.

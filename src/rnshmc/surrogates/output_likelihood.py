@@ -37,7 +37,7 @@ MOST = 300
 class Covariance:
     """k(w, c) = exp(-sum_j (w_j - c_j)^2 / (2 l_j^2)) + q (sum_j w_j c_j / l_j^2)^2 + BROAD (1 + w'c / s^2), and noise.
 
-    Near a mode, outputs are close to quadratic: the second term says so, and the first is what is left.
+    Near a mode, outputs are close to quadratic: the second term models that, and the first the remainder.
 
     Attributes
     ----------

@@ -122,7 +122,7 @@ class RBFNetwork(Stored):
         return cls(mean, centres, squared_widths, output_weights, residual_sd, solver)
 
     def report(self) -> dict[str, float | str]:
-        """What is known of the fit: its residual, its solver and the norm of the output weights."""
+        """Summary of the fit: its residual, its solver and the norm of the output weights."""
         return {
             "train_residual_sd": self.train_residual_sd,
             "solver": self.solver,

@@ -84,7 +84,7 @@ class KernelExpansion(Stored):
         return Hyperparameters(self.amplitude, self.length_scale, self.noise_sd)
 
     def report(self) -> dict[str, int | float | str]:
-        """What is known of the fit: every attribute that is not an array, and the number of centres."""
+        """Summary of the fit: every attribute that is not an array, and the number of centres."""
         numbers = {field.name: getattr(self, field.name) for field in fields(self)}
         return {"centres": len(numbers.pop("centres"))} | {k: v for k, v in numbers.items() if k != "weights"}
 

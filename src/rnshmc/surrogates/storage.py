@@ -1,4 +1,4 @@
-"""What fitted surrogates have in common as objects: arrays that do not change, and files that keep every byte."""
+"""Base of fitted surrogates: read-only arrays, and files that restore every byte."""
 
 from dataclasses import dataclass, fields
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What every target asks of its settings."""
+"""Checks of settings that all targets share."""
 
 import math
 

@@ -35,7 +35,7 @@ class EllipticForwardModel:
     Raises
     ------
     ParameterError
-        If a point lies outside the unit square, the cell type or the solver is unknown or not to be had, or there are
+        If a point lies outside the unit square, the cell type or the solver is unknown or unavailable, or there are
         not so many modes.
     """
 

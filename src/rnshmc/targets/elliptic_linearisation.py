@@ -9,7 +9,7 @@ boundary values, differentiate once for the tangents u_k and once more for their
 The products phi_j phi_k need no solve of their own: what is wanted of u_jk are its values at the points times a given
 vector, which an adjoint takes to a sum over the cells.
 
-On several ranks each has the cells, nodes and loads that `rnshmc.fem.diffusion` says, the rows of the observation
+On several ranks each has the cells, nodes and loads that `rnshmc.fem.diffusion` assigns, the rows of the observation
 matrix of the points that are its own, and all of theta, of the predictions and of the derivatives by theta.
 """
 

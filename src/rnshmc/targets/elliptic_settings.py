@@ -50,7 +50,7 @@ class EllipticSettings:
 
 @dataclass(frozen=True)
 class ForwardSettings:
-    """What the forward-model stage computes.
+    """Settings of the forward-model stage.
 
     Attributes
     ----------

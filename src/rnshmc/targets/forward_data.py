@@ -16,7 +16,7 @@ COLUMNS = ("x1", "x2", "u")
 
 @dataclass(frozen=True)
 class ForwardData:
-    """What the forward model leaves for the chains and the report.
+    """Output of the forward model, read by the chains and the report.
 
     Attributes
     ----------

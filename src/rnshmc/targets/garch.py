@@ -114,7 +114,7 @@ class Garch:
     def _variances(self, q: Array) -> Array:
         """h_t of the observations that the sum of U runs over."""
         beta = q[len(self._past) :]
-        # What the filter would hold had h been at its initial value in the r steps before.
+        # State of the filter if h had been at its initial value in the r steps before.
         memory = np.cumsum(beta[::-1])[::-1] * self._variances_before
         variances: Array = lfilter([1.0], _feedback(beta), q[: len(self._past)] @ self._past, zi=memory)[0]
         return variances

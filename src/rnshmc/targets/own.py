@@ -47,7 +47,7 @@ def from_file(
 
 
 def made(path: Path, make: str, settings: Mapping[str, Any]) -> Any:
-    """What a function of a Python file returns.
+    """Call a function of a Python file.
 
     The file may import others of its folder, and worker processes find it under its name.
 
@@ -76,7 +76,7 @@ def made(path: Path, make: str, settings: Mapping[str, Any]) -> Any:
 
 @contextmanager
 def _errors_of(path: Path) -> Iterator[None]:
-    """What a user's file raises, with its line, as a `ParameterError`."""
+    """Turn an error of a user's file into a `ParameterError` that names its line."""
     try:
         yield
     except RnshmcError:

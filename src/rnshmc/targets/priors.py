@@ -1,11 +1,11 @@
-"""Independent priors, and another prior in place of the one that a potential or a network has (paper B, section 4.2).
+"""Independent priors, and potentials or networks whose prior is exchanged for another (paper B, section 4.2).
 
 The gradient of a potential is that of the likelihood plus that of the prior, so an approximation of it under one prior
 gives one under another without new training (paper B, Fig. 4):
 
     grad U' = grad U - grad P + grad P',  P = -log prior
 
-`SwappedPriorDriver` says this of whatever drives, `SwappedPrior` of a potential, value included.
+`SwappedPriorDriver` does this for a driver, `SwappedPrior` for a potential, its value included.
 """
 
 from dataclasses import dataclass

@@ -7,7 +7,7 @@ from rnshmc.types import Array
 
 
 def read_arrays(path: str | Path, *names: str) -> tuple[Array, ...]:
-    """The named arrays of an npz file that says where its data came from.
+    """The named arrays of an npz file that states the origin of its data.
 
     Raises
     ------
