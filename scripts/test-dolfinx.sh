@@ -85,7 +85,7 @@ packages() {
     grep -v '^#' apt-packages.txt
     # The lock's numpy does not fit sid's Python 3.14.
     if [ "$1" = sid ]; then
-        printf 'python3-%s\n' cloudpickle numpy pandas psutil pytest pytest-xdist scipy threadpoolctl
+        printf 'python3-%s\n' cloudpickle numpy pandas psutil pytest pytest-xdist scipy threadpoolctl yaml
     fi
 }
 
