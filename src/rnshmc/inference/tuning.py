@@ -52,7 +52,7 @@ class Fitting:
     """Height, in units of `plausible` + d, above which potentials are compressed. Benchmark: 2 bends Bank's."""
     rough: float = 0.1
     """Standard deviation of errors of potentials, relative to how far they are above `level`, and of long gradients:
-    docs/development/inference-tried.md, "Hierarchies that are not centred"."""
+    docs/development/tried/bends.md, "Hierarchies that are not centred"."""
     unexplained: float = 3.0
     """Those errors at most, relative to the same share of what a standard normal density does not explain."""
     level: tuple[float, float] = (4.0, 1.5)
@@ -282,7 +282,7 @@ class Tuning:
         """For another attempt, with ``known`` points there, and as many more as the first one had.
 
         The wall is near the plausible points, for beyond them the first may have had wells:
-        docs/development/inference-tried.md, "Later attempts".
+        docs/development/tried/fallback.md, "Later attempts".
         """
         fitting = replace(self.fitting, hugging=True)
         training = replace(
