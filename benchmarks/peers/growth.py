@@ -32,8 +32,8 @@ def growth(
     lines = [
         "## Many dimensions",
         "",
-        "`rnshmc.sample` with gradients, as the number of parameters d grows. Units are medians over seeds, the "
-        f"largest in parentheses. At most {PER_DIMENSION} d were aimed at; the line of the figure is that.",
+        "`rnshmc.sample` with gradients, by the number of parameters d. Units are medians over seeds, with the "
+        f"largest in parentheses. The goal, the line in the figure, is at most {PER_DIMENSION} d.",
         "",
         f"    {command} --config part=dimensions",
         "",
@@ -65,8 +65,8 @@ def _beside(overheads: Sequence[Mapping[str, str]]) -> list[str]:
         return []
     commit, seeds = overheads[0]["commit"], overheads[0]["seeds"]
     return [
-        f"Overhead, in processor seconds on one BLAS thread, and units, of a run: before, which is commit {commit}, "
-        f"and now, in turn on one machine; medians over {seeds} seeds. The command:",
+        f"The table has the overhead in processor seconds on one BLAS thread, and the units, of a run before (commit "
+        f"{commit}) and now, alternating on one machine; medians over {seeds} seeds:",
         "",
         f"    scripts/in-env.sh python benchmarks/overhead.py {commit} --output docs/peers-overheads.csv",
         "",

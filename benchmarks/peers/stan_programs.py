@@ -15,9 +15,9 @@ def stan_programs(runs: Sequence[Verdict], command: str) -> str:
     lines = [
         "## posteriordb, through its Stan code",
         "",
-        "Units until means and variances both have the accuracy of 1000 draws, median over seeds with the largest in "
-        "parentheses, with gradients. Figure, dimensions and how it was run: [posteriordb](posteriordb.md). These rows "
-        "and the page, where `folder` is a clone of posteriordb:",
+        "The table has median units until the accuracy of 1000 draws, with the largest in parentheses, with gradients. "
+        "[posteriordb](posteriordb.md) has the figure, the dimensions and how it was run. The command makes these rows "
+        "and that page; `folder` is a clone of posteriordb:",
         "",
         f"    {command} --config folder=../posteriordb",
         "",

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import numpy as np
+from peers.conclusions import GRADIENT, VALUES, conclusions
 from peers.forward_models import MODELS
 from peers.growth import draw, growth
 from peers.judge import Verdict, judge
 from peers.reference import read
 from peers.run import PEERS
 from peers.stan_programs import stan_programs
-from peers.wording import count, machine, median, seconds, spread, versions
+from peers.wording import CLOSED, count, machine, median, opened, seconds, spread, versions
 
-OURS = ("rnshmc_gradient", "rnshmc_values")
+OURS = (GRADIENT, VALUES)
 OF_MODELS = ("rnshmc_model", "bayesfast_quadratic", "bayesfast_importance")
 """Peers that emulate the outputs of a model."""
 MODEL_GOALS = {
@@ -126,16 +127,20 @@ def page(
     dimensions (`growth`); ``programs`` are runs of the workflow of posteriordb.
     """
     problems = list(dict.fromkeys(run.problem for run in runs))
+    dims = dimensions(runs, references)
     sections = [_section(name, [run for run in runs if run.problem == name], references) for name in problems]
     of_density = [run for run in runs if run.peer not in OF_MODELS]
     emulated = _models(runs, problems)
     ours = [run for run in runs if run.peer == OURS[0]]
-    grown = growth(ours, dimensions(runs, references), figure, _COMMAND, overheads)
+    grown = growth(ours, dims, figure, _COMMAND, overheads)
+    compared = [name for name in problems if any(_is_other(run, name) for run in of_density)]
     parts = [
         _HEAD,
-        _wins(of_density, [name for name in problems if any(_is_other(run, name) for run in of_density)]),
+        conclusions(runs, compared, VALUES_ONLY, dims),
+        _best(of_density, compared),
         *(part for part in (emulated, grown, stan_programs(programs, _COMMAND)) if part),
         _MEASURES,
+        _TABLES,
         *sections,
         _missing(runs, problems),
         _machine(runs, earlier),
@@ -147,18 +152,22 @@ def _section(name: str, runs: Sequence[Verdict], references: Path) -> str:
     moments, (of_mean, of_variance) = read(references / f"{name}.csv")
     fastest = min(run.evaluation_s for run in runs if run.units)
     lines = [
-        f"## {name}, {len(moments.mean)} dimensions",
+        f"### {name}, {len(moments.mean)} dimensions",
         "",
-        f"{DESCRIPTIONS[name]}. The reference is as accurate as {of_mean:.3g} independent draws for means and "
-        f"{of_variance:.3g} for variances. A unit took at least {seconds(fastest)}.",
+        f"{DESCRIPTIONS[name]}. Reference: {of_mean:.3g} / {of_variance:.3g} draws. Unit: {seconds(fastest)}.",
         "",
+        *opened(f"{_samplers(len({run.peer for run in runs}))} on {name}"),
         "| sampler | seeds | units for means | units for variances | units spent | accuracy, in draws | overhead "
         "| own verdict, seed 1 | good | rightly |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     groups = {peer: [run for run in runs if run.peer == peer] for peer in dict.fromkeys(run.peer for run in runs)}
     by_units = sorted(groups.items(), key=lambda item: (median(item[1], "units_goal"), median(item[1], "units")))
-    return "\n".join([*lines, *(_row(peer, group) for peer, group in by_units), ""])
+    return "\n".join([*lines, *(_row(peer, group) for peer, group in by_units), *CLOSED])
+
+
+def _samplers(number: int) -> str:
+    return "1 sampler" if number == 1 else f"{number} samplers"
 
 
 def _row(peer: str, runs: Sequence[Verdict]) -> str:
@@ -178,12 +187,12 @@ def _row(peer: str, runs: Sequence[Verdict]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _wins(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
+def _best(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
+    """Ours and the best other sampler, with and without gradients."""
     lines = [
-        f"With gradients, `rnshmc.sample` needs the fewest units on {_fewest(runs, problems)} of {len(problems)} "
-        "posteriors on which others were run. The table shows the units until means and variances both have the "
-        "accuracy of 1000 draws, as medians over seeds, for `rnshmc.sample` and for the best other sampler. The last "
-        "column is the cost of a unit above which `rnshmc.sample` with gradients is also the fastest, with overhead.",
+        "The table compares `rnshmc.sample` with the best other sampler: median units until means and variances both "
+        "have the accuracy of 1000 draws. The last column is the cost of a unit above which `rnshmc.sample` with "
+        "gradients is also the fastest, overhead included.",
         "",
         "| posterior | best other, with gradients | `rnshmc.sample` | best other, without gradients | `rnshmc.sample` "
         "| fastest from |",
@@ -215,10 +224,10 @@ def _models(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
     lines = [
         "## Forward models",
         "",
-        "Units until means and variances both have the accuracy of 1000 draws, median over seeds with the largest in "
-        "parentheses; a run of the model is a unit, a product with its Jacobian another. `rnshmc_model` and BayesFast "
-        "emulate the outputs and take no derivatives, the other two learn the density. The last column counts results "
-        "of `rnshmc_model` that it calls good, and those of them that are. The command of these rows alone:",
+        "`rnshmc_model` and BayesFast emulate the outputs and take no derivatives; the other two learn the density. "
+        "The table has median units until the accuracy of 1000 draws, with the largest in parentheses. A run of the "
+        "model is a unit, a product with its Jacobian another. The last column has the results of `rnshmc_model` that "
+        "are accurate, of those marked good. The command of these rows alone:",
         "",
         f"    {_COMMAND} --config part=forward_models",
         "",
@@ -238,13 +247,6 @@ def _models(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
 def _medians(runs: Sequence[Verdict]) -> dict[str, float]:
     """Median units until the goal, by peer, of the runs on one problem."""
     return {peer: median([run for run in runs if run.peer == peer], "units_goal") for peer in {r.peer for r in runs}}
-
-
-def _fewest(runs: Sequence[Verdict], problems: Sequence[str]) -> int:
-    """Number of problems on which ours with gradients takes fewer units than every other peer."""
-    medians = [_medians([run for run in runs if run.problem == name]) for name in problems]
-    others = [min((units for peer, units in of.items() if peer not in OURS), default=np.inf) for of in medians]
-    return sum(of.get(OURS[0], np.inf) < other for of, other in zip(medians, others, strict=True))
 
 
 def _price(runs: Sequence[Verdict], medians: dict[str, float]) -> str:
@@ -271,7 +273,8 @@ def _missing(runs: Sequence[Verdict], problems: Sequence[str]) -> str:
         for peer in PEERS
     }
     lines = [f"- {peer}: {', '.join(names)}" for peer, names in gaps.items() if names]
-    return "\n".join(["## Not run", "", *lines, ""])
+    summary = "Samplers, and the posteriors on which they were not run"
+    return "\n".join(["## Not run", "", *opened(summary), *lines, *CLOSED])
 
 
 def _machine(runs: Sequence[Verdict], earlier: int) -> str:
@@ -282,7 +285,7 @@ def _machine(runs: Sequence[Verdict], earlier: int) -> str:
         "",
         f"{machine()}. Other programs ran at the same time, so seconds "
         f"are rough. Of {len(runs)} runs on this page {len(runs) - earlier} were made when it was last written, the "
-        "others by the same command before.",
+        "others earlier by the same command.",
         "",
         f"Versions: {versions(runs)}.",
         "",
@@ -310,9 +313,15 @@ _MEASURES = """## What is measured
   warm-up, plus those after it times 1000 over the sampler's own effective sample size, if that is at least 100 and
   squared errors are at most 5 times what it implies. Any other result counts at the units spent if it has the accuracy
   of 1000 draws, and as not reached otherwise.
-- **Good, rightly.** The number of results that the sampler itself calls good, and the number of these that are: errors
-  consistent with its own effective sample size or, where it reports none, the accuracy of 100 draws.
+- **Good, rightly.** The number of results that the sampler itself marks good, and the number of these that are
+  accurate: errors agree with its own effective sample size or, if it reports none, with 100 draws.
 - **Overhead.** Processor seconds of a run outside the potential, not scaled to 1000 draws.
+"""
+
+_TABLES = """## Tables by posterior
+
+Samplers are in the order of their median units. The accuracy of a reference is in independent draws, for means / for
+variances. A unit took at least the time that is given.
 """
 
 

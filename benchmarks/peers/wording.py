@@ -8,6 +8,14 @@ from pathlib import Path
 import numpy as np
 from peers.judge import Verdict
 
+CLOSED = ("", "</details>", "")
+"""Lines that end what `opened` begins."""
+
+
+def opened(summary: str) -> tuple[str, ...]:
+    """Lines that fold what follows, on the site and on GitHub."""
+    return ('<details markdown="1">', f"<summary>{summary}</summary>", "")
+
 
 def machine() -> str:
     """What the runs were made on, and with what."""
