@@ -10,8 +10,9 @@ import pytest
 from petab_suite.moments import Reference, read
 from petab_suite.problems import names, root, yaml_of
 from petab_suite.results import OTHERS, WRONG, problem, problems
-from petab_suite.table import STYLES, LeftOut, left_out, page
-from suites.figure import draw
+from petab_suite.table import LeftOut, left_out, page
+from suites import figure
+from suites.figure import Style, draw
 from suites.rows import OURS, units_of
 
 from rnshmc.errors import DataError
@@ -127,13 +128,13 @@ def suite(tmp_path: Path) -> tuple[Path, Path, Path]:
 def test_the_page_tells_ratios_verdicts_and_what_was_not_run(suite: tuple[Path, Path, Path]) -> None:
     folder, results, references = suite
     made = problems(results, references)
-    text = page(made, left_out(folder, results, made), "figure.png", ("amici 1",))
+    text = page(made, left_out(folder, results, made), ("amici 1",))
     # Extrapolated from 2500 draws to 1000 where they cost units in proportion; without a warm-up, at the units spent.
     assert "| Small_2020 | 2 | 100 | 4000 | 3000 | 30 | 1 s | 30 s |" in text
-    assert "the better of the two takes **30 times the simulations** of `rnshmc.sample`; it takes at least 20" in text
-    assert "on 1 (goal: on 15)" in text
-    assert "On none it takes more than 1.2 times" in text
-    assert "1 were called good, 1 of them right; 0 were called doubtful" in text
+    assert "the better of the two takes **30 times the simulations** of `rnshmc.sample`. It takes at least 20" in text
+    assert "on 1 (our goal was 15)" in text
+    assert "On none does `rnshmc.sample` take more than 1.2 times" in text
+    assert "1 were marked good, 1 of these accurate; 0 were marked doubtful" in text
     assert "| Small_2020 | adaptive Metropolis | 3000 | 3200 / 6400 | good, surrogate" in text
     assert "| Small_2020 | 1 | 100 | good, surrogate, sd(U - V) 0.03 | 0.781 | yes |" in text
     assert f"- Small_2020: {FLAT}" in text
@@ -144,7 +145,7 @@ def test_the_page_tells_ratios_verdicts_and_what_was_not_run(suite: tuple[Path, 
 
 
 def test_a_sampler_that_was_not_run_is_named() -> None:
-    text = page([problem(runs()[:2], REFERENCE)], NOTHING_LEFT_OUT, "figure.png", ())
+    text = page([problem(runs()[:2], REFERENCE)], NOTHING_LEFT_OUT, ())
     assert "- Small_2020: no adaptive Metropolis" in text
     assert "no adaptive parallel tempering" not in text
 
@@ -152,13 +153,13 @@ def test_a_sampler_that_was_not_run_is_named() -> None:
 @pytest.mark.parametrize(("units", "lost"), [(3599, False), (3601, True)])
 def test_what_is_lost_is_said(units: int, lost: bool) -> None:
     of = [run(OURS, units), *runs()[1:]]
-    text = page([problem(of, REFERENCE)], NOTHING_LEFT_OUT, "figure.png", ())
+    text = page([problem(of, REFERENCE)], NOTHING_LEFT_OUT, ())
     assert ("alone misses the goal: Small_2020." in text) == lost
 
 
 def test_a_goal_that_only_ours_reaches_is_told() -> None:
     others = [{**run(other, 5000), "outcome": None} for other in OTHERS]
-    text = page([problem([runs()[0], *others], REFERENCE)], NOTHING_LEFT_OUT, "figure.png", ())
+    text = page([problem([runs()[0], *others], REFERENCE)], NOTHING_LEFT_OUT, ())
     assert "the better of the two **misses the goal** that `rnshmc.sample` reaches" in text
     assert "| Small_2020 | 2 | 100 | not reached | not reached | others not reached | 1 s | - |" in text
 
@@ -166,7 +167,7 @@ def test_a_goal_that_only_ours_reaches_is_told() -> None:
 def test_a_run_without_a_result_is_told() -> None:
     stopped = {**run(OURS, 50), "outcome": None, "ended": "stopped after 300 s"}
     one = problem([stopped, *runs()[1:]], REFERENCE)
-    text = page([one], NOTHING_LEFT_OUT, "figure.png", ())
+    text = page([one], NOTHING_LEFT_OUT, ())
     assert "| Small_2020 | 1 | 50 | stopped after 300 s | - | - |" in text
     assert "1 ended without a result" in text
     assert "ours not reached" in text
@@ -176,12 +177,22 @@ def test_without_a_reference_nothing_is_right_and_nothing_is_counted() -> None:
     unknown = problem(runs(), replace(REFERENCE, converged=False, rhat=1.4))
     assert unknown.row is None
     assert not unknown.said[0].right
-    text = page([unknown], NOTHING_LEFT_OUT, "figure.png", ())
-    assert "There is no reference of Small_2020" in text
+    text = page([unknown], NOTHING_LEFT_OUT, ())
+    assert "There is no reference for the other 1." in text
     assert "| Small_2020 | 1.400 | 4000 | 5000 | 3e+05 | no reference |" in text
-    not_made = page([problem(runs(), None)], NOTHING_LEFT_OUT, "figure.png", ())
-    assert "There is no reference of Small_2020" in not_made
+    not_made = page([problem(runs(), None)], NOTHING_LEFT_OUT, ())
+    assert "There is no reference for the other 1." in not_made
     assert "| Small_2020 | - | - | - | - | not made |" in not_made
+
+
+def test_problems_with_bad_results_alone_are_in_one_paragraph() -> None:
+    bad = run(OURS, 70)
+    bad["outcome"] = {**bad["outcome"], "says": "bad, surrogate, sd(U - V) 9.66", "says_good": False}  # type: ignore[dict-item]
+    text = page([problem([bad, *runs()[1:]], None)], NOTHING_LEFT_OUT, ())
+    assert "**On 1 of 1 problems `rnshmc.sample` fails, and its verdict reports it:** Small_2020." in text
+    assert "after 70 to 70 simulations sd(U - V) is 9.66 or more" in text
+    assert "On 1 of the problems the density hardly depends on" in text
+    assert FLAT not in text
 
 
 def test_a_file_that_is_no_reference_is_named(tmp_path: Path) -> None:
@@ -194,7 +205,12 @@ def test_a_file_that_is_no_reference_is_named(tmp_path: Path) -> None:
 def test_the_figure_has_a_sampler_that_was_not_run_nowhere() -> None:
     row = problem(runs()[:2], REFERENCE).row
     assert row is not None
-    (axes,) = draw(units_of([row]), STYLES, "simulations").axes
+    styles = {
+        OURS: figure.OURS,
+        OTHERS[0]: Style("adaptive parallel tempering", *figure.FIRST_OTHER),
+        OTHERS[1]: Style("adaptive Metropolis", *figure.SECOND_OTHER),
+    }
+    (axes,) = draw(units_of([row]), styles, "simulations").axes
     shown = {str(line.get_label()): np.asarray(line.get_xdata()).tolist() for line in axes.lines}
     assert shown["rnshmc.sample"] == [100.0]
     assert shown["adaptive parallel tempering"] == [4000.0]

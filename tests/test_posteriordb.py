@@ -124,8 +124,8 @@ def test_the_page_tells_ratios_and_verdicts_and_what_does_not_compile(results: t
     made, not_compiled = rows(*results)
     text = page(made, not_compiled, "figure.png")
     assert "nutpie takes **10 times the units**" in text
-    assert "Of 1 results of `rnshmc.sample`, 0 were called good, 0 of them rightly; 1 were right, 0 of these" in text
-    assert "On none it takes more than 1.2 times" in text
+    assert "Of 1 results of `rnshmc.sample`, 0 were marked good, and 0 of these are accurate. Of all results 1" in text
+    assert "On none does it take more than 1.2 times" in text
     assert "| none-normal | 3 | 100 | 1000 | 3000 | 10 | 1 s | good | 0 of 1 | - |" in text
     assert "Not compiled here: hard." in text
 

@@ -48,23 +48,24 @@ def page(rows: Sequence[Row], not_compiled: Sequence[str], drawing: str) -> str:
     lines = [
         "# posteriordb",
         "",
-        f"`rnshmc.sample` on {len(rows)} posteriors of other people that have reference draws, beside nutpie with its "
-        "low-rank mass matrix and Stan's own NUTS.",
+        f"`rnshmc.sample` on {len(rows)} of posteriordb's posteriors with reference draws, compared with nutpie and "
+        "its low-rank mass matrix, and with Stan's own NUTS.",
         "",
         f"In the median over posteriors, nutpie takes **{count(float(np.median(ratios)))} times the units** of "
-        f"`rnshmc.sample`. {_lost(lost)} Of {len(ours)} results of `rnshmc.sample`, {len(good)} were called good, "
-        f"{rightly} of them rightly; {right} were right, {rightly} of these ({share}) called good.",
+        f"`rnshmc.sample`. {_lost(lost)} Of {len(ours)} results of `rnshmc.sample`, {len(good)} were marked good, "
+        f"and {rightly} of these are accurate. Of all results {right} are accurate; {rightly} of these ({share}) were "
+        "marked good.",
         "",
         f"![Units of each sampler on each posterior]({drawing})",
         "",
-        "Units until means and variances of the constrained parameters both have the accuracy of 1000 independent "
-        "draws, median over seeds with the largest in parentheses. A value of the log density is 1 unit, its gradient "
-        "1 more, all from the first call on; how they are counted and extrapolated stands in "
-        "[the comparison with other samplers](peers.md#what-is-measured). Starts are uniform(-1, 1) for each "
-        "unconstrained parameter, in Stan's own NUTS uniform(-2, 2), its default. The last columns count seeds on "
-        "which `rnshmc.sample` calls its result good, and those of them where it is.",
+        "The table has the units until means and variances of the constrained parameters both have the accuracy of "
+        "1000 independent draws: median over seeds, with the largest in parentheses. A value of the log density is 1 "
+        "unit, its gradient 1 more, all from the first call on. "
+        "[The comparison with other samplers](peers.md#what-is-measured) describes how they are counted and "
+        "extrapolated. Starts are uniform(-1, 1) for each unconstrained parameter, and uniform(-2, 2), its default, "
+        "for Stan's own NUTS. The last columns count the results marked good, and the accurate ones among these.",
         "",
-        "| posterior | d | rnshmc.sample | nutpie, low rank | Stan's NUTS | nutpie / ours | overhead | seed 1 says "
+        "| posterior | d | rnshmc.sample | nutpie, low rank | Stan's NUTS | nutpie / ours | overhead | seed 1 reports "
         "| good | rightly |",
         "|---|---|---|---|---|---|---|---|---|---|",
         *map(_line, rows),
@@ -85,7 +86,7 @@ def page(rows: Sequence[Row], not_compiled: Sequence[str], drawing: str) -> str:
 
 def _lost(names: Sequence[str]) -> str:
     if not names:
-        return f"On none it takes more than {LOST} times the units of nutpie."
+        return f"On none does it take more than {LOST} times the units of nutpie."
     named = ", ".join(names)
     return f"On {len(names)} it takes more than {LOST} times the units of nutpie, or does not reach the goal: {named}."
 

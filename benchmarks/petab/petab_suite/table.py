@@ -12,15 +12,13 @@ from peers.table import write_runs
 from peers.wording import count, seconds, spread
 from petab_suite.problems import names
 from petab_suite.results import NO_RESULT, OTHERS, WRONG, Problem, Said, problems
-from petab_suite.texts import ACCURACY, HOW, MEASURES, UNITS, how_it_was_run, packages
-from suites import figure
-from suites.figure import Style
-from suites.rows import LOST, OURS, Row, times, units_of
+from petab_suite.texts import ACCURACY, HOW, MEASURES, how_it_was_run, packages
+from suites.rows import LOST, OURS, Row, times
 
-STYLES = {
-    OURS: figure.OURS,
-    "adaptive_tempering": Style("adaptive parallel tempering", *figure.FIRST_OTHER),
-    "adaptive_metropolis": Style("adaptive Metropolis", *figure.SECOND_OTHER),
+LABELS = {
+    OURS: "rnshmc.sample",
+    "adaptive_tempering": "adaptive parallel tempering",
+    "adaptive_metropolis": "adaptive Metropolis",
 }
 AIM = 20.0
 """Times fewer simulations than the better of the others: the goal of the suite."""
@@ -45,16 +43,14 @@ def left_out(folder: Path, results: Path, run: Sequence[Problem]) -> LeftOut:
     return LeftOut(not_built, tuple(name for name in missing if name not in not_built))
 
 
-def page(problems: Sequence[Problem], left_out: LeftOut, drawing: str, packages: Sequence[str]) -> str:
+def page(problems: Sequence[Problem], left_out: LeftOut, packages: Sequence[str]) -> str:
     """The page in Markdown."""
     rows = [problem.row for problem in problems if problem.row is not None]
     runs = [run for row in rows for of in row.runs.values() for run in of]
     lines = [
-        "# PEtab",
+        "# Problems of PEtab",
         "",
         *_result(problems, rows),
-        "",
-        f"![Simulations of each sampler on each problem]({drawing})",
         "",
         *MEASURES,
         "",
@@ -76,19 +72,41 @@ def _result(problems: Sequence[Problem], rows: Sequence[Row]) -> list[str]:
     ratios = [row.ratio for row in rows if not np.isnan(row.ratio)]
     lost = [row.name for row in rows if row.lost]
     neither = [row.name for row in rows if np.isnan(row.ratio)]
-    without = [problem.name for problem in problems if problem.row is None]
+    without = sum(problem.row is None for problem in problems)
     return [
-        f"`rnshmc.sample` on {len(problems)} problems of the collection "
+        f"`rnshmc.sample` was run on {len(problems)} problems of the collection "
         "[Benchmark-Models-PEtab](https://github.com/Benchmarking-Initiative/Benchmark-Models-PEtab), with AMICI's "
-        "gradients, beside pyPESTO's adaptive parallel tempering and adaptive Metropolis.",
+        "gradients, and compared with pyPESTO's adaptive parallel tempering and adaptive Metropolis.",
         "",
-        f"On {len(rows)} of them there is a reference, and on {len(ratios)} of these a sampler reaches the goal. In "
-        f"the median over these, the better of the two {_middle(ratios)}; it takes at least {AIM:.0f} times as many, "
-        f"or alone misses the goal, on {sum(ratio >= AIM for ratio in ratios)} (goal: on 15). {_named(lost)}"
+        *_failed(problems),
+        f"{len(rows)} problems have a reference; a sampler reaches the goal on {len(ratios)} of them. In the median of "
+        f"these, the better of the two {_middle(ratios)}. It takes at least {AIM:.0f} times as many, or alone misses "
+        f"the goal, on {sum(ratio >= AIM for ratio in ratios)} (our goal was 15). {_named(lost)}"
         + (f" No sampler reached the goal on {', '.join(neither)}." if neither else "")
-        + (f" There is no reference of {', '.join(without)}." if without else ""),
+        + (f" There is no reference for the other {without}." if without else ""),
         "",
         _rightly(problems),
+    ]
+
+
+def _failed(problems: Sequence[Problem]) -> list[str]:
+    """The problems on which every result of ours is marked bad, in one paragraph."""
+    bad = [one for one in problems if one.said and all(said.level == "bad" for said in one.said)]
+    if not bad:
+        return []
+    said = [one for problem in bad for one in problem.said]
+    errors = [error for one in said if not np.isnan(error := float(one.says.split()[-1]))]
+    flat, failures = (
+        sum(any(word in text for one in problem.said for text in one.findings) for problem in bad)
+        for word in ("hardly depends", "evaluations failed")
+    )
+    return [
+        f"**On {len(bad)} of {len(problems)} problems `rnshmc.sample` fails, and its verdict reports it:** "
+        f"{', '.join(one.name for one in bad)}. No surrogate was good enough within the limits of units and seconds: "
+        f"after {min(one.units for one in said)} to {max(one.units for one in said)} simulations sd(U - V) is "
+        f"{min(errors, default=np.nan):.3g} or more. These results are useless. On {flat} of the problems the density "
+        f"hardly depends on some combination of parameters, and on {failures} simulations failed.",
+        "",
     ]
 
 
@@ -103,8 +121,10 @@ def _middle(ratios: Sequence[float]) -> str:
 
 
 def _named(lost: Sequence[str]) -> str:
-    more = f"it takes more than {LOST} times the simulations of the better of the two, or alone misses the goal"
-    return f"On {len(lost)} {more}: {', '.join(lost)}." if lost else f"On none {more}."
+    much = f"{LOST} times the simulations of the better of the two"
+    if not lost:
+        return f"On none does `rnshmc.sample` take more than {much}, or alone miss the goal."
+    return f"On {len(lost)} `rnshmc.sample` takes more than {much}, or alone misses the goal: {', '.join(lost)}."
 
 
 def _rightly(problems: Sequence[Problem]) -> str:
@@ -112,10 +132,10 @@ def _rightly(problems: Sequence[Problem]) -> str:
     parts = []
     for level in ("good", "doubtful", "bad"):
         of = [said for said in known if said.level == level]
-        parts.append(f"{len(of)} were called {level}, {sum(said.right for said in of)} of them right")
+        parts.append(f"{len(of)} were marked {level}, {sum(said.right for said in of)} of these accurate")
     none = sum(said.level == NO_RESULT for said in known)
-    told = "; ".join([*parts, f"{none} ended without a result"])
-    return f"Of {len(known)} runs of `rnshmc.sample` on problems with a reference, {told}."
+    counted = "; ".join([*parts, f"{none} ended without a result"])
+    return f"Of {len(known)} runs of `rnshmc.sample` on problems with a reference, {counted}."
 
 
 def _line(row: Row) -> str:
@@ -138,13 +158,13 @@ def _simulating(runs: Sequence[Verdict]) -> str:
 
 
 def _runs(rows: Sequence[Row]) -> list[str]:
-    """What each run of another sampler came to."""
+    """The result of each run of another sampler."""
     return [
         "## The other samplers",
         "",
         *ACCURACY,
         "",
-        "| problem | sampler | simulations spent | accuracy, in draws | says |",
+        "| problem | sampler | simulations spent | accuracy, in draws | reports |",
         "|---|---|---|---|---|",
         *(_run(row.name, run) for row in rows for name in OTHERS for run in row.runs[name]),
         "",
@@ -153,37 +173,36 @@ def _runs(rows: Sequence[Row]) -> list[str]:
 
 def _run(name: str, run: Verdict) -> str:
     accuracy = f"{count(run.draws_mean)} / {count(run.draws_variance)}"
-    cells = [name, STYLES[run.peer].label, count(run.units), accuracy, run.says.replace("|", "/")[:80]]
+    cells = [name, LABELS[run.peer], count(run.units), accuracy, run.says.replace("|", "/")[:80]]
     return f"| {' | '.join(cells)} |"
 
 
 def _verdicts(problems: Sequence[Problem]) -> list[str]:
     return [
-        "## What the verdict says",
+        "## Verdicts",
         "",
-        f"Each run of `rnshmc.sample`. Its result is right where no mean and no variance is off by more than "
-        f"{WRONG:.0f} standard errors, its own and the reference's together; the largest is in the column before.",
+        f"A result of `rnshmc.sample` is accurate if no mean and no variance is off by more than {WRONG:.0f} standard "
+        "errors, its own and the reference's together. The largest one is in the column before.",
         "",
-        "| problem | seed | units spent | verdict | worst, in standard errors | right |",
+        "| problem | seed | units spent | verdict | worst, in standard errors | accurate |",
         "|---|---|---|---|---|---|",
         *(_said(problem, said) for problem in problems for said in problem.said),
         "",
-        "What it says against its results, of all seeds:",
+        "Marked lines of the results that are not bad, of all seeds:",
         "",
-        *(f"- {problem.name}: {_findings(problem.said)}" for problem in problems),
+        *(f"- {problem.name}: {found}" for problem in problems if (found := _findings(problem.said))),
         "",
     ]
 
 
 def _said(problem: Problem, said: Said) -> str:
-    told = "-" if np.isnan(said.worst) else "yes" if said.right else "no"
+    accurate = "-" if np.isnan(said.worst) else "yes" if said.right else "no"
     cells = [problem.name, str(said.seed), count(said.units), said.says.replace("|", "/")[:80]]
-    return f"| {' | '.join([*cells, '-' if np.isnan(said.worst) else f'{said.worst:.3g}', told])} |"
+    return f"| {' | '.join([*cells, '-' if np.isnan(said.worst) else f'{said.worst:.3g}', accurate])} |"
 
 
 def _findings(said: Sequence[Said]) -> str:
-    found = dict.fromkeys(text for one in said for text in one.findings)
-    return " ".join(found) or "nothing."
+    return " ".join(dict.fromkeys(text for one in said if one.level != "bad" for text in one.findings))
 
 
 def _references(problems: Sequence[Problem]) -> list[str]:
@@ -208,7 +227,7 @@ def _reference(problem: Problem) -> str:
 
 
 def _left_out(left_out: LeftOut, rows: Sequence[Row]) -> list[str]:
-    lines = [f"- {row.name}: no {STYLES[name].label}" for row in rows for name in STYLES if not row.runs[name]]
+    lines = [f"- {row.name}: no {label}" for row in rows for name, label in LABELS.items() if not row.runs[name]]
     lines += [f"- {name}: not built, {reason}" for name, reason in left_out.not_built.items()]
     lines += [f"- {name}: not run here" for name in left_out.not_run]
     return ["## Not run", "", *lines, ""] if lines else []
@@ -216,15 +235,14 @@ def _left_out(left_out: LeftOut, rows: Sequence[Row]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for option in ("folder", "results", "references", "table", "page", "figure"):
+    for option in ("folder", "results", "references", "table", "page"):
         parser.add_argument(f"--{option}", type=Path, required=True)
     arguments = parser.parse_args()
     made = problems(arguments.results, arguments.references)
     rows = [problem.row for problem in made if problem.row is not None]
     write_runs(arguments.table, [run for row in rows for runs in row.runs.values() for run in runs])
-    figure.draw(units_of(rows), STYLES, UNITS).savefig(arguments.figure, dpi=150)
     absent = left_out(arguments.folder, arguments.results, made)
-    arguments.page.write_text(page(made, absent, arguments.figure.name, packages()))
+    arguments.page.write_text(page(made, absent, packages()))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the page of PEtab says of how it was made."""
+"""Texts of the page of PEtab: how it was made."""
 
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -8,32 +8,29 @@ from peers.reference import ENOUGH
 from peers.wording import machine, versions
 from petab_suite.moments import LARGEST_RHAT, LEAST
 
-UNITS = "simulations"
-
 MEASURES = [
-    "Simulations until means and variances of the parameters, on their scales, both have the accuracy of 1000 "
-    "independent draws, median over seeds with the largest in parentheses. A value of the objective is 1, its gradient "
-    "1 more, all from the first call on; how they are counted and extrapolated stands in "
-    "[the comparison with other samplers](peers.md#what-is-measured). All samplers start at the nominal values, with "
-    "their defaults; tempering has 3 chains. The burn-in of pyPESTO's chains is found by its Geweke test. A gradient "
-    "of AMICI, by forward sensitivities, takes many times the seconds of a value: the last columns have the seconds in "
-    "simulations until the same accuracy."
+    "The table has the simulations until means and variances of the parameters, on their scales, both have the "
+    "accuracy of 1000 independent draws: median over seeds, with the largest in parentheses. A value of the objective "
+    "is 1, its gradient 1 more, all from the first call on. "
+    "[The comparison with other samplers](peers.md#what-is-measured) describes how they are counted and extrapolated. "
+    "All samplers start at the nominal values, with their defaults; tempering has 3 chains. pyPESTO's Geweke test "
+    "finds the burn-in of its chains. A gradient of AMICI, by forward sensitivities, takes many times the seconds of a "
+    "value, so the last columns have the seconds in simulations until the same accuracy."
 ]
 
 ACCURACY = [
-    "Accuracy is that of means / of variances, in independent draws. A chain ends at 500 effective draws by its own "
-    "account, or at its limits. pyPESTO's chains adapt their proposals to their latest states all along, so that they "
-    "are not of the posterior alone; where their accuracy is far below their own account, a longer run does not reach "
-    "the goal, and counts as not reached."
+    "Accuracy is in independent draws, for means / for variances. A chain ends when it reports 500 effective draws, or "
+    "at its limits. pyPESTO's chains never stop adapting their proposals, so their law is not exactly the posterior. "
+    "If their accuracy is far below what they report, a longer run would not reach the goal and counts as not reached."
 ]
 
 HOW = [
-    "Four chains of pyPESTO's adaptive Metropolis, or of its adaptive parallel tempering on problems with several "
-    "modes, from starts around the nominal values. Proposals and temperatures are adapted in a pilot run of 8000 "
-    "iterations, which is left out, and kept after it. Chains are prolonged until R-hat of all "
-    f"parameters is below {LARGEST_RHAT} and errors are those of {ENOUGH} independent draws, or a limit of seconds; "
-    f"with fewer than {LEAST} draws then, or a larger R-hat, there is no reference. Moments, quantiles and Monte Carlo "
-    "errors are kept in `benchmarks/petab/reference`."
+    "A reference has four chains of pyPESTO's adaptive Metropolis, or of its adaptive parallel tempering for several "
+    "modes, from starts around the nominal values. A pilot run of 8000 iterations, which is left out, adapts proposals "
+    "and temperatures; they stay fixed after it. Chains are prolonged until R-hat of all parameters is below "
+    f"{LARGEST_RHAT} and errors are those of {ENOUGH} independent draws, or until a limit of seconds. With fewer than "
+    f"{LEAST} draws then, or a larger R-hat, there is no reference. `benchmarks/petab/reference` has the moments, "
+    "quantiles and Monte Carlo errors."
 ]
 
 
