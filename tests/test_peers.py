@@ -275,6 +275,19 @@ def test_the_page_opens_with_the_number_of_wins(ours: str, wins: int, tmp_path: 
     assert f"needs the fewest units on {wins} of 1 posteriors" in page([slow, fast], tmp_path)
 
 
+def test_the_page_opens_with_factors_verdicts_and_rows_of_earlier_code(tmp_path: Path) -> None:
+    write(tmp_path / "garch.csv", STANDARD, (5000.0, 3000.0))
+    one = judge({**result(), "problem": "garch", "peer": "other"}, STANDARD, EXACT)
+    ours = replace(one, peer="rnshmc_gradient", units_mean=one.units_mean / 4, units_variance=one.units_variance / 4)
+    values = replace(one, peer="rnshmc_values", units_mean=math.inf, says="bad, ensemble", says_good=False)
+    text = page([one, ours, values], tmp_path)
+    assert "reaches the goal (1), the best one takes 4 to 4 times as many, 4 in the median." in text
+    assert "**Without gradients**, it reaches the goal on 0 of 1. Another sampler does on 0 of the rest." in text
+    assert "**Verdicts**: 1 of its 1 results marked good are accurate." in text
+    assert "were made by earlier code, which fell back to an ensemble sampler" in text
+    assert "earlier code" not in page([one, ours, replace(values, says="bad, surrogate")], tmp_path)
+
+
 def of_dimension(problem: str, seed: int, units: float) -> Verdict:
     """A run of ours whose errors are those of 1000 draws."""
     ours = {"peer": "rnshmc_gradient", "problem": problem, "seed": seed}
