@@ -35,8 +35,8 @@ STAGES = (
 # The same within `inference`.
 ROOMS = (
     ("given", "errstate"),
-    ("transforms", "tuning_bends", "tuning_chains", "tuning_result", "tuning_start"),
-    ("bend",),
+    ("transforms", "tuning_result"),
+    ("bend", "tuning_start"),
     ("tuning",),
     ("exact",),
     ("surrogate",),

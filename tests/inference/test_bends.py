@@ -16,8 +16,7 @@ from rnshmc.inference.surrogate.centring import centring
 from rnshmc.inference.surrogate.layered import Layered
 from rnshmc.inference.surrogate.matching import Match, match, simplified
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import DEFAULT
-from rnshmc.inference.tuning_bends import Bending
+from rnshmc.inference.tuning import DEFAULT, Bending
 from rnshmc.types import Array
 from tests.inference.conftest import archive_of
 from tests.inference.problems import Correlated

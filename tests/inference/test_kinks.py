@@ -12,7 +12,7 @@ from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.probing import settle
 from rnshmc.inference.surrogate.chains import run_chains
 from rnshmc.inference.tuning import DEFAULT
-from rnshmc.inference.tuning_chains import AdaptedHMC
+from rnshmc.inference.tuning_result import AdaptedHMC
 from rnshmc.types import Array
 from tests.conftest import z_bound
 from tests.inference.conftest import evaluations_of

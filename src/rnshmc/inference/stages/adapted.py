@@ -11,7 +11,7 @@ from rnshmc.inference.stages.correction import Exact
 from rnshmc.inference.stages.scattered import Around, scattered_starts
 from rnshmc.inference.surrogate.chains import BatchPotential, Chains, run_chains
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning_chains import AdaptedHMC
+from rnshmc.inference.tuning_result import AdaptedHMC
 from rnshmc.types import Array
 
 STAGE = "adapted HMC"

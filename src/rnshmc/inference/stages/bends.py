@@ -10,7 +10,7 @@ from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.stages.candidates import Candidate, behind, by_driver, centred, on_the_centre
 from rnshmc.inference.surrogate.matching import Match
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning_bends import Bending
+from rnshmc.inference.tuning import Bending
 from rnshmc.types import Array
 
 

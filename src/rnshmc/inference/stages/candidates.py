@@ -11,7 +11,7 @@ from rnshmc.inference.surrogate.centring import centring, recentred
 from rnshmc.inference.surrogate.layered import trust
 from rnshmc.inference.surrogate.matching import Match, behind_given, coupling, match, rematched, scaling, simplified
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning_bends import Bending
+from rnshmc.inference.tuning import Bending
 from rnshmc.types import Array
 
 

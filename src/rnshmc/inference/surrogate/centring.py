@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.inference.bend import SCALES, SHIFTS, Layer
-from rnshmc.inference.tuning_bends import Bending
+from rnshmc.inference.tuning import Bending
 from rnshmc.types import Array
 
 

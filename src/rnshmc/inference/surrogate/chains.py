@@ -7,7 +7,7 @@ import numpy as np
 
 from rnshmc.dynamics.leapfrog import leapfrog
 from rnshmc.dynamics.metrics import IdentityMetric
-from rnshmc.inference.tuning_chains import Trajectories
+from rnshmc.inference.tuning_result import Trajectories
 from rnshmc.types import Array
 
 BatchPotential = Callable[[Array], tuple[Array, Array]]

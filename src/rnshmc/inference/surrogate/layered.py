@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from rnshmc.inference.bend import SCALES, SHIFTS, Layer, functions
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning_bends import Bending
+from rnshmc.inference.tuning import Bending
 from rnshmc.types import Array
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from rnshmc.inference.bend import Layer
 from rnshmc.inference.surrogate.layered import Layered, behind, losses, minimised, trust
 from rnshmc.inference.surrogate.whitening import Secants, Whitening
-from rnshmc.inference.tuning_bends import Bending
+from rnshmc.inference.tuning import Bending
 from rnshmc.types import Array
 
 
