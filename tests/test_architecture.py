@@ -34,7 +34,7 @@ STAGES = (
 )
 # The same within `inference`.
 ROOMS = (
-    ("given", "errstate"),
+    ("given",),
     ("transforms", "tuning_result"),
     ("bend", "tuning_start"),
     ("tuning",),
@@ -42,8 +42,7 @@ ROOMS = (
     ("surrogate",),
     ("stages",),
     ("result",),
-    ("refinement", "progress", "other_end", "outlying"),
-    ("coordinates",),
+    ("checking", "progress", "final_checks"),
     ("attempt",),
     ("modes", "fallback"),
     ("algorithm",),

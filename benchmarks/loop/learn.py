@@ -12,7 +12,7 @@ from loop.posterior import SurrogatePosterior, draw_tempered, fit_posterior, wit
 from loop.tuning import LEARNING, Learning
 
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.outlying import outlying
+from rnshmc.inference.final_checks import outlying
 from rnshmc.inference.surrogate.weights import weight_variance
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning

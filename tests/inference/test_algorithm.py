@@ -9,7 +9,7 @@ import pytest
 from peers.known_laws import LogGamma
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference import attempt
+from rnshmc.inference import attempt, checking
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages.correction import draw_surrogate
@@ -34,7 +34,7 @@ def test_a_surrogate_whose_chains_are_apart_is_not_used(monkeypatch: pytest.Monk
         drawn.append(draws + fallen)
         return drawn[-1]
 
-    monkeypatch.setattr(attempt, "draw_surrogate", draw)
+    monkeypatch.setattr(checking, "draw_surrogate", draw)
     outcome = sampled(problem, np.zeros(5), tuning=tuning)
     assert (len(drawn), outcome.method) == (2, "surrogate")
     assert outcome.by_stage["correction"].units <= 2 * DEFAULT.training.fewest_checks

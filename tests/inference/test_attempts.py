@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from peers.known_laws import TwistedGaussian
 
-from rnshmc.inference import attempt, coordinates
+from rnshmc.inference import attempt
 from rnshmc.inference.attempt import attempts, lowered
 from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.result.state import State, States
@@ -148,7 +148,7 @@ def test_a_bend_is_searched_where_parts_are_missing_or_tails_stay_open(
     archive = Archive.of(evaluations_of_potential(TwistedGaussian(dim)))
     archive.evaluate(stream(6, "points").standard_normal((30, dim)), "training")
     near = replace(_wrong(dim, 0.5), variance=0.5, missing=missing, filling=filling)
-    assert coordinates.unexplained(state_of(archive, unbent=last), near) == searched
+    assert attempt.unexplained(state_of(archive, unbent=last), near) == searched
 
 
 @pytest.mark.parametrize("infinite", [False, True])
@@ -160,7 +160,7 @@ def test_a_search_that_finds_no_bend_is_remembered(infinite: bool, monkeypatch: 
     wrong = _wrong(13, np.inf if infinite else 1.5)
     monkeypatch.setattr(attempt, "train", lambda *_, **__: iter((wrong, wrong, wrong)))
     monkeypatch.setattr(attempt, "measure_noise", lambda *_: None)
-    monkeypatch.setattr(coordinates, "better_bend", lambda archive, *_, **__: asked.append(archive))
+    monkeypatch.setattr(attempt, "better_bend", lambda archive, *_, **__: asked.append(archive))
     last = ended(attempt.attempt(state_of(archive, whitening=wrong.posterior.whitening)))
     assert last.refused
     assert len(asked) == (0 if infinite else 1)
@@ -173,7 +173,7 @@ def _wrong(dim: int, latest: float) -> Trained:
 
 
 def unexplained(state: State, latest: float) -> bool:
-    return coordinates.unexplained(state, _wrong(state.archive.dim, latest))
+    return attempt.unexplained(state, _wrong(state.archive.dim, latest))
 
 
 @pytest.mark.parametrize(("depth", "early"), [(2.5, False), (8.0, True)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rnshmc.inference.bend import STRAIGHT, Bend, Coordinates, Layer
-from rnshmc.inference.result.bend_findings import bend_findings, coordinate_names
+from rnshmc.inference.result.findings import bend_findings, coordinate_names
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 from tests.inference.conftest import archive_of
@@ -100,8 +100,8 @@ def test_the_verdict_tells_a_bend_in_the_names_of_the_user() -> None:
     scales[0, 1:3] = 1.5
     shifts[2, 3] = 7.0
     names = coordinate_names(["tau", "b1", "b2", "a"], make_transform(["positive", None, None, None], list("tbba")))
-    sentences = list(bend_findings(Bend((Layer(0, 0.0, 3.0, shifts, scales, np.ones(4)),)), names))
-    assert sentences == ["b1 and b2 scale with exp(0.5 t), t = the log of tau.", "a curve along the log of tau."]
+    sentences = [one.text for one in bend_findings(Bend((Layer(0, 0.0, 3.0, shifts, scales, np.ones(4)),)), names)]
+    assert sentences == ["b1 and b2 scale with exp(0.5 t), t = the log of tau.", "a curves along the log of tau."]
 
 
 @pytest.mark.parametrize(("second", "sentences"), [(2.0, []), (1.0, ["b1 and b2 scale with exp(-0.5 t), t = tau."])])
@@ -111,4 +111,4 @@ def test_scales_by_two_layers_with_one_driver_are_told_as_one(second: float, sen
     scales[0, 1:] = 1.0
     pairs = ((-1.0, 1.0), (second, 2.0))
     layers = [Layer(0, 0.0, width, np.zeros((3, 3)), slope * scales, np.ones(3)) for slope, width in pairs]
-    assert list(bend_findings(Bend(tuple(layers)), ["tau", "b1", "b2"])) == sentences
+    assert [one.text for one in bend_findings(Bend(tuple(layers)), ["tau", "b1", "b2"])] == sentences

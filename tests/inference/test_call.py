@@ -70,8 +70,8 @@ def test_names_and_units_go_through_to_arviz_and_its_files(result: rnshmc.Result
 
 def test_there_are_as_many_draws_as_were_asked_for(result: rnshmc.Result) -> None:
     assert result.draws.shape == (200, 3)
-    assert "200 draws: of the surrogate, corrected" in repr(result)
-    assert "exact draws in 4 chains" in repr(result)
+    assert "200 draws from the surrogate, corrected" in repr(result)
+    assert "draws from 4 exact Metropolis chains" in repr(result)
 
 
 def test_the_text_has_parameters_costs_and_verdict(result: rnshmc.Result) -> None:

@@ -7,7 +7,7 @@ import pytest
 from peers.known_laws import Contaminated, Funnel, Student
 from scipy.stats import chi2
 
-from rnshmc.inference.result.averages import average
+from rnshmc.inference.result.estimates import average
 from rnshmc.inference.result.verdict import judge
 from rnshmc.types import Array
 from tests.conftest import FAILURE

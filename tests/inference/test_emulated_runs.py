@@ -41,7 +41,7 @@ def test_new_data_cost_no_run(kept: Path) -> None:
     forward = Counted(decay)
     result = sampled(decaying(LATER, forward), (0.1, 0.2, 0.4), evaluations=kept, budget=0)
     assert result.verdict.level == "good", str(result.verdict)
-    assert re.search(r"at \d+ runs of before, each left out in turn; none was made at draws", str(result.verdict))
+    assert re.search(r"at \d+ stored runs, each left out in turn; none was made at draws", str(result.verdict))
     assert result.spent.units == len(forward.asked) == 0
     cold = sampled(decaying(LATER), seed=2)
     for found, other in ((result.mean, cold.mean), (result.sd, cold.sd)):

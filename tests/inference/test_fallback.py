@@ -11,7 +11,7 @@ import pytest
 from peers.known_laws import Contaminated, LogGamma, NormalMixture, TwistedGaussian
 
 from rnshmc.errors import BudgetSpent, FitError
-from rnshmc.inference import algorithm, attempt, fallback
+from rnshmc.inference import algorithm, checking, fallback
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.outcome import Outcome
@@ -41,7 +41,7 @@ def test_a_spent_budget_leaves_draws_or_is_an_error(budget: int) -> None:
         assert budget < 60
         assert re.match(  # noqa: PT017 (either of the two)
             rf"budget: \d+ of {budget} units are spent, at \d+ points, and the next point takes more, before there are "
-            "draws: a surrogate takes 46 units and more here. ",
+            "draws: a surrogate needs at least 46 units here. ",
             str(error),
         )
     else:
@@ -60,7 +60,7 @@ def test_a_budget_that_ends_in_training_leaves_draws_of_the_latest_surrogate(bud
     assert np.isfinite([outcome.mean.standard_error, outcome.variance.standard_error]).all()
     assert np.all(np.abs(outcome.mean.value - LogGamma.mean) < 0.5 * np.sqrt(LogGamma.variance))
     assert "! The run stopped early: budget: " in said(outcome)
-    assert "nothing corrects or checks the finished surrogate" in said(outcome)
+    assert "the finished surrogate is not checked or corrected" in said(outcome)
 
 
 @pytest.mark.parametrize(("known", "share", "lacking"), [(False, 0.3, True), (True, 0.3, False), (False, 1e3, False)])
@@ -113,7 +113,7 @@ def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> No
     """The draws of the rough surrogate are returned, corrected by what is left."""
     outcome = without_chains()
     assert outcome.method == "surrogate"
-    assert "the budget does not suffice for adapted HMC, which takes about" in outcome.reason
+    assert "the budget is too small for adapted HMC, which takes about" in outcome.reason
     assert set(outcome.by_stage) <= {"mode", "directions", "training", "tails", "noise", "correction", "far out"}
     assert len(outcome.rows) == 1000
     assert np.isfinite(outcome.mean.value).all()
@@ -138,7 +138,7 @@ def test_a_rough_surrogate_that_cannot_be_corrected_ends_a_run_with_a_reason(mon
     def at_one_point(*_: Any, **__: Any) -> Iterator[Checked]:
         raise FitError("the surrogate's chains are at one point")
 
-    monkeypatch.setattr(attempt, "check", at_one_point)
+    monkeypatch.setattr(checking, "check", at_one_point)
     outcome = sampled(TwistedGaussian(), np.ones(10), budget=700, tuning=UNBENT)
     assert outcome.reason.endswith("; the surrogate's chains are at one point")
     assert judge(outcome, [str(i) for i in range(10)]).level == "bad"
@@ -150,7 +150,9 @@ def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogC
     assert outcome.rows.shape == (200, 200)
     assert abs(float((outcome.draws**2 / problem.variances).mean()) - 1.0) < 0.05
     (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert warning.startswith("No surrogate is used: 200 dimensions are too many for the surrogate. Continuing with")
+    assert warning.startswith(
+        "No surrogate is used: 200 dimensions are too many for the surrogate. Adapted HMC takes over"
+    )
     price = int(warning.partition("about ")[2].split()[0])
     taken = outcome.by_stage["adapted HMC"].units
     assert 1 / 3 < taken / price < 3
@@ -170,7 +172,7 @@ def test_exact_chains_spend_little_more_than_they_may(most: float, method: str) 
     assert most * expected < outcome.spent.units < before + most * expected + 2 * 4
     assert (
         f"! The run stopped early: adapted HMC takes far more than the {expected} units that were expected, because "
-        "its steps have to be short; other parameters may make it easier. This is what its evaluations allow."
+        "its steps have to be short; other parameters may make it easier. This result uses its evaluations so far."
     ) in said(outcome)
     assert outcome.method == method
     assert (outcome.draws.shape[1] > 0) == (method == "adapted HMC")

@@ -26,11 +26,9 @@ def test_an_angle_across_the_ends_of_its_interval_is_marked() -> None:
     result = sampled(angle, 6.0, (0.0, TURN))
     assert result.mean.value[0] > 6.0  # the side with 2.4% of the mass
     assert result.verdict.level == "doubtful"
-    line = (
-        "! angle: draws pile up at the bound 6.28319, and the density at the other end, 0, is as high, where no draws"
-    )
+    line = "! angle: draws pile up at the bound 6.28319, but the density is as high at the other end, 0, where"
     assert line in str(result.verdict)
-    assert "If it is periodic, choose bounds away from the posterior" in str(result.verdict)
+    assert "If angle is periodic, choose bounds away from the posterior" in str(result.verdict)
     assert sum(spent.units for spent in result.outcome.by_stage.values()) <= result.spent.units
     assert result.outcome.by_stage["other ends"].points == 1
 

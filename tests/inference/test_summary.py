@@ -10,7 +10,7 @@ from scipy import stats
 import rnshmc
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.making import make_result
-from rnshmc.inference.result.quantiles import chain_quantiles, corrected_quantiles
+from rnshmc.inference.result.moments import chain_quantiles, corrected_quantiles
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 from tests.conftest import z_bound

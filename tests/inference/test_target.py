@@ -158,7 +158,7 @@ def test_complex_numbers_are_a_failure_and_lose_no_part() -> None:
     answer, _ = make_model(Potential(), None, 2).evaluate(X, gradient=True)
     assert answer.failure == "the log density is complex, (-3-0j); expected a real number"
     found, _ = read(LeastSquares(lambda x: np.fft.ifft(np.fft.fft(DATA)), DATA, 1.0), gradient=True)
-    assert found.failure == "ParameterError: the forward model's output: complex numbers, expected real ones"
+    assert found.failure == "ParameterError: the forward model's output: expected real numbers, got complex numbers"
 
 
 @pytest.mark.parametrize(

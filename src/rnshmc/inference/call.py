@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.algorithm import run
-from rnshmc.inference.errstate import own_errstate
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.chosen import chosen
 from rnshmc.inference.exact.density import Density
@@ -33,7 +32,8 @@ from rnshmc.inference.exact.target import (
 )
 from rnshmc.inference.exact.threads import Threads, Unlimited
 from rnshmc.inference.exact.vectorized import VectorizedWorker
-from rnshmc.inference.other_end import with_other_ends
+from rnshmc.inference.final_checks import with_other_ends
+from rnshmc.inference.given import own_errstate
 from rnshmc.inference.progress import Listener, listening
 from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.result import Result
@@ -273,7 +273,7 @@ def sample(
                 starts = transform.parameters(Archive.of(potential, transform, given=given).lowest.point)[None]
             expected = inside(expected, transform)
             coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
-        outcome = with_other_ends(outcome, Archive.of(potential, transform), chosen_names, DEFAULT.judging)
+        outcome = with_other_ends(outcome, Archive.of(potential, transform), chosen_names)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
 
 

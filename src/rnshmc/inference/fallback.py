@@ -1,6 +1,6 @@
-"""Where no surrogate is good enough: exact chains, or the surrogate as it is without a gradient, or a budget for them.
+"""Where no surrogate is good enough: exact chains; without gradients or budget for them, the surrogate as it is.
 
-States of the chains teach surrogates in turn, each by at least twice as many, and the first good one takes over.
+States of the chains train surrogates in turn, each at least twice as many, and the first good one takes over.
 """
 
 import logging
@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.inference.attempt import attempt, checked_surrogate, with_rows
+from rnshmc.inference.attempt import attempt
+from rnshmc.inference.checking import checked_surrogate, with_rows
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages import adapted
 from rnshmc.inference.stages.correction import Exact, largest_rhat
@@ -26,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 def fall_back(state: State) -> States:
-    """Exact chains; without a gradient, or the budget for them, the surrogate as it is, corrected by what is left."""
+    """Exact chains; without gradients or budget for them, the surrogate as it is, corrected as far as that allows."""
     # Exact chains are of the whole density, and so is what corrects a surrogate now.
     state = replace(state, archive=replace(state.archive, part=None))
     all_draws = state.expected_cost(state.draws)
@@ -34,10 +35,10 @@ def fall_back(state: State) -> States:
         state = replace(state, reason=f"{state.reason}; {WITHOUT_GRADIENTS}")
         return (yield from _rough(state, state.trained)) if state.trained is not None else state
     if not state.affords_chains and state.trained is not None:
-        short = f"the budget does not suffice for adapted HMC, which takes about {all_draws} units"
+        short = f"the budget is too small for adapted HMC, which takes about {all_draws} units"
         return (yield from _rough(replace(state, reason=f"{state.reason}, and {short}"), state.trained))
     _log.warning(
-        "No surrogate is used: %s. Continuing with adapted HMC: about %d evaluation units for %d draws.",
+        "No surrogate is used: %s. Adapted HMC takes over: about %d evaluation units for %d draws.",
         state.reason,
         all_draws,
         state.draws,
@@ -64,19 +65,19 @@ def fall_back(state: State) -> States:
 
 
 def _mixed(state: State, seen: tuple[Exact, ...]) -> bool:
-    """Whether chains that began at several modes are in the same places by now."""
+    """Whether chains that began at several modes have mixed."""
     draws, _ = _settled(state, seen)
     return largest_rhat(draws) < state.tuning.teaching.mixed
 
 
 def _cut_off(state: State) -> bool:
-    """Whether the density is zero at many draws of a surrogate: exact chains know of the edge there."""
+    """Whether the density is zero at many draws of a surrogate, where exact chains respect the edge."""
     checked = state.checked
     return checked is not None and bool((~np.isfinite(checked.values)).mean() > state.tuning.judging.failing)
 
 
 def _without_the_mode(state: State) -> bool:
-    """Whether a surrogate lacks the mode that is known: chains outside of a narrow mode do not show it.
+    """Whether a surrogate lacks the known mode, which chains outside of a narrow mode do not show.
 
     Exact values at draws of the normal density there estimate the mass, relative to that of the surrogate:
 
@@ -107,8 +108,8 @@ def _settled(state: State, seen: tuple[Exact, ...]) -> tuple[Array, Array]:
 def _trained_on_chain_states(state: State, seen: tuple[Exact, ...]) -> States:
     """A surrogate trained on states of exact chains, which has rows if it is good enough.
 
-    They are where the posterior is, and whiten the coordinates: their mean may be far from the mode, and their
-    covariance from the curvature there. What was evaluated elsewhere before, as along trajectories, is left out.
+    They whiten the coordinates: their mean may be far from the mode, and their covariance from the curvature there.
+    Points elsewhere, as along trajectories, are left out.
     """
     archive, own, known = state.archive, state.tuning.teaching, state.archive.training()
     draws, potentials = _settled(state, seen)
@@ -139,7 +140,7 @@ def _stretches(state: State) -> Iterator[adapted.Stretch]:
 
 
 def _rough(state: State, trained: Trained) -> States:
-    """A surrogate that is not good enough, corrected by as many exact values as the budget allows."""
+    """A surrogate that is not good enough, corrected by exact values as far as the budget allows."""
     if state.surrogate is None:
         reason = state.reason
         state = yield from checked_surrogate(state, trained)

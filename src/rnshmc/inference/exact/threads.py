@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import scipy.linalg  # noqa: F401  # loads SciPy's BLAS, so that the controller finds it
 from threadpoolctl import ThreadpoolController
 
-from rnshmc.inference.errstate import users_errstate
 from rnshmc.inference.exact.evaluation import Answer, Task
 from rnshmc.inference.exact.pools import Workers
+from rnshmc.inference.given import users_errstate
 
 
 class Threads:

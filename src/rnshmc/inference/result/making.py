@@ -4,9 +4,8 @@ import os
 
 import numpy as np
 
-from rnshmc.inference.errstate import own_errstate
-from rnshmc.inference.result.bend_findings import coordinate_names
-from rnshmc.inference.result.error_findings import error_findings
+from rnshmc.inference.given import own_errstate
+from rnshmc.inference.result.findings import coordinate_names, error_findings
 from rnshmc.inference.result.moments import moments
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.prediction import Prediction
@@ -14,7 +13,6 @@ from rnshmc.inference.result.result import Result
 from rnshmc.inference.result.stored import read
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.transforms import Transform
-from rnshmc.inference.tuning import DEFAULT
 
 
 def make_result(
@@ -46,7 +44,7 @@ def make_result(
     draws = transform.parameters(outcome.rows)
     verdict = judge(outcome, names, coordinates=coordinate_names(names, transform))
     if surrogate is not None:
-        verdict = verdict.with_findings(error_findings(mean, sd, draws, names, DEFAULT.judging))
+        verdict = verdict.with_findings(error_findings(mean, sd, draws, names))
     return Result(
         names=names,
         units=units,

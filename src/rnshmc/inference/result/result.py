@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from rnshmc.errors import ParameterError
 from rnshmc.files import buffered
-from rnshmc.inference.errstate import methods_in_own_errstate
 from rnshmc.inference.exact.evaluation import Spent
+from rnshmc.inference.given import methods_in_own_errstate
 from rnshmc.inference.result.arviz_view import by_origin, inference_data, names_in_files, write_netcdf
-from rnshmc.inference.result.averages import by_rows
+from rnshmc.inference.result.converting import Variables, along_chains, columns, labels_of, shapes_of
 from rnshmc.inference.result.estimates import Estimate
-from rnshmc.inference.result.moments import Drawn, expectation
+from rnshmc.inference.result.moments import Drawn, by_rows, expectation, quantiles
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.plots import plot
 from rnshmc.inference.result.prediction import SEED, Prediction, for_file, predicted, stored
-from rnshmc.inference.result.printed import account, attributes, corrected, table
-from rnshmc.inference.result.quantiles import quantiles
+from rnshmc.inference.result.printed import account, attributes, corrected, summary_table, table
 from rnshmc.inference.result.resampling import redrawn
 from rnshmc.inference.result.stored import GROUP, packed
-from rnshmc.inference.result.summary import summary_table
-from rnshmc.inference.result.variables import Variables, along_chains, columns, layout
 from rnshmc.inference.result.verdict import Verdict
 from rnshmc.inference.transforms import Transform
 from rnshmc.inference.tuning import DEFAULT
@@ -148,7 +145,7 @@ class Result:
         attrs = attributes(self.outcome, self.verdict)
         if variables is None:
             attrs["units"] = dict(zip(self.names, self.units, strict=True))
-        labels = self.names if variables is None else layout(variables, len(self.names)).labels
+        labels = self.names if variables is None else labels_of(shapes_of(variables, len(self.names)))
         drawn = self._drawn((lambda x: x) if variables is None else columns(variables))
         return summary_table(labels, drawn, probabilities, mixed=self.outcome.mixed, attributes=attrs)
 
