@@ -38,7 +38,9 @@ def test_the_log_has_each_stage_and_a_line_in_ten_seconds(caplog: pytest.LogCapt
         for progress in (mode, training, training, training, training, mode):
             tell(progress)
     first = "mode: 3 points, 1 failed, 6 units: 3 values, 3 gradients"
-    second = "training: 10 points, 1 failed, 20 units: 10 values, 10 gradients, sd(U - V) = 0.21; about 32 units in all"
+    second = (
+        "training: 10 points, 1 failed, 20 units: 10 values, 10 gradients, sd(U - V) = 0.21; about 32 units expected"
+    )
     assert caplog.messages == [first, second, second, first]
 
 
@@ -51,7 +53,7 @@ def test_without_a_terminal_a_line_is_written_every_ten_seconds(capsys: pytest.C
     assert capsys.readouterr().err.splitlines() == [
         "rnshmc: mode: 3 points, 1 failed, 6 units: 3 values, 3 gradients",
         "rnshmc: training: 10 points, 1 failed, 20 units: 10 values, 10 gradients, sd(U - V) = 0.21; "
-        "about 32 units in all",
+        "about 32 units expected",
     ]
 
 

@@ -153,7 +153,7 @@ def test_a_function_of_one_point_is_told_so_at_the_start() -> None:
 
 def test_what_cannot_be_vectorised_is_refused() -> None:
     for name in ("pool", "time_limit"):
-        with pytest.raises(rnshmc.ParameterError, match=f"{name}: with vectorize=True this process calls the target"):
+        with pytest.raises(rnshmc.ParameterError, match=f"{name}: not possible with vectorize=True"):
             rnshmc.sample(rows, [1.0, 1.0], vectorize=True, **{name: 2})  # type: ignore[arg-type]
     potential = rnshmc.TwistedGaussian.__new__(rnshmc.TwistedGaussian)
     with pytest.raises(rnshmc.ParameterError, match="vectorize: expected a function of points as rows or a Model"):

@@ -82,86 +82,86 @@ def sample(
     """Sample a posterior whose density is expensive to evaluate, for few evaluations.
 
     A surrogate is fitted to exact values and gradients and drives Hamiltonian Monte Carlo. Exact values at some of its
-    draws correct expectations, and decide in chains of their own; `Result` tells the kinds of draws apart.
+    draws correct expectations, and decide in chains of their own; `Result` has both kinds of draws.
 
     Parameters
     ----------
     target
         The log density, up to a constant: a function of x, shape (d,), that returns a number, or the pair of the number
         and its gradient, shape (d,). Without a gradient, more evaluations are needed. A function written in JAX is
-        differentiated. Or a `Model`, whose outputs are emulated; a `UMBridge`; a potential of this package. Where it
-        raises an exception or returns NaN, the evaluation has failed; the run continues. Impossible points have -inf;
-        one huge negative number at all of them, far below all others, counts as that.
+        differentiated. Or a `Model`, whose outputs are emulated; a `UMBridge`; a potential of this package. An
+        exception or NaN is a failed evaluation; the run continues. Impossible points have -inf; one huge negative
+        number, far below all others, counts as -inf.
     x0
-        Where to start, shape (d,), or a mapping from names to numbers; or several starts to look for several modes,
-        shape (n, d): each mode that they lead to has a surrogate of its own, and its share of the posterior. After a
-        hundred in a row that lead to no further one, the rest is not used. A function of a numpy generator that returns
-        a start, shape (d,), gives four. None: four draws from the prior of a `Model`, or from the box that finite
-        bounds make; the number of parameters is that of ``names`` or of a sequence of bounds then. Modes of a `Model`
-        are searched for on its emulated outputs. For a density with several modes, more starts are drawn until a
-        hundred in a row find no new one, or half of the budget is spent. Where one fails, it is passed over.
+        Start, shape (d,), or a mapping from names to numbers; or several starts to search for several modes, shape
+        (n, d): each mode that they find has a surrogate of its own, and its share of the posterior. After a hundred in
+        a row without a new mode, the others are not used. A function of a numpy generator that returns a start, shape
+        (d,), gives four. None: four draws from the prior of a `Model`, or from the box of finite bounds, with ``names``
+        or a sequence of bounds for the number of parameters. Modes of a `Model` are searched for on its emulated
+        outputs. If a density has several modes, more starts are drawn until a hundred in a row find no new one, or half
+        of the budget is spent. Starts that fail are skipped.
     gradient
-        Gradient of the log density as a function of its own; False: do without one.
+        Gradient of the log density as a separate function; False: use none.
     args, kwargs
         Further arguments of the log density and of its gradient: ``target(x, *args, **kwargs)``.
     vectorize
         Whether the function takes all points of a batch in one call, as rows, (n, d), and returns n log densities, or
-        the pair of these and their gradients, (n, d); that of a `Model`, outputs (n, ...). A function in JAX is
-        differentiated. Points that fail are rows of NaN; what it raises is a failure of all points of the batch. There
-        is no pool then.
+        the pair of these and their gradients, (n, d); that of a `Model` returns outputs (n, ...). A function in JAX is
+        differentiated. Points that fail are rows of NaN; an exception is a failure of the whole batch. There is no pool
+        then.
     draws
-        Number of draws in the result. It sets the precision, too: expectations aim at the errors of half as many
-        independent draws.
+        Number of draws in the result. It sets the precision, too: the target errors of expectations are those of half
+        as many independent draws.
     seed
-        Seed of all that is random. One process evaluates to the same result at each call; several finish in any order.
+        Seed of all random numbers. One process returns the same result at each call; several finish in any order.
     scale
-        How wide the posterior may be, roughly, in the parameters of x0: a number, standard deviations, shape (d,), a
+        Approximate width of the posterior in the parameters of x0: a number, standard deviations, shape (d,), a
         covariance, or draws of the prior, shape (n, d) with n > d. An array of shape (d, d) is always a covariance.
-        Evaluations begin with steps of that size. Scales of bounded parameters are translated by the slope of the
-        transform at x0, prior draws one by one. Without it, scales are found from x0 and evaluations near it.
+        The first steps have this size. Scales of bounded parameters are translated by the slope of the transform at x0,
+        prior draws one by one. Without it, scales are found from x0 and evaluations near it.
     bounds
         For each parameter (low, high) with None for no bound, or one of the words ``"positive"``, ``"unit"`` and
         ``"real"``; or a mapping from names to these; or a `scipy.optimize.Bounds`. The target is called inside the
-        bounds only. A bound that is not declared, beyond which the log density is -inf, is found by a few values where
-        it matters, and reported. Bounds of a `Model`'s priors and scales need not be repeated.
+        bounds only. An undeclared bound, beyond which the log density is -inf, is located by a few values where it
+        matters, and reported. Bounds of a `Model`'s priors and scales need not be repeated.
     names, units
-        Names and units of the parameters, in their order in x, for the output. Those of a likelihood's own parameters
-        come last. Without names, they are the keys of a `Model`'s prior, in their order, or those of x0.
+        Names and units of the parameters, in their order in x, for the output. A likelihood's own parameters come last.
+        Without names, they are the keys of a `Model`'s prior, in their order, or those of x0.
     pool
-        Who evaluates: None for this process, a number of processes, or an object with ``submit`` or ``map``, such as
-        an executor of `concurrent.futures` or `mpi4py.futures`, a client of Dask, or a `multiprocessing.Pool`. The
-        target is sent to each worker once.
+        Workers: None for this process, a number of processes, or an object with ``submit`` or ``map``, such as an
+        executor of `concurrent.futures` or `mpi4py.futures`, a client of Dask, or a `multiprocessing.Pool`. The target
+        is sent to each worker once.
     time_limit
-        Seconds after which an evaluation has failed. A process of ours is then killed; a worker of the user's pool goes
-        on to the next evaluation, and leaves the other to itself.
+        Seconds after which an evaluation has failed. A process started by this call is then killed; a worker of the
+        user's pool gets the next evaluation, and the timed-out one is abandoned.
     filepath
-        File to which each evaluation is appended as it arrives. The same call after an end of any kind comes to the
-        result that it would have come to; with more draws, it goes on from there. It evaluates one stored point anew,
-        and refuses a file of another target. A target with an attribute ``digest``, a string that changes whenever the
-        log density does, is known by that, and nothing is evaluated anew.
+        File to which each evaluation is appended as it arrives. Repeating the call after an interruption gives the
+        uninterrupted result; with more draws, it continues from there. It evaluates one stored point again, and refuses
+        a file of another target. A target with an attribute ``digest``, a string that changes whenever the log density
+        does, is recognised by that, and no point is evaluated again.
     resume
-        Whether what the file holds is used. If not, a file with evaluations is refused, never overwritten.
+        Whether to use the evaluations in the file. If not, a file with evaluations is refused, never overwritten.
     evaluations
         Evaluations to learn from: a file of an earlier ``filepath``, an npz file or a mapping with ``points``,
-        ``log_densities`` and perhaps ``gradients``. Of a `Model`, runs: with ``points``, its own parameters, and
-        ``outputs``, (n, m); or a file of an earlier call with any data of the same names and sizes. Of more than a
-        surrogate takes (up to 256 with gradients, 2400 values or 800 runs), a part is used: near the mode, and spread.
+        ``log_densities`` and perhaps ``gradients``. For a `Model`, runs: with ``points``, its own parameters, and
+        ``outputs``, (n, m); or a file of an earlier call with any data of the same names and sizes. If there are more
+        than a surrogate takes (up to 256 with gradients, 2400 values or 800 runs), some are used: near the mode, and
+        spread.
     budget
-        Units that this call may spend; a value is one unit, a gradient one more; of a `Model`, a run one, and a product
-        with its Jacobian one more. With a budget of 0, given runs are all there is, and the verdict says what they
-        tell.
+        Units that this call may spend; a value is one unit, a gradient one more; for a `Model`, a run is one, and a
+        product with its Jacobian one more. With a budget of 0, the result rests on the given runs.
     callback
         Called with a `rnshmc.inference.exact.account.Progress` now and then.
     progress_bar
-        Whether there is a bar where standard error is a terminal, or in a notebook, and elsewhere a line on standard
-        error every ten seconds. Where there is neither, or lines of level INFO of the logger ``rnshmc`` are shown, it
-        gets one at each stage and every ten seconds.
+        Whether there is a bar in a terminal or a notebook, and elsewhere a line on standard error every ten seconds.
+        Without it, or where lines of level INFO of the logger ``rnshmc`` are shown, that logger gets a line at each
+        stage and every ten seconds.
 
     Returns
     -------
     Result
-        Draws, expectations with standard errors, what was spent, and a verdict on all of it. After Ctrl-C, or when the
-        budget is spent, what there is then.
+        Draws, expectations with standard errors, the evaluations spent, and a verdict. After Ctrl-C, or when the budget
+        is spent, the partial result.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def sample(
     BudgetSpent
         If the budget ends before there are draws.
     EvaluationError
-        If nothing can be evaluated any more.
+        If no further evaluation is possible.
     DataError
         If a file cannot be read, or belongs to other parameters.
     StoreError
@@ -186,7 +186,7 @@ def sample(
     if not isinstance(evaluations, str | os.PathLike | Mapping | None):
         raise ParameterError(f"evaluations: expected the path of a file or a mapping, got {evaluations!r:.80}")
     target, gradient = with_arguments(target, gradient, args, kwargs)
-    model, bounds = model_of(target), listed(bounds)
+    model, bounds = model_of(target), None if bounds is None else listed(bounds)
     own, of_prior = (model.own, model.names) if model else ((), None)
     found = find_names(names, x0, of_prior, own)
     rng = stream(seed, "starts")
@@ -217,7 +217,7 @@ def sample(
         workers: Workers = _vectorized(target, posterior.evaluable, pool, time_limit)
     else:
         workers = make_workers(pool, posterior.evaluable, time_limit=time_limit)
-    # The digest of a target says nothing of a gradient beside it.
+    # The digest of a target does not cover a separate gradient.
     digest = None if callable(gradient) else digest_of(target)
     evaluation_log = None
     if filepath is not None:
@@ -237,7 +237,7 @@ def sample(
     )
     with closing(potential), threads.one(), listening(callback, bar=progress_bar) as tell:
         potential.confirm()
-        # Known runs of a model without derivatives take the place of starts.
+        # Known runs of a model without derivatives replace starts.
         archive = Archive.of(potential)
         served = not posterior.slope_price and archive.has_enough_runs(DEFAULT.training.fewest)
         archive = replace(archive, emulating=False)
@@ -278,16 +278,9 @@ def sample(
 
 
 def _vectorized(target: Any, evaluable: Evaluable, pool: Pool, time_limit: float | None) -> VectorizedWorker:
-    """The workers of a target that takes all points of a batch in one call.
-
-    Raises
-    ------
-    ParameterError
-        If the target cannot, or there is a pool or a time limit, too.
-    """
     for name, value in (("pool", pool), ("time_limit", time_limit)):
         if value is not None:
-            raise ParameterError(f"{name}: with vectorize=True this process calls the target, for all points at once")
+            raise ParameterError(f"{name}: not possible with vectorize=True: this process evaluates all points at once")
     if not (is_function(target) or isinstance(target, Model)):
         raise ParameterError(f"vectorize: expected a function of points as rows or a Model of one, got {target!r:.80}")
     assert isinstance(evaluable, Density | Runner)

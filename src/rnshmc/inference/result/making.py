@@ -23,18 +23,9 @@ def make_result(
     units: tuple[str, ...],
     prediction: Prediction | None = None,
 ) -> Result:
-    """The result of a run, in the user's coordinates.
+    """The result of a run, by the transform from unconstrained coordinates to the user's parameters.
 
-    Parameters
-    ----------
-    outcome
-        What the run came to, in unconstrained coordinates.
-    transform
-        From these to the user's.
-    names, units
-        Of the parameters.
-    prediction
-        That of a file; None if there is none.
+    ``prediction`` is that of a file, if there is one.
     """
     chains = transform.parameters(outcome.draws)
     jacobian = np.array([[transform.log_jacobian(x) for x in chain] for chain in outcome.draws])
@@ -64,19 +55,20 @@ def make_result(
 
 @own_errstate
 def load(path: str | os.PathLike[str]) -> Result:
-    """A result that `Result.save` wrote: with expectations and quantiles of new functions, for no evaluation.
+    """Read a result from a file of `Result.save`.
 
-    The verdict is passed anew. Of a forward model, the file has one prediction and no emulator.
+    Expectations and quantiles of new functions take no evaluation. The verdict is computed anew. For a forward model,
+    the file has one prediction and no emulator.
 
     Parameters
     ----------
     path
-        Of the file.
+        Path of the file.
 
     Raises
     ------
     DataError
-        If it cannot be read, is not of a result, or of another version's.
+        If the file cannot be read, has no result, or one of another version.
     """
     outcome, transform, names, units, prediction = read(path)
     return make_result(outcome, transform, names=names, units=units, prediction=prediction)

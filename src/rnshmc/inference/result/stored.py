@@ -1,4 +1,4 @@
-"""Results in files: netCDF that arviz opens, with a group from which all of the result is made again."""
+"""Results in files: netCDF that arviz opens, with a group from which the result is restored."""
 
 import json
 import os
@@ -48,7 +48,7 @@ KINDS = {
         Weights,
     )
 }
-"""What a file may hold: a file makes no object of another class."""
+"""Classes that a file may hold; it makes no object of another one."""
 
 _DAMAGE = (OSError, LookupError, TypeError, ValueError, RuntimeError, AttributeError)
 """Exceptions of the libraries on damaged files."""
@@ -76,13 +76,7 @@ def packed(
 def read(
     path: str | os.PathLike[str],
 ) -> tuple[Outcome, Transform, tuple[str, ...], tuple[str, ...], Prediction | None]:
-    """What `packed` described, from a file.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, is not of a result, or of another version's.
-    """
+    """Read what `packed` described; raises a `DataError` if the file is not a result of this version."""
     try:
         description, arrays = read_group(Path(path), GROUP)
         described = {key: _made(value, arrays) for key, value in json.loads(description).items()}
@@ -98,7 +92,7 @@ def read(
 
 
 def _described(value: Any, arrays: Arrays) -> Any:
-    """A value as JSON has it, with a tag where JSON has no such kind; arrays are put aside."""
+    """A value for JSON, with a tag where JSON has no such kind; arrays are put aside."""
     if is_dataclass(value):
         described = {field.name: _described(getattr(value, field.name), arrays) for field in fields(value)}
         return {"kind": type(value).__name__, "fields": described}
