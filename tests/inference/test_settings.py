@@ -56,7 +56,7 @@ def test_a_file_does_what_the_call_does(folder: Path) -> None:
     [
         ("draws:", "drawz:", "'drawz' is not known; did you mean 'draws'?"),
         ("x0: [1.0, 3.0]\n", "", "'x0' is missing"),
-        ("kind: python", "kind: pyton", "target: kind is 'pyton'; there are python and umbridge"),
+        ("kind: python", "kind: pyton", "target: expected the kind python or umbridge, got 'pyton'"),
         ("make: posterior", "made: posterior", "target: 'made' is not known; did you mean 'make'?"),
         ("make: posterior", "make: likelihood", r"model.py has no function 'likelihood'"),
         ("output: draws.nc", "output: 5", "output: expected the path of a file, got 5"),

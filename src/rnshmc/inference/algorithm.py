@@ -64,42 +64,31 @@ def run(
     find_walls: bool = False,
     tuning: Tuning = DEFAULT,
 ) -> Outcome:
-    """Draws and expectations of the posterior, for few exact evaluations.
-
-    When the budget is spent, and after Ctrl-C, the outcome is that of the evaluations made so far.
+    """Draws and expectations of the posterior of which ``archive`` has the potential and all evaluations.
 
     Parameters
     ----------
-    archive
-        The exact potential, with all evaluations.
     starts
         Starting points, shape (k, d), or (d,) for one.
     draws
         Number of draws in the outcome. It sets the precision, too: the target errors of corrected expectations are
         those of ``draws`` / 2 independent draws.
-    rng
-        Source of all randomness.
     further
         Further starting points, (n, d), which are used if ``starts`` find several modes; None: there are none.
     coordinates
         Coordinates in which the posterior is expected to have a scale of one; None if nothing is known.
-    doubts
-        Sentences on doubts about the target, for the verdict.
-    doubtful
-        Whether values and gradient disagreed at the start: the noise of values is measured then.
+    doubts, doubtful
+        Doubts about the target, for the verdict; whether values and gradient disagreed at the start: the noise of
+        values is measured then.
     find_walls
         Whether the run ends where an undeclared bound is found, for the caller to restart in coordinates that have it.
-    tuning
-        Every tuned number.
 
     Raises
     ------
     ParameterError
         If ``starts`` has a wrong shape, ``draws`` is less than 1, or the potential cannot be evaluated at the start.
-    BudgetSpent
-        If the budget ends before there are draws.
-    EvaluationError
-        If no further evaluation is possible, and there are no draws yet.
+    BudgetSpent, EvaluationError
+        If the budget ends, or no further evaluation is possible, before there are draws.
     """
     starts = np.atleast_2d(np.asarray(starts, dtype=np.float64))
     if starts.shape[1:] != (archive.dim,) or not len(starts) or not np.isfinite(starts).all():

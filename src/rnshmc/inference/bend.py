@@ -1,4 +1,4 @@
-"""Bends: bijections of unconstrained coordinates under which a funnel or a curved ridge becomes nearly normal."""
+"""Warps: bijections of unconstrained coordinates under which a funnel or a curved ridge becomes nearly normal."""
 
 from dataclasses import dataclass
 
@@ -17,18 +17,8 @@ class Layer:
 
         m_j(t) = a_j + b_j t + c_j t^2        s_j(t) = d_j t + e_j (sqrt(1 + t^2) - 1)
 
-    Attributes
-    ----------
-    driver
-        k.
-    origin, width
-        Of the driver.
-    shifts
-        Columns (a, b, c), shape (3, d); 0 for the driver.
-    scales
-        Columns (d, e), shape (2, d); 0 for the driver.
-    units
-        Standard deviation of each coordinate where the driver is at its origin, roughly, (d,).
+    ``driver`` is k, ``shifts`` are (a, b, c), shape (3, d), and ``scales`` (d, e), shape (2, d), 0 for the driver.
+    ``units`` are approximate standard deviations of the coordinates where the driver is at its origin, (d,).
     """
 
     driver: int
@@ -39,7 +29,7 @@ class Layer:
     units: Array
 
     def forward(self, y: Array) -> Array:
-        """x of the rows of y; not finite where that overflows, as it may far out."""
+        """x of the rows of y, not finite where that overflows."""
         shift, _, scale, _ = self.terms(y[:, self.driver])
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(shift + np.exp(scale) * y)
@@ -87,7 +77,7 @@ def functions(t: Array) -> tuple[Array, Array, Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Bend:
-    """x of y by layers, of which the last one comes first; the identity without any."""
+    """x of y by layers, the last one first; the identity without any."""
 
     layers: tuple[Layer, ...] = ()
 
@@ -126,15 +116,7 @@ STRAIGHT = Bend()
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """theta = T(x(y)): unbounded coordinates y, a bend x of them, and the transform T to bounded parameters.
-
-    Attributes
-    ----------
-    transform
-        T.
-    bend
-        x.
-    """
+    """theta = T(x(y)): unbounded coordinates y, a warp x of them, and the transform T to bounded parameters."""
 
     transform: Transform
     bend: Bend = STRAIGHT
@@ -146,22 +128,18 @@ class Coordinates:
 
     def parameters(self, y: Array) -> Array:
         """Theta of one point, (d,)."""
-        return self.transform.parameters(self._straight(y))
+        return self.transform.parameters(self.bend.forward(y[None])[0])
 
     def coordinates(self, theta: Array) -> Array:
         """Y with T(x(y)) = ``theta``, (d,)."""
-        x = self.transform.coordinates(theta)
-        return self.bend.inverse(x[None])[0] if self.bend.layers else x
+        return self.bend.inverse(self.transform.coordinates(theta)[None])[0]
 
     def log_jacobian(self, y: Array) -> float:
         """log |dT/dy| at one point."""
-        straight = self.transform.log_jacobian(self._straight(y))
-        return straight + float(self.bend.log_jacobians(y[None])[0]) if self.bend.layers else straight
+        straight = self.transform.log_jacobian(self.bend.forward(y[None])[0])
+        return straight + float(self.bend.log_jacobians(y[None])[0])
 
     def pulled_back(self, gradient: Array, y: Array) -> Array:
         """Gradient in y of log p(T(x(y))) + log |dT/dy|, from that of log p in theta, at one point."""
-        straight = self.transform.pulled_back(gradient, self._straight(y))
-        return self.bend.pulled_back(straight[None], y[None])[0] if self.bend.layers else straight
-
-    def _straight(self, y: Array) -> Array:
-        return self.bend.forward(y[None])[0] if self.bend.layers else y
+        straight = self.transform.pulled_back(gradient, self.bend.forward(y[None])[0])
+        return self.bend.pulled_back(straight[None], y[None])[0]

@@ -134,10 +134,17 @@ def _corrected(
         surrogate = _by_known_runs(state, trained, drawn)
     else:
         surrogate = corrected_by(posterior, drawn, checked, tails, state.rng, process, aim=state.aim, chosen=chosen)
-    expected, child = surrogate.paths.expected_variance, state.rng.spawn(1)[0]
+    state = replace(state, surrogate=surrogate, beyond=len(behind))
+    return _with_exact(state, posterior, drawn, checked, tails)
+
+
+def _with_exact(state: State, posterior: SurrogatePosterior, drawn: Array, checked: Checked, tails: Tails) -> State:
+    """Add evidence and exact draws by checked draws of a surrogate, after which another one may have been fitted."""
+    assert state.surrogate is not None
+    expected, child = state.surrogate.paths.expected_variance, state.rng.spawn(1)[0]
     evidence = log_evidence(posterior, drawn, checked.differences, tails, child, expected=expected)
     exact = metropolis(checked, state.rng, state.tuning.correction)
-    return replace(state, checked=checked, surrogate=surrogate, log_evidence=evidence, exact=exact, beyond=len(behind))
+    return replace(state, checked=checked, log_evidence=evidence, exact=exact)
 
 
 def _behind(state: State, posterior: SurrogatePosterior, drawn: Array) -> Array:
@@ -161,7 +168,8 @@ def _refined(state: State, trained: Trained, draws: Array) -> Iterator[State]:
     order, checked = scattered(draws, rng), Checked.none(archive.dim)
     sure = trained.variance < tuning.correction.sure
     if sure and not archive.units_left:
-        yield _with_checks(replace(state, surrogate=_by_known_runs(state, trained, draws)), trained, draws, checked)
+        state = replace(state, surrogate=_by_known_runs(state, trained, draws), passed_over=0)
+        yield _with_exact(state, trained.posterior, draws, checked, trained.tails)
         return
     # Known runs, left out in turn, have judged the surrogate before.
     few = sure or archive.has_enough_runs(tuning.training.fewest)
@@ -179,26 +187,15 @@ def _refined(state: State, trained: Trained, draws: Array) -> Iterator[State]:
         surrogate = cross_fitted(posterior, drawn, kept, trained.tails, rng, tuning.process, aim=aim)
         variance = weight_variance(surrogate.differences)
         archive.note_error(float(np.sqrt(variance)))
-        latest = replace(trained, posterior=posterior)
-        state = replace(state, trained=latest, surrogate=surrogate, surrogate_draws=drawn)
-        state = _with_checks(state, trained, draws, checked)
+        latest, failures = replace(trained, posterior=posterior), len(checked.values) - len(kept.values)
+        state = replace(state, trained=latest, surrogate=surrogate, surrogate_draws=drawn, passed_over=failures)
+        state = _with_exact(state, trained.posterior, draws, kept, trained.tails)
         yield state
         # As many as importance weights alone would take.
         most = max(tuning.training.fewest_checks, int(np.ceil(aim * min(variance, 1.0))))
         if surrogate.open_moments * aim <= tuning.correction.left or len(checked.values) >= most:
             return
         wanted = max(tuning.correction.refining, len(checked.values) // 4)
-
-
-def _with_checks(state: State, trained: Trained, draws: Array, checked: Checked) -> State:
-    """Add evidence and exact draws by checked draws of a surrogate, after which another one may have been fitted."""
-    assert state.surrogate is not None
-    kept = without_random_failures(checked, draws, state.tuning.correction)
-    passed_over, expected = len(checked.values) - len(kept.values), state.surrogate.paths.expected_variance
-    child = state.rng.spawn(1)[0]
-    evidence = log_evidence(trained.posterior, draws, kept.differences, trained.tails, child, expected=expected)
-    exact = metropolis(kept, state.rng, state.tuning.correction)
-    return replace(state, checked=kept, passed_over=passed_over, log_evidence=evidence, exact=exact)
 
 
 def _by_known_runs(state: State, trained: Trained, draws: Array) -> Corrected:

@@ -21,8 +21,6 @@ from rnshmc.types import Array
 
 WITHOUT_GRADIENTS = "without gradients no other sampler is tried here, but emcee or nautilus may sample this posterior"
 
-STAGE = "mode"
-
 _log = logging.getLogger(__name__)
 
 
@@ -90,7 +88,7 @@ def _without_the_mode(state: State) -> bool:
     points = mode.whitening.unwhiten(z)
     if state.archive.affordable(points) < len(points):
         return False
-    exact = np.array([one.value for one in state.archive.evaluate(points, STAGE, gradient=False)])
+    exact = np.array([one.value for one in state.archive.evaluate(points, "mode", gradient=False)])
     log_mass = mode.log_mass + 0.5 * state.archive.dim * np.log(2.0 * np.pi) - float(state.log_evidence.value)
     with np.errstate(over="ignore"):
         excess = np.maximum(state.trained.posterior.values(points) - exact, 0.0)

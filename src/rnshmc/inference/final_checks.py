@@ -48,18 +48,9 @@ def outlying(
 
         P(c A) = P(A) E[p(c x) c^d / p(x) | x in A],
 
-    x relative to the mean. The share of draws in c A is subtracted, and twice the standard error of the average. Chains
-    are many evaluations, and have several draws stretched by 2, 4, ...; of a surrogate's draws it is one, and c A
-    begins beyond all of them.
-
-    Parameters
-    ----------
-    draws
-        Of the posterior, (n, d).
-    exact
-        Some with exact potentials, (k, d) and (k,).
-    chains
-        Whether these are from exact chains.
+    x relative to the mean. The share of draws (n, d) in c A is subtracted, and twice the standard error of the average.
+    ``exact`` are draws with potentials, (k, d) and (k,). Several of exact ``chains``, which are many evaluations, are
+    stretched by 2, 4, ...; of a surrogate's draws it is one, and c A begins beyond all of them.
     """
     mean, scale, dim = draws.mean(axis=0), spread(draws), archive.dim
     radii, from_mean = (np.linalg.norm((some - mean) / scale, axis=1) for some in (draws, exact[0]))

@@ -19,8 +19,6 @@ from rnshmc.inference.stages.descent import Mode, Watch, descend, far_below, unw
 from rnshmc.inference.stages.probing import settle
 from rnshmc.types import Array
 
-STAGE = "mode"
-
 
 def refine_modes(state: State, watch: Watch = unwatched) -> State:
     """Determine curvatures of each mode in every direction, in the order of potentials; drop negligible modes.
@@ -170,7 +168,7 @@ def _joined(archive: Archive, known: Mode, other: Mode, length: float) -> bool:
     lower, higher = sorted((known, other), key=lambda mode: mode.value)
     way = lower.whitening.centre - higher.whitening.centre
     step = length * way / higher.whitening.length(way)
-    [found] = archive.evaluate((higher.whitening.centre + step)[None], STAGE, gradient=False)
+    [found] = archive.evaluate((higher.whitening.centre + step)[None], "mode", gradient=False)
     return bool(found.value < higher.value)
 
 

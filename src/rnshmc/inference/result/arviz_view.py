@@ -31,24 +31,10 @@ def inference_data(
 ) -> Any:
     """Draws for arviz: an `arviz.InferenceData` before 1.0, an `xarray.DataTree` since.
 
-    Parameters
-    ----------
-    draws
-        Variables at draws of a surrogate, (chains, n, ...) each, the group ``posterior``; None without a surrogate.
-    exact, log_densities
-        Variables along chains in which the exact density decides, (chains, n, ...) each, and the log densities there,
-        (chains, n). With a surrogate, a group ``exact`` with the log density as ``lp``; without, ``posterior`` and
-        ``sample_stats``.
-    observed
-        Data by name, the group ``observed_data``.
-    groups
-        Groups of variables that do not belong to ``posterior``.
-    labelled
-        ``coords`` and ``dims``, as in arviz.
-    units
-        Units by variable, for its attributes.
-    attributes
-        Attributes of the posterior.
+    Variables are (chains, n, ...) each. Those of ``exact``, along chains in which the exact density decides, are a
+    group ``exact`` with the log densities as ``lp`` if there are ``draws`` of a surrogate, which are ``posterior``
+    then; else they are ``posterior`` and ``sample_stats``. ``groups`` names other groups of some variables;
+    ``labelled`` has ``coords`` and ``dims``.
 
     Raises
     ------

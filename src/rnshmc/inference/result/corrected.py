@@ -125,11 +125,6 @@ class Corrected(Moments):
         return Estimate(mean + correction, np.sqrt(error) if self.mixed else np.full(error.shape, np.nan))
 
     @property
-    def origins(self) -> Array | None:
-        """Draws in the order of the chains that they come from."""
-        return self.draws
-
-    @property
     def exact_weights(self) -> Array:
         """Importance weights from the density that the checked draws are of to the exact one, of mean 1."""
         if self.base is None:
@@ -234,9 +229,8 @@ def corrected_by(
         counts, both = (len(points), len(further.points)), np.concatenate((points, further.points))
         base, at_paths = (influence.base(x, *counts) for x in (both, paths.points))
         more = Chosen(further.points, further.differences, base, at_paths)
-    chains, _, dim = draws.shape
-    weights = smoothed(-differences)
-    return Corrected(draws.reshape(-1, dim), points, differences, weights, paths, chains, tails, aim, chosen=more)
+    rows, weights = draws.reshape(-1, draws.shape[2]), smoothed(-differences)
+    return Corrected(rows, points, differences, weights, paths, len(draws), tails, aim, chosen=more)
 
 
 def cross_fitted(
@@ -273,9 +267,8 @@ def cross_fitted(
     base = smoothed(earlier - without).weights
     doubt = inflation(variances[finite], differences[finite])
     paths = _paths(posterior, draws, rng, tuning, doubt=doubt)
-    chains, _, dim = draws.shape
-    weights = smoothed(-differences)
-    return Corrected(draws.reshape(-1, dim), points, differences, weights, paths, chains, tails, aim, base)
+    rows, weights = draws.reshape(-1, draws.shape[2]), smoothed(-differences)
+    return Corrected(rows, points, differences, weights, paths, len(draws), tails, aim, base)
 
 
 def _paths(

@@ -67,17 +67,10 @@ def _scaled(estimate: Estimate, scale: Array) -> Estimate:
 
 
 def average(chains: Array, *, mixed: bool = True) -> Estimate:
-    """Mean over all draws of some chains, with a standard error by the effective sample size of these values.
+    """Mean of values along chains, (chains, n) or (chains, n, k), with a standard error by their effective sample size.
 
-    The variance of a long tail counts as in `excess_variance`.
-
-    Parameters
-    ----------
-    chains
-        Values along chains, shape (chains, n) or (chains, n, k). Without any, both are NaN; the standard error also
-        where chains are too short for one.
-    mixed
-        Whether the chains sample one distribution; if not, the standard error is NaN.
+    The variance of a long tail counts as in `excess_variance`. Without draws both are NaN; the standard error also
+    where chains are too short, or have not ``mixed``.
     """
     shape = chains.shape[2:]
     if chains.shape[0] * chains.shape[1] == 0:
@@ -101,15 +94,10 @@ def moments_of_chains(draws: Array, *, mixed: bool) -> tuple[Estimate, Estimate]
 
 
 def excess_variance(centred: Array) -> Array:
-    """Variance that draws lack because few of them are in a tail, for each function; 0 where no tail is long.
+    """Variance that values less their mean, (n,) or (n, k), lack because few are in a tail; 0 where no tail is long.
 
     A generalised Pareto law is fitted to the largest |f|, as for importance weights (Vehtari et al. 2024). Where its
     shape is above `LONG`, its second moment up to a quantile that draws hardly reach replaces theirs.
-
-    Parameters
-    ----------
-    centred
-        Values less their mean, (n,) or (n, k).
     """
     columns = np.abs(centred).reshape(len(centred), -1).T
     return np.array([_excess(column) for column in columns]).reshape(centred.shape[1:])

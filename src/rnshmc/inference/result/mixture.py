@@ -73,11 +73,6 @@ class Mixture(Moments):
         )
 
     @property
-    def origins(self) -> None:
-        """None, since the chains of each surrogate are of one mode."""
-        return
-
-    @property
     def checked(self) -> Array:
         """Draws of all surrogates with exact values."""
         return np.concatenate([part.checked for part in self.parts])

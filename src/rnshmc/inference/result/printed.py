@@ -69,7 +69,7 @@ def attributes(outcome: Outcome, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def corrected(mean: Estimate, sd: Estimate) -> dict[str, Any]:
+def corrected_moments(mean: Estimate, sd: Estimate) -> dict[str, Any]:
     """Corrected moments of the parameters as attributes of their draws."""
     return {
         "mean": mean.value,

@@ -12,12 +12,13 @@ from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.given import methods_in_own_errstate
 from rnshmc.inference.result.arviz_view import by_origin, inference_data, names_in_files, write_netcdf
 from rnshmc.inference.result.converting import Variables, along_chains, columns, labels_of, shapes_of
+from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.moments import Drawn, by_rows, expectation, quantiles
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.plots import plot
 from rnshmc.inference.result.prediction import SEED, Prediction, for_file, predicted, stored
-from rnshmc.inference.result.printed import account, attributes, corrected, summary_table, table
+from rnshmc.inference.result.printed import account, attributes, corrected_moments, summary_table, table
 from rnshmc.inference.result.resampling import redrawn
 from rnshmc.inference.result.stored import GROUP, packed
 from rnshmc.inference.result.verdict import Verdict
@@ -250,7 +251,8 @@ class Result:
             If a variable has another number of rows, or a group is of no variable.
         """
         surrogate, own = self.outcome.surrogate, variables is None
-        rows = None if surrogate is None else by_origin(self.outcome.rows, surrogate.origins)
+        origins = surrogate.draws if isinstance(surrogate, Corrected) else None
+        rows = None if surrogate is None else by_origin(self.outcome.rows, origins)
         of = variables or (lambda x: dict(zip(self.names, x.T, strict=True)))
         return inference_data(
             draws=None if rows is None else along_chains(of, self._transform.parameters(rows)),
@@ -260,7 +262,7 @@ class Result:
             groups=groups or {},
             labelled={"coords": coords, "dims": dims},
             units=dict(zip(self.names, self.units, strict=True)) if own else {},
-            attributes=attributes(self.outcome, self.verdict) | (corrected(self.mean, self.sd) if own else {}),
+            attributes=attributes(self.outcome, self.verdict) | (corrected_moments(self.mean, self.sd) if own else {}),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
