@@ -148,7 +148,7 @@ def unexplained(state: State, trained: Trained) -> bool:
 
 def with_warp(state: State, better: Bent) -> State:
     """The state in the coordinates of a warp, where all points are and nothing is trained yet."""
-    # A part of the density is one by quadratics in straight coordinates; what it left out has next to no mass.
+    # A part of the density is one by quadratics in straight coordinates; what it left out has negligible mass.
     archive = state.archive.seen(better.bend)
     mode = Mode(better.whitening, float(archive.training().values.min()), 0.0)
     state = replace(state.without_surrogate(), archive=archive, trained=None, modes=(mode,))

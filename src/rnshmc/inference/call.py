@@ -235,7 +235,7 @@ def sample(
         forward_posterior=forward_posterior,
         slope_price=posterior.slope_price,
     )
-    with closing(potential), threads.one(), listening(callback, bar=progress_bar) as tell:
+    with closing(potential), threads.one(), listening(callback, bar=progress_bar) as report:
         potential.confirm()
         # Known runs of a model without derivatives replace starts.
         archive = Archive.of(potential)
@@ -254,7 +254,7 @@ def sample(
         given = potential.given
         for _ in range(2 * dim + 1):
             outcome = run(
-                Archive.of(potential, transform, given=given, progress=tell),
+                Archive.of(potential, transform, given=given, progress=report),
                 transform.coordinates(starts),
                 draws=draws,
                 rng=stream(seed, "inference"),

@@ -49,7 +49,7 @@ def checked_surrogate(state: State, trained: Trained) -> States:
             known, early = trained.variance, state.early
             rounds = check(archive, posterior, drawn, rng, tuning, aim=state.aim, variance=known, early=early)
             state = replace(state, surrogate_rhat=_rhat(drawn, tuning))
-            # Where the chains are apart, a few tell the next attempt what they fell into.
+            # Where the chains are apart, a few values show the next attempt the places that they fell into.
             apart = state.surrogate_rhat > tuning.judging.rhat_bad
             for checked in islice(rounds, 1) if apart else rounds:
                 state = replace(state, checked=checked)
@@ -127,7 +127,7 @@ def _corrected(
     if state.passed_over:
         checked, chosen = kept, chosen and (chosen[0], chosen[1].where(np.flatnonzero(~chosen[1].failed)))
     behind = _behind(state, posterior, drawn)
-    # A surrogate may have excess mass there: that of one of so many checked draws.
+    # A surrogate may have excess mass there: as much as one of the checked draws.
     excess = Tails(behind, np.full(len(behind), 1.0 / max(len(behind) * len(checked.values), 1)))
     tails = trained.tails.joined(excess)
     if state.archive.has_enough_runs(state.tuning.training.fewest) and np.isnan(state.archive.journal.surrogate_error):
@@ -199,7 +199,7 @@ def _refined(state: State, trained: Trained, draws: Array) -> Iterator[State]:
 
 
 def _by_known_runs(state: State, trained: Trained, draws: Array) -> Corrected:
-    """Ingredients of expectations by an emulator as it is, with errors by known runs, each left out in turn."""
+    """Ingredients of expectations by an uncorrected emulator, with errors by known runs, each left out in turn."""
     left_out, none = LeaveOneOut.of(trained.posterior), Checked.none(state.archive.dim)
     state.archive.note_error(left_out.error)
     process, aim, doubt = state.tuning.process, state.aim, left_out.doubt

@@ -1,4 +1,4 @@
-"""Where no surrogate is good enough: exact chains; without gradients or budget for them, the surrogate as it is.
+"""Where no surrogate is good enough: exact chains; without gradients or budget for them, the surrogate nevertheless.
 
 States of the chains train surrogates in turn, each at least twice as many, and the first good one takes over.
 """
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 def fall_back(state: State) -> States:
-    """Exact chains; without gradients or budget for them, the surrogate as it is, corrected as far as that allows."""
+    """Exact chains; without gradients or budget for them, the surrogate, corrected as far as the budget allows."""
     # Exact chains are of the whole density, and so is what corrects a surrogate now.
     state = replace(state, archive=replace(state.archive, part=None))
     all_draws = state.expected_cost(state.draws)
@@ -54,11 +54,11 @@ def fall_back(state: State) -> States:
             continue
         if len(state.modes) == 1 or _mixed(state, seen):
             due, tries = 2 * states, tries + 1
-            taught = yield from _trained_on_chain_states(state, seen)
-            if taught.rows is None:
-                yield taught
-            elif not _cut_off(taught) and not _without_the_mode(taught):
-                return taught
+            trained = yield from _trained_on_chain_states(state, seen)
+            if trained.rows is None:
+                yield trained
+            elif not _cut_off(trained) and not _without_the_mode(trained):
+                return trained
     return state
 
 
@@ -122,10 +122,10 @@ def _trained_on_chain_states(state: State, seen: tuple[Exact, ...]) -> States:
         return state
     tuning, some = state.tuning.trained_on_chain_states(known=int(chosen.sum())), archive.without(known.points[~chosen])
     begun = replace(state, archive=some, tuning=tuning, whitening=whitening, begun=whitening)
-    taught = replace((yield from attempt(begun)), archive=archive, tuning=state.tuning)
-    if taught.rows is None:
-        return replace(taught, method=state.method)
-    return replace(taught, modes=(state.lowest,), blocks=())
+    ended = replace((yield from attempt(begun)), archive=archive, tuning=state.tuning)
+    if ended.rows is None:
+        return replace(ended, method=state.method)
+    return replace(ended, modes=(state.lowest,), blocks=())
 
 
 def _stretches(state: State) -> Iterator[adapted.Stretch]:

@@ -85,8 +85,8 @@ def with_other_ends(outcome: Outcome, archive: Archive, names: Sequence[str]) ->
 
     Draws pile up at a bound if some are near it, and none near the other one, as of an angle whose posterior is across
     0. The exact draw nearest to the bound is then reflected about the middle of the interval, and the density evaluated
-    there; one that ends at a bound, such as a half-normal, is next to 0 there. A run that stopped early is left as it
-    is. ``archive`` is in the coordinates of the outcome.
+    there; one that ends at a bound, such as a half-normal, is nearly 0 there. A run that stopped early is not checked.
+    ``archive`` is in the coordinates of the outcome.
     """
     if outcome.stopped is not None:
         return outcome

@@ -23,7 +23,7 @@ from rnshmc.types import Array
 def refine_modes(state: State, watch: Watch = unwatched) -> State:
     """Determine curvatures of each mode in every direction, in the order of potentials; drop negligible modes.
 
-    A mode from which the potential falls towards another one is none. ``watch`` may end probing.
+    A mode from which the potential falls towards another one is dropped, too. ``watch`` may end probing.
     """
     tuning, kept, left = state.tuning.modes, tuple[Mode, ...](), state.left_out
     whole = replace(state.archive, part=None)

@@ -168,7 +168,7 @@ def _pair(entry: Any, name: str) -> tuple[float, float]:
         return _WORDS["real"]
     if isinstance(entry, str):
         if entry not in _WORDS:
-            raise ParameterError(f"bounds of {name}: {entry!r} is none of {', '.join(_WORDS)}")
+            raise ParameterError(f"bounds of {name}: expected one of {', '.join(_WORDS)}, got {entry!r}")
         return _WORDS[entry]
     expected = "(low, high), None or a word"
     try:

@@ -169,5 +169,5 @@ class Seeking:
     longer: float = Descent.longer
 
     def longest_of(self, data: int) -> float:
-        """Half width of the largest trust region for so many data."""
+        """Half width of the largest trust region for a number of data."""
         return self.longest * math.sqrt(max(1.0, data / self.many))

@@ -74,22 +74,22 @@ class Corrected(Moments):
 
             mean of f over draws of the surrogate + c
 
-        c = E_U f - E_V f has a prior by the process of U - V, and is measured by the mean of (w - 1) (f - that mean)
-        over the checked draws, and those chosen for their influence, in place of as many of the former (`Chosen`); the
-        two are combined by their variances. The variance of the measurement is no less than the process expects,
-        because draws of which none is in a tail do not show it. The standard error includes the error of c, that of the
-        mean over draws of the surrogate, by the spread of the means of its chains and what these lack of a long tail
-        (`excess_variance`), and what tails may lack (`Tails.shift`). The variance of c by the process counts as at
-        least that of a mean of ``aim`` draws. Where the process expects a mean square of c above the variance of f, the
-        c that it expects is shrunk by their ratio; its error stays.
+        c = E_U f - E_V f has a prior by the process of U - V. It is measured by the mean of (w - 1) (f - that mean) over
+        the checked draws, and over draws chosen for their influence, which replace as many checked ones (`Chosen`). Both
+        are combined by their variances. The variance of the measurement is at least what the process expects, for draws
+        of which none is in a tail do not show it. That of c by the process is at least that of a mean of ``aim`` draws.
+        Where the process expects a mean square of c above the variance of f, its c is shrunk by their ratio; the error
+        stays. The standard error includes that of c, that of the mean over draws of the surrogate, by the spread of the
+        means of its chains and the variance that they lack of a long tail (`excess_variance`), and the shift that
+        unexplored tails may cause (`Tails.shift`).
 
         Where the squares of measured minus expected c exceed both variances, on average over the functions, the
         variance of the process is raised by the difference (empirical Bayes). Functions of one scale therefore belong
         in one call, and others in calls of their own.
 
-        What leaving out runs shows of a surrogate that is fitted to all of them (``base``) is no independent
-        measurement: its process accounts for it already. It counts by how far the variance of the process exceeds its
-        own (James and Stein 1961), and the variance of c is the smaller of the two.
+        With ``base``, the surrogate is fitted to all runs, and leaving runs out is no independent measurement: the
+        process accounts for it already. It counts by how far the variance of the process exceeds its own (James and
+        Stein 1961), and the variance of c is the smaller of the two.
         """
         plain = np.asarray(function(self.draws))
         by_chain = plain.reshape(self.chains, -1, *plain.shape[1:]).mean(axis=1)
@@ -97,19 +97,19 @@ class Corrected(Moments):
         expected, spread, excess = self._by_process(np.asarray(function(self.paths.points)) - mean)
         # The process expects third derivatives in all directions alike. Where they line up, means shift by far more.
         spread = np.maximum(spread, plain.var(axis=0) / self.aim)
-        # A process that expects more, or leaves more open, than a standard deviation of f knows nothing of its mean.
+        # A process that expects more, or leaves more open, than a standard deviation of f does not predict its mean.
         own = np.maximum(spread + expected**2, np.finfo(float).tiny)
         expected = expected * np.minimum(1.0, plain.var(axis=0) / own)
         correction, variance = expected, spread
         if len(self.checked) > 1 and np.isfinite(self.differences).any():
-            # Of what has no density the process knows nothing: it shifts a mean by so many standard deviations at most.
+            # The process does not describe points without density, which shift a mean by at most that.
             spread = spread + plain.var(axis=0) * zero_variance(self.differences)
             measured, noise = measured_shift(*self.measuring_weights(), np.asarray(function(self.measuring)) - mean)
             noise = np.maximum(noise, excess / len(self.measuring))
             if self.base is not None:
                 # A few dozen draws may show one function a small variance by chance.
                 noise = np.maximum(noise, noise.mean())
-            # What the process does not account for, by all functions together, as where a cliff is unknown to it.
+            # Differences beyond the process, such as by an unknown cliff: averaged over all functions.
             factor = 1.0 if self.base is None else GROSS
             spread = spread + max(float(((measured - expected) ** 2 - spread - factor * noise).mean()), 0.0)
             total = spread + noise

@@ -13,7 +13,7 @@ from rnshmc.types import Array
 LONG = 0.5
 """Tail shape above which a variance is infinite: that of draws is then too small, and no draw is missed below."""
 BEYOND = 20.0
-"""Reach of the tail that is allowed for: exceeded once in so many sets of draws."""
+"""Reach of the tail that is allowed for: exceeded once in that many sets of draws."""
 NODES = 400
 SHORT = 4.0
 """Largest size, in units of the 99% quantile, up to which no tail is fitted: fits take a hundred times as long. Of

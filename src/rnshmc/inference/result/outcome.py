@@ -85,7 +85,7 @@ class Outcome(Record):
         Reasons of failed evaluations with their counts, and the number of all evaluations, of this run and earlier
         ones.
     floored
-        Largest log density that stands for zero, and the number of such points; None where there is none.
+        Largest log density that stands for zero, and the number of such points; None without any.
     beyond
         Number of points without density where the surrogate in use expects draws.
     passed_over
@@ -98,7 +98,7 @@ class Outcome(Record):
     noise
         Standard deviation of the noise of the potential; 0 where none was seen.
     wall
-        An undeclared bound, found by the run, which ended there; None if there is none.
+        An undeclared bound, found by the run, which ended there; None without one.
     emulated
         Potential by the emulated outputs of a forward model; None where the density was learnt, or evaluated.
     learnt

@@ -27,7 +27,7 @@ HEADS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether to trust a result, and the evidence; the first line of a good one says where it was `searched`."""
+    """Whether to trust a result, and the evidence; the first line of a good one reports where it was `searched`."""
 
     findings: tuple[Finding, ...]
     searched: str = ""
