@@ -74,14 +74,14 @@ class Corrected(Moments):
 
             mean of f over draws of the surrogate + c
 
-        c = E_U f - E_V f has a prior by the process of U - V. It is measured by the mean of (w - 1) (f - that mean) over
-        the checked draws, and over draws chosen for their influence, which replace as many checked ones (`Chosen`). Both
-        are combined by their variances. The variance of the measurement is at least what the process expects, for draws
-        of which none is in a tail do not show it. That of c by the process is at least that of a mean of ``aim`` draws.
-        Where the process expects a mean square of c above the variance of f, its c is shrunk by their ratio; the error
-        stays. The standard error includes that of c, that of the mean over draws of the surrogate, by the spread of the
-        means of its chains and the variance that they lack of a long tail (`excess_variance`), and the shift that
-        unexplored tails may cause (`Tails.shift`).
+        c = E_U f - E_V f has a prior by the process of U - V. It is measured by the mean of (w - 1) (f - that mean)
+        over the checked draws, and over draws chosen for their influence, which replace as many checked ones
+        (`Chosen`). Both are combined by their variances. The variance of the measurement is at least what the process
+        expects, for draws of which none is in a tail do not show it. That of c by the process is at least that of a
+        mean of ``aim`` draws. Where the process expects a mean square of c above the variance of f, its c is shrunk by
+        their ratio; the error stays. The standard error includes that of c, that of the mean over draws of the
+        surrogate, by the spread of the means of its chains and the variance that they lack of a long tail
+        (`excess_variance`), and the shift that unexplored tails may cause (`Tails.shift`).
 
         Where the squares of measured minus expected c exceed both variances, on average over the functions, the
         variance of the process is raised by the difference (empirical Bayes). Functions of one scale therefore belong
