@@ -27,9 +27,7 @@ def plot(result: "Result", kind: str, names: Sequence[str] | None) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ParameterError(
-            'plot: matplotlib is not installed; in a clone of rnshmc: pip install ".[plot]"'
-        ) from error
+        raise ParameterError('plot: matplotlib is not installed; in the clone: pip install ".[plot]"') from error
     with plt.rc_context(STYLE):
         return FIGURES[kind](result, result.names[:MOST_PARAMETERS] if names is None else names)
 
