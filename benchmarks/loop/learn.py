@@ -45,7 +45,7 @@ class Learnt:
     searched
         Number of training points when the covariance was searched.
     outlying
-        Part of a variance that draws lack far out, see `rnshmc.inference.outlying`.
+        Part of a variance that draws lack far out, see `rnshmc.inference.final_checks`.
     good
         Whether its moments are known well enough; False while learning continues.
     """

@@ -88,7 +88,7 @@ class TailChecks:
     fewest_looked: int = 2  # Minimum exact values of a look further out.
     along: int = 4  # Exact values beyond each end of the driver of a warp.
     end: float = 1.0  # Standard deviations of the driver from its mean at which its ends begin.
-    gross: float = 0.5  # |U - V| above which a look counts a difference; corrections account for less.
+    gross: float = Judging.sd_good  # |U - V| above which a look counts a difference; corrections account for less.
     far: float = 3.0  # Standard deviations beyond which draws of the surrogate do not show that it is too low.
     # Draws of a surrogate, and of chains, that are stretched in the end, and the number of factors.
     stretches: tuple[tuple[int, int], tuple[int, int]] = ((1, 3), (32, 5))
@@ -139,7 +139,7 @@ class Training:
     lenient: float = 4.0
     recent: int = 3  # Batches whose surprises calibrate the process.
     believed: float = 4.0  # Prior weight of that calibration for processes of outputs, in surprises.
-    cap: float = 4.0  # Largest variance of weights that counts in the average of two batches.
+    cap: float = sound  # Largest variance of weights that counts in the average of two batches.
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class Judging:
     # Tail shape of squares above which draws do not show their variance. Of samples of 2000 from a funnel, whose
     # kurtosis is 24300, 98% exceed it; of lognormal ones none, none, 5% and 62% at log sds of 0.3, 0.5, 0.75 and 1.
     heavy: float = 0.75
-    surprise: float = 4.0  # Standard errors by which acceptance may be below the predicted one by chance.
+    surprise: float = 4.0  # Standard errors of a difference that is not chance, as of acceptance from its prediction.
     accepted: float = 0.1  # Acceptance below which chains hardly move.
     enough: int = 200  # Minimum number of draws for diagnosing a heavy tail of weights, or a region without density.
     failing: float = 0.1  # Share of failed evaluations above which a region may be missing.

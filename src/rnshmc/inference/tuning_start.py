@@ -112,7 +112,7 @@ class Probing:
     noisy_descents: int = 2
     # Potential below that of a mode that shows a further decrease: the Hessian predicts a fourth of it at most.
     lower: float = 2.0
-    noise: float = 4.0  # Standard deviations of noise by which it has to be lower still.
+    noise: float = Judging.surprise  # Standard deviations of noise by which it has to be lower still.
 
 
 @dataclass(frozen=True)
