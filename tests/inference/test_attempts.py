@@ -1,4 +1,4 @@
-"""Another attempt at a surrogate: at the mode that the first came upon, behind a nearer wall, with more points."""
+"""Another attempt at a surrogate: at the mode that the first found, behind a nearer wall, with more points."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,7 +28,7 @@ from tests.inference.problems import Correlated, two_modes
 def test_later_attempts_are_behind_a_nearer_wall_and_may_have_more(
     emulating: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first failed for what is far up, and its points are no reason to give up; emulators go on with all runs."""
+    """The first failed for points far up, which are no reason to give up; emulators continue with all runs."""
     archive = Archive.of(evaluations_of_potential(Correlated()))
     seen: list[Tuning] = []
 
@@ -88,7 +88,7 @@ def test_an_attempt_begins_at_the_mode_below_what_the_last_came_upon() -> None:
 def test_a_surrogate_far_from_the_posterior_has_no_second_attempt_before_exact_chains(
     variance: float, budget: int | None, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the budget suffices for chains: they tell where the posterior is.
+    """Where the budget suffices for chains: they find the posterior.
 
     Nor is there a third where the second evaluated nothing: it would be the same.
     """
@@ -115,7 +115,7 @@ def test_a_surrogate_far_from_the_posterior_has_no_second_attempt_before_exact_c
 def test_a_bend_is_searched_in_many_dimensions_where_the_last_draws_show_that_the_surrogate_is_wrong(
     dim: int, latest: float, searched: bool
 ) -> None:
-    """The first good draws are not believed yet: the variance is half of what it may be at most."""
+    """The first good draws are not trusted yet: the variance is half of what it may be at most."""
     archive = Archive.of(evaluations_of_potential(TwistedGaussian(dim)))
     assert unexplained(state_of(archive), latest) == searched
 

@@ -1,4 +1,4 @@
-"""A descent may end where there is no mode, and goes on when the directions around it show that."""
+"""A descent may end where there is no mode, and continues when the directions around it show that."""
 
 import numpy as np
 import pytest

@@ -14,7 +14,7 @@ TURN = 2.0 * np.pi
 
 
 def angle(x: Array) -> tuple[float, Array]:
-    """Of von Mises' density 2.4% are below 0, where a start at 6 leads to."""
+    """Of von Mises' density 2.4% are below 0, the side that a start at 6 finds."""
     return float((np.cos(x[0] - CENTRE) - 1.0) / WIDTH**2), -np.sin(x - CENTRE) / WIDTH**2
 
 

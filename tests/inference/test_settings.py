@@ -151,12 +151,12 @@ def test_a_result_that_cannot_be_written_at_the_end_is_kept(folder: Path, monkey
     assert "100 draws" in done.stdout
     last = done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
-    said = re.fullmatch(
+    message = re.fullmatch(
         r"rnshmc: output: \S*out/draws\.nc was not written \(.*\); the draws are in (\S*/draws\.nc)", last
     )
-    assert said is not None
-    assert Path(said[1]).is_relative_to(temporary)
-    sizes = arviz.from_netcdf(said[1]).posterior.sizes
+    assert message is not None
+    assert Path(message[1]).is_relative_to(temporary)
+    sizes = arviz.from_netcdf(message[1]).posterior.sizes
     assert sizes["chain"] * sizes["draw"] == 100
 
 

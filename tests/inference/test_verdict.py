@@ -1,4 +1,4 @@
-"""The verdict says what is wrong, in words, and nothing where nothing is."""
+"""The verdict names each problem in words, and none where there is none."""
 
 from dataclasses import replace
 from functools import cache
@@ -67,12 +67,12 @@ def outcome(**changes: Any) -> Outcome:
     return replace(good, **changes)
 
 
-def test_a_good_run_is_good_and_says_what_that_rests_on() -> None:
+def test_a_good_run_is_good_and_reports_its_evidence() -> None:
     verdict = judge(outcome(), NAMES)
     assert verdict.level == "good"
     lines = str(verdict).splitlines()
     assert lines[0] == "No problem found in the one mode that was examined; other modes were not searched for."
-    for said in (
+    for line in (
         "sd(U - V) = 0.2",
         "efficiency 0.96",
         "Pareto k = 0.30",
@@ -80,7 +80,7 @@ def test_a_good_run_is_good_and_says_what_that_rests_on() -> None:
         "R-hat = 1.010: the surrogate's chains agree.",
         "One start found one mode; other modes were not searched for (x0 takes several starts as rows).",
     ):
-        assert said in str(verdict)
+        assert line in str(verdict)
     assert not any(line.startswith(" !") for line in lines)
 
 
@@ -95,7 +95,7 @@ def seen(count: int, zeros: int) -> Checked:
 
 
 @pytest.mark.parametrize(
-    ("changes", "level", "said"),
+    ("changes", "level", "line"),
     [
         # Normal differences of these sds have the first two efficiencies; a few that are far off leave the others.
         ({"surrogate_error": 1.0, "efficiency": 0.37}, "doubtful", "! sd(U - V) = 1:"),
@@ -217,36 +217,36 @@ def seen(count: int, zeros: int) -> Checked:
         ({"mean": Estimate(np.full(2, np.nan), np.zeros(2))}, "bad", "! Means or variances are not finite"),
     ],
 )
-def test_what_is_wrong_is_said(changes: dict[str, Any], level: str, said: str) -> None:
+def test_each_problem_is_reported(changes: dict[str, Any], level: str, line: str) -> None:
     verdict = judge(outcome(**changes), NAMES)
     assert verdict.level == level
     assert str(verdict).startswith(HEADS[level])
-    assert said in str(verdict)
+    assert line in str(verdict)
 
 
-def test_errors_of_few_draws_are_told_of_the_users_parameters() -> None:
+def test_errors_of_few_draws_are_reported_for_the_users_parameters() -> None:
     draws = np.random.default_rng(1).standard_normal((1000, 2))
     of_1000, of_40 = 1.0 / np.sqrt(1000), 1.0 / np.sqrt(40)
 
-    def said(means: float, sds: float, count: int = 1000) -> list[str]:
+    def texts(means: float, sds: float, count: int = 1000) -> list[str]:
         mean = Estimate(np.zeros(2), np.array([of_1000, means]))
         sd = Estimate(np.ones(2), np.array([of_1000, sds]) / np.sqrt(2))
         return [one.text for one in error_findings(mean, sd, draws[:count], NAMES)]
 
-    assert said(of_1000, of_1000) == said(np.nan, np.nan) == said(0.0, 0.0) == []
+    assert texts(of_1000, of_1000) == texts(np.nan, np.nan) == texts(0.0, 0.0) == []
     z = draws[:, 1] - draws[:, 1].mean()
-    # In units of the variances that these draws have, in place of those of a normal law, 1 and 2.
+    # In units of the variances of these draws instead of a normal law's, 1 and 2.
     for of, found, by in (
-        ("mean", said(of_40, of_1000), (z**2).mean()),
-        ("standard deviation", said(of_1000, of_40), (z**2).var() / 2),
+        ("mean", texts(of_40, of_1000), (z**2).mean()),
+        ("standard deviation", texts(of_1000, of_40), (z**2).var() / 2),
     ):
         (text,) = found
         assert text == f"The {of} of b is only as precise as {40 * by:.2g} independent draws would make it."
     # A run that was to have 100 draws has errors of 50.
-    assert said(of_40, of_40, 100) == []
+    assert texts(of_40, of_40, 100) == []
 
 
-def test_how_many_draws_an_error_is_that_of_is_not_told_where_no_number_of_draws_tells() -> None:
+def test_no_number_of_draws_is_reported_where_draws_do_not_show_it() -> None:
     """x ~ N(0, exp(v)), v ~ N(0, 9): the kurtosis is 3 exp(9), and of a thousand draws a few dozen to hundreds."""
     rng = np.random.default_rng(1)
     draws = rng.standard_normal((1000, 2))
