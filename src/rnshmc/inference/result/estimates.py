@@ -84,15 +84,6 @@ def average(chains: Array, *, mixed: bool = True) -> Estimate:
     return Estimate(mean, np.sqrt(variance / effective_sizes(values)).reshape(shape))
 
 
-def moments_of_chains(draws: Array, *, mixed: bool) -> tuple[Estimate, Estimate]:
-    """Means and variances of chains, (chains, n, d): NaN if they are too short, and without errors if not mixed."""
-    if draws.shape[1] < MIN_DRAWS:
-        unknown = np.full(draws.shape[2], np.nan)
-        return Estimate(unknown, unknown), Estimate(unknown, unknown)
-    mean = average(draws, mixed=mixed)
-    return mean, average((draws - mean.value) ** 2, mixed=mixed)
-
-
 def excess_variance(centred: Array) -> Array:
     """Variance that values less their mean, (n,) or (n, k), lack because few are in a tail; 0 where no tail is long.
 

@@ -70,5 +70,4 @@ def load(path: str | os.PathLike[str]) -> Result:
     DataError
         If the file cannot be read, has no result, or one of another version.
     """
-    outcome, transform, names, units, prediction = read(path)
-    return make_result(outcome, transform, names=names, units=units, prediction=prediction)
+    return make_result(**read(path))

@@ -5,11 +5,12 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy.special import ndtr
 
+from rnshmc.diagnostics.summary import MIN_DRAWS
 from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected
-from rnshmc.inference.result.estimates import Estimate, moments_of_chains
+from rnshmc.inference.result.estimates import Estimate, average
 from rnshmc.inference.result.evidence import UNKNOWN
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.state import Record, State
@@ -154,8 +155,11 @@ def outcome_of(state: State) -> Outcome:
     if surrogate is not None:
         surrogate = surrogate.with_errors(known=mixed)
         mean, variance = surrogate.mean(), surrogate.variance()
+    elif exact.draws.shape[1] < MIN_DRAWS:
+        mean = variance = Estimate(np.full(archive.dim, np.nan), np.full(archive.dim, np.nan))
     else:
-        mean, variance = moments_of_chains(exact.draws, mixed=mixed)
+        mean = average(exact.draws, mixed=mixed)
+        variance = average((exact.draws - mean.value) ** 2, mixed=mixed)
     rows, corrected = _rows(state, exact)
     checks = None if behind is None or not len(behind.checked) else behind
     unchecked = checks is None and surrogate is not None

@@ -277,7 +277,11 @@ class Result:
         """
         emulated = self.outcome.emulated
         prediction = self._prediction if emulated is None else for_file(emulated, self.outcome.rows)
-        description, arrays = packed(self.outcome, self._transform, self.names, self.units, prediction)
+        # The prediction takes the place of the emulator.
+        outcome, transform = replace(self.outcome, emulated=None), self._transform
+        description, arrays = packed(
+            outcome=outcome, transform=transform, names=self.names, units=self.units, prediction=prediction
+        )
         data = replace(self, names=names_in_files(self.names)).to_arviz()
         with buffered(Path(path)) as content:
             write_netcdf(content, data, GROUP, description, arrays)

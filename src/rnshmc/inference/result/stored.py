@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,43 +50,26 @@ KINDS = {
 }
 """Classes that a file may hold; it makes no object of another one."""
 
+PARTS = ("outcome", "transform", "names", "units", "prediction")
+"""Parts from which a result is restored."""
 _DAMAGE = (OSError, LookupError, TypeError, ValueError, RuntimeError, AttributeError)
 """Exceptions of the libraries on damaged files."""
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 
-def packed(
-    outcome: Outcome,
-    transform: Transform,
-    names: tuple[str, ...],
-    units: tuple[str, ...],
-    prediction: Prediction | None,
-) -> tuple[str, Arrays]:
-    """A description of a run in JSON, and the arrays that it refers to.
-
-    The emulator of a forward model is left out; its prediction takes its place.
-    """
+def packed(**parts: Any) -> tuple[str, Arrays]:
+    """A description of the `PARTS` of a result in JSON, and the arrays that it refers to."""
     arrays: Arrays = {}
-    described: dict[str, Any] = {"outcome": replace(outcome, emulated=None), "transform": transform}
-    described |= {"names": names, "units": units, "prediction": prediction}
-    return json.dumps({key: _described(value, arrays) for key, value in described.items()}), arrays
+    return json.dumps({key: _described(parts[key], arrays) for key in PARTS}), arrays
 
 
-def read(
-    path: str | os.PathLike[str],
-) -> tuple[Outcome, Transform, tuple[str, ...], tuple[str, ...], Prediction | None]:
-    """Read what `packed` described; raises a `DataError` if the file is not a result of this version."""
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the `PARTS` of a result; raises a `DataError` if the file is not a result of this version."""
     try:
         description, arrays = read_group(Path(path), GROUP)
-        described = {key: _made(value, arrays) for key, value in json.loads(description).items()}
-        return (
-            described["outcome"],
-            described["transform"],
-            described["names"],
-            described["units"],
-            described.get("prediction"),
-        )
+        described = {"prediction": None, **json.loads(description)}
+        return {key: _made(described[key], arrays) for key in PARTS}
     except _DAMAGE as error:
         raise DataError(f"{path} is not a result that this version of rnshmc can read: {error!r}") from error
 
