@@ -40,7 +40,8 @@ def checked_surrogate(state: State, trained: Trained) -> States:
     state = replace(state, whitening=posterior.whitening, surrogate_draws=drawn)
     try:
         if archive.emulating:
-            for state in _refined(state, trained, drawn):  # noqa: B020 (each one replaces the last)
+            for refined in _refined(state, trained, drawn):
+                state = refined
                 yield state
             assert state.surrogate_draws is not None
             behind, rhat = _behind(state, posterior, drawn), _rhat(state.surrogate_draws, tuning)
