@@ -36,7 +36,7 @@ STAGES = (
 ROOMS = (
     ("given",),
     ("transforms", "tuning_result"),
-    ("bend", "tuning_start"),
+    ("warp", "tuning_start"),
     ("tuning",),
     ("exact",),
     ("surrogate",),

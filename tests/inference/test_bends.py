@@ -9,7 +9,6 @@ from peers.hierarchies import EightSchools
 from peers.known_laws import Funnel, Law, LogGamma, TwistedGaussian
 
 import rnshmc
-from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.stages.bends import better_bend, no_bend
 from rnshmc.inference.surrogate import matching
 from rnshmc.inference.surrogate.centring import centring
@@ -17,6 +16,7 @@ from rnshmc.inference.surrogate.layered import Layered
 from rnshmc.inference.surrogate.matching import Match, match, simplified
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Bending
+from rnshmc.inference.warp import Warp, WarpLayer
 from rnshmc.types import Array
 from tests.inference.conftest import archive_of
 from tests.inference.problems import Correlated
@@ -83,7 +83,7 @@ def centred_schools(rng: np.random.Generator, count: int) -> Array:
 
 
 def test_one_simple_layer_that_cannot_be_fitted_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    def raised_at_two(layer: Layer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
+    def raised_at_two(layer: WarpLayer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
         if layer is not None and layer.scales[0].max() == 2.0:
             raise np.linalg.LinAlgError("singular")
         return behind_given(layer, points, gradients, tuning)
@@ -175,10 +175,10 @@ def test_what_is_kept_of_a_bend_stays() -> None:
     scales = np.zeros((2, 6))
     scales[0, 1:] = 0.5
     layers = [
-        Layer(k, 0.0, 1.0, np.zeros((3, 6)), np.where(np.arange(6) == k, 0.0, scales), np.ones(6)) for k in (0, 1)
+        WarpLayer(k, 0.0, 1.0, np.zeros((3, 6)), np.where(np.arange(6) == k, 0.0, scales), np.ones(6)) for k in (0, 1)
     ]
-    kept, whitening = Bend((layers[0],)), Whitening(np.zeros(6), np.eye(6))
-    for bend, left in ((Bend(tuple(layers)), kept), (kept, None)):
+    kept, whitening = Warp((layers[0],)), Whitening(np.zeros(6), np.eye(6))
+    for bend, left in ((Warp(tuple(layers)), kept), (kept, None)):
         archive = archive_of(Correlated(6), points).seen(bend)
         found = no_bend(archive, whitening, TUNING, height=np.inf, begun=whitening, kept=kept)
         assert (None if found is None else found.bend) is left
@@ -189,7 +189,7 @@ def test_a_bend_that_more_gradients_contradict_is_taken_back() -> None:
     rng = np.random.default_rng(11)
     scales = np.zeros((2, 6))
     scales[0, 1:] = 0.5
-    bend = Bend((Layer(0, 0.0, 1.0, np.zeros((3, 6)), scales, np.ones(6)),))
+    bend = Warp((WarpLayer(0, 0.0, 1.0, np.zeros((3, 6)), scales, np.ones(6)),))
     whitening = Whitening(np.zeros(6), np.eye(6))
     for problem, taken_back in ((Correlated(6), True), (Funnel(), False)):
         archive = archive_of(problem, rng.standard_normal((60, 6))).seen(bend)
@@ -219,7 +219,7 @@ def test_a_bend_that_only_points_far_out_follow_is_taken_back() -> None:
     """There b exp(-s) is normal; all points together still show it."""
     rng, whitening, scales = np.random.default_rng(13), Whitening(np.zeros(3), np.eye(3)), np.zeros((2, 3))
     scales[0, :2] = 1.0
-    bend = Bend((Layer(2, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
+    bend = Warp((WarpLayer(2, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
     far = bend.forward(rng.standard_normal((40, 3)) * [3e3, 3e3, 1.0])
     near = [100.0, -100.0, 0.0] + rng.standard_normal((20, 3)) * [0.16, 0.16, 0.11]
     archive = archive_of(Regression(), np.concatenate((far, near))).seen(bend)

@@ -7,7 +7,6 @@ import pytest
 from peers.known_laws import Law, Student
 
 from rnshmc.errors import FitError
-from rnshmc.inference.bend import STRAIGHT, Bend, Layer
 from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.stages.looking import look_along, look_out, look_size
 from rnshmc.inference.surrogate import paths
@@ -16,6 +15,7 @@ from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains
 from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
+from rnshmc.inference.warp import STRAIGHT, Warp, WarpLayer
 from rnshmc.random import stream
 from rnshmc.types import Array, Potential
 from tests.inference.conftest import evaluations_of_potential
@@ -95,7 +95,7 @@ def test_a_bend_that_extrapolates_is_looked_at_along_its_driver(floor: float) ->
     """Where scales stop growing, the surrogate lacks density that no draw in bent coordinates shows."""
     posterior, paths = normal_surrogate()
     scales = np.array([[0.0, -1.0, -1.0], [0.0, 0.0, 0.0]])
-    bend = Bend((Layer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
+    bend = Warp((WarpLayer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
     archive = Archive.of(evaluations_of_potential(Scaled(floor))).seen(bend)
     tails = look_along(archive, posterior, paths, stream(2, "tails"), replace(DEFAULT.tails, along=16), STRAIGHT)
     assert len(tails.points) == 32
@@ -134,7 +134,7 @@ def test_a_neck_that_a_surrogate_does_not_know_is_looked_at_along_a_suspected_be
     archive = Archive.of(evaluations_of_potential(Necked(steepness)))
     tuning = replace(DEFAULT.tails, along=16)
     scales = np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
-    suspected = Bend((Layer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
+    suspected = Warp((WarpLayer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
     tails = look_along(archive, posterior, paths, stream(2, "tails"), tuning, suspected)
     assert len(tails.points) == 32
     left = missed(tails, paths, posterior, stream(3, "tails"), tuning, aim=1000.0, most=8)

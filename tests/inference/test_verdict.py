@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
@@ -17,6 +16,7 @@ from rnshmc.inference.result.outcome import ModeFound, Outcome
 from rnshmc.inference.result.verdict import HEADS, judge
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.surrogate.weights import Weights, reliable_k
+from rnshmc.inference.warp import Warp, WarpLayer
 from tests.inference.clouds import cloud
 from tests.inference.conftest import archive_of, state_of
 from tests.inference.problems import Correlated
@@ -268,7 +268,7 @@ def test_no_number_of_draws_is_reported_where_draws_do_not_show_it() -> None:
 
 def test_surrogates_of_several_modes_leave_a_bend_with_all_else() -> None:
     curved = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
-    bend = Bend((Layer(0, 0.0, 1.0, curved, np.zeros((2, 2)), np.ones(2)),))
+    bend = Warp((WarpLayer(0, 0.0, 1.0, curved, np.zeros((2, 2)), np.ones(2)),))
     mixture = Mixture((corrected(), corrected()), Estimate(np.zeros(2), np.full(2, 0.1)))
     straight = state_of(archive_of(Correlated(2), np.zeros((0, 2))), mixture=mixture).without_warp(bend).mixture
     assert straight is not None

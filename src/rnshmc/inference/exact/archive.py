@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.inference.bend import Bend, Coordinates
 from rnshmc.inference.exact.account import REPORT_EVERY_S, Journal, Progress
 from rnshmc.inference.exact.compression import make_compression
 from rnshmc.inference.exact.evaluation import Evaluation, Spent
@@ -20,6 +19,7 @@ from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.exact.placing import Placed
 from rnshmc.inference.exact.runs import Runs
 from rnshmc.inference.transforms import Transform
+from rnshmc.inference.warp import Coordinates, Warp
 from rnshmc.types import Array
 
 
@@ -99,7 +99,7 @@ class Archive:
         placed = Placed(coordinates, given, forward_posterior)
         return cls(evaluations, coordinates, journal, given, progress, forward_posterior is not None, placed)
 
-    def seen(self, bend: Bend) -> "Archive":
+    def seen(self, bend: Warp) -> "Archive":
         """All evaluations, and the whole density, behind a bend in place of the one that there may be."""
         coordinates = replace(self.coordinates, bend=bend)
         placed = Placed(coordinates, self.evaluations.record, self.forward_posterior)
@@ -110,7 +110,7 @@ class Archive:
         return replace(self, left_out=frozenset(np.ascontiguousarray(point).tobytes() for point in points))
 
     @property
-    def bend(self) -> Bend:
+    def bend(self) -> Warp:
         """That of the coordinates."""
         return self.coordinates.bend
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.inference.bend import Coordinates
 from rnshmc.inference.exact.evaluation import FARTHEST, Evaluation, usable, within
 from rnshmc.inference.exact.floor import Floor
 from rnshmc.inference.exact.forward_posterior import ForwardPosterior
+from rnshmc.inference.warp import Coordinates
 from rnshmc.types import Array
 
 

@@ -7,11 +7,11 @@ from typing import Literal
 import numpy as np
 
 from rnshmc.diagnostics.importance import tail_shape
-from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.result.estimates import Estimate, spread
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.transforms import Transform
 from rnshmc.inference.tuning import DEFAULT
+from rnshmc.inference.warp import Warp, WarpLayer
 from rnshmc.types import Array
 
 LIMITS = DEFAULT.judging
@@ -107,7 +107,7 @@ def coordinate_names(names: Sequence[str], transform: Transform) -> tuple[str, .
     )
 
 
-def bend_findings(bend: Bend, names: Sequence[str]) -> Iterator[Finding]:
+def warp_findings(bend: Warp, names: Sequence[str]) -> Iterator[Finding]:
     """Scales and curves along the drivers of a warp, in the names of the coordinates."""
     for driver in dict.fromkeys(layer.driver for layer in bend.layers):
         layers = [layer for layer in bend.layers if layer.driver == driver]
@@ -122,7 +122,7 @@ def bend_findings(bend: Bend, names: Sequence[str]) -> Iterator[Finding]:
                 yield Finding("good", f"{_listed([names[j] for j in curved])} {verb} along {names[driver]}.")
 
 
-def _scaled(layers: Sequence[Layer]) -> tuple[list[int], float]:
+def _scaled(layers: Sequence[WarpLayer]) -> tuple[list[int], float]:
     """Coordinates that layers with one driver scale together, and the median slope of their log scales."""
     width = layers[-1].width
     slopes, turns = (sum(layer.scales[k] * width / layer.width for layer in layers) for k in range(2))
@@ -130,7 +130,7 @@ def _scaled(layers: Sequence[Layer]) -> tuple[list[int], float]:
     return chosen, float(np.median(np.asarray(slopes)[chosen])) / width if chosen else 0.0
 
 
-def _curved(layer: Layer) -> list[int]:
+def _curved(layer: WarpLayer) -> list[int]:
     """Coordinates whose mean is a curve along the driver."""
     bent = np.abs(layer.shifts[2])
     return [j for j in range(len(bent)) if bent[j] > max(CURVING * layer.units[j], SMALL * bent.max())]

@@ -6,7 +6,6 @@ import numpy as np
 from scipy.special import ndtr
 
 from rnshmc.diagnostics.summary import MIN_DRAWS
-from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected
@@ -21,6 +20,7 @@ from rnshmc.inference.surrogate.subspace import SubspaceKernel
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
 from rnshmc.inference.tuning_result import Judging
+from rnshmc.inference.warp import Warp
 from rnshmc.types import Array
 
 
@@ -137,7 +137,7 @@ class Outcome(Record):
     noise: float
     emulated: EmulatedPotential | None
     learnt: int | None
-    bend: Bend
+    bend: Warp
     # Defaults of fields that earlier files of results lack.
     floored: tuple[float, int] | None = None
     gradients: bool = True
@@ -221,7 +221,7 @@ def _learnt(state: State) -> int | None:
     return max(kernel.process.dim for kernel in kernels) if kernels and state.method == "surrogate" else None
 
 
-def _modes(modes: tuple[Mode, ...], shares: Estimate, bend: Bend) -> tuple[ModeFound, ...]:
+def _modes(modes: tuple[Mode, ...], shares: Estimate, bend: Warp) -> tuple[ModeFound, ...]:
     points = (bend.forward(mode.whitening.centre[None])[0] for mode in modes)
     each = (Estimate(*one) for one in zip(shares.value, shares.standard_error, strict=True))
     return tuple(

@@ -7,7 +7,6 @@ from typing import Literal
 import numpy as np
 
 from rnshmc.diagnostics.summary import MIN_DRAWS
-from rnshmc.inference.bend import STRAIGHT, Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
@@ -20,6 +19,7 @@ from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.warp import STRAIGHT, Warp
 from rnshmc.types import Array
 
 Method = Literal["surrogate", "adapted HMC", "none"]
@@ -92,7 +92,7 @@ class State(Record):
     whitening: Whitening | None = None
     begun: Whitening | None = None
     bends: int = 0
-    kept: Bend = STRAIGHT
+    kept: Warp = STRAIGHT
     unbent: int = 0
     trained: Trained | None = None
     surrogate_draws: Array | None = None
@@ -147,7 +147,7 @@ class State(Record):
         empty = replace(self, surrogate_draws=None, surrogate_rhat=np.nan, checked=None, surrogate=None, exact=None)
         return replace(empty, log_evidence=UNKNOWN, refused=False, beyond=0, passed_over=0)
 
-    def without_warp(self, bend: Bend) -> "State":
+    def without_warp(self, bend: Warp) -> "State":
         """In coordinates without the warp, behind which everything was found; curvatures there are not known."""
         if not bend.layers:
             return self

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from rnshmc.errors import DataError
-from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.arviz_view import read_group
 from rnshmc.inference.result.corrected import Corrected
@@ -24,18 +23,19 @@ from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.tails import Tails
 from rnshmc.inference.surrogate.weights import Weights
 from rnshmc.inference.transforms import Transform
+from rnshmc.inference.warp import Warp, WarpLayer
 
 GROUP = "rnshmc"
 """Name of the group in the file."""
 KINDS = {
     kind.__name__: kind
     for kind in (
-        Bend,
+        Warp,
         Checked,
         Chosen,
         Corrected,
         Estimate,
-        Layer,
+        WarpLayer,
         Mixture,
         ModeFound,
         Outcome,
@@ -47,8 +47,8 @@ KINDS = {
         Wall,
         Weights,
     )
-}
-"""Classes that a file may hold; it makes no object of another one."""
+} | {"Bend": Warp, "Layer": WarpLayer}
+"""Classes that a file may hold, the last two by their names in earlier files; it makes no object of another one."""
 
 PARTS = ("outcome", "transform", "names", "units", "prediction")
 """Parts from which a result is restored."""

@@ -13,7 +13,7 @@ import numpy as np
 from rnshmc.diagnostics.importance import tail_shape
 from rnshmc.diagnostics.summary import MIN_DRAWS, effective_sizes
 from rnshmc.inference.result.corrected import Corrected
-from rnshmc.inference.result.findings import LIMITS, Finding, Level, bend_findings, mode_findings, searched
+from rnshmc.inference.result.findings import LIMITS, Finding, Level, mode_findings, searched, warp_findings
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.weights import EVEN, TELLING, USELESS_K, reliable_k
@@ -49,7 +49,7 @@ class Verdict:
 def judge(outcome: Outcome, names: Sequence[str], *, coordinates: Sequence[str] | None = None) -> Verdict:
     """The verdict on a run, in the names of its parameters and of their unconstrained coordinates (None: the same)."""
     found = [finding for check in _CHECKS for finding in check(outcome)]
-    bends = bend_findings(outcome.bend, coordinates or names)
+    bends = warp_findings(outcome.bend, coordinates or names)
     return Verdict((*found, *bends, *_uninformed(outcome, names)), searched(outcome))
 
 

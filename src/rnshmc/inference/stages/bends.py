@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnshmc.inference.bend import STRAIGHT, Bend
 from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.stages.candidates import Candidate, behind, by_driver, centred, on_the_centre
 from rnshmc.inference.surrogate.matching import Match
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Bending
+from rnshmc.inference.warp import STRAIGHT, Warp
 from rnshmc.types import Array
 
 
@@ -24,9 +24,9 @@ class Bent:
         The part of the bend, up to its latest simple layer, that stays whatever more gradients show: `simplified`.
     """
 
-    bend: Bend
+    bend: Warp
     whitening: Whitening
-    kept: Bend = STRAIGHT
+    kept: Warp = STRAIGHT
 
 
 class Watch:
@@ -58,7 +58,7 @@ def better_bend(
     tuning: Bending,
     *,
     begun: Whitening | None = None,
-    kept: Bend = STRAIGHT,
+    kept: Warp = STRAIGHT,
     above: float = 0.0,
 ) -> Bent | None:
     """The bend by which held-out gradients are matched best; None if it is not clearly better than what there is.
@@ -91,7 +91,7 @@ def better_bend(
 
 
 def no_bend(
-    archive: Archive, whitening: Whitening, tuning: Bending, *, height: float, begun: Whitening, kept: Bend = STRAIGHT
+    archive: Archive, whitening: Whitening, tuning: Bending, *, height: float, begun: Whitening, kept: Warp = STRAIGHT
 ) -> Bent | None:
     """Coordinates of what is kept of a bend, where the bend does not explain nearly every gradient better; else None.
 
@@ -128,8 +128,8 @@ def _without_another(current: Candidate, whitening: Whitening, begun: Whitening,
 
 def _best(
     straight: Training,
-    bend: Bend,
-    kept: Bend,
+    bend: Warp,
+    kept: Warp,
     whitening: Whitening,
     begun: Whitening,
     tuning: Bending,
@@ -151,7 +151,7 @@ def _best(
         with suppress(np.linalg.LinAlgError):
             fitted.append((one, one.matched(whitening, tuning)))
     if bend.layers != kept.layers:
-        under = Bend(bend.layers[:-1])
+        under = Warp(bend.layers[:-1])
         same = Candidate(under, behind(straight, under), bend.layers[-1].driver)
         fitted.append((same, same.again(Match(bend.layers[-1], begun), tuning)))
     fitted.sort(key=lambda pair: float(pair[0].missed(pair[1]).mean()))
@@ -172,13 +172,13 @@ def _best(
         offered = simplest + offered
     for missed, one, found in offered:
         if found.layer is not None:
-            better = Bend((*one.layers.layers, found.layer))
+            better = Warp((*one.layers.layers, found.layer))
             if _taken(better, bend, missed, now, tuning):
                 return Bent(better, found.whitening, better if found.given else kept)
     return None
 
 
-def _taken(better: Bend, bend: Bend, missed: Array, now: Array, tuning: Bending) -> bool:
+def _taken(better: Warp, bend: Warp, missed: Array, now: Array, tuning: Bending) -> bool:
     """Whether a bend is taken in place of the current one, by losses of held-out gradients."""
     again = [layer.driver for layer in better.layers] == [layer.driver for layer in bend.layers]
     if not _clearly(missed, now, tuning.again_share if again else tuning.share, tuning):

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.surrogate.centring import centring, recentred
 from rnshmc.inference.surrogate.layered import trust
 from rnshmc.inference.surrogate.matching import Match, behind_given, coupling, match, rematched, scaling, simplified
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Bending
+from rnshmc.inference.warp import Warp
 from rnshmc.types import Array
 
 
@@ -19,7 +19,7 @@ from rnshmc.types import Array
 class Candidate:
     """Points and gradients behind some layers, to which one of a driver is added; None: none."""
 
-    layers: Bend
+    layers: Warp
     seen: Training
     driver: int | None
 
@@ -69,7 +69,7 @@ class Candidate:
 def centred(straight: Training, tuning: Bending) -> list[Candidate]:
     """Behind the centring of a hierarchy; none where gradients show no centre."""
     layer = centring(straight.points, straight.gradients, tuning)
-    return [] if layer is None else [Candidate(bend := Bend((layer,)), behind(straight, bend), None)]
+    return [] if layer is None else [Candidate(bend := Warp((layer,)), behind(straight, bend), None)]
 
 
 def on_the_centre(one: Candidate, found: Match, straight: Training, tuning: Bending) -> tuple[Candidate, Match]:
@@ -84,7 +84,7 @@ def on_the_centre(one: Candidate, found: Match, straight: Training, tuning: Bend
         *before, layer = one.layers.layers
         power = float(found.layer.scales[0, one.effects[0]])
         for c in one.effects:
-            layers = Bend((*before, recentred(layer, c)))
+            layers = Warp((*before, recentred(layer, c)))
             other = Candidate(layers, behind(straight, layers), one.driver)
             simple = scaling(found.layer, other.effects, power)
             with suppress(np.linalg.LinAlgError):
@@ -126,7 +126,7 @@ def _left(features: Array, target: Array) -> float:
     return float(((target - features @ np.linalg.lstsq(features, target, rcond=None)[0]) ** 2).sum())
 
 
-def behind(training: Training, bend: Bend) -> Training:
+def behind(training: Training, bend: Warp) -> Training:
     """Points and gradients in bent coordinates."""
     points = bend.inverse(training.points)
     return replace(training, points=points, gradients=-bend.pulled_back(-training.gradients, points))

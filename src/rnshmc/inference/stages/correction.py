@@ -9,13 +9,13 @@ import numpy.typing as npt
 from scipy.stats import chi2
 
 from rnshmc.diagnostics.summary import MIN_DRAWS, rhats
-from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.decision import checks_for
 from rnshmc.inference.surrogate.influence import Influence
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains
 from rnshmc.inference.surrogate.weights import smoothed, weight_variance
 from rnshmc.inference.tuning import Correction, Tuning
+from rnshmc.inference.warp import Warp
 from rnshmc.types import Array
 
 STAGE = "correction"
@@ -45,7 +45,7 @@ class Exact:
         rows = self.draws.reshape(-1, self.draws.shape[-1])
         return replace(self, potentials=archive.whole(rows, self.potentials.ravel()).reshape(self.potentials.shape))
 
-    def straightened(self, bend: Bend) -> "Exact":
+    def straightened(self, bend: Warp) -> "Exact":
         """In coordinates without the bend, behind which they were drawn."""
         rows = self.draws.reshape(-1, self.draws.shape[-1])
         potentials = self.potentials + bend.log_jacobians(rows).reshape(self.potentials.shape)
@@ -70,7 +70,7 @@ class Checked:
         """The draws with these indices."""
         return Checked(self.points[chosen], self.values[chosen], self.differences[chosen], self.failed[chosen])
 
-    def straightened(self, bend: Bend) -> "Checked":
+    def straightened(self, bend: Warp) -> "Checked":
         """In coordinates without the bend, behind which they were drawn."""
         return replace(self, points=bend.forward(self.points), values=self.values + bend.log_jacobians(self.points))
 

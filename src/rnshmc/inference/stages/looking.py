@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.inference.bend import STRAIGHT, Bend, Layer
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import FARTHEST
 from rnshmc.inference.surrogate.leave_one_out import LeaveOneOut
@@ -13,6 +12,7 @@ from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.tails import Tails, no_tails, standardised_moments
 from rnshmc.inference.tuning import TailChecks
+from rnshmc.inference.warp import STRAIGHT, Warp, WarpLayer
 from rnshmc.types import Array
 
 STAGE = "tails"
@@ -61,7 +61,7 @@ def look_along(
     paths: Paths,
     rng: np.random.Generator,
     tuning: TailChecks,
-    suspected: Bend,
+    suspected: Warp,
 ) -> Tails:
     """Exact values beyond the ends of the drivers of a bend, at other coordinates that draws have near these ends.
 
@@ -84,8 +84,8 @@ def _look_along(
     paths: Paths,
     rng: np.random.Generator,
     tuning: TailChecks,
-    layers: tuple[Layer, ...],
-    behind: Bend,
+    layers: tuple[WarpLayer, ...],
+    behind: Warp,
 ) -> Tails:
     """What is seen along the drivers of layers, in the coordinates behind a bend of straight ones."""
     seen = no_tails(archive.dim)
@@ -112,7 +112,7 @@ def _beyond(
     driver: int,
     step: float,
     tuning: TailChecks,
-    behind: Bend,
+    behind: Warp,
 ) -> Tails:
     """Mass that a surrogate lacks at draws that are moved along a driver, relative to its own at each draw.
 

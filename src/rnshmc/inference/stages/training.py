@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnshmc.inference.bend import STRAIGHT, Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.batches import STAGE, evaluated_batch
 from rnshmc.inference.stages.bends import better_bend
@@ -28,6 +27,7 @@ from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, misse
 from rnshmc.inference.surrogate.weights import weight_variance
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.warp import STRAIGHT, Warp
 from rnshmc.types import Array
 
 
@@ -225,7 +225,7 @@ def _look(archive: Archive, state: State, paths: Paths, rng: np.random.Generator
     return seen.joined(look_along(archive, posterior, paths, rng, tuning.tails, _suspected(archive, posterior, tuning)))
 
 
-def _suspected(archive: Archive, posterior: SurrogatePosterior, tuning: Tuning) -> Bend:
+def _suspected(archive: Archive, posterior: SurrogatePosterior, tuning: Tuning) -> Warp:
     """A bend that explains gradients better than straight coordinates that are far from those of a normal density.
 
     A surrogate may be right wherever its draws come, which is not in the neck of a funnel that it does not know.

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.inference.bend import SCALES, SHIFTS, Layer
 from rnshmc.inference.tuning import Bending
+from rnshmc.inference.warp import SCALES, SHIFTS, WarpLayer
 from rnshmc.types import Array
 
 
-def centring(points: Array, gradients: Array, tuning: Bending) -> Layer | None:
+def centring(points: Array, gradients: Array, tuning: Bending) -> WarpLayer | None:
     """x_j = y_j + b_j x_c for the other j, with the centre c; None where gradients show no centre.
 
     Of effects around a mean it is what they are apart from the mean that a scale drives. Where that scale is small, the
@@ -34,10 +34,10 @@ def centring(points: Array, gradients: Array, tuning: Bending) -> Layer | None:
     near = np.round(found)
     shifts = np.zeros((SHIFTS, len(found)))
     shifts[1] = np.where(np.abs(found - near) < tuning.near, near, found)
-    return Layer(c, 0.0, 1.0, shifts, np.zeros((SCALES, len(found))), np.ones(len(found)))
+    return WarpLayer(c, 0.0, 1.0, shifts, np.zeros((SCALES, len(found))), np.ones(len(found)))
 
 
-def recentred(layer: Layer, c: int) -> Layer:
+def recentred(layer: WarpLayer, c: int) -> WarpLayer:
     """The same centring on another centre: along the same combination a potential hardly changes.
 
     Of effects around a mean, any one is a centre of the others and of the mean by that.

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.inference.bend import SCALES, SHIFTS, Layer, functions
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Bending
+from rnshmc.inference.warp import SCALES, SHIFTS, WarpLayer, functions
 from rnshmc.types import Array
 
 
@@ -21,7 +21,7 @@ def trust(residuals: Array) -> Array:
     return np.asarray(np.exp(-losses(residuals)))
 
 
-def behind(layer: Layer | None, points: Array, gradients: Array) -> tuple[Array, Array]:
+def behind(layer: WarpLayer | None, points: Array, gradients: Array) -> tuple[Array, Array]:
     """y, and gradients of the potential by y, from those in x."""
     if layer is None:
         return points, gradients
@@ -85,7 +85,7 @@ class Layered:
         at[first : first + len(self.others)] = np.clip(slopes, -steepest, steepest)
         return at
 
-    def parts(self, at: Array) -> tuple[Layer | None, Array, Array]:
+    def parts(self, at: Array) -> tuple[WarpLayer | None, Array, Array]:
         """The layer, l and b."""
         dim, count = self.points.shape[1], len(self.others)
         logs, shift = at[-2 * dim : -dim], at[-dim:]
@@ -94,9 +94,9 @@ class Layered:
         parameters = np.zeros((SHIFTS + SCALES, dim))
         parameters[:, self.others] = at[: -2 * dim].reshape(-1, count)
         shifts, scales = parameters[:SHIFTS] * self.units, parameters[SHIFTS:]
-        return Layer(self.driver, self.origin, self.width, shifts, scales, self.units), logs, shift
+        return WarpLayer(self.driver, self.origin, self.width, shifts, scales, self.units), logs, shift
 
-    def parameters(self, layer: Layer) -> Array:
+    def parameters(self, layer: WarpLayer) -> Array:
         """Those of a layer with this driver, with l and b of 0."""
         rows = np.concatenate((layer.shifts / self.units, layer.scales))[:, self.others]
         return np.concatenate((rows.ravel(), np.zeros(2 * self.points.shape[1])))
@@ -131,7 +131,7 @@ class Layered:
         along = (weighted * (residuals @ mixing)).sum(axis=0).reshape(3, count).sum(axis=0)
         return matrix, np.concatenate((along, (own * np.tile(residuals, 2)).sum(axis=0)))
 
-    def _features(self, layer: Layer | None, logs: Array, y: Array, slopes: Array) -> tuple[Array, Array]:
+    def _features(self, layer: WarpLayer | None, logs: Array, y: Array, slopes: Array) -> tuple[Array, Array]:
         """Features of each point, (n, 3 q) for q parameters of the layer, and their parts in residuals, (d, 3 q)."""
         if layer is None:
             return np.zeros((len(y), 0)), np.zeros((y.shape[1], 0))
@@ -146,7 +146,7 @@ class Layered:
         )
         return np.concatenate((by_slope, by_driver, by_point), axis=1), np.concatenate(mixing, axis=1)
 
-    def _by_layer(self, layer: Layer, y: Array, slopes: Array) -> tuple[Array, Array, Array]:
+    def _by_layer(self, layer: WarpLayer, y: Array, slopes: Array) -> tuple[Array, Array, Array]:
         """Derivatives of y_j and of the gradients by y_j and by the driver, by the parameters of j: (n, 5, d - 1)."""
         others, driver = self.others, self.points[:, layer.driver]
         shifts, shift_slopes, scales, scale_slopes = (

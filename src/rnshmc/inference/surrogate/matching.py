@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnshmc.inference.bend import Layer
 from rnshmc.inference.surrogate.layered import Layered, behind, losses, minimised, trust
 from rnshmc.inference.surrogate.whitening import Secants, Whitening
 from rnshmc.inference.tuning import Bending
+from rnshmc.inference.warp import WarpLayer
 from rnshmc.types import Array
 
 
@@ -27,7 +27,7 @@ class Match:
         Whether the layer is as it is, and only the whitening fitted.
     """
 
-    layer: Layer | None
+    layer: WarpLayer | None
     whitening: Whitening
     given: bool = False
 
@@ -103,11 +103,11 @@ def simplified(
     return simple[int(np.argmin(by_loss))] if simple else None
 
 
-def scaling(like: Layer, scaled: Sequence[int], power: float) -> Layer:
+def scaling(like: WarpLayer, scaled: Sequence[int], power: float) -> WarpLayer:
     """The simple layer of the driver of another: it scales some coordinates, by exp(power x_k)."""
     scales = np.zeros(like.scales.shape)
     scales[0, list(scaled)] = power
-    return Layer(like.driver, 0.0, 1.0, np.zeros(like.shifts.shape), scales, like.units)
+    return WarpLayer(like.driver, 0.0, 1.0, np.zeros(like.shifts.shape), scales, like.units)
 
 
 def rematched(found: Match, points: Array, gradients: Array, tuning: Bending) -> Match:
@@ -148,7 +148,7 @@ def coupling(found: Match) -> float:
     return float((np.triu(precision / np.outer(scales, scales), 1) ** 2).sum())
 
 
-def behind_given(layer: Layer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
+def behind_given(layer: WarpLayer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
     """The whitening by the Hessian that gradients show behind a layer, begun from the spread of the points there."""
     y, _ = behind(layer, points, gradients)
     found = Match(layer, _by_spread(y, np.median(y, axis=0)), given=True)

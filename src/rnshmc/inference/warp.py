@@ -12,7 +12,7 @@ SHIFTS, SCALES = 3, 2
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class WarpLayer:
     """x_k = y_k, and x_j = m_j(t) + exp(s_j(t)) y_j for the other j, with the driver t = (y_k - origin) / width.
 
         m_j(t) = a_j + b_j t + c_j t^2        s_j(t) = d_j t + e_j (sqrt(1 + t^2) - 1)
@@ -76,10 +76,10 @@ def functions(t: Array) -> tuple[Array, Array, Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Bend:
+class Warp:
     """x of y by layers, the last one first; the identity without any."""
 
-    layers: tuple[Layer, ...] = ()
+    layers: tuple[WarpLayer, ...] = ()
 
     def forward(self, y: Array) -> Array:
         """x of the rows of y."""
@@ -110,7 +110,7 @@ class Bend:
         return gradients
 
 
-STRAIGHT = Bend()
+STRAIGHT = Warp()
 """The identity."""
 
 
@@ -119,7 +119,7 @@ class Coordinates:
     """theta = T(x(y)): unbounded coordinates y, a warp x of them, and the transform T to bounded parameters."""
 
     transform: Transform
-    bend: Bend = STRAIGHT
+    bend: Warp = STRAIGHT
 
     @property
     def dim(self) -> int:
