@@ -132,7 +132,7 @@ class Coordinates:
 
     def coordinates(self, theta: Array) -> Array:
         """Y with T(x(y)) = ``theta``, (d,)."""
-        return self.bend.inverse(self.transform.coordinates(theta)[None])[0]
+        return np.asarray(self.bend.inverse(self.transform.coordinates(theta)[None])[0])
 
     def log_jacobian(self, y: Array) -> float:
         """log |dT/dy| at one point."""
@@ -142,4 +142,4 @@ class Coordinates:
     def pulled_back(self, gradient: Array, y: Array) -> Array:
         """Gradient in y of log p(T(x(y))) + log |dT/dy|, from that of log p in theta, at one point."""
         straight = self.transform.pulled_back(gradient, self.bend.forward(y[None])[0])
-        return self.bend.pulled_back(straight[None], y[None])[0]
+        return np.asarray(self.bend.pulled_back(straight[None], y[None])[0])
