@@ -126,7 +126,7 @@ def test_what_has_no_order_or_is_of_another_type_is_named(settings: dict[str, An
 
 
 def test_a_prior_of_some_parameters_asks_for_the_names_of_all() -> None:
-    with pytest.raises(ParameterError, match="names: the prior has rate, sigma, and x0 3 entries; give names= for all"):
+    with pytest.raises(ParameterError, match="names: the prior names rate, sigma, but x0 has 3 entries; give names="):
         rnshmc.sample(model(prior={"rate": ("lognormal", 0.0, 1.0)}), np.ones(3))
 
 

@@ -248,7 +248,7 @@ def _without_outputs(state: State) -> tuple[State, Array]:
         kernel = state.trained.posterior.kernel
         assert isinstance(kernel, EmulatedPotential)
         output, error = roughest(kernel)
-        doubt = f"{doubt}; {output} is the hardest, predicted with {error:.2g} times the error of its datum"
+        doubt = f"{doubt}; {output} is emulated least well: its error is {error:.2g} times that of its datum"
     # The emulator stays the latest surrogate, in case the budget ends before there is one of the density.
     state = replace(state.without_surrogate(), archive=archive, doubts=(*state.doubts, f"{doubt}."))
     return replace(state, starts=0, modes=(), method="none"), starts
