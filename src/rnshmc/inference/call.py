@@ -193,9 +193,7 @@ def sample(
     starts = None if x0 is None else make_starts(x0, rng, found)
     dim = number_of_parameters(found, bounds, own) if starts is None else starts.shape[1]
     if names is None and found is not None and len(found) != dim:
-        raise ParameterError(
-            f"names: the prior names {', '.join(found)}, but x0 has {dim} entries; give names= for all"
-        )
+        raise ParameterError(f"names: the prior names {', '.join(found)}, but x0 has {dim} entries; give names=")
     chosen_names = make_names(found, dim, own)
     chosen_units = make_units(units, chosen_names)
     posterior = make_posterior(target, gradient, chosen_names)

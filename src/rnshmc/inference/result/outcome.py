@@ -42,11 +42,11 @@ class Outcome(Record):
     ----------
     rows, corrected
         The requested draws, (draws, d), or fewer if the run stopped early. With ``corrected`` they are nearly
-        independent draws of the surrogate, weighted for the corrected means and variances
-        (`rnshmc.inference.result.resampling`); else exact ones, which repeat if they come from a surrogate.
+        independent draws of the surrogate, weighted for the corrected means and variances; else exact ones, which
+        repeat if they come from a surrogate.
     draws, potentials
-        Exact MCMC draws, (chains, n, d), and their exact potentials, (chains, n). With the surrogate, each took one
-        exact value, and there are as many as were spent on corrections; without it, as many as requested.
+        Exact MCMC draws, (chains, n, d), and their exact potentials, (chains, n). With the surrogate, there are as many
+        as exact values were spent on corrections.
     surrogate
         Ingredients of corrected expectations; None if the surrogate was not used.
     mean, variance
@@ -69,35 +69,27 @@ class Outcome(Record):
         Units spent so far and sd(U - V), a row for each batch of draws of a surrogate, (k, 2).
     acceptance, predicted_acceptance
         Of exact Metropolis steps, and as predicted by sd(U - V) for normal differences; NaN without.
-    rhat
-        Largest rank-normalised split R-hat of the chains behind the draws: those of the surrogate where it was used,
-        the exact ones otherwise; NaN where there are too few.
-    mixed
-        Whether averages have standard errors: R-hat is not above `Judging.rhat_bad`.
-    starts, quiet
-        Number of starts, and of those since the last new mode.
-    surveyed
-        Runs of a forward model in a search over drawn starts for all modes; 0 without one.
+    rhat, mixed
+        Largest rank-normalised split R-hat of the chains behind the draws, of the surrogate or exact; NaN where there
+        are too few. Whether it is at most `Judging.rhat_bad`, and averages have standard errors.
+    starts, quiet, surveyed
+        Number of starts, and of those since the last new mode; runs of a forward model in a search over drawn starts.
     modes, left_out
         Modes found by the starts, and those among them with a negligible share of the posterior.
     uninformed
         Directions in which the potential hardly curves, rows of unit length in x; (0, d) if there are none.
     failures, known
-        Reasons of failed evaluations with their counts, and the number of all evaluations, of this run and earlier
-        ones.
+        Reasons of failed evaluations with their counts; number of all evaluations, of this run and earlier ones.
     floored
         Largest log density that stands for zero, and the number of such points; None without any.
-    beyond
-        Number of points without density where the surrogate in use expects draws.
-    passed_over
-        Number of draws that failed at random, and are therefore not in ``checked``.
-    gradients
-        Whether the target has gradients.
+    beyond, passed_over
+        Number of points without density where the surrogate in use expects draws; number of draws that failed at
+        random, and are therefore not in ``checked``.
     outlying
         Part of a variance that draws lack far out, by exact values there, in standard deviations of the square of a
         normal variable.
-    noise
-        Standard deviation of the noise of the potential; 0 where none was seen.
+    gradients, noise
+        Whether the target has gradients; standard deviation of the noise of the potential, 0 where none was seen.
     wall
         An undeclared bound, found by the run, which ended there; None without one.
     emulated
@@ -106,10 +98,8 @@ class Outcome(Record):
         Number of directions that the surrogate of the density learns; None if all of them, or without a surrogate.
     bend
         Warp behind which the surrogate, or the exact chains, were; everything here is in coordinates without it.
-    doubts
-        Sentences on doubts about the target, such as an inexact gradient.
-    stopped
-        Why the run stopped early; None if it did not.
+    doubts, stopped
+        Sentences on doubts about the target, such as an inexact gradient; why the run stopped early, None if not.
     """
 
     rows: Array
