@@ -157,7 +157,7 @@ class Corrected(Moments):
     def _moments(self, x: Array) -> Array:
         """Standardised coordinates and their centred squares, in units of a normal variable's, (n, 2 d)."""
         z = (x - self.draws.mean(axis=0)) / self.scale
-        return np.stack((z, (z**2 - 1.0) / np.sqrt(2.0)), axis=-1).reshape(len(z), 2 * self.draws.shape[1])
+        return np.asarray(np.stack((z, (z**2 - 1.0) / np.sqrt(2.0)), axis=-1).reshape(len(z), 2 * z.shape[1]))
 
     def with_errors(self, *, known: bool) -> "Corrected":
         """With standard errors, or without."""
