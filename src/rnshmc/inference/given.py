@@ -20,13 +20,7 @@ _users: ContextVar[Mapping[str, Any] | None] = ContextVar("users", default=None)
 
 
 def numbers(given: Any, what: str, expected: str = "numbers") -> Array:
-    """A copy as doubles, NaN where masked.
-
-    Raises
-    ------
-    ParameterError
-        If they have units, are complex, or are no numbers; the message starts with ``what``.
-    """
+    """A copy as doubles, NaN where masked; a `ParameterError` on ``what`` if there are units, or no real numbers."""
     values = plain(given, what)
     try:
         array = np.asarray(values)
@@ -43,10 +37,7 @@ def numbers(given: Any, what: str, expected: str = "numbers") -> Array:
 def plain(given: Any, what: str) -> Any:
     """The same object, or a copy with NaN where it is masked.
 
-    Raises
-    ------
-    ParameterError
-        If it has a unit, as quantities of astropy, pint and unyt do; the message starts with ``what``.
+    A `ParameterError` on ``what`` is raised if it has a unit, as quantities of astropy, pint and unyt do.
     """
     _check_units(given, what)
     # Of a masked array of complex numbers, the caller sees that it is complex.
@@ -57,10 +48,7 @@ def plain(given: Any, what: str) -> Any:
 def entries(given: Any, what: str) -> list[Any]:
     """The entries of a sequence, or of any other ordered iterable, such as ``zip(low, high)``.
 
-    Raises
-    ------
-    ParameterError
-        If it is a word, a set, or cannot be iterated; the message starts with ``what``.
+    A `ParameterError` on ``what`` is raised for words, sets, and what cannot be iterated.
     """
     if isinstance(given, set | frozenset):
         raise ParameterError(f"{what}: expected a list, got {given!r:.80}; a set has no order")

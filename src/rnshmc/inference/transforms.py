@@ -130,12 +130,8 @@ def make_transform(bounds: Bounds | None, names: Sequence[str]) -> Transform:
     """The transform for the user's bounds of parameters with these names.
 
     There is one entry for each parameter, or a mapping from some names to entries. An entry is a pair (low, high) in
-    which None or an infinity stands for no bound, or one of the words "positive", "unit" and "real"; None: no bounds.
-
-    Raises
-    ------
-    ParameterError
-        Naming the parameter whose entry cannot be used.
+    which None or an infinity stands for no bound, or one of the words "positive", "unit" and "real"; None: no bounds. A
+    `ParameterError` names the parameter whose entry cannot be used.
     """
     given: list[Any] | Mapping[str, Any] = {} if bounds is None else listed(bounds)
     if isinstance(given, Mapping):
@@ -149,13 +145,7 @@ def make_transform(bounds: Bounds | None, names: Sequence[str]) -> Transform:
 
 
 def listed(bounds: Bounds) -> list[Any] | Mapping[str, Any]:
-    """A list or mapping of entries, from any ordered iterable of them or a `scipy.optimize.Bounds`.
-
-    Raises
-    ------
-    ParameterError
-        If they are none of these.
-    """
+    """A list or mapping of entries, from any ordered iterable of them or a `scipy.optimize.Bounds`."""
     if isinstance(bounds, Mapping):
         return bounds
     if isinstance(bounds, scipy.optimize.Bounds):

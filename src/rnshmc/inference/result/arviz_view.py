@@ -35,11 +35,6 @@ def inference_data(
     group ``exact`` with the log densities as ``lp`` if there are ``draws`` of a surrogate, which are ``posterior``
     then; else they are ``posterior`` and ``sample_stats``. ``groups`` names other groups of some variables;
     ``labelled`` has ``coords`` and ``dims``.
-
-    Raises
-    ------
-    ParameterError
-        If there is no variable for a group.
     """
     if unknown := [name for name in groups if name not in exact]:
         raise ParameterError(f"groups: {unknown[0]!r} is not known; there are {', '.join(exact)}")

@@ -81,10 +81,7 @@ def columns(variables: Variables) -> Callable[[Array], Array]:
 def along_chains(variables: Variables, chains: Array) -> dict[str, Array]:
     """Variables along chains of parameters, (chains, n, d): (chains, n, ...) each.
 
-    Raises
-    ------
-    ParameterError
-        If a variable has another number of rows, units, or a name of `DIMS`.
+    A `ParameterError` is raised if one has another number of rows, units, or a name of `DIMS`.
     """
     count, n, dim = chains.shape
     found = variables(chains.reshape(-1, dim).copy())
@@ -112,13 +109,7 @@ def check_labels(
     dims: Mapping[str, Sequence[str]] | None = None,
     observed: Mapping[str, Any] | None = None,
 ) -> None:
-    """Check that labels fit variables of ``dim`` parameters and data, by a conversion of two draws that are zero.
-
-    Raises
-    ------
-    ParameterError
-        If they do not.
-    """
+    """Check that labels fit variables of ``dim`` parameters and data, by a conversion of two draws that are zero."""
     shapes = shapes_of(variables, dim)
     sizes = {**shapes, **{name: np.shape(array) for name, array in (observed or {}).items()}}
     for name, labels in (dims or {}).items():

@@ -214,12 +214,8 @@ def corrected_by(
     """Ingredients of corrected expectations, from draws of the surrogate in x, (chains, n, d), and exact values.
 
     Points of zero density, and those where the evaluation failed, have weight 0. ``doubt`` is a factor on the variance
-    of the process. ``chosen`` are draws of the surrogate in proportion to an influence.
-
-    Raises
-    ------
-    FitError
-        If the covariance of the surrogate's process cannot be factored.
+    of the process. ``chosen`` are draws of the surrogate in proportion to an influence. A `FitError` is raised if the
+    covariance of the process cannot be factored.
     """
     points, differences = checked.points, checked.differences
     paths = _paths(posterior, draws, rng, tuning, checked=points, differences=differences, doubt=doubt)
@@ -246,11 +242,6 @@ def cross_fitted(
     """The same for a surrogate by emulated outputs that is fitted to the checked draws of an earlier one, too.
 
     ``checked`` has U - V by the earlier surrogate.
-
-    Raises
-    ------
-    FitError
-        If the covariance of the surrogate's process cannot be factored.
     """
     assert isinstance(posterior.kernel, EmulatedPotential)
     points, ran = checked.points, ~checked.failed

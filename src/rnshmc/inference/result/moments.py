@@ -72,13 +72,7 @@ def _root(variance: Estimate) -> Estimate:
 
 
 def quantiles(drawn: Drawn, probabilities: float | Sequence[float], *, mixed: bool) -> Estimate:
-    """Quantiles of the columns: a row for each probability, or one without that dimension for a number.
-
-    Raises
-    ------
-    ParameterError
-        If a probability is not between 0 and 1.
-    """
+    """Quantiles of the columns: a row for each probability, or one without that dimension for a number."""
     wanted = np.atleast_1d(numbers(probabilities, "probabilities"))
     if wanted.ndim > 1 or not ((wanted > 0.0) & (wanted < 1.0)).all():
         raise ParameterError(f"probabilities: expected numbers between 0 and 1, got {probabilities!r}")

@@ -90,11 +90,6 @@ def summary_table(
     """A row for each column: mean, sd, quantiles, their standard errors, and the effective sample size of the mean.
 
     Columns that are not finite everywhere have rows of NaN. ``attributes`` become ``attrs`` of the table.
-
-    Raises
-    ------
-    ParameterError
-        If a probability is not between 0 and 1.
     """
     # Imported here, for it takes half a second.
     import pandas as pd
