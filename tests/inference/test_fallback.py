@@ -18,9 +18,9 @@ from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages import adapted
+from rnshmc.inference.stages.adapted import Around, scattered_starts
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.descent import Mode
-from rnshmc.inference.stages.scattered import Around, scattered_starts
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.posterior import fit_posterior
 from rnshmc.inference.surrogate.tails import no_tails

@@ -11,8 +11,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference import modes
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import descend, descend_on
-from rnshmc.inference.stages.gradients import difference_step, evaluate_with_gradients, slope_noise
-from rnshmc.inference.stages.noise import noise_at
+from rnshmc.inference.stages.differences import difference_step, evaluate_with_gradients, noise_at, slope_noise
 from rnshmc.inference.stages.probing import settle
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT

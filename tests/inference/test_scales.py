@@ -9,8 +9,8 @@ import rnshmc
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import Mode, descend
+from rnshmc.inference.stages.differences import search_scales
 from rnshmc.inference.stages.probing import settle
-from rnshmc.inference.stages.search import search_scales
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream

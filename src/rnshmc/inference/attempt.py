@@ -25,7 +25,7 @@ from rnshmc.inference.stages.correction import (
     without_random_failures,
 )
 from rnshmc.inference.stages.descent import far_below
-from rnshmc.inference.stages.noise import measure_noise
+from rnshmc.inference.stages.differences import measure_noise
 from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.training import Trained, train
 from rnshmc.inference.surrogate.influence import Influence

@@ -12,8 +12,8 @@ import numpy as np
 from rnshmc.inference.attempt import attempt, checked_surrogate, with_rows
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages import adapted
+from rnshmc.inference.stages.adapted import Around
 from rnshmc.inference.stages.correction import Exact, largest_rhat
-from rnshmc.inference.stages.scattered import Around
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.types import Array
