@@ -7,7 +7,7 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import ParameterError
-from rnshmc.inference.stages.scale import make_coordinates
+from rnshmc.inference.stages.starts import make_coordinates
 from rnshmc.inference.transforms import make_transform
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array

@@ -61,7 +61,7 @@ def test_a_wrong_sign_is_told_as_one() -> None:
     ids=["scale", "zero", "order", "one entry", "shift"],
 )
 def test_a_wrong_gradient_is_told(wrong: Callable[[Array], Array]) -> None:
-    with pytest.raises(ParameterError, match=r"gradient: it is wrong.*, differences of the log density say"):
+    with pytest.raises(ParameterError, match=r"gradient: it is wrong.*, but differences of the log density are"):
         check(wrong)
 
 
