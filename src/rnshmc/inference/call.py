@@ -23,14 +23,7 @@ from rnshmc.inference.exact.names import find_names, make_names, make_units
 from rnshmc.inference.exact.pools import Pool, Workers, make_workers
 from rnshmc.inference.exact.runner import Runner
 from rnshmc.inference.exact.stored_evaluations import StoredEvaluations, read_known
-from rnshmc.inference.exact.target import (
-    Gradient,
-    digest_of,
-    is_function,
-    make_posterior,
-    model_of,
-    with_arguments,
-)
+from rnshmc.inference.exact.target import Gradient, digest_of, is_function, make_posterior, model_of, with_arguments
 from rnshmc.inference.exact.threads import Threads, Unlimited
 from rnshmc.inference.exact.vectorized import VectorizedWorker
 from rnshmc.inference.other_end import with_other_ends
