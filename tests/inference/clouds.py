@@ -7,8 +7,7 @@ import numpy as np
 
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.surrogate.influence import Chosen
-from rnshmc.inference.surrogate.paths import Paths
-from rnshmc.inference.surrogate.tails import Tails
+from rnshmc.inference.surrogate.uncertainty import Paths, Tails
 from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.types import Array
 

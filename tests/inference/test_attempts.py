@@ -16,7 +16,7 @@ from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
-from rnshmc.inference.surrogate.tails import no_tails
+from rnshmc.inference.surrogate.uncertainty import no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.random import stream

@@ -23,7 +23,7 @@ from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.posterior import fit_posterior
-from rnshmc.inference.surrogate.tails import no_tails
+from rnshmc.inference.surrogate.uncertainty import no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array

@@ -9,11 +9,10 @@ from peers.known_laws import Law, Student
 from rnshmc.errors import FitError
 from rnshmc.inference.bend import STRAIGHT, Bend, Layer
 from rnshmc.inference.exact.archive import Archive, Training
-from rnshmc.inference.stages.looking import look_along, look_out, look_size
+from rnshmc.inference.stages.batches import look_along, look_out, look_size
 from rnshmc.inference.surrogate import paths
-from rnshmc.inference.surrogate.paths import Paths, draw_paths
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior
-from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed
+from rnshmc.inference.surrogate.uncertainty import Paths, Tails, doubt, draw_paths, expected_tails, missed
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream

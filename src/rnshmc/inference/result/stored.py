@@ -20,8 +20,7 @@ from rnshmc.inference.result.prediction import Prediction
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.influence import Chosen
-from rnshmc.inference.surrogate.paths import Paths
-from rnshmc.inference.surrogate.tails import Tails
+from rnshmc.inference.surrogate.uncertainty import Paths, Tails
 from rnshmc.inference.surrogate.weights import Weights
 from rnshmc.inference.transforms import Transform
 

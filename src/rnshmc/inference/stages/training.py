@@ -7,7 +7,7 @@ import numpy as np
 
 from rnshmc.inference.bend import STRAIGHT, Bend
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.stages.batches import STAGE, evaluated_batch
+from rnshmc.inference.stages.batches import STAGE, evaluated_batch, look_along, look_out, look_size, still_to_look
 from rnshmc.inference.stages.bends import better_bend
 from rnshmc.inference.stages.decision import (
     Decision,
@@ -20,11 +20,19 @@ from rnshmc.inference.stages.decision import (
     lenience,
 )
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
-from rnshmc.inference.stages.looking import look_along, look_out, look_size, still_to_look
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
-from rnshmc.inference.surrogate.paths import Paths, draw_paths, open_points
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, within_reach
-from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed, no_tails, surprises
+from rnshmc.inference.surrogate.uncertainty import (
+    Paths,
+    Tails,
+    doubt,
+    draw_paths,
+    expected_tails,
+    missed,
+    no_tails,
+    open_points,
+    surprises,
+)
 from rnshmc.inference.surrogate.weights import weight_variance
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
