@@ -9,10 +9,9 @@ from scipy.stats import norm
 
 from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.stages.correction import checked_at, choose
-from rnshmc.inference.surrogate.influence import Chosen, Influence
 from rnshmc.inference.surrogate.posterior import fit_posterior
 from rnshmc.inference.surrogate.uncertainty import Paths
-from rnshmc.inference.surrogate.weights import measured_shift, smoothed
+from rnshmc.inference.surrogate.weights import Chosen, Influence, measured_shift, smoothed
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream

@@ -28,9 +28,9 @@ from rnshmc.inference.stages.descent import far_below
 from rnshmc.inference.stages.differences import measure_noise
 from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.training import Trained, train
-from rnshmc.inference.surrogate.influence import Influence
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.uncertainty import Tails
+from rnshmc.inference.surrogate.weights import Influence
 from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array
 

@@ -7,9 +7,8 @@ import numpy as np
 
 from rnshmc.inference.result.estimates import Estimate, Moments, spread
 from rnshmc.inference.result.long_tails import excess_variance
-from rnshmc.inference.surrogate.influence import Chosen
 from rnshmc.inference.surrogate.uncertainty import Paths, Tails
-from rnshmc.inference.surrogate.weights import Weights, measured_shift, zero_variance
+from rnshmc.inference.surrogate.weights import Chosen, Weights, measured_shift, zero_variance
 from rnshmc.types import Array
 
 GROSS = 3.0

@@ -9,10 +9,9 @@ from rnshmc.errors import FitError
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
-from rnshmc.inference.surrogate.influence import Chosen, Influence
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.uncertainty import Tails, draw_paths, inflation
-from rnshmc.inference.surrogate.weights import smoothed
+from rnshmc.inference.surrogate.weights import Chosen, Influence, smoothed
 from rnshmc.inference.tuning import Process
 from rnshmc.types import Array
 

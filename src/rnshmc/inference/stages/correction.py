@@ -12,9 +12,8 @@ from rnshmc.diagnostics.summary import MIN_DRAWS, rhats
 from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.decision import checks_for
-from rnshmc.inference.surrogate.influence import Influence
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains
-from rnshmc.inference.surrogate.weights import smoothed, weight_variance
+from rnshmc.inference.surrogate.weights import Influence, smoothed, weight_variance
 from rnshmc.inference.tuning import Correction, Tuning
 from rnshmc.types import Array
 
