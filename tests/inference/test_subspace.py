@@ -7,8 +7,7 @@ import pytest
 
 from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.result.verdict import judge
-from rnshmc.inference.surrogate.learning import learnt
-from rnshmc.inference.surrogate.subspace import Subspace, SubspaceKernel
+from rnshmc.inference.surrogate.learning import Subspace, SubspaceKernel, learnt
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream

@@ -18,7 +18,7 @@ from rnshmc.inference.stages.correction import Checked, Exact, largest_rhat
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
-from rnshmc.inference.surrogate.subspace import SubspaceKernel
+from rnshmc.inference.surrogate.learning import SubspaceKernel
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array

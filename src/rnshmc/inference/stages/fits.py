@@ -7,8 +7,8 @@ import numpy as np
 from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.learning import SubspaceKernel
 from rnshmc.inference.surrogate.posterior import Kernel, SurrogatePosterior, draw_chains, fit_posterior, plausible
-from rnshmc.inference.surrogate.subspace import SubspaceKernel
 from rnshmc.inference.surrogate.whitening import Whitening, improved
 from rnshmc.inference.tuning import Tuning
 from rnshmc.surrogates.gradient_kernel import LENGTHS, GradientKernel
