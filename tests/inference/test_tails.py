@@ -10,7 +10,7 @@ from rnshmc.errors import FitError
 from rnshmc.inference.bend import STRAIGHT, Bend, Layer
 from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.stages.batches import look_along, look_out, look_size
-from rnshmc.inference.surrogate import paths
+from rnshmc.inference.surrogate import uncertainty
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior
 from rnshmc.inference.surrogate.uncertainty import Paths, Tails, doubt, draw_paths, expected_tails, missed
 from rnshmc.inference.surrogate.whitening import Whitening
@@ -49,7 +49,7 @@ def test_chains_at_one_point_make_no_process(monkeypatch: pytest.MonkeyPatch) ->
         shape = (DEFAULT.process.chains, transitions)
         return np.ones((*shape, 3)), np.zeros(shape)
 
-    monkeypatch.setattr(paths, "draw_tempered", still)
+    monkeypatch.setattr(uncertainty, "draw_tempered", still)
     with pytest.raises(FitError, match="at one point"):
         draw_paths(posterior, np.zeros((8, 3)), stream(3, "tails"), DEFAULT.process)
 
