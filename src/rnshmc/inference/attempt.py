@@ -222,7 +222,7 @@ def _corrected(
         surrogate = unchecked(state.archive, trained, drawn, state.rng, state.tuning, aim=state.aim)
     else:
         surrogate = corrected_by(posterior, drawn, checked, tails, state.rng, process, aim=state.aim, chosen=chosen)
-    expected, child = surrogate.uncertainty.expected_variance, state.rng.spawn(1)[0]
+    expected, child = surrogate.paths.expected_variance, state.rng.spawn(1)[0]
     evidence = log_evidence(posterior, drawn, checked.differences, tails, child, expected=expected)
     exact = metropolis(checked, state.rng, state.tuning.correction)
     return replace(state, checked=checked, surrogate=surrogate, log_evidence=evidence, exact=exact, beyond=len(behind))

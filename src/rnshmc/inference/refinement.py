@@ -83,7 +83,7 @@ def _with_checks(state: State, trained: Trained, draws: Array, checked: Checked)
     """With what follows from exact values at draws of a surrogate, to which another one may have been fitted since."""
     assert state.surrogate is not None
     kept = without_random_failures(checked, draws, state.tuning.correction)
-    passed_over, expected = len(checked.values) - len(kept.values), state.surrogate.uncertainty.expected_variance
+    passed_over, expected = len(checked.values) - len(kept.values), state.surrogate.paths.expected_variance
     child = state.rng.spawn(1)[0]
     evidence = log_evidence(trained.posterior, draws, kept.differences, trained.tails, child, expected=expected)
     exact = metropolis(kept, state.rng, state.tuning.correction)
