@@ -12,9 +12,8 @@ import rnshmc
 from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.stages.bends import better_bend, no_bend
 from rnshmc.inference.surrogate import matching
-from rnshmc.inference.surrogate.centring import centring
 from rnshmc.inference.surrogate.layered import Layered
-from rnshmc.inference.surrogate.matching import Match, match, simplified
+from rnshmc.inference.surrogate.matching import Match, centring, match, simplified
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.inference.tuning_bends import Bending
@@ -87,13 +86,13 @@ def test_one_simple_layer_that_cannot_be_fitted_costs_no_other(monkeypatch: pyte
     def raised_at_two(layer: Layer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
         if layer is not None and layer.scales[0].max() == 2.0:
             raise np.linalg.LinAlgError("singular")
-        return behind_given(layer, points, gradients, tuning)
+        return match_given(layer, points, gradients, tuning)
 
     points = np.random.default_rng(9).standard_normal((20, 6))
     gradients = np.array([Funnel().gradient(point) for point in points])
     found = match(points, gradients, Whitening(np.zeros(6), np.eye(6)), 0, TUNING)
-    behind_given = matching.behind_given
-    monkeypatch.setattr(matching, "behind_given", raised_at_two)
+    match_given = matching.match_given
+    monkeypatch.setattr(matching, "match_given", raised_at_two)
     simple = simplified(found, points, gradients, (), TUNING)
     assert simple is not None
     assert simple.layer is not None

@@ -1,4 +1,4 @@
-"""Bends that gradients may follow: a layer of a driver, on what is centred or bent already."""
+"""Bends that gradients may follow: a layer of a driver, on coordinates that are centred or bent already."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -7,9 +7,18 @@ import numpy as np
 
 from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.surrogate.centring import centring, recentred
-from rnshmc.inference.surrogate.layered import trust
-from rnshmc.inference.surrogate.matching import Match, behind_given, coupling, match, rematched, scaling, simplified
+from rnshmc.inference.surrogate.layered import robust_weights
+from rnshmc.inference.surrogate.matching import (
+    Match,
+    centring,
+    coupling,
+    match,
+    match_given,
+    recentred,
+    rematched,
+    scaling,
+    simplified,
+)
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning_bends import Bending
 from rnshmc.types import Array
@@ -17,16 +26,22 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Points and gradients behind some layers, to which one of a driver is added; None: none."""
+    """Points and gradients behind some layers, to which a layer of a driver is added; None: none."""
 
     layers: Bend
     seen: Training
     driver: int | None
 
+    @classmethod
+    def behind(cls, layers: Bend, straight: Training, driver: int | None = None) -> "Candidate":
+        """From points and gradients without a bend."""
+        points = layers.inverse(straight.points)
+        seen = replace(straight, points=points, gradients=-layers.pulled_back(-straight.gradients, points))
+        return cls(layers, seen, driver)
+
     def missed(self, found: Match) -> Array:
-        """|r|^2 / (2 d + |r|^2) of each point, between 0 and 1: a point far out counts at most as one that is
-        not explained."""
-        return 1.0 - trust(found.residuals(self.seen.points, self.seen.gradients))
+        """|r|^2 / (2 d + |r|^2) of each point, between 0 and 1: the largest, far out, count as unexplained."""
+        return 1.0 - robust_weights(found.residuals(self.seen.points, self.seen.gradients))
 
     def matched(self, whitening: Whitening, tuning: Bending) -> Match:
         """Matched to all points, searched from a whitening."""
@@ -37,26 +52,22 @@ class Candidate:
         return rematched(found, self.seen.points, self.seen.gradients, tuning)
 
     def simplified(self, found: Match, tuning: Bending) -> Match | None:
-        """The match by a simple layer near that of another; None if there is none."""
+        """The match by a simple layer near the layer of another match; None if there is none."""
         return simplified(found, self.seen.points, self.seen.gradients, self.effects, tuning)
 
     @property
     def effects(self) -> tuple[int, ...]:
-        """Coordinates that the last layer centres; none where it does not."""
+        """Coordinates that the last layer centres; none where it is no centring."""
         last = self.layers.layers[-1:]
         return tuple(j for layer in last if not layer.scales.any() for j in np.flatnonzero(layer.shifts[1]))
 
     def scales_effects(self, found: Match) -> bool:
-        """Whether the layer of a match scales them, and nothing else."""
+        """Whether the layer of a match scales the effects, and nothing else."""
         assert found.layer is not None
         return bool(self.effects) and self.effects == tuple(np.flatnonzero(found.layer.scales[0]))
 
-    def likelier(self, *found: Match) -> Match:
-        """The match that misses least."""
-        return min(found, key=lambda one: float(self.missed(one).mean()))
-
     def held_out(self, found: Match, tuning: Bending) -> Array:
-        """`missed` by matches that do not know the point, each searched from one that knows all."""
+        """`missed` at each point by a match without it, searched from a match to all."""
         missed = np.zeros(len(self.seen.points))
         folds = np.arange(len(missed)) % tuning.folds
         for fold in range(tuning.folds):
@@ -69,14 +80,14 @@ class Candidate:
 def centred(straight: Training, tuning: Bending) -> list[Candidate]:
     """Behind the centring of a hierarchy; none where gradients show no centre."""
     layer = centring(straight.points, straight.gradients, tuning)
-    return [] if layer is None else [Candidate(bend := Bend((layer,)), behind(straight, bend), None)]
+    return [] if layer is None else [Candidate.behind(Bend((layer,)), straight)]
 
 
 def on_the_centre(one: Candidate, found: Match, straight: Training, tuning: Bending) -> tuple[Candidate, Match]:
-    """A simple match of effects; behind another centre, if that explains as much and hardly couples them.
+    """A simple match of effects, behind another centre if that explains as much and hardly couples them.
 
-    Gradients show what has a common centre, but not which of it is the centre: where the effects are small, each is
-    one of the others. Only around their mean they are independent.
+    Gradients show which coordinates have a common centre, but not which of them is the centre: where the effects are
+    small, each is a centre of the others. They are independent around their mean only.
     """
     assert found.layer is not None
     tried = [(one, found)]
@@ -84,11 +95,10 @@ def on_the_centre(one: Candidate, found: Match, straight: Training, tuning: Bend
         *before, layer = one.layers.layers
         power = float(found.layer.scales[0, one.effects[0]])
         for c in one.effects:
-            layers = Bend((*before, recentred(layer, c)))
-            other = Candidate(layers, behind(straight, layers), one.driver)
+            other = Candidate.behind(Bend((*before, recentred(layer, c))), straight, one.driver)
             simple = scaling(found.layer, other.effects, power)
             with suppress(np.linalg.LinAlgError):
-                tried.append((other, behind_given(simple, other.seen.points, other.seen.gradients, tuning)))
+                tried.append((other, match_given(simple, other.seen.points, other.seen.gradients, tuning)))
     # Far out a layer may overflow.
     missed = [float(np.nan_to_num(each.missed(its).mean(), nan=np.inf)) for each, its in tried]
     as_good = [pair for pair, each in zip(tried, missed, strict=True) if each <= min(missed) + tuning.better]
@@ -109,7 +119,7 @@ def by_driver(base: Candidate, whitening: Whitening, tuning: Bending) -> list[Ca
 def _driven(plain: Match, seen: Training) -> Array:
     """Share of the residuals that t^2 and t z_j explain, for each driver t, on average over the coordinates j: (d,)."""
     z, slopes = plain.whitened(seen.points, seen.gradients)
-    weights = np.sqrt(trust(slopes - z))[:, None]
+    weights = np.sqrt(robust_weights(slopes - z))[:, None]
     shares = np.zeros(seen.points.shape[1])
     for k, x in enumerate(seen.points.T):
         t = (x - x.mean()) / max(float(x.std()), float(np.finfo(float).tiny))
@@ -122,11 +132,5 @@ def _driven(plain: Match, seen: Training) -> Array:
 
 
 def _left(features: Array, target: Array) -> float:
-    """Sum of squares that a linear regression leaves."""
+    """Sum of squared residuals of a linear regression."""
     return float(((target - features @ np.linalg.lstsq(features, target, rcond=None)[0]) ** 2).sum())
-
-
-def behind(training: Training, bend: Bend) -> Training:
-    """Points and gradients in bent coordinates."""
-    points = bend.inverse(training.points)
-    return replace(training, points=points, gradients=-bend.pulled_back(-training.gradients, points))

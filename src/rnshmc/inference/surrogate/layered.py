@@ -12,17 +12,17 @@ from rnshmc.types import Array
 
 
 def losses(residuals: Array) -> Array:
-    """log(1 + |r|^2 / 2 d) of the rows of residuals: a point that is not understood hardly counts."""
+    """log(1 + |r|^2 / 2 d) of the rows of residuals: a point that is not explained hardly counts."""
     return np.asarray(np.log1p((residuals**2).sum(axis=1) / (2.0 * residuals.shape[1])))
 
 
-def trust(residuals: Array) -> Array:
+def robust_weights(residuals: Array) -> Array:
     """1 / (1 + |r|^2 / 2 d) of the rows of residuals: the weights with which least squares minimise `losses`."""
     return np.asarray(np.exp(-losses(residuals)))
 
 
-def behind(layer: Layer | None, points: Array, gradients: Array) -> tuple[Array, Array]:
-    """y, and gradients of the potential by y, from those in x."""
+def without_layer(layer: Layer | None, points: Array, gradients: Array) -> tuple[Array, Array]:
+    """y, and gradients of the potential by y, from x and gradients by x."""
     if layer is None:
         return points, gradients
     return layer.inverse(points), -layer.pulled_back(-gradients, points)
@@ -41,7 +41,7 @@ class Layered:
     whitening
         L and the centre.
     driver, origin, width
-        Of the layer; without a driver there is none.
+        Of the layer; None: there is no layer.
     units
         Conditional standard deviation of each coordinate, in which its shifts are measured, (d,).
     others
@@ -64,7 +64,7 @@ class Layered:
     def of(
         cls, points: Array, gradients: Array, whitening: Whitening, driver: int | None, tuning: Bending
     ) -> "Layered":
-        """With the origin, width and units that a whitening shows."""
+        """With the origin, width and units by a whitening."""
         dim = points.shape[1]
         others = np.array([] if driver is None else [j for j in range(dim) if j != driver], dtype=np.intp)
         width = 1.0 if driver is None else float(np.linalg.norm(np.linalg.inv(whitening.factor)[:, driver]))
@@ -75,7 +75,7 @@ class Layered:
         return cls(points, gradients, whitening, driver, origin, width, units, others, penalties)
 
     def by_sizes(self, steepest: float) -> Array:
-        """Parameters with log scales linear in the driver, for gradients are long where a density is narrow."""
+        """Parameters of log scales linear in the driver: gradients are long where a density is narrow."""
         at = np.zeros(len(self.penalties))
         t = (self.points[:, self.driver] - self.origin) / self.width
         centred = t - t.mean()
@@ -97,14 +97,14 @@ class Layered:
         return Layer(self.driver, self.origin, self.width, shifts, scales, self.units), logs, shift
 
     def parameters(self, layer: Layer) -> Array:
-        """Those of a layer with this driver, with l and b of 0."""
+        """Parameters of a layer with this driver, with l and b of 0."""
         rows = np.concatenate((layer.shifts / self.units, layer.scales))[:, self.others]
         return np.concatenate((rows.ravel(), np.zeros(2 * self.points.shape[1])))
 
     def residuals(self, at: Array) -> Array:
         """Gradients by z, less z: (n, d)."""
         layer, logs, shift = self.parts(at)
-        y, slopes = behind(layer, self.points, self.gradients)
+        y, slopes = without_layer(layer, self.points, self.gradients)
         return np.asarray(
             np.exp(logs) * self.whitening.slopes(slopes) - np.exp(-logs) * self.whitening.whiten(y) + shift
         )
@@ -113,11 +113,11 @@ class Layered:
         """J' W J, (p, p), and J' W r, (p,), with residuals r, (n, d), derivatives J of them, and weights W of points.
 
         A residual depends on its own l and b, and on the parameters of a layer through three features of each point:
-        what they do to y_j, and to the gradients by y_j and by the driver. Their products over the points are summed
+        their effects on y_j, and on the gradients by y_j and by the driver. Their products are summed over the points
         once for all d residuals; J itself, of n d rows, is never formed.
         """
         layer, logs, _ = self.parts(at)
-        y, slopes = behind(layer, self.points, self.gradients)
+        y, slopes = without_layer(layer, self.points, self.gradients)
         stretch = np.exp(logs) * self.whitening.slopes(slopes) + np.exp(-logs) * self.whitening.whiten(y)
         features, mixing = self._features(layer, logs, y, slopes)
         weighted, count = weights[:, None] * features, features.shape[1] // 3
@@ -132,7 +132,7 @@ class Layered:
         return matrix, np.concatenate((along, (own * np.tile(residuals, 2)).sum(axis=0)))
 
     def _features(self, layer: Layer | None, logs: Array, y: Array, slopes: Array) -> tuple[Array, Array]:
-        """Features of each point, (n, 3 q) for q parameters of the layer, and their parts in residuals, (d, 3 q)."""
+        """Features of each point, (n, 3 q) for q parameters of the layer, and their weights in residuals, (d, 3 q)."""
         if layer is None:
             return np.zeros((len(y), 0)), np.zeros((y.shape[1], 0))
         by_point, by_slope, by_driver = (each.reshape(len(y), -1) for each in self._by_layer(layer, y, slopes))
@@ -179,7 +179,7 @@ def minimised(layered: Layered, at: Array, tuning: Bending) -> Array:
     residuals = layered.residuals(at)
     lowest = total(residuals, at)
     for _ in range(tuning.steps):
-        matrix, slope = layered.normal_equations(at, residuals, trust(residuals))
+        matrix, slope = layered.normal_equations(at, residuals, robust_weights(residuals))
         matrix, slope = matrix + np.diag(layered.penalties), slope + layered.penalties * at
         before = lowest
         for _ in range(tuning.tries):
