@@ -27,15 +27,9 @@ class Stretch:
 
 @dataclass(frozen=True, eq=False)
 class Around:
-    """Where chains begin, in turn.
+    """Centres (k, d) around which chains begin, in turn, and the highest potentials there, (k,).
 
-    Attributes
-    ----------
-    centres
-        Shape (k, d).
-    highest
-        Potentials above which no chain around each centre begins, shape (k,): where the posterior is steep, a chain
-        far above it moves only by steps that are too short for all others.
+    Where the posterior is steep, a chain that begins far above it moves only by steps too short for all others.
     """
 
     centres: Array
@@ -44,9 +38,8 @@ class Around:
     @classmethod
     def modes(cls, modes: tuple[Mode, ...], height: float) -> "Around":
         """Around modes, at most so much above each."""
-        return cls(
-            np.array([mode.whitening.centre for mode in modes]), np.array([mode.value + height for mode in modes])
-        )
+        centres = np.array([mode.whitening.centre for mode in modes])
+        return cls(centres, np.array([mode.value + height for mode in modes]))
 
     def repeated(self, count: int) -> "Around":
         """With a centre for each of so many chains."""
@@ -82,23 +75,9 @@ def adapted_hmc(
     *,
     draws: int,
 ) -> Iterator[Stretch]:
-    """Exact draws, block by block, after the windows of the warm-up.
+    """Exact draws, ``draws`` of all chains together, block by block, after the windows of the warm-up.
 
-    Parameters
-    ----------
-    whitening
-        Coordinates to begin with.
-    around
-        Where chains begin, in turn.
-    draws
-        Of all chains together.
-
-    Raises
-    ------
-    BudgetSpent
-        When the budget ends; earlier blocks have been yielded.
-    Stopped
-        When several times the `expected_cost` are spent, `AdaptedHMC.most_cost`; the same.
+    Raises Stopped when several times the `expected_cost` are spent, `AdaptedHMC.most_cost`.
     """
     exact = _exact_potential(archive, expected_cost(archive.dim, draws, tuning), tuning)
     potential = exact(whitening)
@@ -188,19 +167,9 @@ def scattered_starts(
 ) -> Array:
     """Whitened positions of plausible potentials, shape (m, d), scattered around as many centres.
 
-    A position whose potential is infinite or too high is drawn again, nearer to its centre. Where that
-    does not help, as next to a wall, the chain starts at one of the known points of lowest potential.
-
-    Parameters
-    ----------
-    around
-        The centre of each, in x.
-    values
-        Exact potentials (k,) at whitened positions (k, d).
-    spread
-        Whitened standard deviation of the first positions.
-    tries
-        Maximum number of positions drawn for each chain.
+    ``values`` gives exact potentials (k,) at whitened positions (k, d). The first positions have the standard deviation
+    ``spread``. One whose potential is infinite or too high is drawn again, nearer to its centre, ``tries`` times at
+    most. Where that does not help, as next to a wall, the chain starts at a known point of low potential.
     """
     centres = whitening.whiten(around.centres)
     start = centres + spread * rng.standard_normal(centres.shape)

@@ -133,11 +133,6 @@ def check(
         Of the importance weights, as known so far.
     early
         As in `without_density`.
-
-    Raises
-    ------
-    BudgetSpent
-        When the budget ends; what it allows has been yielded.
     """
     order = scattered(draws, rng)
     checked = Checked.none(archive.dim)
@@ -225,11 +220,6 @@ def choose(
 
     A few dozen draws of the surrogate contain none of these, and do not show its errors there. They are chosen in
     rounds, until the remaining errors of variances are small compared with those of ``aim`` draws.
-
-    Raises
-    ------
-    BudgetSpent
-        When the budget ends.
     """
     rows = draws.reshape(-1, draws.shape[-1])
     influence = Influence.over(rows, archive.bend.forward)

@@ -28,21 +28,14 @@ def unwatched(_: Whitening) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """Where a descent ended.
-
-    Attributes
-    ----------
-    whitening
-        Centred at the minimum that the last gradient predicts.
-    value
-        The lowest potential found.
-    distance
-        Length of the whitened gradient there.
-    """
+    """Where a descent ended."""
 
     whitening: Whitening
+    """Centred at the minimum that the last gradient predicts."""
     value: float
+    """The lowest potential found."""
     distance: float
+    """Length of the whitened gradient there."""
 
     @property
     def converged(self) -> bool:
@@ -111,12 +104,8 @@ class _UnboundedDescent:
 
         A step counts if its curvature is not positive and it lowers the potential by more than one, and by more than
         the step before. A potential with a minimum has few of these in succession: heavy tails have no positive
-        curvature either, but growing steps reach the mode.
-
-        Raises
-        ------
-        ParameterError
-            After ``most`` steps or more, the last of them far: the potential is unbounded.
+        curvature either, but growing steps reach the mode. After ``most`` steps or more, the last of them far, a
+        ParameterError is raised.
         """
         step = end.point - start.point
         decrease = start.value - end.value
@@ -208,16 +197,9 @@ def descend_on(
     known: tuple[Mode, ...] = (),
     watch: Watch = unwatched,
 ) -> Mode:
-    """Quasi-Newton steps from the lowest of some evaluations with gradients, in given whitened coordinates.
+    """Quasi-Newton steps from the lowest of some evaluations with gradients, ``path``, which are the first secants.
 
-    Parameters
-    ----------
-    path
-        Evaluations with gradients, which are the first secants.
-    cautious
-        Whether the first step is bounded, too, by the distance over which secants are compared.
-    known
-        As in `descend`.
+    If ``cautious``, the first step is bounded, too, by the distance over which secants are compared.
     """
     own, path = tuning.descent, list(path)
     unbounded = _UnboundedDescent(own.falling_far * (float(np.linalg.norm(path[0].point)) or 1.0))

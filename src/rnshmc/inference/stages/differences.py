@@ -55,18 +55,8 @@ def search_scales(
 ) -> tuple[Whitening, Evaluation]:
     """Coordinates in which the potential has a curvature of about one along each axis, and the gradient at the start.
 
-    A round of steps takes 2 d values. Two or three rounds usually suffice.
-
-    Parameters
-    ----------
-    first
-        The start, of finite potential.
-    coordinates
-        Their axes are searched, and their units are those of the first steps.
-
-    Returns
-    -------
-    The scaled coordinates, and ``first`` with a gradient by central differences unless it has one.
+    A round of steps along the axes of ``coordinates``, in their units, takes 2 d values. Two or three rounds usually
+    suffice. The start, ``first``, is returned with a gradient by central differences unless it has one.
 
     Raises
     ------
@@ -99,12 +89,8 @@ def search_decay_scales(
 ) -> tuple[Whitening, float]:
     """Coordinates in which the density falls by a few units over a step of one along each axis, from a mode.
 
-    Curvatures do not show that scale where the density has a kink, as |x| at 0. Parameters and errors are those
-    of `search_scales`.
-
-    Returns
-    -------
-    The coordinates, and the length of the gradient in them, by differences over these steps.
+    Curvatures do not show that scale where the density has a kink, as |x| at 0. Also returns the length of the gradient
+    in these coordinates, by differences over the steps.
     """
     changes = _changes(archive, first, coordinates, tuning, stage)
     resolved = np.isfinite(changes.largest) & (changes.largest > changes.floor)
@@ -161,11 +147,6 @@ def measure_noise(archive: Archive, posterior: SurrogatePosterior, rng: np.rando
     """Measure the noise of values by differences between neighbours, and note it in the archive.
 
     Only where the fit suggests noise: a fit alone does not show it. Takes eight values.
-
-    Raises
-    ------
-    BudgetSpent
-        If the budget does not suffice.
     """
     kernel = posterior.kernel
     if not isinstance(kernel, GradientKernel) or kernel.nugget < NUGGETS[-1] or kernel.noise < tuning.noisy:
@@ -187,14 +168,8 @@ def noise_at(archive: Archive, first: Evaluation, axis: Array, tuning: Noise, st
 
     Takes four values, and four more at a shorter distance where these are noisy. Noise is as large there, and the mean
     square of both counts; a smooth change vanishes, and the second one counts alone. The archive notes it until values
-    so much lower are found that it was only the relative accuracy of a large number.
-
-    Parameters
-    ----------
-    first
-        The start, of finite potential.
-    axis
-        Step in x of about the size of the coordinates, shape (d,).
+    so much lower are found that it was only the relative accuracy of a large number. ``axis`` is a step in x of about
+    the size of the coordinates, (d,).
     """
     noise = _residual(archive, first, tuning.neighbours * axis, stage)
     if noise > tuning.felt:

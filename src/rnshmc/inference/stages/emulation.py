@@ -24,19 +24,8 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
 
     A run along each input makes the emulator linear there; where enough runs are known, the search begins at the lowest
     of them, and no such runs are made. Each further run is at the minimum of the emulated potential
-    within a trust region, whose coordinates its Hessian whitens.
-
-    Parameters
-    ----------
-    start
-        Shape (d,).
-    coordinates
-        Coordinates in which the scale of the posterior is expected to be one; None if nothing is known.
-
-    Raises
-    ------
-    ParameterError
-        If the potential cannot be evaluated at or near the start.
+    within a trust region, whose coordinates its Hessian whitens. The scale of the posterior is expected to be one in
+    ``coordinates``; None if nothing is known.
     """
     own = tuning.seeking
     known = archive.has_enough_runs(tuning.training.fewest)
@@ -154,23 +143,12 @@ class Survey:
 
 
 def survey(archive: Archive, draws: Array, rng: np.random.Generator, tuning: Tuning) -> Survey:
-    """Search the prior for all minima of the emulated potential.
+    """Search draws of the prior, (n, d) in x, for all minima of the emulated potential.
 
     The outputs are emulated from runs at draws of the prior. In each round the model is run at uncertain minima,
     found by descents on the emulator, and at draws of the prior that are weighted by the emulated posterior, at a
     temperature at which `Surveying.effective` of them have weight. It ends after rounds without a new minimum.
-
-    Parameters
-    ----------
-    draws
-        Of the prior, (n, d) in x.
-
-    Raises
-    ------
-    BudgetSpent
-        When the budget ends.
-    FitError
-        If the outputs cannot be emulated.
+    Raises FitError if the outputs cannot be emulated.
     """
     own, dim = tuning.surveying, archive.dim
     runs = len(archive.evaluate(draws[: own.first[0] + own.first[1] * dim], SURVEY))

@@ -42,13 +42,7 @@ class Fit:
 
 
 def first_fit(archive: Archive, whitening: Whitening, rng: np.random.Generator, tuning: Tuning) -> Fit:
-    """The surrogate after the directions are probed.
-
-    Raises
-    ------
-    FitError
-        If it cannot be fitted.
-    """
+    """The surrogate after the directions are probed."""
     posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting)
     positions = 0.7 * rng.standard_normal((tuning.training.chains, archive.dim))
     found = _rewhitened(archive, posterior, positions, rng, tuning)
@@ -60,17 +54,8 @@ def first_fit(archive: Archive, whitening: Whitening, rng: np.random.Generator, 
 def next_fit(archive: Archive, fit: Fit, rng: np.random.Generator, tuning: Tuning, *, search: bool, sound: bool) -> Fit:
     """The surrogate with all points evaluated by now.
 
-    Parameters
-    ----------
-    search
-        Whether length and noise are searched again.
-    sound
-        Whether the last surrogate was good enough for its draws to whiten, and for its chains to continue.
-
-    Raises
-    ------
-    FitError
-        If it cannot be fitted.
+    ``search``: whether length and noise are searched again. ``sound``: whether the last surrogate was good enough for
+    its draws to whiten, and for its chains to continue.
     """
     like = None if search else fit.posterior.kernel
     whitening = fit.posterior.whitening

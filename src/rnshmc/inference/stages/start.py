@@ -28,13 +28,7 @@ POWER = 1e-3
 
 
 def check_inside(starts: Array, transform: Transform, names: Sequence[str]) -> None:
-    """Check that starting points, shape (n, d), are strictly inside the bounds.
-
-    Raises
-    ------
-    ParameterError
-        Naming the first parameter that is not.
-    """
+    """Check that starting points, (n, d), are strictly inside the bounds; a ParameterError names the first other."""
     outside = ~((transform.low < starts) & (starts < transform.high))
     if outside.any():
         row, column = np.argwhere(outside)[0]
@@ -45,7 +39,7 @@ def check_inside(starts: Array, transform: Transform, names: Sequence[str]) -> N
 
 
 def check_start(archive: Archive, start: Array) -> Evaluation:
-    """Evaluate the target at a start in unconstrained coordinates, (d,), and find out whether it has a gradient.
+    """Evaluate the target at a start in unconstrained coordinates, (d,).
 
     Raises
     ------
@@ -96,21 +90,8 @@ def check_own(
     """Check that the density of each parameter of the likelihood has an integral, towards infinity.
 
     The density of an unknown standard deviation s falls as s^-n for n data: it has no integral for one datum and a flat
-    prior.
-
-    Parameters
-    ----------
-    forward_posterior, transform, names
-        The posterior of a forward model, and its parameters.
-    first
-        The run at the start.
-    at
-        The start, in the user's coordinates.
-
-    Raises
-    ------
-    ParameterError
-        Naming the first parameter whose density has none.
+    prior. ``first`` is the run at the start, ``at`` in the user's coordinates. A ParameterError names the first
+    parameter whose density has none.
     """
     assert first.run is not None
     predictors = np.tile(forward_posterior.observed.predictors(first.run.outputs[None]), (2, 1))
@@ -132,19 +113,8 @@ def check_own(
 def check_gradient(archive: Archive, first: Evaluation, rng: np.random.Generator) -> tuple[str, ...]:
     """Compare the gradient with differences of the log density, see `rnshmc.run.slope_check`.
 
-    Returns a sentence on any doubt about it, for the log and for the verdict; nothing where it is right.
-
-    Parameters
-    ----------
-    first
-        The evaluation at the start.
-    rng
-        Source of the direction.
-
-    Raises
-    ------
-    ParameterError
-        If the gradient is wrong.
+    Returns a sentence on any doubt about it, for the log and for the verdict; nothing where it is right. A gradient
+    that is certainly wrong is a ParameterError.
     """
     if first.gradient is None:
         return ()

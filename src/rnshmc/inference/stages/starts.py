@@ -64,11 +64,6 @@ def number_of_parameters(names: Sequence[str] | None, bounds: Bounds | None, own
     """Number of parameters where there is no start, by their names, or by a sequence of bounds.
 
     ``own`` are names of the likelihood's parameters, which ``names`` need not repeat.
-
-    Raises
-    ------
-    ParameterError
-        If neither is given.
     """
     if names is not None:
         return len(names) + sum(name not in names for name in own)
@@ -102,13 +97,7 @@ def drawn_starts(
     *,
     count: int = DEFAULT.modes.drawn,
 ) -> Array:
-    """Draws from the prior of a forward model, or from the box of finite bounds, (n, d), more than are needed.
-
-    Raises
-    ------
-    ParameterError
-        If there is neither.
-    """
+    """Draws from the prior of a forward model, or from the box of finite bounds, (n, d), more than are needed."""
     drawn: Array | None = None if forward_posterior is None else forward_posterior.prior.draws(rng, count)
     if drawn is not None:
         inside = transform.inside(drawn)

@@ -120,15 +120,10 @@ class State:
 def train(
     archive: Archive, whitening: Whitening, rng: np.random.Generator, tuning: Tuning, *, aim: float
 ) -> Iterator[Trained]:
-    """The surrogate after each step of its training; the last one says whether it is good.
+    """The surrogate after each step of its training; the last one is good, or training has given up.
 
     `decide` chooses each step. ``aim`` is the number of independent draws whose errors corrected expectations are to
-    have.
-
-    Raises
-    ------
-    FitError
-        If no surrogate can be fitted.
+    have. Raises FitError if no surrogate can be fitted.
     """
     state = _begun(archive, whitening, rng, tuning, aim)
     while (decision := decide(state.tally, tuning.training)) in _STEPS:

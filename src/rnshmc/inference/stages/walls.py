@@ -33,11 +33,6 @@ def find_wall(archive: Archive, mode: Mode, tuning: Walls) -> Wall | None:
 
     A wall is a bound of one coordinate: the density is zero where that coordinate alone is moved beyond it, at the
     lowest point and at one far from it.
-
-    Raises
-    ------
-    BudgetSpent
-        If the budget ends.
     """
     finite = archive.training()
     best = finite.points[np.argmin(finite.values)]

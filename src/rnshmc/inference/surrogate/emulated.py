@@ -178,10 +178,8 @@ def emulate(
     ----------
     training, runs
         Points with finite potentials, and the runs there.
-    whitening
-        Coordinates in which the posterior has a scale of one.
     like
-        An emulator in the same coordinates whose length scales and noise are used instead of choosing them.
+        An emulator in the same coordinates whose length scales and noise are used instead of a choice.
 
     Raises
     ------

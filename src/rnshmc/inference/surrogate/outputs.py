@@ -20,14 +20,7 @@ MOST = 20_000_000
 class EmulatedOutputs:
     """An emulator of all outputs: those with data through their predictors, the others themselves.
 
-    Attributes
-    ----------
-    potential
-        The emulated potential.
-    others
-        Processes of the outputs without data, None where all have data.
-    missing
-        Their indices.
+    ``others`` are processes of the outputs without data, ``missing`` their indices; None where all have data.
     """
 
     potential: EmulatedPotential
@@ -39,11 +32,6 @@ class EmulatedOutputs:
         """From an emulated potential.
 
         Outputs without data that are not finite in some of the runs are not emulated.
-
-        Raises
-        ------
-        FitError
-            If a system cannot be solved.
         """
         rows = potential.runs.rows
         rest = np.setdiff1d(np.arange(len(rows[0])), potential.runs.forward_posterior.observed.present)
@@ -103,21 +91,14 @@ def roughest(potential: EmulatedPotential) -> tuple[str, float]:
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOut:
-    """Runs at plausible heights, each left out of the emulator in turn.
-
-    Attributes
-    ----------
-    distances
-        Whitened, from the centre, shape (n,).
-    differences
-        U less V by the emulator without the run, (n,).
-    variances
-        Of these, by the processes, (n,).
-    """
+    """Runs at plausible heights, each left out of the emulator in turn."""
 
     distances: Array
+    """Whitened, from the centre, shape (n,)."""
     differences: Array
+    """U less V by the emulator without the run, (n,)."""
     variances: Array
+    """Of the differences, by the processes, (n,)."""
 
     @classmethod
     def of(cls, posterior: SurrogatePosterior) -> "LeaveOneOut":
