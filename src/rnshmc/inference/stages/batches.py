@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.inference.bend import STRAIGHT, Bend, Layer
+from rnshmc.inference.bend import STRAIGHT, Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import FARTHEST
 from rnshmc.inference.stages.fits import Fit
@@ -20,24 +20,16 @@ STAGE, TAILS = "training", "tails"
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Exact values compared with a surrogate that was not fitted to them.
-
-    Attributes
-    ----------
-    differences
-        U - V at draws that did not fail.
-    missing
-        Mass on the shoulders that the surrogate misses, relative to its own.
-    surprised
-        `surprises` there.
-    size
-        Number of points.
-    """
+    """Exact values compared with a surrogate that was not fitted to them."""
 
     differences: Array
+    """U - V at draws that did not fail."""
     missing: float
+    """Mass on the shoulders that the surrogate misses, relative to its own."""
     surprised: Array
+    """`surprises` there."""
     size: int
+    """Number of points."""
 
 
 def evaluated_batch(archive: Archive, fit: Fit, size: int, rng: np.random.Generator, tuning: Tuning) -> Batch:
@@ -147,41 +139,23 @@ def look_along(
 
     A bend extrapolates: where the true scales differ from it, tempered draws in bent coordinates do not come near the
     posterior beyond, and no missing mass is seen. Nor do draws in straight coordinates reach the neck of a funnel:
-    other coordinates then get the scales of a bend that is only suspected.
-
-    Parameters
-    ----------
-    suspected
-        A bend that is not taken; `STRAIGHT` without any.
+    other coordinates then get the scales of a bend that is only ``suspected``.
     """
-    seen = _look_along(archive, posterior, paths, rng, tuning, archive.bend.layers, STRAIGHT)
-    return seen.joined(_look_along(archive, posterior, paths, rng, tuning, suspected.layers, suspected))
-
-
-def _look_along(
-    archive: Archive,
-    posterior: SurrogatePosterior,
-    paths: Paths,
-    rng: np.random.Generator,
-    tuning: TailChecks,
-    layers: tuple[Layer, ...],
-    behind: Bend,
-) -> Tails:
-    """Missing mass along the drivers of layers, in the coordinates behind a bend of straight ones."""
     seen = no_tails(archive.dim)
-    with np.errstate(over="ignore", invalid="ignore"):
-        others = behind.inverse(archive.bend.forward(paths.points))
-    there = _representable(others)
-    others, shares = np.where(there[:, None], others, 0.0), np.where(there, paths.weights, 0.0)
-    for driver in sorted({layer.driver for layer in layers}):
-        t = others[:, driver] - shares @ others[:, driver]
-        deviation = float(np.sqrt(shares @ t**2))
-        for step in (-deviation, deviation):
-            weights = np.where(t * np.sign(step) > tuning.end * deviation, shares, 0.0)
-            if weights.any():
-                chosen = rng.choice(len(weights), tuning.along, p=weights / weights.sum())
-                found = _beyond(archive, posterior, paths.points[chosen], driver, step, tuning, behind)
-                seen = seen.joined(replace(found, missing=weights.sum() / tuning.along * found.missing))
+    for layers, behind in ((archive.bend.layers, STRAIGHT), (suspected.layers, suspected)):
+        with np.errstate(over="ignore", invalid="ignore"):
+            others = behind.inverse(archive.bend.forward(paths.points))
+        there = _representable(others)
+        others, shares = np.where(there[:, None], others, 0.0), np.where(there, paths.weights, 0.0)
+        for driver in sorted({layer.driver for layer in layers}):
+            t = others[:, driver] - shares @ others[:, driver]
+            deviation = float(np.sqrt(shares @ t**2))
+            for step in (-deviation, deviation):
+                weights = np.where(t * np.sign(step) > tuning.end * deviation, shares, 0.0)
+                if weights.any():
+                    chosen = rng.choice(len(weights), tuning.along, p=weights / weights.sum())
+                    found = _beyond(archive, posterior, paths.points[chosen], driver, step, tuning, behind)
+                    seen = seen.joined(replace(found, missing=weights.sum() / tuning.along * found.missing))
     return seen
 
 

@@ -23,58 +23,39 @@ class Decision(Enum):
 
 @dataclass(frozen=True)
 class Tally:
-    """The numbers that decide.
-
-    Attributes
-    ----------
-    dim
-        Number of parameters d.
-    informed
-        Number of directions that the surrogate learns.
-    learnt
-        Kind of training data: value and gradient, the value, or the outputs of a run.
-    aim
-        Independent draws whose errors are aimed at.
-    most_rows, rows
-        Equations of the largest system that can be solved, and of a training point, at least.
-    used
-        Training points of the surrogate.
-    tried
-        Points evaluated in training.
-    probed
-        Training points that do not count towards the maximum, because they were there before training.
-    variance
-        Of the importance weights at draws before they became training points; inf before any.
-    missing
-        Mass on the shoulders that the surrogate misses, relative to its own.
-    at_wall
-        Share of its draws at its wall.
-    looks
-        Number of looks at exact values further out.
-    final
-        Whether there were exact values since the largest system is full.
-    left
-        Number of points where the last examination found too much open; None if there was none since the last fit.
-    filled
-        Points that were evaluated where too much was open.
-    """
+    """The numbers that decide."""
 
     dim: int
+    """Number of parameters d."""
     informed: int
+    """Number of directions that the surrogate learns."""
     learnt: Learnt
+    """Kind of training data: value and gradient, the value, or the outputs of a run."""
     aim: float
+    """Number of independent draws whose errors are the goal."""
     most_rows: int
     rows: int
+    """Equations of the largest system that can be solved, ``most_rows``, and of a training point, at least."""
     used: int
+    """Training points of the surrogate."""
     tried: int = 0
+    """Points evaluated in training."""
     probed: int = 0
+    """Training points that do not count towards the maximum, because they were there before training."""
     variance: float = np.inf
+    """Variance of the importance weights at draws before they became training points; inf before any."""
     missing: float = 0.0
+    """Mass on the shoulders that the surrogate misses, relative to its own."""
     at_wall: float = 0.0
+    """Share of its draws at its wall."""
     looks: int = 0
+    """Number of looks at exact values further out."""
     final: bool = False
+    """Whether there were exact values since the largest system is full."""
     left: int | None = None
+    """Number of points where the last examination found too much open; None if there was none since the last fit."""
     filled: int = 0
+    """Points that were evaluated where too much was open."""
 
     @property
     def filling(self) -> float:

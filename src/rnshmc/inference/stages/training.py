@@ -41,66 +41,44 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A surrogate posterior and its accuracy.
-
-    Attributes
-    ----------
-    posterior
-        Fitted to all points within reach.
-    positions
-        Whitened positions of its chains, (chains, d).
-    variance
-        Of the importance weights at the last draws, before they became training points; inf before any. A small one is
-        believed where it is seen twice.
-    latest
-        The same, by the last batch alone.
-    tails
-        Mass that it may miss in its tails.
-    good
-        Whether it is accurate enough to draw with; False while training continues.
-    missing
-        Mass on the shoulders that it misses, relative to its own.
-    filling
-        Points that were evaluated where too much was open, relative to all others.
-    """
+    """A surrogate posterior and its accuracy."""
 
     posterior: SurrogatePosterior
+    """Fitted to all points within reach."""
     positions: Array
+    """Whitened positions of its chains, (chains, d)."""
     variance: float
+    """Of the importance weights at the last draws, before they became training points; inf before any. A small one is
+    believed where it is seen twice."""
     latest: float
+    """The same, by the last batch alone."""
     tails: Tails
+    """Mass that it may miss in its tails."""
     good: bool
+    """Whether it is accurate enough to draw with; False while training continues."""
     missing: float = 0.0
+    """Mass on the shoulders that it misses, relative to its own."""
     filling: float = 0.0
+    """Points that were evaluated where too much was open, relative to all others."""
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A step of training.
-
-    Attributes
-    ----------
-    fit
-        The surrogate.
-    tally
-        The numbers that decide on the next step.
-    searched
-        Training points when length and noise were last searched.
-    latest
-        Variance of the weights at the last batch alone.
-    surprised
-        `surprises` of each batch.
-    points, tails
-        Points that the last examination leaves to evaluate, (k, d), and the mass that tails may miss.
-    """
+    """A step of training."""
 
     fit: Fit
+    """The surrogate."""
     tally: Tally
+    """The numbers that decide on the next step."""
     searched: int
+    """Training points when length and noise were last searched."""
     latest: float
+    """Variance of the weights at the last batch alone."""
     surprised: tuple[Array, ...]
+    """`surprises` of each batch."""
     points: Array
     tails: Tails
+    """Mass that tails may miss, and ``points`` that the last examination leaves to evaluate, (k, d)."""
 
     def trained(self, *, good: bool) -> Trained:
         """The surrogate, with the numbers that are of use after training."""

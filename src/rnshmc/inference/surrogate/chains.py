@@ -16,27 +16,18 @@ BatchPotential = Callable[[Array], tuple[Array, Array]]
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """Transitions of m chains.
-
-    Attributes
-    ----------
-    draws
-        Shape (m, n, d).
-    potentials
-        Shape (m, n).
-    acceptance
-        Mean probability of acceptance.
-    step_size
-        Mean leapfrog step, adapted if that was asked for.
-    end
-        The last positions, potentials and gradients, from which the chains can continue.
-    """
+    """Transitions of m chains."""
 
     draws: Array
+    """Shape (m, n, d)."""
     potentials: Array
+    """Shape (m, n)."""
     acceptance: float
+    """Mean probability of acceptance."""
     step_size: float
+    """Mean leapfrog step, adapted if that was asked for."""
     end: tuple[Array, Array, Array]
+    """The last positions, potentials and gradients, from which the chains can continue."""
 
 
 def run_chains(

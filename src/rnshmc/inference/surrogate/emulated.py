@@ -22,33 +22,22 @@ ENTRIES = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class EmulatedPotential:
-    """V(z) = -log p(data | E, own) - log prior - log |dT/dx|, with emulated predictors E, in whitened coordinates z.
-
-    Attributes
-    ----------
-    forward_posterior
-        Likelihood and prior, as functions of the emulated quantities: predictors, or coefficients of them in a basis.
-    transform
-        From unconstrained coordinates x to the user's.
-    whitening
-        From x to z.
-    inner
-        From the model's own coordinates among x to inputs of the emulator.
-    outputs
-        The emulator: processes of the predictors, or of the coefficients.
-    offset
-        Exact potential at V = 0.
-    runs
-        What it was fitted to, one for each of the emulator's centres.
-    """
+    """V(z) = -log p(data | E, own) - log prior - log |dT/dx|, with emulated predictors E, in whitened coordinates z."""
 
     forward_posterior: ForwardPosterior
+    """Likelihood and prior, as functions of the emulated quantities: predictors, or coefficients of them in a basis."""
     transform: Transform
+    """From unconstrained coordinates x to the user's."""
     whitening: Whitening
+    """From x to z."""
     inner: Whitening
+    """From the model's own coordinates among x to inputs of the emulator."""
     outputs: OutputKernel
+    """The emulator: processes of the predictors, or of the coefficients."""
     offset: float
+    """Exact potential at V = 0."""
     runs: Runs
+    """Training runs, one for each of the emulator's centres."""
 
     @property
     def dim(self) -> int:

@@ -32,33 +32,24 @@ def without_layer(layer: Layer | None, points: Array, gradients: Array) -> tuple
 class Layered:
     """Residuals of a match as functions of one vector, of shifts and scales of a layer, l and b:
 
-        y = layer(x)        z = exp(-l) L'(y - centre) - b
-
-    Attributes
-    ----------
-    points, gradients
-        In x, (n, d).
-    whitening
-        L and the centre.
-    driver, origin, width
-        Of the layer; None: there is no layer.
-    units
-        Conditional standard deviation of each coordinate, in which its shifts are measured, (d,).
-    others
-        The coordinates that are not the driver.
-    penalties
-        Of the squares of the parameters.
+    y = layer(x)        z = exp(-l) L'(y - centre) - b
     """
 
     points: Array
     gradients: Array
+    """Gradients at ``points``, both in x, (n, d)."""
     whitening: Whitening
+    """L and the centre."""
     driver: int | None
     origin: float
     width: float
+    """``driver``, ``origin`` and ``width`` of the layer; without a driver there is none."""
     units: Array
+    """Conditional standard deviation of each coordinate, in which its shifts are measured, (d,)."""
     others: npt.NDArray[np.intp]
+    """The coordinates that are not the driver."""
     penalties: Array
+    """Factors of the squares of the parameters."""
 
     @classmethod
     def of(

@@ -13,19 +13,13 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Subspace:
-    """Orthonormal directions, and the residual gradients outside of them.
-
-    Attributes
-    ----------
-    basis
-        W, shape (d, r).
-    neglected
-        Mean squared length of the residual gradients outside of W at the training points. Where these are E z with a
-        symmetric matrix E, half of it is the variance of z'E z / 2 over standard normal z.
-    """
+    """Orthonormal directions, and the residual gradients outside of them."""
 
     basis: Array
+    """W, shape (d, r)."""
     neglected: float
+    """Mean squared length of the residual gradients outside of W at the training points. Where these are E z with a
+    symmetric matrix E, half of it is the variance of z'E z / 2 over standard normal z."""
 
     @classmethod
     def of(cls, residuals: Array, *, most: int, small: float) -> "Subspace":
@@ -48,23 +42,16 @@ class SubspaceKernel:
     W has the directions in which gradients differ most from those of a standard normal density, by the singular values
     of the differences. Few directions of a large posterior are informed by data (Cui et al. 2014), and fewer are
     other than normal. K solves n (r + 1) equations where a process of all directions solves n (d + 1).
-
-    Attributes
-    ----------
-    process
-        K, in r dimensions.
-    subspace
-        W.
-    level
-        The constant: `GradientKernel.fit` takes potentials up to one.
-    centres
-        Training points, shape (n, d).
     """
 
     process: GradientKernel
+    """K, in r dimensions."""
     subspace: Subspace
+    """W."""
     level: float
+    """The constant: `GradientKernel.fit` takes potentials up to one."""
     centres: Array
+    """Training points, shape (n, d)."""
 
     @property
     def dim(self) -> int:

@@ -15,21 +15,14 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """Coordinates fitted to gradients.
-
-    Attributes
-    ----------
-    layer
-        From y to x; None where y is x.
-    whitening
-        From y to z.
-    given
-        Whether the layer is fixed, and only the whitening fitted.
-    """
+    """Coordinates fitted to gradients."""
 
     layer: Layer | None
+    """From y to x; None where y is x."""
     whitening: Whitening
+    """From y to z."""
     given: bool = False
+    """Whether the layer is fixed, and only the whitening fitted."""
 
     def residuals(self, points: Array, gradients: Array) -> Array:
         """Gradients by z, less z, from points and gradients in x: shape (n, d)."""

@@ -24,30 +24,21 @@ class SurrogatePosterior:
     V is a process on the residual of a quadratic (`learnt`), or follows from emulated outputs (`EmulatedPotential`).
     Beyond the wall, V rises along rays with its slope there, and fast enough for a proper density. The wall is a
     sphere; with a hull, it is farther out where there are points.
-
-    Attributes
-    ----------
-    whitening
-        From x to z.
-    kernel
-        V within the wall, and its process.
-    radius
-        Of the wall; with a hull, its smallest.
-    hull
-        Whitened points, (k, d). Along each direction the wall is `Fitting.wall_margin` beyond the farthest of them, but
-        within reach. It leaves V no room for a well where there are no points. Without a hull, the wall is a sphere.
-    offset
-        Exact potential at V = 0.
-    tuning
-        Settings of the fit.
     """
 
     whitening: Whitening
+    """From x to z."""
     kernel: Kernel
+    """V within the wall, and its process."""
     radius: float
+    """Of the wall; with a hull, its smallest."""
     hull: Array
+    """Whitened points, (k, d). Along each direction the wall is `Fitting.wall_margin` beyond the farthest of them, but
+    within reach. It leaves V no room for a well where there are no points. Without a hull, the wall is a sphere."""
     offset: float
+    """Exact potential at V = 0."""
     tuning: Fitting
+    """Settings of the fit."""
 
     @property
     def dim(self) -> int:

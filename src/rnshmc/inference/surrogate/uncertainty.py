@@ -18,21 +18,14 @@ NORMAL, WIDTH = (0.025, 0.5, 0.975), 2.0 * float(ndtri(0.975))
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """Densities exp(-V - e) at tempered draws, with e drawn from the process of U - V.
-
-    Attributes
-    ----------
-    points
-        Tempered draws of the surrogate in x, shape (m, d): a standard deviation further out than its own.
-    weights
-        Importance weights of the surrogate posterior there, of sum 1, (m,).
-    by_path
-        Importance weights of each density there, rows of sum 1, (paths, m).
-    """
+    """Densities exp(-V - e) at tempered draws, with e drawn from the process of U - V."""
 
     points: Array
+    """Tempered draws of the surrogate in x, shape (m, d): a standard deviation further out than its own."""
     weights: Array
+    """Importance weights of the surrogate posterior there, of sum 1, (m,)."""
     by_path: Array
+    """Importance weights of each density there, rows of sum 1, (paths, m)."""
 
     def shift(self, values: Array, base: Array | None = None) -> tuple[Array, Array, Array]:
         """The law of E_U f - E_V f over the paths, for functions of mean 0 over the surrogate.
@@ -166,18 +159,12 @@ def open_points(
 
 @dataclass(frozen=True, eq=False)
 class Tails:
-    """Mass that a surrogate may lack, or is seen to lack, at points.
-
-    Attributes
-    ----------
-    points
-        In x, shape (m, d).
-    missing
-        Mass that the surrogate lacks there, or has in excess, relative to all of its mass, shape (m,); not negative.
-    """
+    """Mass that a surrogate may lack, or is seen to lack, at points."""
 
     points: Array
+    """In x, shape (m, d)."""
     missing: Array
+    """Mass that the surrogate lacks there, or has in excess, relative to all of its mass, shape (m,); not negative."""
 
     def shift(self, values: Array) -> Array:
         """Bound on |E_U f - E_V f|, for functions of mean 0 over the surrogate, from f at the points, (m, ...)."""

@@ -32,24 +32,16 @@ LARGEST = 50.0
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Smoothed weights of surrogate draws.
-
-    Attributes
-    ----------
-    weights
-        Mean 1, all finite; shape (m,).
-    pareto_k
-        Shape of the tail. NaN where there are too few weights to fit one.
-    efficiency
-        (sum w)^2 / (m sum w^2), between 1 / m and 1.
-    log_mean
-        log of their mean before they were scaled to a mean of 1; -inf if all are zero.
-    """
+    """Smoothed weights of surrogate draws."""
 
     weights: Array
+    """Mean 1, all finite; shape (m,)."""
     pareto_k: float
+    """Shape of the tail. NaN where there are too few weights to fit one."""
     efficiency: float
+    """(sum w)^2 / (m sum w^2), between 1 / m and 1."""
     log_mean: float
+    """log of their mean before they were scaled to a mean of 1; -inf if all are zero."""
 
     @property
     def reliable_k(self) -> float:
@@ -128,28 +120,20 @@ class Influence:
         r(x) = mean over these coordinates of (z_j^2 - 1)^2 / E (z_j^2 - 1)^2,  z_j = (x_j - E x_j) / sd(x_j)
 
     with moments over draws of the surrogate.
-
-    Attributes
-    ----------
-    forward
-        To the coordinates whose variances are wanted, from rows (n, d) to (n, d).
-    columns
-        Coordinates with long tails, (k,).
-    centre, scale, squared
-        Means and standard deviations of these, and the mean squares of z_j^2 - 1, (k,).
-    most
-        Largest influence of a point, so that more than one draw is chosen.
-    mean
-        Mean over the draws, up to that bound.
     """
 
     forward: Callable[[Array], Array]
+    """To the coordinates whose variances are wanted, from rows (n, d) to (n, d)."""
     columns: npt.NDArray[np.intp]
+    """Coordinates with long tails, (k,)."""
     centre: Array
     scale: Array
     squared: Array
+    """Mean squares of z_j^2 - 1, (k,); ``centre`` and ``scale`` are means and standard deviations of these columns."""
     most: float
+    """Largest influence of a point, so that more than one draw is chosen."""
     mean: float
+    """Mean over the draws, up to that bound."""
 
     @classmethod
     def over(cls, draws: Array, forward: Callable[[Array], Array]) -> Self:
@@ -207,23 +191,16 @@ class Chosen:
 
     Together with the checked draws, of which there are m, these k are draws of (m p + k r p / E r) / (m + k), where p
     is the density of the surrogate (the balance heuristic of Veach and Guibas 1995).
-
-    Attributes
-    ----------
-    points
-        In x, (k, d).
-    differences
-        U - V there, up to the same constant as for the checked draws, (k,); inf where the density is zero.
-    base
-        Importance weights from that density to the surrogate's: of the checked draws, then of these, (m + k,).
-    at_paths
-        The same at the points of the process's posteriors.
     """
 
     points: Array
+    """In x, (k, d)."""
     differences: Array
+    """U - V there, up to the same constant as for the checked draws, (k,); inf where the density is zero."""
     base: Array
+    """Importance weights from that density to the surrogate's: of the checked draws, then of these, (m + k,)."""
     at_paths: Array
+    """The same at the points of the process's posteriors."""
 
     def weights(self, checked: Weights) -> Array:
         """Weights of the checked draws and of these to the exact density, up to a factor, (m + k,)."""

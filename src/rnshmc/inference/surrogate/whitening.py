@@ -15,13 +15,6 @@ from rnshmc.types import Array
 class Whitening:
     """z = L'(x - centre), so that a Hessian H = L L' in x is the identity in z.
 
-    Attributes
-    ----------
-    centre
-        Shape (d,).
-    factor
-        L, lower triangular, shape (d, d).
-
     Raises
     ------
     numpy.linalg.LinAlgError
@@ -29,7 +22,9 @@ class Whitening:
     """
 
     centre: Array
+    """Shape (d,)."""
     factor: Array
+    """L, lower triangular, shape (d, d)."""
 
     def __post_init__(self) -> None:
         diagonal = np.abs(np.diag(self.factor))
@@ -93,20 +88,14 @@ class Whitening:
 
 @dataclass(frozen=True, eq=False)
 class Secants:
-    """Changes of the whitened gradient over whitened steps from one point, rows of (n, d) arrays, and their weights.
-
-    Attributes
-    ----------
-    weights
-        Inverse variance of the part of a change that no Hessian explains, shape (n,). Its standard deviation is
-        `Curvatures.third_order` |step|^2, or what the remainder of the trapezoidal rule for the potential implies, if
-        that is larger: a third derivative T along a step of length s leaves T s^3 / 12 there, and T s^2 / 2 in the
-        gradient.
-    """
+    """Changes of the whitened gradient over whitened steps from one point, rows of (n, d) arrays, and their weights."""
 
     steps: Array
     changes: Array
     weights: Array
+    """Inverse variance of the part of a change that no Hessian explains, shape (n,). Its standard deviation is
+    `Curvatures.third_order` |step|^2, or what the remainder of the trapezoidal rule for the potential implies, if that
+    is larger: a third derivative T along a step of length s leaves T s^3 / 12 there, and T s^2 / 2 in the gradient."""
 
     @classmethod
     def over(
