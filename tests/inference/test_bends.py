@@ -12,8 +12,8 @@ import rnshmc
 from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.stages.bends import better_bend, no_bend
 from rnshmc.inference.surrogate import matching
-from rnshmc.inference.surrogate.layered import Layered
-from rnshmc.inference.surrogate.matching import Match, centring, match, simplified
+from rnshmc.inference.surrogate.layered import Layered, centring
+from rnshmc.inference.surrogate.matching import Match, match, simplified
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.inference.tuning_bends import Bending

@@ -7,8 +7,8 @@ import numpy as np
 
 from rnshmc.inference.bend import STRAIGHT, Bend
 from rnshmc.inference.exact.archive import Archive, Training
-from rnshmc.inference.stages.candidates import Candidate, by_driver, centred, on_the_centre
-from rnshmc.inference.surrogate.matching import Match
+from rnshmc.inference.surrogate.layered import recentred
+from rnshmc.inference.surrogate.matching import Candidate, Match, by_driver, centred, coupling, match_given, scaling
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning_bends import Bending
 from rnshmc.types import Array
@@ -157,7 +157,7 @@ def _best(
     for one, found in finalists:
         with suppress(np.linalg.LinAlgError):
             if (near := one.simplified(found, tuning)) is not None:
-                simple.append(on_the_centre(one, near, straight, tuning))
+                simple.append(_on_the_centre(one, near, straight, tuning))
     # Gradients that are held out are matched no better than with them.
     losses = [float(one.missed(found).mean()) for one, found in (*finalists, *simple)]
     if not np.nanmin([*losses, np.inf]) < tuning.again_share * now.mean() - tuning.better:
@@ -173,6 +173,29 @@ def _best(
             if _taken(better, bend, missed, now, tuning):
                 return Bent(better, found.whitening, better if found.given else kept)
     return None
+
+
+def _on_the_centre(one: Candidate, found: Match, straight: Training, tuning: Bending) -> tuple[Candidate, Match]:
+    """A simple match of effects, behind another centre if that explains as much and hardly couples them.
+
+    Gradients show which coordinates have a common centre, but not which of them is the centre: where the effects are
+    small, each is a centre of the others. They are independent around their mean only.
+    """
+    assert found.layer is not None
+    tried = [(one, found)]
+    if one.scales_effects(found):
+        *before, layer = one.layers.layers
+        power = float(found.layer.scales[0, one.effects[0]])
+        for c in one.effects:
+            other = Candidate.behind(Bend((*before, recentred(layer, c))), straight, one.driver)
+            simple = scaling(found.layer, other.effects, power)
+            with suppress(np.linalg.LinAlgError):
+                tried.append((other, match_given(simple, other.seen.points, other.seen.gradients, tuning)))
+    # Far out a layer may overflow.
+    missed = [float(np.nan_to_num(each.missed(its).mean(), nan=np.inf)) for each, its in tried]
+    as_good = [pair for pair, each in zip(tried, missed, strict=True) if each <= min(missed) + tuning.better]
+    least = min(as_good, key=lambda pair: coupling(pair[1]))
+    return least if coupling(least[1]) < tuning.coupled else tried[0]
 
 
 def _taken(better: Bend, bend: Bend, missed: Array, now: Array, tuning: Bending) -> bool:

@@ -1,6 +1,6 @@
-"""Residuals of a match of gradients, and the least squares that fit a layer to them."""
+"""Layers fitted to gradients by least squares: a match of a normal density, and the centring of a hierarchy."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -187,3 +187,50 @@ def minimised(layered: Layered, at: Array, tuning: Bending) -> Array:
         if not before - lowest >= tuning.settled * (1.0 + abs(before)):
             break
     return at
+
+
+def centring(points: Array, gradients: Array, tuning: Bending) -> Layer | None:
+    """x_j = y_j + b_j x_c for the other j, with the centre c of a hierarchy; None where gradients show no centre.
+
+    A scale drives the deviations of effects from their mean. Where that scale is small, the potential is steep except
+    along e_c + sum_j b_j e_j, so that dU/dx_c = -sum_j b_j dU/dx_j nearly, and c is the coordinate of which least
+    squares leave the smallest share. Steeper gradients determine b better and are weighted by the root of their length.
+
+    Parameters
+    ----------
+    points, gradients
+        Shape (n, d), n > d.
+    """
+    lengths = np.linalg.norm(gradients * points.std(axis=0), axis=1)
+    if not (np.isfinite(lengths).all() and (lengths > 0.0).all()):
+        return None
+    slopes = gradients / np.sqrt(lengths)[:, None]
+    fits = [_by_others(slopes, c) for c in range(points.shape[1])]
+    c = int(np.argmin([share for share, _ in fits]))
+    share, found = fits[c]
+    if not share < tuning.level:
+        return None
+    near = np.round(found)
+    shifts = np.zeros((SHIFTS, len(found)))
+    shifts[1] = np.where(np.abs(found - near) < tuning.near, near, found)
+    return Layer(c, 0.0, 1.0, shifts, np.zeros((SCALES, len(found))), np.ones(len(found)))
+
+
+def recentred(layer: Layer, c: int) -> Layer:
+    """The same centring on another centre: along the same combination a potential hardly changes.
+
+    Any one of the effects around a mean is a centre of the others and of the mean in that sense.
+    """
+    along = np.where(np.arange(layer.shifts.shape[1]) == layer.driver, 1.0, layer.shifts[1])
+    shifts = np.zeros(layer.shifts.shape)
+    shifts[1] = np.where(np.arange(len(along)) == c, 0.0, along / along[c])
+    return replace(layer, driver=c, shifts=shifts)
+
+
+def _by_others(slopes: Array, c: int) -> tuple[float, Array]:
+    """Unexplained share of the slopes by x_c regressed on the others, per degree of freedom, and b, (d,)."""
+    n, dim = slopes.shape
+    found, others = np.zeros(dim), np.flatnonzero(np.arange(dim) != c)
+    found[others] = np.linalg.lstsq(slopes[:, others], -slopes[:, c], rcond=None)[0]
+    left, total = slopes[:, c] + slopes @ found, float(slopes[:, c] @ slopes[:, c])
+    return (float(left @ left) / total * n / (n - dim + 1) if total > 0.0 else np.inf), found

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnshmc.inference.bend import SCALES, SHIFTS, Layer
-from rnshmc.inference.surrogate.layered import Layered, losses, minimised, robust_weights, without_layer
+from rnshmc.inference.bend import Bend, Layer
+from rnshmc.inference.exact.archive import Training
+from rnshmc.inference.surrogate.layered import Layered, centring, losses, minimised, robust_weights, without_layer
 from rnshmc.inference.surrogate.whitening import Secants, Whitening
 from rnshmc.inference.tuning_bends import Bending
 from rnshmc.types import Array
@@ -177,48 +178,90 @@ def _turned(found: Match, points: Array, gradients: Array, tuning: Bending) -> W
     return found.whitening.moved(found.whitening.unwhiten(centre[None])[0]).curved(curvatures, directions)
 
 
-def centring(points: Array, gradients: Array, tuning: Bending) -> Layer | None:
-    """x_j = y_j + b_j x_c for the other j, with the centre c of a hierarchy; None where gradients show no centre.
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Points and gradients behind some layers, to which a layer of a driver is added; None: none."""
 
-    A scale drives the deviations of effects from their mean. Where that scale is small, the potential is steep except
-    along e_c + sum_j b_j e_j, so that dU/dx_c = -sum_j b_j dU/dx_j nearly, and c is the coordinate of which least
-    squares leave the smallest share. Steeper gradients determine b better and are weighted by the root of their length.
+    layers: Bend
+    seen: Training
+    driver: int | None
 
-    Parameters
-    ----------
-    points, gradients
-        Shape (n, d), n > d.
-    """
-    lengths = np.linalg.norm(gradients * points.std(axis=0), axis=1)
-    if not (np.isfinite(lengths).all() and (lengths > 0.0).all()):
-        return None
-    slopes = gradients / np.sqrt(lengths)[:, None]
-    fits = [_by_others(slopes, c) for c in range(points.shape[1])]
-    c = int(np.argmin([share for share, _ in fits]))
-    share, found = fits[c]
-    if not share < tuning.level:
-        return None
-    near = np.round(found)
-    shifts = np.zeros((SHIFTS, len(found)))
-    shifts[1] = np.where(np.abs(found - near) < tuning.near, near, found)
-    return Layer(c, 0.0, 1.0, shifts, np.zeros((SCALES, len(found))), np.ones(len(found)))
+    @classmethod
+    def behind(cls, layers: Bend, straight: Training, driver: int | None = None) -> "Candidate":
+        """From points and gradients without a bend."""
+        points = layers.inverse(straight.points)
+        seen = replace(straight, points=points, gradients=-layers.pulled_back(-straight.gradients, points))
+        return cls(layers, seen, driver)
+
+    def missed(self, found: Match) -> Array:
+        """|r|^2 / (2 d + |r|^2) of each point, between 0 and 1: the largest, far out, count as unexplained."""
+        return 1.0 - robust_weights(found.residuals(self.seen.points, self.seen.gradients))
+
+    def matched(self, whitening: Whitening, tuning: Bending) -> Match:
+        """Matched to all points, searched from a whitening."""
+        return match(self.seen.points, self.seen.gradients, whitening, self.driver, tuning)
+
+    def again(self, found: Match, tuning: Bending) -> Match:
+        """Matched to all points, searched from an earlier match."""
+        return rematched(found, self.seen.points, self.seen.gradients, tuning)
+
+    def simplified(self, found: Match, tuning: Bending) -> Match | None:
+        """The match by a simple layer near the layer of another match; None if there is none."""
+        return simplified(found, self.seen.points, self.seen.gradients, self.effects, tuning)
+
+    @property
+    def effects(self) -> tuple[int, ...]:
+        """Coordinates that the last layer centres; none where it is no centring."""
+        last = self.layers.layers[-1:]
+        return tuple(j for layer in last if not layer.scales.any() for j in np.flatnonzero(layer.shifts[1]))
+
+    def scales_effects(self, found: Match) -> bool:
+        """Whether the layer of a match scales the effects, and nothing else."""
+        assert found.layer is not None
+        return bool(self.effects) and self.effects == tuple(np.flatnonzero(found.layer.scales[0]))
+
+    def held_out(self, found: Match, tuning: Bending) -> Array:
+        """`missed` at each point by a match without it, searched from a match to all."""
+        missed = np.zeros(len(self.seen.points))
+        folds = np.arange(len(missed)) % tuning.folds
+        for fold in range(tuning.folds):
+            known = self.seen.where(np.flatnonzero(folds != fold))
+            without = rematched(found, known.points, known.gradients, tuning)
+            missed[folds == fold] = self.missed(without)[folds == fold]
+        return missed
 
 
-def recentred(layer: Layer, c: int) -> Layer:
-    """The same centring on another centre: along the same combination a potential hardly changes.
-
-    Any one of the effects around a mean is a centre of the others and of the mean in that sense.
-    """
-    along = np.where(np.arange(layer.shifts.shape[1]) == layer.driver, 1.0, layer.shifts[1])
-    shifts = np.zeros(layer.shifts.shape)
-    shifts[1] = np.where(np.arange(len(along)) == c, 0.0, along / along[c])
-    return replace(layer, driver=c, shifts=shifts)
+def centred(straight: Training, tuning: Bending) -> list[Candidate]:
+    """Behind the centring of a hierarchy; none where gradients show no centre."""
+    layer = centring(straight.points, straight.gradients, tuning)
+    return [] if layer is None else [Candidate.behind(Bend((layer,)), straight)]
 
 
-def _by_others(slopes: Array, c: int) -> tuple[float, Array]:
-    """Unexplained share of the slopes by x_c regressed on the others, per degree of freedom, and b, (d,)."""
-    n, dim = slopes.shape
-    found, others = np.zeros(dim), np.flatnonzero(np.arange(dim) != c)
-    found[others] = np.linalg.lstsq(slopes[:, others], -slopes[:, c], rcond=None)[0]
-    left, total = slopes[:, c] + slopes @ found, float(slopes[:, c] @ slopes[:, c])
-    return (float(left @ left) / total * n / (n - dim + 1) if total > 0.0 else np.inf), found
+def by_driver(base: Candidate, whitening: Whitening, tuning: Bending) -> list[Candidate]:
+    """Candidates with the drivers on which the residuals of a plain match depend most."""
+    dim = base.seen.points.shape[1]
+    order = np.arange(dim)
+    if dim > tuning.drivers:
+        plain = base.matched(whitening, tuning)
+        order = np.argsort(-_driven(plain, base.seen))[: tuning.drivers]
+    return [replace(base, driver=int(k)) for k in order]
+
+
+def _driven(plain: Match, seen: Training) -> Array:
+    """Share of the residuals that t^2 and t z_j explain, for each driver t, on average over the coordinates j: (d,)."""
+    z, slopes = plain.whitened(seen.points, seen.gradients)
+    weights = np.sqrt(robust_weights(slopes - z))[:, None]
+    shares = np.zeros(seen.points.shape[1])
+    for k, x in enumerate(seen.points.T):
+        t = (x - x.mean()) / max(float(x.std()), float(np.finfo(float).tiny))
+        for j in range(len(shares)):
+            less = np.column_stack((np.ones(len(t)), t, z[:, j])) * weights
+            more = np.column_stack((less, weights * np.column_stack((t * t, t * z[:, j]))))
+            left = [_left(features, weights[:, 0] * slopes[:, j]) for features in (less, more)]
+            shares[k] += 1.0 - left[1] / max(left[0], float(np.finfo(float).tiny))
+    return shares
+
+
+def _left(features: Array, target: Array) -> float:
+    """Sum of squared residuals of a linear regression."""
+    return float(((target - features @ np.linalg.lstsq(features, target, rcond=None)[0]) ** 2).sum())
