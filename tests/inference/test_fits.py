@@ -1,4 +1,4 @@
-"""Surrogates that are fitted anew as evaluations arrive."""
+"""Surrogates are refitted as evaluations arrive."""
 
 from dataclasses import replace
 

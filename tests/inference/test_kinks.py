@@ -1,4 +1,4 @@
-"""Densities with a kink at the mode, and densities cut off across parameters: what a Hessian does not know of."""
+"""Densities with a kink at the mode, and densities cut off across parameters, where no Hessian applies."""
 
 from typing import Any
 
