@@ -63,10 +63,8 @@ def better_bend(
 
     Parameters
     ----------
-    whitening
-        Of the current coordinates.
-    begun
-        Of the coordinates in which the current bend was taken; None: ``whitening``.
+    whitening, begun
+        Whitening of the current coordinates, now and when the current bend was taken; None: the same.
     kept
         The part of the current bend that stays.
     above
@@ -98,7 +96,7 @@ def no_bend(
         Points count that are at most so much above the lowest behind the bend, where there are enough: a descent comes
         from where gradients may follow another law.
     whitening, begun
-        Of the bent coordinates, now and when the bend was taken.
+        Whitening of the bent coordinates, now and when the bend was taken.
     kept
         The part of the current bend that stays.
     """

@@ -130,7 +130,7 @@ def check(
     draws
         (chains, n, d); points are taken evenly from all chains and far apart within one.
     variance
-        Of the importance weights, as known so far.
+        Variance of the importance weights, as known so far.
     early
         As in `without_density`.
     """

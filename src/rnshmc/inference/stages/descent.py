@@ -58,7 +58,7 @@ class Mode:
         return np.minimum(heights, np.finfo(float).max), z @ self.whitening.factor.T
 
     def near(self, point: Array, value: float = np.inf, below: float = 0.0) -> bool:
-        """Whether a point is nearer to it than draws are, and its potential less than ``below`` lower than the mode's.
+        """Whether a point is nearer to it than draws are, and not ``below`` lower than the mode in its potential.
 
         A narrow mode may be that near within a wide one; a potential far below shows it.
         """

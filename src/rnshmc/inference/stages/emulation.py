@@ -24,8 +24,8 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
 
     A run along each input makes the emulator linear there; where enough runs are known, the search begins at the lowest
     of them, and no such runs are made. Each further run is at the minimum of the emulated potential
-    within a trust region, whose coordinates its Hessian whitens. The scale of the posterior is expected to be one in
-    ``coordinates``; None if nothing is known.
+    within a trust region, whose coordinates its Hessian whitens. The posterior is expected to have a scale of one in
+    ``coordinates``, if they are given.
     """
     own = tuning.seeking
     known = archive.has_enough_runs(tuning.training.fewest)

@@ -48,8 +48,8 @@ class Trained:
     positions: Array
     """Whitened positions of its chains, (chains, d)."""
     variance: float
-    """Of the importance weights at the last draws, before they became training points; inf before any. A small one is
-    believed where it is seen twice."""
+    """Variance of the importance weights at the last draws, before they became training points; inf before any. A small
+    one has to be seen twice."""
     latest: float
     """The same, by the last batch alone."""
     tails: Tails

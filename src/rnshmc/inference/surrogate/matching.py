@@ -48,9 +48,9 @@ def match(points: Array, gradients: Array, whitening: Whitening, driver: int | N
     points, gradients
         In x, (n, d).
     whitening
-        Of coordinates near y.
+        A first whitening.
     driver
-        None: y is x.
+        Of the layer; None: y is x.
 
     Raises
     ------

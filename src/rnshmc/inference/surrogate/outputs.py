@@ -94,11 +94,11 @@ class LeaveOneOut:
     """Runs at plausible heights, each left out of the emulator in turn."""
 
     distances: Array
-    """Whitened, from the centre, shape (n,)."""
+    """Whitened distances of the runs from the centre, (n,)."""
     differences: Array
     """U less V by the emulator without the run, (n,)."""
     variances: Array
-    """Of the differences, by the processes, (n,)."""
+    """Variances of the differences, by the processes, (n,)."""
 
     @classmethod
     def of(cls, posterior: SurrogatePosterior) -> "LeaveOneOut":

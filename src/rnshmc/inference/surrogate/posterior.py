@@ -31,7 +31,7 @@ class SurrogatePosterior:
     kernel: Kernel
     """V within the wall, and its process."""
     radius: float
-    """Of the wall; with a hull, its smallest."""
+    """Radius of the wall; with a hull, the smallest one."""
     hull: Array
     """Whitened points, (k, d). Along each direction the wall is `Fitting.wall_margin` beyond the farthest of them, but
     within reach. It leaves V no room for a well where there are no points. Without a hull, the wall is a sphere."""
