@@ -16,7 +16,7 @@ from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
-from rnshmc.inference.surrogate.tails import no_tails
+from rnshmc.inference.surrogate.uncertainty import no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.random import stream
@@ -28,7 +28,7 @@ from tests.inference.problems import Correlated, two_modes
 def test_later_attempts_are_behind_a_nearer_wall_and_may_have_more(
     emulating: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first failed for points far up, which are no reason to give up; emulators continue with all runs."""
+    """The first failed for what is far up, and its points are no reason to give up; emulators keep all runs."""
     archive = Archive.of(evaluations_of_potential(Correlated()))
     seen: list[Tuning] = []
 
@@ -69,7 +69,7 @@ def test_with_a_hull_the_wall_is_farther_out_only_where_points_are() -> None:
     assert far.walls(along)[1][0] == far.reach
 
 
-def test_an_attempt_begins_at_the_mode_below_what_the_last_came_upon() -> None:
+def test_an_attempt_begins_at_the_mode_below_the_lowest_point_of_the_last() -> None:
     """The descent ended where no mode is: one point of the training is 18 below it, at the foot of a mode."""
     archive = Archive.of(evaluations_of_potential(two_modes()))
     first = replace(descend(archive, np.array([-5.0, 1.0]), DEFAULT), value=22.5)

@@ -273,4 +273,4 @@ def test_mistakes_are_told_before_anything_is_evaluated(settings: dict[str, Any]
 def test_a_gradient_that_is_known_to_be_inexact_is_in_the_verdict() -> None:
     found = rnshmc.sample(lambda x: (posterior(x)[0], 1.05 * posterior(x)[1]), 0.5 * SCALES, draws=200)
     assert found.verdict.level != "good"
-    assert " ! The gradient is inexact: along one direction at x0 it says " in str(found.verdict)
+    assert " ! The gradient is inexact: along one direction at x0 it is " in str(found.verdict)

@@ -19,7 +19,7 @@ from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import log_evidence, log_normaliser
 from rnshmc.inference.stages.correction import draw_surrogate
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
-from rnshmc.inference.surrogate.tails import Tails, no_tails
+from rnshmc.inference.surrogate.uncertainty import Tails, no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream

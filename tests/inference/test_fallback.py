@@ -1,4 +1,4 @@
-"""Where no surrogate is good enough, or the budget ends: searches, chains, results and messages."""
+"""Searches, chains, results and messages where no surrogate is good enough, or the budget ends."""
 
 import re
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages import adapted
+from rnshmc.inference.stages.adapted import Around, scattered_starts
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.descent import Mode
-from rnshmc.inference.stages.scattered import Around, scattered_starts
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.posterior import fit_posterior
-from rnshmc.inference.surrogate.tails import no_tails
+from rnshmc.inference.surrogate.uncertainty import no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
@@ -53,7 +53,7 @@ def test_a_spent_budget_leaves_draws_or_is_an_error(budget: int) -> None:
 
 @pytest.mark.parametrize("budget", [60, 75])
 def test_a_budget_that_ends_in_training_leaves_draws_of_the_latest_surrogate(budget: int) -> None:
-    """Nothing corrects them; errors are those that the process expects, and the verdict reports it."""
+    """They are not corrected; errors are those that the process expects, and the verdict reports it."""
     outcome = sampled(LogGamma(), np.zeros(3), budget=budget)
     assert outcome.method == "surrogate"
     assert len(outcome.rows) == 1000
@@ -110,7 +110,7 @@ def without_chains() -> Outcome:
 
 
 def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> None:
-    """The draws of the rough surrogate are returned, corrected by what is left."""
+    """The draws of the rough surrogate are returned, corrected with the remaining budget."""
     outcome = without_chains()
     assert outcome.method == "surrogate"
     assert "the budget is too small for adapted HMC, which takes about" in outcome.reason
@@ -144,7 +144,7 @@ def test_a_rough_surrogate_that_cannot_be_corrected_ends_a_run_with_a_reason(mon
     assert judge(outcome, [str(i) for i in range(10)]).level == "bad"
 
 
-def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_warning_states_the_expected_cost_before_exact_chains_begin(caplog: pytest.LogCaptureFixture) -> None:
     problem = Wide()
     outcome = sampled(problem, np.ones(200), draws=200, tuning=NARROW)
     assert outcome.rows.shape == (200, 200)
@@ -184,7 +184,7 @@ def test_other_modes_are_looked_for_before_exact_chains_begin() -> None:
     assert "  4 starts found one mode." in verdict_of(outcome)
 
 
-def test_a_run_that_cannot_afford_looking_says_so() -> None:
+def test_a_run_that_cannot_afford_a_search_reports_it() -> None:
     outcome = without_chains()
     one = "! One start found one mode; other modes were not searched for (x0 takes several starts as rows)."
     assert one in verdict_of(outcome)
@@ -208,7 +208,7 @@ def test_a_better_mode_is_found_before_exact_chains_begin() -> None:
     assert abs(float(found.group(1)) - 20.0) < 0.5
 
 
-def test_two_modes_without_surrogates_are_told() -> None:
+def test_two_modes_without_surrogates_are_reported() -> None:
     outcome = sampled(two_modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400, tuning=HOPELESS)
     assert len(outcome.modes) == 2
     assert outcome.method == "adapted HMC"
@@ -238,7 +238,7 @@ def test_states_of_exact_chains_teach_a_surrogate_that_takes_over(monkeypatch: p
     assert judge(outcome, ["a", "b", "c"]).level == "good"
 
 
-def test_chains_go_on_where_what_they_teach_is_not_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chains_continue_while_the_surrogates_they_train_are_not_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts come at numbers of states that double, each from some of these alone; none loses draws."""
     sizes: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Evaluations that fail at random, as those of a solver that does not always converge."""
+"""Evaluations that fail at random, as with a solver that does not always converge."""
 
 import math
 from typing import Any

@@ -40,9 +40,8 @@ from rnshmc.inference.result.outcome import Outcome, outcome_of
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.bends import Watch
 from rnshmc.inference.stages.descent import descend, far_below
-from rnshmc.inference.stages.emulation import seek
+from rnshmc.inference.stages.emulation import seek, survey
 from rnshmc.inference.stages.probing import descend_again, settle
-from rnshmc.inference.stages.survey import survey
 from rnshmc.inference.stages.walls import find_wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.outputs import roughest

@@ -10,7 +10,7 @@ from rnshmc.inference.checking import checked_surrogate, why_refused, with_rows
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.bends import Bent, better_bend, no_bend
 from rnshmc.inference.stages.descent import Mode, far_below
-from rnshmc.inference.stages.noise import measure_noise
+from rnshmc.inference.stages.differences import measure_noise
 from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.training import Trained, train
 from rnshmc.types import Array

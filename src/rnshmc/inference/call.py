@@ -22,14 +22,7 @@ from rnshmc.inference.exact.names import find_names, make_names, make_units
 from rnshmc.inference.exact.pools import Pool, Workers, make_workers
 from rnshmc.inference.exact.runner import Runner
 from rnshmc.inference.exact.stored_evaluations import StoredEvaluations, read_known
-from rnshmc.inference.exact.target import (
-    Gradient,
-    digest_of,
-    is_function,
-    make_posterior,
-    model_of,
-    with_arguments,
-)
+from rnshmc.inference.exact.target import Gradient, digest_of, is_function, make_posterior, model_of, with_arguments
 from rnshmc.inference.exact.threads import Threads, Unlimited
 from rnshmc.inference.exact.vectorized import VectorizedWorker
 from rnshmc.inference.final_checks import with_other_ends
@@ -38,16 +31,17 @@ from rnshmc.inference.progress import Listener, listening
 from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.stages.decision import most_known
-from rnshmc.inference.stages.scale import inside, make_coordinates, prior_scale
-from rnshmc.inference.stages.start import check_gradient, check_inside, check_own, check_start
+from rnshmc.inference.stages.start import check_gradient, check_inside, check_own, check_start, first_usable
 from rnshmc.inference.stages.starts import (
     Candidates,
     Start,
     drawn_starts,
-    first_usable,
     further_starts,
+    inside,
+    make_coordinates,
     make_starts,
     number_of_parameters,
+    prior_scale,
 )
 from rnshmc.inference.stages.walls import take_up
 from rnshmc.inference.transforms import Bounds, listed, make_transform

@@ -24,11 +24,10 @@ from rnshmc.inference.stages.correction import (
     without_random_failures,
 )
 from rnshmc.inference.stages.training import Trained
-from rnshmc.inference.surrogate.influence import Influence
-from rnshmc.inference.surrogate.leave_one_out import LeaveOneOut
+from rnshmc.inference.surrogate.outputs import LeaveOneOut
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
-from rnshmc.inference.surrogate.tails import Tails
-from rnshmc.inference.surrogate.weights import weight_variance
+from rnshmc.inference.surrogate.uncertainty import Tails
+from rnshmc.inference.surrogate.weights import Influence, weight_variance
 from rnshmc.inference.tuning import Tuning
 from rnshmc.types import Array
 

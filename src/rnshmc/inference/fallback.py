@@ -13,8 +13,8 @@ from rnshmc.inference.attempt import attempt
 from rnshmc.inference.checking import checked_surrogate, with_rows
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages import adapted
+from rnshmc.inference.stages.adapted import Around
 from rnshmc.inference.stages.correction import Exact, largest_rhat
-from rnshmc.inference.stages.scattered import Around
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.types import Array

@@ -10,11 +10,9 @@ from rnshmc.errors import FitError
 from rnshmc.inference.result.estimates import Estimate, Moments, excess_variance, spread
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
-from rnshmc.inference.surrogate.influence import Chosen, Influence
-from rnshmc.inference.surrogate.paths import Paths, draw_paths, inflation
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
-from rnshmc.inference.surrogate.tails import Tails
-from rnshmc.inference.surrogate.weights import Weights, measured_shift, smoothed, zero_variance
+from rnshmc.inference.surrogate.uncertainty import Paths, Tails, draw_paths, inflation
+from rnshmc.inference.surrogate.weights import Chosen, Influence, Weights, measured_shift, smoothed, zero_variance
 from rnshmc.inference.tuning import Process
 from rnshmc.types import Array
 

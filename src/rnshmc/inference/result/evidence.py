@@ -7,7 +7,7 @@ from scipy.special import expit, logsumexp
 
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
-from rnshmc.inference.surrogate.tails import Tails
+from rnshmc.inference.surrogate.uncertainty import Tails
 from rnshmc.types import Array
 
 UNKNOWN = Estimate(np.array(np.nan), np.array(np.nan))

@@ -16,7 +16,7 @@ from rnshmc.inference.result.state import Record, State
 from rnshmc.inference.stages.correction import Exact, largest_rhat
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
-from rnshmc.inference.surrogate.subspace import SubspaceKernel
+from rnshmc.inference.surrogate.learning import SubspaceKernel
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
 from rnshmc.inference.tuning_result import Judging

@@ -18,10 +18,8 @@ from rnshmc.inference.result.outcome import ModeFound, Outcome
 from rnshmc.inference.result.prediction import Prediction
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.walls import Wall
-from rnshmc.inference.surrogate.influence import Chosen
-from rnshmc.inference.surrogate.paths import Paths
-from rnshmc.inference.surrogate.tails import Tails
-from rnshmc.inference.surrogate.weights import Weights
+from rnshmc.inference.surrogate.uncertainty import Paths, Tails
+from rnshmc.inference.surrogate.weights import Chosen, Weights
 from rnshmc.inference.transforms import Transform
 from rnshmc.inference.warp import Warp, WarpLayer
 
