@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import rnshmc
-from rnshmc.inference.exact.chosen import chosen
 from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.stored_evaluations import chosen
 from rnshmc.inference.transforms import make_transform
 from rnshmc.random import stream
 from rnshmc.types import Array

@@ -9,7 +9,7 @@ import pytest
 import rnshmc
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.exact.floor import Floor
+from rnshmc.inference.exact.placing import Floor
 from rnshmc.inference.stages.starts import first_usable
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of

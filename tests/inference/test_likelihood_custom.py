@@ -96,7 +96,7 @@ NONE = np.empty((2, 0))
 
 def test_data_are_not_simulated_of_a_function() -> None:
     observed = Custom(plain, ["s"], POSITIVE).observing({"": MISSING})
-    with pytest.raises(ParameterError, match="data cannot be simulated of a function"):
+    with pytest.raises(ParameterError, match="data cannot be simulated from a function"):
         observed.simulated(np.ones((1, 5)), np.ones((1, 1)), np.random.default_rng(0))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr, stdtr
 
+from rnshmc.inference.exact.likelihoods.distributions import log_student_cdf
 from rnshmc.inference.exact.likelihoods.named import (
     Binomial,
     Gaussian,
@@ -15,7 +16,6 @@ from rnshmc.inference.exact.likelihoods.named import (
     Relative,
     StudentT,
 )
-from rnshmc.inference.exact.likelihoods.student import log_student_cdf
 from rnshmc.types import Array
 
 EPS = float(np.finfo(np.float64).eps)

@@ -8,10 +8,9 @@ import pytest
 
 import rnshmc
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.exact.compression import Compression, make_compression
+from rnshmc.inference.exact.forward_posterior import Runs
 from rnshmc.inference.exact.likelihoods.base import Likelihood
-from rnshmc.inference.exact.likelihoods.compressed import gaussian_blocks
-from rnshmc.inference.exact.runs import Runs
+from rnshmc.inference.exact.likelihoods.compressed import Compression, gaussian_blocks, make_compression
 from rnshmc.inference.exact.target import make_posterior
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.outputs import roughest

@@ -36,7 +36,7 @@ def test_a_file_of_which_little_is_asked_for_is_named_with_the_remedy(
         stored = len(path.read_text(encoding="utf-8").splitlines()) - 1
         assert caplog.text == ""
         other = sampled(decay(np.array([3.0, 0.3])), path)
-    assert f"runs.jsonl holds {stored} evaluations, of which this run asked for" in caplog.text
+    assert f"runs.jsonl holds {stored} evaluations, of which this run requested" in caplog.text
     assert caplog.text.count("pass evaluations=") == 1
     assert other.spent.points > 20
     caplog.clear()
@@ -53,4 +53,4 @@ def test_parameters_of_the_likelihood_are_no_new_runs(tmp_path: Path, caplog: py
         model_cases.sampled(model_cases.decaying(), budget=20, **settings)
         resumed = model_cases.sampled(model_cases.decaying(), **settings)
     assert resumed.spent.points > NEW_POINTS
-    assert "of which this run asked for" not in caplog.text
+    assert "of which this run requested" not in caplog.text

@@ -273,7 +273,7 @@ if __name__ == "__main__":
     [
         (
             "number",
-            "PicklingError: .*; processes that the target starts find nothing of a script; put what they use",
+            "PicklingError: .*; processes that the target starts cannot import a script; put the functions they use",
         ),
         ("multiprocessing", "AssertionError: daemonic .*; give pool= a number or an executor of concurrent.futures:"),
     ],

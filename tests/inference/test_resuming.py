@@ -16,8 +16,15 @@ import rnshmc
 from rnshmc.errors import StoreError
 from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
-from rnshmc.inference.exact.failing import IN_A_ROW, TRIES
-from rnshmc.inference.exact.resuming import GRADIENT_RTOL, SPREAD_RTOL, VALUE_RTOL, candidates, difference
+from rnshmc.inference.exact.resuming import (
+    GRADIENT_RTOL,
+    IN_A_ROW,
+    SPREAD_RTOL,
+    TRIES,
+    VALUE_RTOL,
+    candidates,
+    difference,
+)
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of
 
@@ -158,8 +165,8 @@ class Breaking:
 
 
 FOR_GOOD = (
-    rf"the target fails for good: {IN_A_ROW} evaluations in a row did, and so did one at a point where it had worked "
-    r"\(OSError: No space left on device\); mend it and call again. The evaluations are in the file"
+    rf"the target fails for good: {IN_A_ROW} evaluations in a row failed, as did one at a point where it had worked "
+    r"\(OSError: No space left on device\); repair it and call again. The evaluations are in the file"
 )
 
 

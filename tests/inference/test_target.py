@@ -8,7 +8,7 @@ import pytest
 
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.inference.exact.evaluation import Cost, Evaluation
-from rnshmc.inference.exact.least_squares import LeastSquares
+from rnshmc.inference.exact.forward import LeastSquares
 from rnshmc.inference.exact.names import make_names, make_units
 from rnshmc.inference.exact.target import make_model, make_posterior
 from rnshmc.targets.gaussian import Gaussian

@@ -9,7 +9,7 @@ import rnshmc
 from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Answer, Task
-from rnshmc.inference.exact.runner import Runner
+from rnshmc.inference.exact.forward_posterior import Runner
 from rnshmc.inference.exact.target import make_posterior
 from rnshmc.inference.exact.vectorized import VectorizedWorker
 from rnshmc.types import Array

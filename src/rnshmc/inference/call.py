@@ -13,16 +13,15 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference.algorithm import run
 from rnshmc.inference.errstate import own_errstate
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.exact.chosen import chosen
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluable
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.forward import Model
+from rnshmc.inference.exact.forward_posterior import Runner
 from rnshmc.inference.exact.names import find_names, make_names, make_units
 from rnshmc.inference.exact.pools import Pool, Workers, make_workers
-from rnshmc.inference.exact.runner import Runner
-from rnshmc.inference.exact.stored_evaluations import StoredEvaluations, read_known
+from rnshmc.inference.exact.stored_evaluations import StoredEvaluations, chosen, read_known
 from rnshmc.inference.exact.target import (
     Gradient,
     digest_of,
@@ -151,7 +150,7 @@ def sample(
         with its Jacobian one more. With a budget of 0, given runs are all there is, and the verdict says what they
         tell.
     callback
-        Called with a `rnshmc.inference.exact.account.Progress` now and then.
+        Called with a `rnshmc.inference.exact.evaluation.Progress` now and then.
     progress_bar
         Whether there is a bar where standard error is a terminal, or in a notebook, and elsewhere a line on standard
         error every ten seconds. Where there is neither, or lines of level INFO of the logger ``rnshmc`` are shown, it

@@ -14,12 +14,10 @@ import numpy as np
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
 from rnshmc.inference.exact.processes import Processes
-from rnshmc.inference.exact.shipping import Missing, PickledModel, evaluate_item, evaluate_parcel
+from rnshmc.inference.exact.shipping import Missing, PickledModel, evaluate_item, evaluate_pickled
 
 Pool = Any
 """None, a number of processes, or an object with `submit` or `map`."""
-
-
 _NOT_THERE = (PicklingError, ImportError, AttributeError, TypeError)
 """Errors of a worker without rnshmc, or with another version of it; an evaluation raises none of them."""
 
@@ -29,7 +27,7 @@ class Workers(Protocol):
 
     @property
     def slots(self) -> int | None:
-        """Number of tasks to submit at a time; None for any number."""
+        """Number of tasks to submit at a time; None for no limit."""
         ...
 
     def submit(self, task: Task) -> None:
@@ -56,23 +54,11 @@ class Workers(Protocol):
 
 
 def make_workers(pool: Pool, model: Evaluable, *, time_limit: float | None) -> Workers:
-    """The workers behind ``pool=``.
+    """The workers for the argument ``pool`` of `rnshmc.sample`, with a time limit in seconds or None.
 
-    Parameters
-    ----------
-    pool
-        None for this process (with a time limit, one worker process, since only a process can be stopped), a number of
-        worker processes, or an object with ``submit``, as `concurrent.futures`, `mpi4py.futures` and Dask have it, or
-        with ``map``.
-    model
-        The model to evaluate.
-    time_limit
-        Seconds after which an evaluation has failed, None for no limit.
-
-    Raises
-    ------
-    ParameterError
-        If pool is none of these.
+    They are this process for None (with a time limit one worker process, since only a process can be stopped), a number
+    of worker processes, or an object with ``submit``, as in `concurrent.futures`, `mpi4py.futures` and Dask, or with
+    ``map``; any other is a `ParameterError`.
     """
     if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
         raise ParameterError(f"time_limit: expected a positive number of seconds, got {time_limit!r:.80}")
@@ -129,7 +115,7 @@ class Submitted:
 
     def __init__(self, executor: Any, model: Evaluable, *, time_limit: float | None) -> None:
         self._executor = executor
-        self._parcel = PickledModel.kept(model) if isinstance(executor, ThreadPoolExecutor) else PickledModel.of(model)
+        self._pickled = PickledModel.kept(model) if isinstance(executor, ThreadPoolExecutor) else PickledModel.of(model)
         self._limit = time_limit
         workers = worker_count(executor)
         self._to_ship = workers or os.cpu_count() or 1
@@ -140,7 +126,7 @@ class Submitted:
 
     def submit(self, task: Task) -> None:
         """Hand a task to the executor."""
-        self._send(task, self._parcel if self._to_ship > 0 else self._parcel.label())
+        self._send(task, self._pickled if self._to_ship > 0 else self._pickled.label())
         self._to_ship -= 1
 
     def next(self) -> tuple[Task, Answer]:
@@ -152,7 +138,7 @@ class Submitted:
             answer = self._answer(future, task)
             if not isinstance(answer, Missing):
                 return task, answer
-            self._send(task, self._parcel)
+            self._send(task, self._pickled)
 
     def withdraw(self, task: Task) -> bool:
         """Cancel a task that no worker has started."""
@@ -168,9 +154,9 @@ class Submitted:
             future.cancel()
         self._futures.clear()
 
-    def _send(self, task: Task, parcel: PickledModel) -> None:
+    def _send(self, task: Task, pickled: PickledModel) -> None:
         try:
-            future = self._executor.submit(evaluate_parcel, parcel, task.x, task.gradient, self._limit)
+            future = self._executor.submit(evaluate_pickled, pickled, task.x, task.gradient, self._limit)
         except (RuntimeError, BrokenExecutor) as error:
             raise EvaluationError(f"the pool takes no evaluations any more: {error}") from error
         self._futures[future] = task
@@ -186,7 +172,7 @@ class Submitted:
             raise _unusable(error) from error
         except EvaluationError:
             raise
-        except (CancelledError, asyncio.CancelledError) as error:  # as Dask's where its scheduler is lost
+        except (CancelledError, asyncio.CancelledError) as error:  # Dask's if its scheduler is lost
             raise EvaluationError(f"the pool has cancelled an evaluation: {error!r}") from error
         except Exception as error:  # Dask's error for a worker that died during this evaluation
             return failed(task.x, f"{type(error).__name__}: {error}"[:500], gradient=task.gradient)
@@ -203,7 +189,7 @@ class Mapped:
 
     def __init__(self, pool: Any, model: Evaluable, *, time_limit: float | None) -> None:
         self._map = getattr(pool, "imap_unordered", pool.map)
-        self._parcel = PickledModel.of(model)
+        self._pickled = PickledModel.of(model)
         self._limit = time_limit
         self._to_ship = worker_count(pool) or os.cpu_count() or 1
         self._waiting: dict[int, Task] = {}
@@ -239,13 +225,12 @@ class Mapped:
         self._waiting.clear()
 
     def _start(self) -> Any:
-        tasks, self._waiting = self._waiting, {}
+        self._under_way, self._waiting = self._waiting, {}
         items = []
-        for task in tasks.values():
-            parcel = self._parcel if self._to_ship > 0 else self._parcel.label()
+        for task in self._under_way.values():
+            pickled = self._pickled if self._to_ship > 0 else self._pickled.label()
             self._to_ship -= 1
-            items.append((parcel, task.number, task.x, task.gradient, self._limit))
-        self._under_way = tasks
+            items.append((pickled, task.number, task.x, task.gradient, self._limit))
         return iter(self._map(evaluate_item, items))
 
 

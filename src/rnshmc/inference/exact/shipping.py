@@ -1,4 +1,4 @@
-"""Sending a model to workers, once to each and by a key afterwards, and evaluating it there."""
+"""Models sent to workers, once to each and by a key afterwards, and evaluated there."""
 
 import hashlib
 import threading
@@ -13,90 +13,74 @@ from rnshmc.inference.exact.evaluation import Answer, Evaluable, failed
 from rnshmc.types import Array
 
 _unpacked: dict[str, Evaluable] = {}
-"""Models that this worker received, by their keys."""
+"""Models that this worker received, by key."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A worker's answer that it does not have the model yet."""
+    """Answer of a worker that has not received the model."""
 
 
 class PickledModel:
-    """A model, pickled once however often it is sent; threads use the model itself."""
+    """A model that is pickled once however often it is sent; threads use the model itself."""
 
     def __init__(self, key: str, content: bytes | None, model: Evaluable | None) -> None:
-        self._key = key
-        self._content = content
-        self._model = model
+        self._key, self._content = key, content
+        self.model = model  # None if it was not sent along and is not here
 
     @classmethod
     def of(cls, model: Evaluable) -> "PickledModel":
-        """The parcel of a model.
-
-        Raises
-        ------
-        ParameterError
-            If it cannot be pickled.
-        """
+        """The pickled model; raises as `packed`."""
         content = packed(model)
         return cls(hashlib.sha256(content).hexdigest(), content, model)
 
     @classmethod
     def kept(cls, model: Evaluable) -> "PickledModel":
-        """The parcel of a model for threads of this process, without pickling."""
+        """The model for threads of this process, without pickling."""
         return cls("", None, model)
 
     def label(self) -> "PickledModel":
-        """The parcel without content, for workers that have the model."""
-        return PickledModel(self._key, None, self._model)
+        """The key alone, for workers that have the model."""
+        return PickledModel(self._key, None, self.model)
 
     def __reduce__(self) -> Any:
         return _received, (self._key, self._content)
 
-    def model(self) -> Evaluable | None:
-        """The model; None if it was not sent along and is not here."""
-        return self._model
-
 
 def packed(model: Evaluable) -> bytes:
-    """A model as bytes, with all that it uses of a script or notebook, which workers cannot import.
+    """A model as bytes, with its code from a script or notebook, which workers cannot import.
 
-    Raises
-    ------
-    ParameterError
-        If it cannot be pickled.
+    Raises `ParameterError` if it cannot be pickled.
     """
     try:
-        content: bytes = cloudpickle.dumps(model)
+        return bytes(cloudpickle.dumps(model))
     except Exception as error:
         raise ParameterError(
             f"target: it cannot be sent to a worker ({type(error).__name__}: {error}); create inside "
             "the function what cannot be pickled, such as open files, locks and handles of libraries"
         ) from error
-    return content
 
 
 def _received(key: str, content: bytes | None) -> PickledModel:
-    """The parcel on a worker; its content is unpickled once."""
+    """The model on a worker, unpickled once."""
     if content is not None and key not in _unpacked:
         _unpacked[key] = cloudpickle.loads(content)
     return PickledModel(key, content, _unpacked.get(key))
 
 
-def evaluate_parcel(parcel: PickledModel, x: Array, gradient: bool, time_limit: float | None) -> Answer | Missing:
-    """Evaluate the model of a parcel at ``x``, shape (d,), within a number of seconds."""
-    model = parcel.model()
-    if model is None:
+def evaluate_pickled(pickled: PickledModel, x: Array, gradient: bool, time_limit: float | None) -> Answer | Missing:
+    """Evaluate a model at ``x``, shape (d,), within a number of seconds."""
+    if pickled.model is None:
         return Missing()
     if time_limit is None:
-        return model.evaluate(x, gradient=gradient)
-    return _within(model, x, gradient, time_limit)
+        return pickled.model.evaluate(x, gradient=gradient)
+    return _within(pickled.model, x, gradient, time_limit)
 
 
 def evaluate_item(item: tuple[PickledModel, int, Array, bool, float | None]) -> tuple[int, Answer | Missing]:
     """The same for `map`, with the number of the task."""
-    parcel, number, x, gradient, time_limit = item
-    return number, evaluate_parcel(parcel, x, gradient, time_limit)
+    pickled, number, x, gradient, time_limit = item
+    return number, evaluate_pickled(pickled, x, gradient, time_limit)
 
 
 def too_slow(x: Array, time_limit: float, *, gradient: bool) -> Answer:

@@ -1,6 +1,6 @@
 """Threads of linear algebra: one for the surrogate's small matrices, the caller's number for the target.
 
-Threads that wait for each other take longer than one does for matrices of a few hundred rows: benchmarks/threads.py.
+For matrices of a few hundred rows, one thread is faster than several: benchmarks/threads.py.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from rnshmc.inference.exact.pools import Workers
 
 
 class Threads:
-    """The BLAS libraries that are loaded, and the number of threads that each had when this was made."""
+    """The loaded BLAS libraries, and the number of threads of each when this was created."""
 
     def __init__(self) -> None:
         self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
@@ -23,7 +23,7 @@ class Threads:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """One thread, until the end of the block."""
+        """Context with one thread."""
         self.limit()
         try:
             yield
@@ -31,11 +31,11 @@ class Threads:
             self.release()
 
     def limit(self) -> None:
-        """Go over to one thread."""
+        """Switch to one thread."""
         self._set([1] * len(self._own))
 
     def release(self) -> None:
-        """Go back to as many as before."""
+        """Switch back to the original number."""
         self._set(self._own)
 
     def _set(self, numbers: list[int]) -> None:
@@ -44,7 +44,7 @@ class Threads:
 
 
 class Unlimited:
-    """Workers for whom BLAS has the caller's number of threads within `Threads.one`, as long as they have a task."""
+    """Workers for which BLAS has the caller's number of threads within `Threads.one`, while they have a task."""
 
     def __init__(self, workers: Workers, threads: Threads) -> None:
         self._workers = workers
@@ -53,7 +53,7 @@ class Unlimited:
 
     @property
     def slots(self) -> int | None:
-        """Number of tasks to submit at a time; None for any number."""
+        """Number of tasks to submit at a time; None for no limit."""
         return self._workers.slots
 
     def submit(self, task: Task) -> None:

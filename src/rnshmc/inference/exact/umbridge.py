@@ -1,6 +1,6 @@
-"""Models behind UM-Bridge, a protocol over HTTP (Seelinger et al. 2023, JOSS 8(83), 4748).
+"""Models served by UM-Bridge, a protocol over HTTP (Seelinger et al. 2023, JOSS 8(83), 4748).
 
-This is a client of our own: that of the package `umbridge` has no time limit, and fails on malformed replies.
+The client of the package `umbridge` is not used: it has no time limit, and fails on malformed replies.
 """
 
 import json
@@ -23,14 +23,14 @@ from rnshmc.inference.exact.replies import ReplyTooLargeError, check_address, fe
 from rnshmc.types import Array
 
 RETRIES = 3
-"""Number of attempts, with pauses of 1, 2 and 4 times `PAUSE_S` seconds after them."""
+"""Number of attempts, followed by pauses of 1, 2 and 4 times `PAUSE_S` seconds."""
 PAUSE_S = 0.5
 LARGEST_REPLY = 2**20
-"""Bytes that a reply may have besides its numbers: names of models, an error message."""
+"""Maximum bytes of a reply besides its numbers: names of models, an error message."""
 LARGEST_NUMBER = 100
-"""Bytes that a number in a reply may take with the white space around it; 17 digits with sign and exponent take 24."""
+"""Maximum bytes of a number in a reply with the white space around it; 17 digits with sign and exponent take 24."""
 SHORTEST_SECRET = 4
-"""Characters from which on an entry of ``config`` is replaced in what a server says."""
+"""Minimum length of an entry of ``config`` that is masked in messages of a server."""
 
 
 class ModelError(RuntimeError):
@@ -38,11 +38,11 @@ class ModelError(RuntimeError):
 
 
 class UMBridge:
-    """A log density behind a UM-Bridge server.
+    """A log density served by UM-Bridge.
 
     With ``data``, the server runs the forward model of a `Model`, ``model``; without, its output is one number, the log
-    density. A run is one request, a gradient one more. ``pool=`` sends several requests at a time to servers that can
-    answer them.
+    density. A run is one request, a gradient one more. ``pool=`` sends several requests at a time, for servers that run
+    models in parallel.
 
     Parameters
     ----------
@@ -51,19 +51,19 @@ class UMBridge:
     data, likelihood, prior
         As in `Model`.
     noise_sd
-        Standard deviation of Gaussian noise, in place of ``likelihood``.
+        Standard deviation of Gaussian noise, instead of ``likelihood``.
     model
         Name of the model on the server; optional if there is only one.
     config
-        The model's configuration. Its entries are not in any message: they may have passwords.
+        The model's configuration. Messages do not contain its entries, which may be passwords.
     request_limit
-        Seconds after which a request whose reply is not complete is a failed evaluation.
+        Seconds after which a request without a complete reply is a failed evaluation.
 
     Raises
     ------
     ParameterError
-        If an argument cannot be used, the server has no such model or is none of UM-Bridge, or the model has several
-        input or output vectors.
+        If an argument cannot be used, the server has no such model or is not a UM-Bridge server, or the model has
+        several input or output vectors.
     EvaluationError
         If no server answers at the address.
     """
@@ -93,9 +93,7 @@ class UMBridge:
                 "itself"
             )
         if data is None and outputs != 1:
-            raise ParameterError(
-                f"data: the model {self._name!r} has {outputs} outputs; give what they were observed as"
-            )
+            raise ParameterError(f"data: the model {self._name!r} has {outputs} outputs; give the observations of them")
         self.has_gradient = bool(support.get("Gradient", False))
         self.model: Model | None = None
         if data is not None:
@@ -126,7 +124,7 @@ class UMBridge:
         return self._vector(reply.get("output") if isinstance(reply, dict) else None, len(x), reply)
 
     def _vector(self, entry: Any, size: int, reply: Any) -> Array:
-        """A vector of so many numbers from an entry of a reply."""
+        """A vector of ``size`` numbers from an entry of a reply."""
         try:
             vector: Array = np.array(entry, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
@@ -150,19 +148,13 @@ class UMBridge:
         """Length of the only input or output vector."""
         sizes = self._described(path, key, list)
         if not all(type(size) is int and size > 0 for size in sizes):
-            raise ParameterError(f"url: {self._url}/{path} says that {key} are {sizes!r:.80}, expected whole numbers")
+            raise ParameterError(f"url: {self._url}/{path} reports {key} {sizes!r:.80}, expected whole numbers")
         if len(sizes) != 1:
             raise ParameterError(f"model: {self._name!r} has {len(sizes)} {key} {sizes!r:.80}, expected one vector")
         return int(sizes[0])
 
     def _described(self, path: str, key: str, kind: type) -> Any:
-        """What the server says of itself and its model.
-
-        Raises
-        ------
-        ParameterError
-            If it says something else.
-        """
+        """An entry of the server's description of itself or its model; a `ParameterError` if there is none."""
         where = f"{self._url}/{path}"
         try:
             reply = self._reply(Request(where)) if path == "Info" else self._ask(path, 0)
@@ -211,7 +203,7 @@ class UMBridge:
         return reply
 
     def _masked(self, text: str) -> str:
-        """What a server says, in one line, shortened and without entries of the configuration."""
+        """A message of a server in one line, shortened and without entries of the configuration."""
         for key, value in _leaves(self._config):
             if len(value) >= SHORTEST_SECRET:
                 text = text.replace(value, f"<config: {key}>")
@@ -219,7 +211,7 @@ class UMBridge:
 
 
 def _leaves(config: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Texts and numbers of a configuration with the keys at which they are."""
+    """Texts and numbers of a configuration with their keys."""
     if isinstance(config, Mapping):
         for name, value in config.items():
             yield from _leaves(value, str(name))
@@ -242,4 +234,4 @@ def _checked_config(config: Any) -> dict[str, Any]:
     try:
         return dict(json.loads(json.dumps(dict(config or {}))))
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"config: it is not one of JSON: {error}") from None
+        raise ParameterError(f"config: it cannot be written as JSON: {error}") from None

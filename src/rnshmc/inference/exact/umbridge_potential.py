@@ -18,23 +18,16 @@ def from_server(
     prior: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> "UMBridgeValue | ModelValue":
-    """The potential behind a server; one without a gradient where the model has none, for `rnshmc.sample` alone.
+    """The potential behind a server; without a gradient, for `rnshmc.sample` alone, where the model has none.
 
     Parameters
     ----------
     record
-        What the workflow wrote down of the model. It is not read: jobs depend on it, as they do on a data set.
+        The workflow's record of the model. It is not read: jobs depend on it, as they do on a data set.
     prior
-        ``mean`` and ``sd`` of independent normal priors; none for a flat one.
+        ``mean`` and ``sd`` of independent normal priors; None for a flat one.
     settings
-        The other arguments of `UMBridge`, by name.
-
-    Raises
-    ------
-    ParameterError
-        If an argument cannot be used.
-    EvaluationError
-        If no server answers.
+        The other arguments of `UMBridge`, which also raises the errors.
     """
     normal = None if prior is None else (prior["mean"], prior["sd"])
     model = UMBridge(**settings, prior=normal)
@@ -44,10 +37,10 @@ def from_server(
 
 
 class UMBridgeValue:
-    """U = -log density of a `UMBridge` whose output that is.
+    """U = -log density of a `UMBridge` whose output is the log density.
 
-    Where the server says that it cannot evaluate, `NumericalError` is raised: the proposal is rejected. A server that
-    does not answer any more ends the job.
+    If the server reports that it cannot evaluate, `NumericalError` is raised, and the proposal is rejected. A server
+    that stops answering ends the job.
     """
 
     def __init__(self, model: UMBridge) -> None:
@@ -60,10 +53,10 @@ class UMBridgeValue:
 
 
 class UMBridgePotential(UMBridgeValue):
-    """The same with its gradient, which moves trajectories."""
+    """The same with its gradient."""
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of U at ``q``, for two requests, or one where the value was asked for there before."""
+        """Gradient of U at ``q``, for one request."""
         return -_evaluated(self._model.gradient, q)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:

@@ -1,4 +1,4 @@
-"""Targets that take all points of a batch in one call, as arrays on a GPU or jobs in an array do."""
+"""Targets that take all points of a batch in one call, such as arrays on a GPU or an array of jobs."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +11,7 @@ from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.differentiated import DifferentiatedVectorized, is_jax
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task
-from rnshmc.inference.exact.runner import Runner
+from rnshmc.inference.exact.forward_posterior import Runner
 from rnshmc.inference.given import plain
 from rnshmc.types import Array
 
@@ -19,15 +19,12 @@ _Function = Callable[[Array], Any]
 
 
 class VectorizedWorker:
-    """This process, with all tasks that wait in one call of the user's function.
+    """This process, with all waiting tasks in one call of the user's function.
 
-    Parameters
-    ----------
-    model
-        A log density, or a forward model, whose function takes points as rows, (n, d), and returns a row for each: n
-        log densities, or the pair of these and their gradients, (n, d); outputs, (n, ...), or a mapping to such. A
-        gradient that is another function takes rows, too; a log density written in JAX is differentiated, each row by
-        itself. What the function raises is a failure of all its points.
+    The function of the model, a log density or a forward model, takes points as rows, (n, d), and returns a row for
+    each: n log densities, or the pair of these and their gradients, (n, d); outputs, (n, ...), or a mapping to such. A
+    separate gradient takes rows, too; a log density written in JAX is differentiated, each row by itself. An exception
+    is a failure of all points of the call.
     """
 
     slots: int | None = None
@@ -43,7 +40,7 @@ class VectorizedWorker:
         self._waiting[task.number] = task
 
     def next(self) -> tuple[Task, Answer]:
-        """Evaluate all that wait, if nothing is evaluated yet, and return one of them."""
+        """Return an answer, after evaluating all waiting tasks if there is none."""
         if not self._done:
             tasks = list(self._waiting.values())
             self._done.extend(zip(tasks, self._answers(tasks), strict=True))
@@ -68,7 +65,7 @@ class VectorizedWorker:
             points = np.array([task.x for task in tasks])
             returned = _returned(model.function, points)
             if model.gradient is None and _of_jax(returned, len(points)):
-                # Most likely in single precision, and without gradients: from now on, doubles are requested from JAX.
+                # Most likely in single precision, and without gradients: request doubles from JAX from now on.
                 self._in_jax = DifferentiatedVectorized(model.function)
                 return [(one, replace(cost, values=cost.values + 1)) for one, cost in self._answers(tasks)]
             values = _rows(returned, len(points))
@@ -80,12 +77,12 @@ class VectorizedWorker:
 
 
 def _of_jax(returned: Any, count: int) -> bool:
-    """Whether values of JAX were returned, one for each point; its errors are of its modules, too."""
+    """Whether values of JAX were returned, one for each point; types of its errors are in its modules, too."""
     return not isinstance(returned, BaseException) and is_jax(returned) and np.shape(returned) == (count,)
 
 
 def _by_jax(function: DifferentiatedVectorized, tasks: list[Task]) -> Iterator[tuple[_Function, _Function | None]]:
-    """Functions that return the log density at each task's point, and its gradient where any is asked for."""
+    """Functions that return the log density at each task's point, and its gradient if a task requests one."""
     points = np.array([task.x for task in tasks])
     if any(task.gradient for task in tasks):
         for row in _rows(_returned(function.values_and_gradients, points), len(points)):
@@ -97,7 +94,7 @@ def _by_jax(function: DifferentiatedVectorized, tasks: list[Task]) -> Iterator[t
 
 
 def _slopes(model: Density, tasks: list[Task], values: list[Any]) -> list[_Function | None]:
-    """Functions that return the gradients, or raise; None where none is asked for or there is no such function."""
+    """Functions that return the gradients, or raise; None where none is requested or there is no such function."""
     found: list[_Function | None] = [None] * len(tasks)
     asked = [k for k, task in enumerate(tasks) if task.gradient and _positive(values[k])]
     if model.gradient is not None and asked:
@@ -108,14 +105,14 @@ def _slopes(model: Density, tasks: list[Task], values: list[Any]) -> list[_Funct
 
 
 def _positive(value: Any) -> bool:
-    """Whether a row is a log density at which a gradient can be asked for."""
+    """Whether a row is a positive density, where a gradient can be requested."""
     if isinstance(value, tuple | BaseException) or np.size(value) != 1 or np.iscomplexobj(value):
         return False
     return bool(np.ravel(value)[0] > -np.inf)
 
 
 def _returned(function: _Function, points: Array) -> Any:
-    """What a function of rows returns, or raises."""
+    """The return value of a function of rows, or its exception."""
     try:
         return function(points.copy())
     except (EvaluationError, KeyboardInterrupt):
@@ -125,7 +122,7 @@ def _returned(function: _Function, points: Array) -> Any:
 
 
 def _rows(returned: Any, count: int) -> list[Any]:
-    """What was returned, row by row; or, for each row, what was raised."""
+    """The returned rows, or the exception for each row."""
     if isinstance(returned, BaseException):
         return [returned] * count
     try:
@@ -137,13 +134,7 @@ def _rows(returned: Any, count: int) -> list[Any]:
 
 
 def _split(returned: Any, count: int) -> list[Any]:
-    """The rows of what was returned: of an array, of a pair of arrays, or of each array of a mapping.
-
-    Raises
-    ------
-    ParameterError
-        If there are not so many.
-    """
+    """Rows of an array, of a pair of arrays, or of each array of a mapping; a `ParameterError` if the count differs."""
     if isinstance(returned, tuple):
         return list(zip(*(_split(part, count) for part in returned), strict=True))
     if isinstance(returned, Mapping):
@@ -157,7 +148,7 @@ def _split(returned: Any, count: int) -> list[Any]:
 
 
 def _returning(row: Any) -> _Function:
-    """A function of one point that returns a row, or raises it."""
+    """A function of one point that returns a row, or raises it if it is an exception."""
 
     def function(_: Array) -> Any:
         if isinstance(row, BaseException):

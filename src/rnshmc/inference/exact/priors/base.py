@@ -1,21 +1,25 @@
-"""The interface of a prior, the flat one, functions of the user, and products."""
+"""The interface of priors; normal priors, functions, and products."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from scipy import linalg
 
-from rnshmc.errors import NumericalError
-from rnshmc.inference.exact.rows import RowFunction
-from rnshmc.types import Array, Potential
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.differentiated import RowFunction
+from rnshmc.inference.exact.likelihoods.distributions import LOG_ROOT_2PI
+from rnshmc.inference.exact.likelihoods.links import checked_covariance, cholesky
+from rnshmc.inference.given import numbers
+from rnshmc.types import Array
 
 
 class Prior:
-    """-log density of d parameters in the user's coordinates, for k rows; that of a flat prior, unless overridden."""
+    """-log density of d parameters in the user's coordinates; flat unless overridden."""
 
     @property
     def bounds(self) -> dict[int, tuple[float, float]]:
-        """Support of the parameters, by index, where it is not the whole line; infinite on an open side."""
+        """Support of the parameters, by index, where it is not the real line; infinite on an open side."""
         return {}
 
     @property
@@ -37,7 +41,7 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class FunctionPrior(Prior):
-    """A log density of the user, a function at many points."""
+    """A log density given as a function."""
 
     log_density: RowFunction
 
@@ -48,31 +52,8 @@ class FunctionPrior(Prior):
 
 
 @dataclass(frozen=True, eq=False)
-class LogDensity:
-    """The log density of a potential at one point, with its gradient; -inf where it cannot be evaluated."""
-
-    potential: Potential
-
-    def __call__(self, x: Array) -> tuple[float, Array]:
-        """-U(x) and its gradient."""
-        try:
-            value, gradient = self.potential.value_and_grad(x)
-        except NumericalError:
-            return -np.inf, np.zeros(len(x))
-        return -value, -gradient
-
-
-@dataclass(frozen=True, eq=False)
 class Product(Prior):
-    """Independent groups of parameters; those in no group have a flat prior.
-
-    Attributes
-    ----------
-    dim
-        Number d of parameters.
-    groups
-        Indices of the parameters of each group, and their prior.
-    """
+    """Independent groups of ``dim`` parameters, by their indices; parameters in no group have a flat prior."""
 
     dim: int
     groups: tuple[tuple[npt.NDArray[np.intp], Prior], ...]
@@ -108,3 +89,98 @@ class Product(Prior):
                 return None
             drawn[:, columns] = part
         return None if np.isnan(drawn).any() else drawn
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Normal:
+    """A normal prior N(mean, sd^2), independent, or N(mean, covariance).
+
+    Parameters
+    ----------
+    mean
+        Mean, shape (d,), or one number for all parameters.
+    sd
+        Standard deviations, shape (d,), or one number.
+    covariance
+        Covariance, shape (d, d). Give either ``sd`` or ``covariance``.
+
+    Raises
+    ------
+    ParameterError
+        If an argument cannot be used.
+    """
+
+    mean: Array
+    sd: Array
+    covariance: Array | None = field(repr=False)
+
+    def __init__(
+        self, mean: npt.ArrayLike, sd: npt.ArrayLike | None = None, *, covariance: npt.ArrayLike | None = None
+    ) -> None:
+        if (sd is None) == (covariance is None):
+            raise ParameterError(f"Normal: expected sd or covariance, got {'none' if sd is None else 'both'}")
+        centre = _vector("mean", mean)
+        matrix = None if covariance is None else checked_covariance("Normal: covariance", covariance)
+        scale = _vector("sd", sd) if matrix is None else np.sqrt(np.diag(matrix))
+        if not (scale > 0).all():
+            raise ParameterError(f"Normal: expected a positive sd, got {scale.min()}")
+        sizes = {array.size for array in (centre, scale) if array.ndim}
+        if len(sizes) > 1:
+            raise ParameterError(
+                f"Normal: mean has shape {centre.shape}, sd or covariance is for {scale.size} parameters"
+            )
+        object.__setattr__(self, "mean", centre)
+        object.__setattr__(self, "sd", scale)
+        object.__setattr__(self, "covariance", matrix)
+
+    @property
+    def dim(self) -> int | None:
+        """Number of parameters; None if mean and sd are one number for all."""
+        return max(self.mean.size, self.sd.size) if self.mean.ndim or self.sd.ndim else None
+
+    def over(self, dim: int) -> "NormalPrior":
+        """The prior of that many parameters, which must agree with `dim`."""
+        mean = np.broadcast_to(self.mean, (dim,))
+        factor = None if self.covariance is None else cholesky("Normal: covariance", self.covariance)
+        return NormalPrior(mean, np.broadcast_to(self.sd, (dim,)), factor)
+
+
+@dataclass(frozen=True, eq=False)
+class NormalPrior(Prior):
+    """A normal prior with means and sds of shape (d,), and covariance L L' if there is a ``factor`` L."""
+
+    mean: Array
+    sd: Array
+    factor: Array | None = None
+
+    @property
+    def scale(self) -> Array:
+        """Standard deviations."""
+        return self.sd
+
+    def potential(self, x: Array) -> tuple[Array, Array]:
+        """|z|^2 / 2 + log |L| + d log(2 pi) / 2 for z = L^-1 (x - mean), and L^-T z."""
+        offset = x - self.mean
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.factor is None:
+                z = offset / self.sd
+                values, gradients = 0.5 * (z**2).sum(axis=1), z / self.sd
+            else:
+                gradients = linalg.cho_solve((self.factor, True), offset.T, check_finite=False).T
+                values = 0.5 * (offset * gradients).sum(axis=1)
+        spreads = self.sd if self.factor is None else np.diag(self.factor)
+        values = values + float(np.log(spreads).sum()) + len(self.mean) * LOG_ROOT_2PI
+        good = np.isfinite(values)
+        return np.where(good, values, np.inf), np.where(good[:, None], gradients, 0.0)
+
+    def draws(self, rng: np.random.Generator, n: int) -> Array:
+        """Independent draws."""
+        z = rng.standard_normal((n, len(self.mean)))
+        return np.asarray(self.mean + (z * self.sd if self.factor is None else z @ self.factor.T))
+
+
+def _vector(what: str, given: npt.ArrayLike | None) -> Array:
+    array = numbers(given, f"Normal: {what}")
+    if array.ndim > 1 or array.size == 0 or not np.isfinite(array).all():
+        raise ParameterError(f"Normal: expected {what} to be finite numbers of shape (d,), got {given!r:.80}")
+    return array
