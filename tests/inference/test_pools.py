@@ -20,7 +20,8 @@ import pytest
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Answer, Task
-from rnshmc.inference.exact.pools import Workers, make_workers
+from rnshmc.inference.exact.pools import make_workers
+from rnshmc.inference.exact.workers import Workers
 from rnshmc.types import Array
 from tests.inference.conftest import Sent, make_moody, make_normal
 

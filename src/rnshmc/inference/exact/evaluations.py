@@ -13,8 +13,8 @@ from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.evaluation import Account, Evaluation, Spent, Task, within
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.forward_posterior import ForwardPosterior
-from rnshmc.inference.exact.pools import Workers
 from rnshmc.inference.exact.resuming import NEW_POINTS, FailureWatch, confirm, hint_at_reuse, lost, mended
+from rnshmc.inference.exact.workers import Workers
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 

@@ -3,54 +3,22 @@
 import asyncio
 import contextlib
 import os
-from collections import deque
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 from pickle import PicklingError
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
 from rnshmc.inference.exact.processes import Processes
-from rnshmc.inference.exact.shipping import Missing, PickledModel, evaluate_item, evaluate_pickled
+from rnshmc.inference.exact.workers import Missing, PickledModel, Workers, evaluate_item, evaluate_pickled
 
 Pool = Any
 """None, a number of processes, or an object with `submit` or `map`."""
 _NOT_THERE = (PicklingError, ImportError, AttributeError, TypeError)
 """Errors of a worker without rnshmc, or with another version of it; an evaluation raises none of them."""
-
-
-class Workers(Protocol):
-    """Workers that evaluate tasks, in any order."""
-
-    @property
-    def slots(self) -> int | None:
-        """Number of tasks to submit at a time; None for no limit."""
-        ...
-
-    def submit(self, task: Task) -> None:
-        """Accept a task."""
-        ...
-
-    def next(self) -> tuple[Task, Answer]:
-        """Wait for a finished task; at least one must be outstanding.
-
-        Raises
-        ------
-        EvaluationError
-            If no task can be evaluated any more.
-        """
-        ...
-
-    def withdraw(self, task: Task) -> bool:
-        """Withdraw a task that has not started; whether that was possible."""
-        ...
-
-    def close(self) -> None:
-        """Abandon unfinished tasks."""
-        ...
 
 
 def make_workers(pool: Pool, model: Evaluable, *, time_limit: float | None) -> Workers:
@@ -77,50 +45,39 @@ def make_workers(pool: Pool, model: Evaluable, *, time_limit: float | None) -> W
     raise ParameterError(f"pool: expected None, a number of processes, or an object with submit or map, got {pool!r}")
 
 
-class Here:
+class Here(Workers):
     """This process, one task at a time."""
 
-    slots: int | None = 1
+    slots = 1
 
     def __init__(self, model: Evaluable) -> None:
+        super().__init__()
         self._model = model
-        self._waiting: deque[Task] = deque()
-
-    def submit(self, task: Task) -> None:
-        """Accept a task."""
-        self._waiting.append(task)
 
     def next(self) -> tuple[Task, Answer]:
         """Evaluate the oldest task."""
-        task = self._waiting[0]
+        number, task = next(iter(self._waiting.items()))
         answer = self._model.evaluate(task.x, gradient=task.gradient)
-        self._waiting.popleft()
+        del self._waiting[number]
         return task, answer
 
-    def withdraw(self, task: Task) -> bool:
-        """Withdraw a task."""
-        self._waiting.remove(task)
-        return True
 
-    def close(self) -> None:
-        """Abandon unfinished tasks."""
-        self._waiting.clear()
-
-
-class Submitted:
+class Submitted(Workers):
     """An executor with `submit`; it belongs to the user and is not shut down.
 
     The first tasks carry the model, later ones only its key; a worker without the model requests it.
     """
 
     def __init__(self, executor: Any, model: Evaluable, *, time_limit: float | None) -> None:
+        super().__init__()
         self._executor = executor
-        self._pickled = PickledModel.kept(model) if isinstance(executor, ThreadPoolExecutor) else PickledModel.of(model)
+        threads = isinstance(executor, ThreadPoolExecutor)
+        self._pickled = PickledModel("", None, model) if threads else PickledModel.of(model)
         self._limit = time_limit
         workers = worker_count(executor)
         self._to_ship = workers or os.cpu_count() or 1
         # On each worker, one task runs and one is queued.
-        self.slots: int | None = workers and 2 * workers
+        self.slots = workers and 2 * workers
         self._futures: dict[Future[Any], Task] = {}
         self._done: SimpleQueue[Future[Any]] = SimpleQueue()
 
@@ -179,26 +136,20 @@ class Submitted:
         return answer
 
 
-class Mapped:
+class Mapped(Workers):
     """An object with only `map`: all waiting tasks are sent together and return when the last is done.
 
     With `imap_unordered`, as in `multiprocessing.Pool`, they return one by one.
     """
 
-    slots: int | None = None
-
     def __init__(self, pool: Any, model: Evaluable, *, time_limit: float | None) -> None:
+        super().__init__()
         self._map = getattr(pool, "imap_unordered", pool.map)
         self._pickled = PickledModel.of(model)
         self._limit = time_limit
         self._to_ship = worker_count(pool) or os.cpu_count() or 1
-        self._waiting: dict[int, Task] = {}
         self._under_way: dict[int, Task] = {}
         self._answers: Any = iter(())
-
-    def submit(self, task: Task) -> None:
-        """Accept a task."""
-        self._waiting[task.number] = task
 
     def next(self) -> tuple[Task, Answer]:
         """Wait for a finished task."""
@@ -215,14 +166,6 @@ class Mapped:
                 return task, answer
             self._to_ship += 1
             self._waiting[number] = task
-
-    def withdraw(self, task: Task) -> bool:
-        """Withdraw a task that was not sent."""
-        return self._waiting.pop(task.number, None) is not None
-
-    def close(self) -> None:
-        """Abandon unfinished tasks."""
-        self._waiting.clear()
 
     def _start(self) -> Any:
         self._under_way, self._waiting = self._waiting, {}

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
@@ -18,7 +17,7 @@ import cloudpickle
 
 from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
-from rnshmc.inference.exact.shipping import packed, too_slow
+from rnshmc.inference.exact.workers import Workers, packed, too_slow
 from rnshmc.types import Array
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -38,7 +37,7 @@ class _Worker:
     """Time at which it received the task, or became ready for it."""
 
 
-class Processes:
+class Processes(Workers):
     """``count`` worker processes, which receive the model when they start.
 
     BLAS has one thread in each, unless the environment sets another number. A process that has not answered after
@@ -46,15 +45,15 @@ class Processes:
     """
 
     def __init__(self, model: Evaluable, count: int, *, time_limit: float | None) -> None:
+        super().__init__()
         self._content = packed(model)
-        self._limit, self._count = time_limit, count
-        self._waiting: deque[Task] = deque()
+        self._limit = time_limit
         self._workers: list[_Worker] = []
-        self.slots: int | None = count
+        self.slots = self._count = count
 
     def submit(self, task: Task) -> None:
         """Accept a task."""
-        self._waiting.append(task)
+        super().submit(task)
         self._hand_out()
 
     def next(self) -> tuple[Task, Answer]:
@@ -71,16 +70,9 @@ class Processes:
                     task = self._lost(worker)
                     return task, too_slow(task.x, self._limit, gradient=task.gradient)
 
-    def withdraw(self, task: Task) -> bool:
-        """Withdraw a task that no process has received."""
-        if task not in self._waiting:
-            return False
-        self._waiting.remove(task)
-        return True
-
     def close(self) -> None:
         """Stop all processes."""
-        self._waiting.clear()
+        super().close()
         for worker in self._workers:
             _stop(worker)
         self._workers.clear()
@@ -94,12 +86,12 @@ class Processes:
             else:
                 worker = _start(self._content)
                 self._workers.append(worker)
-            task = self._waiting.popleft()
+            task = self._waiting.pop(next(iter(self._waiting)))
             worker.task, worker.started = task, time.monotonic()
             try:
                 worker.pipe.send((task.x, task.gradient))
             except OSError:  # it died while idle
-                self._waiting.appendleft(self._lost(worker))
+                self._waiting = {task.number: self._lost(worker), **self._waiting}
 
     def _patience(self, busy: list[_Worker]) -> float | None:
         """Seconds until the first worker exceeds the limit; startup is not limited."""

@@ -11,7 +11,7 @@ from threadpoolctl import ThreadpoolController
 
 from rnshmc.inference.errstate import users_errstate
 from rnshmc.inference.exact.evaluation import Answer, Task
-from rnshmc.inference.exact.pools import Workers
+from rnshmc.inference.exact.workers import Workers
 
 
 class Threads:
@@ -43,18 +43,15 @@ class Threads:
             library.set_num_threads(number)
 
 
-class Unlimited:
+class Unlimited(Workers):
     """Workers for which BLAS has the caller's number of threads within `Threads.one`, while they have a task."""
 
     def __init__(self, workers: Workers, threads: Threads) -> None:
+        super().__init__()
+        self.slots = workers.slots
         self._workers = workers
         self._threads = threads
         self._tasks = 0
-
-    @property
-    def slots(self) -> int | None:
-        """Number of tasks to submit at a time; None for no limit."""
-        return self._workers.slots
 
     def submit(self, task: Task) -> None:
         """Accept a task."""

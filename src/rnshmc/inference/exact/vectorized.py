@@ -12,13 +12,14 @@ from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.differentiated import DifferentiatedVectorized, is_jax
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task
 from rnshmc.inference.exact.forward_posterior import Runner
+from rnshmc.inference.exact.workers import Workers
 from rnshmc.inference.given import plain
 from rnshmc.types import Array
 
 _Function = Callable[[Array], Any]
 
 
-class VectorizedWorker:
+class VectorizedWorker(Workers):
     """This process, with all waiting tasks in one call of the user's function.
 
     The function of the model, a log density or a forward model, takes points as rows, (n, d), and returns a row for
@@ -27,17 +28,11 @@ class VectorizedWorker:
     is a failure of all points of the call.
     """
 
-    slots: int | None = None
-
     def __init__(self, model: Density | Runner) -> None:
+        super().__init__()
         self._model = model
-        self._waiting: dict[int, Task] = {}
         self._done: deque[tuple[Task, Answer]] = deque()
         self._in_jax: DifferentiatedVectorized | None = None
-
-    def submit(self, task: Task) -> None:
-        """Accept a task."""
-        self._waiting[task.number] = task
 
     def next(self) -> tuple[Task, Answer]:
         """Return an answer, after evaluating all waiting tasks if there is none."""
@@ -46,14 +41,6 @@ class VectorizedWorker:
             self._done.extend(zip(tasks, self._answers(tasks), strict=True))
             self._waiting.clear()
         return self._done.popleft()
-
-    def withdraw(self, task: Task) -> bool:
-        """Withdraw a task."""
-        return self._waiting.pop(task.number, None) is not None
-
-    def close(self) -> None:
-        """Abandon unfinished tasks."""
-        self._waiting.clear()
 
     def _answers(self, tasks: list[Task]) -> list[Answer]:
         model = self._model
@@ -64,7 +51,7 @@ class VectorizedWorker:
         elif self._in_jax is None:
             points = np.array([task.x for task in tasks])
             returned = _returned(model.function, points)
-            if model.gradient is None and _of_jax(returned, len(points)):
+            if model.gradient is None and is_jax(returned) and np.shape(returned) == (len(points),):
                 # Most likely in single precision, and without gradients: request doubles from JAX from now on.
                 self._in_jax = DifferentiatedVectorized(model.function)
                 return [(one, replace(cost, values=cost.values + 1)) for one, cost in self._answers(tasks)]
@@ -74,11 +61,6 @@ class VectorizedWorker:
         else:
             models = [replace(model, function=row, gradient=slope) for row, slope in _by_jax(self._in_jax, tasks)]
         return [one.evaluate(task.x, gradient=task.gradient) for one, task in zip(models, tasks, strict=True)]
-
-
-def _of_jax(returned: Any, count: int) -> bool:
-    """Whether values of JAX were returned, one for each point; types of its errors are in its modules, too."""
-    return not isinstance(returned, BaseException) and is_jax(returned) and np.shape(returned) == (count,)
 
 
 def _by_jax(function: DifferentiatedVectorized, tasks: list[Task]) -> Iterator[tuple[_Function, _Function | None]]:

@@ -1,4 +1,4 @@
-"""Models sent to workers, once to each and by a key afterwards, and evaluated there."""
+"""The interface of workers, and models sent to them: once to each, and by a key afterwards."""
 
 import hashlib
 import threading
@@ -9,11 +9,40 @@ from typing import Any
 import cloudpickle
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.evaluation import Answer, Evaluable, failed
+from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
 from rnshmc.types import Array
 
 _unpacked: dict[str, Evaluable] = {}
 """Models that this worker received, by key."""
+
+
+class Workers:
+    """Workers that evaluate tasks, in any order; tasks wait by number until they start."""
+
+    slots: int | None = None
+    """Number of tasks to submit at a time; None for no limit."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, Task] = {}
+
+    def submit(self, task: Task) -> None:
+        """Accept a task."""
+        self._waiting[task.number] = task
+
+    def next(self) -> tuple[Task, Answer]:
+        """Wait for a finished task; at least one must be outstanding.
+
+        Raises `EvaluationError` if no task can be evaluated any more.
+        """
+        raise NotImplementedError
+
+    def withdraw(self, task: Task) -> bool:
+        """Withdraw a task that has not started; whether that was possible."""
+        return self._waiting.pop(task.number, None) is not None
+
+    def close(self) -> None:
+        """Abandon unfinished tasks."""
+        self._waiting.clear()
 
 
 @dataclass(frozen=True)
@@ -26,18 +55,14 @@ class PickledModel:
 
     def __init__(self, key: str, content: bytes | None, model: Evaluable | None) -> None:
         self._key, self._content = key, content
-        self.model = model  # None if it was not sent along and is not here
+        self.model = model
+        """None on a worker that has not received it."""
 
     @classmethod
     def of(cls, model: Evaluable) -> "PickledModel":
         """The pickled model; raises as `packed`."""
         content = packed(model)
         return cls(hashlib.sha256(content).hexdigest(), content, model)
-
-    @classmethod
-    def kept(cls, model: Evaluable) -> "PickledModel":
-        """The model for threads of this process, without pickling."""
-        return cls("", None, model)
 
     def label(self) -> "PickledModel":
         """The key alone, for workers that have the model."""
