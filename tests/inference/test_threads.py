@@ -10,8 +10,7 @@ import rnshmc
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Task
-from rnshmc.inference.exact.pools import make_workers
-from rnshmc.inference.exact.threads import Threads, Unlimited
+from rnshmc.inference.exact.pools import Threads, Unlimited, make_workers
 from rnshmc.types import Array
 
 SEED = 4

@@ -20,7 +20,7 @@ from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.forward import Model
 from rnshmc.inference.exact.forward_posterior import Runner
 from rnshmc.inference.exact.names import find_names, make_names, make_units
-from rnshmc.inference.exact.pools import Pool, make_workers
+from rnshmc.inference.exact.pools import Pool, Threads, Unlimited, make_workers
 from rnshmc.inference.exact.stored_evaluations import StoredEvaluations, chosen, read_known
 from rnshmc.inference.exact.target import (
     Gradient,
@@ -30,7 +30,6 @@ from rnshmc.inference.exact.target import (
     model_of,
     with_arguments,
 )
-from rnshmc.inference.exact.threads import Threads, Unlimited
 from rnshmc.inference.exact.vectorized import VectorizedWorker
 from rnshmc.inference.exact.workers import Workers
 from rnshmc.inference.other_end import with_other_ends

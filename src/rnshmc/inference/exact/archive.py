@@ -43,40 +43,25 @@ class Training:
 
 @dataclass(frozen=True, eq=False)
 class Archive:
-    """The exact potential in some coordinates, and all evaluations of a run, kept when it stops early.
-
-    Attributes
-    ----------
-    evaluations
-        In the user's coordinates.
-    coordinates
-        Those of all points here.
-    journal
-        Expenses and measurements of the run.
-    given
-        Evaluations known at its beginning.
-    progress
-        Called after each batch, and regularly during a long one.
-    emulating
-        Whether the outputs of a forward model are learnt.
-    compression
-        Of very many outputs of a forward model; None where they are emulated themselves.
-    part
-        Added to the potential, so that the density is a mode's part of the posterior; None for all of it.
-    left_out
-        Points, as bytes, that are not in `training`.
-    """
+    """The exact potential in some coordinates, and all evaluations of a run, kept when it stops early."""
 
     evaluations: Evaluations
     coordinates: Coordinates
+    """Coordinates of all points; ``evaluations`` are in the user's."""
     journal: Journal
     given: tuple[Evaluation, ...]
+    """Evaluations known at the beginning of the run."""
     progress: Callable[[Progress], None]
+    """Called after each batch, and regularly during a long one."""
     emulating: bool
+    """Whether the outputs of a forward model are learnt."""
     compression: Compression | None
+    """Compression of very many outputs; None where the outputs themselves are emulated."""
     _placed: Placed
     part: Part | None = None
+    """Added to the potential, so that the density is a mode's part of the posterior; None for all of it."""
     left_out: frozenset[bytes] = frozenset()
+    """Points, as bytes, that are not in `training`."""
 
     @classmethod
     def of(
@@ -192,10 +177,7 @@ class Archive:
     def evaluate(self, points: Array, stage: str, *, gradient: bool = True) -> list[Evaluation]:
         """Evaluate the rows of ``points`` and return the evaluations in their order.
 
-        Raises
-        ------
-        BudgetSpent
-            If the budget does not suffice for all; completed evaluations are kept.
+        Raises `BudgetSpent` if the budget does not suffice for all; completed evaluations are kept.
         """
         start, reported, gradient = self.spent, time.monotonic(), gradient and self.has_gradient
         points = np.ascontiguousarray(points)

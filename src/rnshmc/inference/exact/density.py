@@ -119,17 +119,21 @@ def _is_pair(result: Any) -> bool:
     return isinstance(result, tuple) or (isinstance(result, list) and len(result) == 2 and np.ndim(result[1]) > 0)
 
 
+def _doubles(given: Any, what: str, expected: str) -> Array:
+    if np.iscomplexobj(given):
+        raise _UnusableError(f"{what} is complex, {given!s:.80}; expected {expected}")
+    given = plain(given, what)
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise _UnusableError(f"{what} is {given!r:.80}, expected {expected}") from None
+
+
 def _number(value: Any) -> float:
     """The log density as a float, finite or -inf."""
     if value is None:
         raise _UnusableError("the target returned None; does the function end without a return?")
-    if np.iscomplexobj(value):
-        raise _UnusableError(f"the log density is complex, {value!s:.80}; expected a real number")
-    value = plain(value, "the log density")
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise _UnusableError(f"the log density is {value!r:.80}, expected a number") from None
+    array = _doubles(value, "the log density", "a real number")
     if array.size != 1:
         raise _UnusableError(f"the log density has shape {array.shape}, expected a number")
     number = float(array.reshape(()))
@@ -142,19 +146,11 @@ def _slope(gradient: Any, dim: int) -> Array | None:
     """The gradient as a finite array of shape (d,)."""
     if gradient is None:
         return None
-    if np.iscomplexobj(gradient):
-        raise _UnusableError("the gradient is complex, expected real numbers")
-    gradient = plain(gradient, "the gradient")
-    try:
-        array = np.array(gradient, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise _UnusableError(f"the gradient is {gradient!r:.80}, expected numbers") from None
+    array = _doubles(gradient, "the gradient", "real numbers")
     if array.shape != (dim,):
         raise _UnusableError(f"the gradient has shape {array.shape}, expected ({dim},)")
-    if not np.isfinite(array).all():
-        raise _UnusableError(
-            f"the gradient is {array[~np.isfinite(array)][0]} in entry {np.argmin(np.isfinite(array))}"
-        )
+    if not (finite := np.isfinite(array)).all():
+        raise _UnusableError(f"the gradient is {array[~finite][0]} in entry {np.argmin(finite)}")
     return array
 
 

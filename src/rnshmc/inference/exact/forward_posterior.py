@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.density import reason
 from rnshmc.inference.exact.evaluation import Answer, Cost, Evaluation, Run, failed
-from rnshmc.inference.exact.likelihoods.base import Observed
+from rnshmc.inference.exact.likelihoods.base import Observed, structured
 from rnshmc.inference.exact.likelihoods.compressed import Compression
 from rnshmc.inference.exact.priors.base import Prior
 from rnshmc.inference.given import numbers
@@ -30,16 +30,8 @@ Part = Callable[[Array], tuple[Array, Array]]
 class ForwardPosterior:
     """U = -log p(data | F(inputs), own) - log prior, in the user's coordinates theta = (inputs, own).
 
-    Attributes
-    ----------
-    observed
-        The likelihood, with its data.
-    prior
-        Of all parameters.
-    inputs
-        Number p of parameters of the model; those of the likelihood, its unknown scales, follow.
-    data
-        Observations by name, NaN where there is none. Outputs are one vector in the same order.
+    theta has the p ``inputs`` of the model and then the likelihood's own parameters, its unknown scales. Data are NaN
+    where there is none; outputs are one vector in the order of the data.
     """
 
     observed: Observed
@@ -58,10 +50,8 @@ class ForwardPosterior:
 
     def structured(self, outputs: Array) -> Array | dict[str, Array]:
         """Rows of outputs, (k, m), with the structure of the data: one array, or one per name, (k, ...)."""
-        parts = np.split(outputs, np.cumsum([*self.sizes.values()])[:-1], axis=1)
-        named = zip(self.data.items(), parts, strict=True)
-        arrays = {name: part.reshape(len(outputs), *array.shape) for (name, array), part in named}
-        return arrays[""] if list(arrays) == [""] else arrays
+        found: Array | dict[str, Array] = structured(outputs, {name: y.shape for name, y in self.data.items()})
+        return found
 
     def potential(self, theta: Array, predictors: Array) -> tuple[Array, Array, Array]:
         """U (k,), its derivatives by the predictors (k, m), and those by theta at given predictors (k, d)."""

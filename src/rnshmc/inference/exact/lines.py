@@ -58,12 +58,6 @@ def _numbers(array: Array) -> Any:
     return np.where(np.isfinite(array), array, None).tolist()  # type: ignore[call-overload]
 
 
-def parse_all(lines: Sequence[str], path: Path) -> tuple[Evaluation, ...]:
-    """The evaluations in the lines of a file, for any parameters; a `DataError` if a line is malformed."""
-    kind, names = _header(lines, path)
-    return parse(lines, path, names, runs=kind == _RUNS)
-
-
 def _header(lines: Sequence[str], path: Path) -> tuple[str, list[str]]:
     """Format of a file, and the names of its parameters."""
     try:
@@ -76,13 +70,16 @@ def _header(lines: Sequence[str], path: Path) -> tuple[str, list[str]]:
     return kind, names
 
 
-def parse(lines: Sequence[str], path: Path, names: Sequence[str], *, runs: bool = False) -> tuple[Evaluation, ...]:
-    """The evaluations in the lines of a file.
+def parse(
+    lines: Sequence[str], path: Path, names: Sequence[str] | None = None, *, runs: bool = False
+) -> tuple[Evaluation, ...]:
+    """The evaluations in the lines of a file, runs or log densities of these parameters; None: of any.
 
-    Raises `DataError` if a line is malformed, and `StoreError` if the file belongs to other parameters, or has log
-    densities instead of runs.
+    Raises `DataError` if a line is malformed, and `StoreError` if the file has another content.
     """
     kind, theirs = _header(lines, path)
+    if names is None:
+        names, runs = theirs, kind == _RUNS
     if kind != format_of(runs):
         holds, wants = ("runs of a forward model", "log densities")[:: 1 if kind == _RUNS else -1]
         raise StoreError(f"{path} holds {holds}, and this target has {wants}; name another file")

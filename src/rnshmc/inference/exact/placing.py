@@ -108,14 +108,8 @@ class Placed:
     """Evaluations in some coordinates, one per point, preferably with a gradient.
 
     Evaluations ``given``, in the user's coordinates, are left out where they lie outside the bounds or a bend moves
-    them too far. Potentials of a forward model are computed from its runs by ``forward_posterior``.
-
-    Attributes
-    ----------
-    by_point, differences
-        The evaluations, and others whose gradients are differences of values.
-    floor
-        Height of potentials that stand for a density of zero.
+    them too far. Potentials of a forward model are computed from its runs by ``forward_posterior``. ``differences`` are
+    further evaluations, whose gradients are differences of values.
     """
 
     def __init__(

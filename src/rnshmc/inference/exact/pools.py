@@ -1,16 +1,20 @@
-"""Workers that evaluate: this process, worker processes, or the user's executor with `submit` or `map`."""
+"""Workers that evaluate: this process, worker processes, or the user's executor; and the threads of linear algebra."""
 
 import asyncio
-import contextlib
 import os
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pickle import PicklingError
 from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
+import scipy.linalg  # noqa: F401  # loads SciPy's BLAS, so that the controller finds it
+from threadpoolctl import ThreadpoolController
 
 from rnshmc.errors import EvaluationError, ParameterError
+from rnshmc.inference.errstate import users_errstate
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
 from rnshmc.inference.exact.processes import Processes
 from rnshmc.inference.exact.workers import Missing, PickledModel, Workers, evaluate_item, evaluate_pickled
@@ -183,7 +187,7 @@ def worker_count(pool: Any) -> int | None:
         count = getattr(pool, name, None)
         if isinstance(count, int) and count > 0:
             return count
-    with contextlib.suppress(Exception):
+    with suppress(Exception):
         return sum(pool._client.nthreads().values()) or None
     return None
 
@@ -193,3 +197,77 @@ def _unusable(error: Exception) -> EvaluationError:
     return EvaluationError(
         f"the pool's workers cannot run rnshmc ({error!r}); install this version of it where they run"
     )
+
+
+class Threads:
+    """The loaded BLAS libraries, and the number of threads of each when this was created.
+
+    The surrogate's small matrices take one thread, which is faster than several for a few hundred rows
+    (benchmarks/threads.py); the target has the caller's number.
+    """
+
+    def __init__(self) -> None:
+        self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+        self._own = [library.num_threads for library in self._libraries]
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Context with one thread."""
+        self.limit()
+        try:
+            yield
+        finally:
+            self.release()
+
+    def limit(self) -> None:
+        """Switch to one thread."""
+        self._set([1] * len(self._own))
+
+    def release(self) -> None:
+        """Switch back to the original number."""
+        self._set(self._own)
+
+    def _set(self, numbers: list[int]) -> None:
+        for library, number in zip(self._libraries, numbers, strict=True):
+            library.set_num_threads(number)
+
+
+class Unlimited(Workers):
+    """Workers for which BLAS has the caller's number of threads within `Threads.one`, while they have a task."""
+
+    def __init__(self, workers: Workers, threads: Threads) -> None:
+        super().__init__()
+        self.slots = workers.slots
+        self._workers = workers
+        self._threads = threads
+        self._tasks = 0
+
+    def submit(self, task: Task) -> None:
+        """Accept a task."""
+        if not self._tasks:
+            self._threads.release()  # before processes start, which inherit the number
+        self._tasks += 1
+        self._workers.submit(task)
+
+    def next(self) -> tuple[Task, Answer]:
+        """Wait for a finished task."""
+        with users_errstate():
+            done = self._workers.next()
+        self._end_of_one()
+        return done
+
+    def withdraw(self, task: Task) -> bool:
+        """Withdraw a task that has not started; whether that was possible."""
+        withdrawn = self._workers.withdraw(task)
+        if withdrawn:
+            self._end_of_one()
+        return withdrawn
+
+    def close(self) -> None:
+        """Abandon unfinished tasks."""
+        self._workers.close()
+
+    def _end_of_one(self) -> None:
+        self._tasks -= 1
+        if not self._tasks:
+            self._threads.limit()

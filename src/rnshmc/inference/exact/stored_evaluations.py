@@ -15,7 +15,7 @@ from rnshmc.errors import DataError, ParameterError
 from rnshmc.files import read_npz
 from rnshmc.inference.exact.evaluation import Evaluation, Run, within
 from rnshmc.inference.exact.forward_posterior import ForwardPosterior
-from rnshmc.inference.exact.lines import in_order, outputs_of, parse, parse_all
+from rnshmc.inference.exact.lines import in_order, outputs_of, parse
 from rnshmc.inference.given import numbers
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
@@ -75,7 +75,7 @@ def read_known(
 
 def read_all(path: Path) -> tuple[Evaluation, ...]:
     """All evaluations in a file of `rnshmc.sample`, log densities or runs; a `DataError` if it cannot be read."""
-    return parse_all(_lines(path), path)
+    return parse(_lines(path), path)
 
 
 def _lines(path: Path) -> list[str]:

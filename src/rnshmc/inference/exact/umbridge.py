@@ -34,7 +34,7 @@ SHORTEST_SECRET = 4
 
 
 class ModelError(RuntimeError):
-    """A server cannot evaluate this point, or sent a malformed reply."""
+    """The server cannot evaluate this point, or sent a malformed reply."""
 
 
 class UMBridge:
@@ -89,8 +89,7 @@ class UMBridge:
         support = self._described("ModelInfo", "support", dict)
         if (data is None) != (noise_sd is None and likelihood is None) or not (noise_sd is None or likelihood is None):
             raise ParameterError(
-                "data, noise_sd: give both, or data and likelihood, or none of them where the model is a log density "
-                "itself"
+                "data, noise_sd: give both, or data and likelihood, or neither if the model is a log density itself"
             )
         if data is None and outputs != 1:
             raise ParameterError(f"data: the model {self._name!r} has {outputs} outputs; give the observations of them")
@@ -130,9 +129,7 @@ class UMBridge:
         except (TypeError, ValueError, OverflowError):
             vector = np.zeros(())
         if vector.shape != (size,):
-            raise ModelError(
-                self._masked(f"the model server sent a malformed reply, expected {size} numbers: {reply!r}")
-            )
+            raise self._error(f"the model server sent a malformed reply, expected {size} numbers: {reply!r}")
         return vector
 
     def _chosen(self, model: str | None) -> str:
@@ -161,7 +158,7 @@ class UMBridge:
         except ModelError as error:
             raise ParameterError(f"url: no server of UM-Bridge answers at {where}: {error}") from error
         if not (isinstance(reply, dict) and isinstance(found := reply.get(key), kind)):
-            shown = self._masked(f"{reply!r}")
+            shown = self._masked(repr(reply))
             raise ParameterError(f"url: no server of UM-Bridge answers at {where}: {key!r} is missing in {shown}")
         return found
 
@@ -171,12 +168,12 @@ class UMBridge:
         return self._reply(request, LARGEST_REPLY + LARGEST_NUMBER * numbers)
 
     def _reply(self, request: Request, largest: int = LARGEST_REPLY) -> Any:
-        for pause in [PAUSE_S * 2**i for i in range(RETRIES)]:
+        for i in range(RETRIES):
             try:
                 return self._one_reply(request, largest)
             except (URLError, HTTPException, ConnectionError) as error:
                 trouble: Exception = error
-            time.sleep(pause)
+            time.sleep(PAUSE_S * 2**i)
         reason = self._masked(str(trouble) or type(trouble).__name__)
         raise EvaluationError(f"the model server at {self._url} does not answer: {reason}") from trouble
 
@@ -189,18 +186,19 @@ class UMBridge:
             raise ModelError(f"the model server sent a reply of more than {largest} bytes") from error
         text = content.decode(errors="replace")
         if status >= 400 and not text.startswith("{"):  # errors of the model are replies, too
-            raise ModelError(self._masked(f"the model server answered {status}: {text}"))
+            raise self._error(f"the model server answered {status}: {text}")
         try:
             reply = json.loads(content)
         except (ValueError, RecursionError) as error:
-            raise ModelError(self._masked(f"the model server sent a reply that is not JSON: {text}")) from error
+            raise self._error(f"the model server sent a reply that is not JSON: {text}") from error
         if isinstance(reply, dict) and "error" in reply:
             trouble = reply["error"]
             explained = isinstance(trouble, dict) and {"type", "message"} <= trouble.keys()
-            raise ModelError(
-                self._masked(f"{trouble['type']}: {trouble['message']}" if explained else f"error: {trouble}")
-            )
+            raise self._error(f"{trouble['type']}: {trouble['message']}" if explained else f"error: {trouble}")
         return reply
+
+    def _error(self, text: str) -> ModelError:
+        return ModelError(self._masked(text))
 
     def _masked(self, text: str) -> str:
         """A message of a server in one line, shortened and without entries of the configuration."""

@@ -118,6 +118,15 @@ class FlatData:
         return f"{float(self.values[first])} in {_described(name)}{place}"
 
 
+def structured(outputs: Any, shapes: Mapping[str, tuple[int, ...]]) -> Any:
+    """Outputs in the last axis with the structure of the data: one array, or one per name; of NumPy or JAX."""
+    parts, start = {}, 0
+    for name, shape in shapes.items():
+        end = start + int(np.prod(shape))
+        parts[name], start = outputs[..., start:end].reshape(*outputs.shape[:-1], *shape), end
+    return parts[""] if list(parts) == [""] else parts
+
+
 def flattened(data: Mapping[str, Array]) -> FlatData:
     """The data of a mapping as a vector; an entry that is no real number or infinite is a `ParameterError`."""
     arrays = {name: np.asarray(array) for name, array in data.items()}

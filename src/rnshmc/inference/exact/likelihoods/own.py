@@ -9,7 +9,7 @@ import numpy as np
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.differentiated import RowFunction
-from rnshmc.inference.exact.likelihoods.base import Bound, checked_name, flattened
+from rnshmc.inference.exact.likelihoods.base import Bound, checked_name, flattened, structured
 from rnshmc.inference.exact.likelihoods.links import Link, Linked
 from rnshmc.inference.given import entries, numbers
 from rnshmc.inference.transforms import make_transform
@@ -135,17 +135,9 @@ class ObservedCustom(Linked):
         places = np.full(self.data.size, count)
         places[self.data.present] = np.arange(count)
         # NaN at the missing entries would spread through derivatives in JAX, even where it is masked.
-        outputs = self._structured(xp.append(z[:count], self.data.values.mean())[places])
+        outputs = structured(xp.append(z[:count], self.data.values.mean())[places], self.data.shapes)
         returned = self.function(outputs, z[count:])
         return self._flat_derivatives(returned) if isinstance(returned, tuple) else returned
-
-    def _structured(self, vector: Any) -> Any:
-        """A vector of the outputs with the structure of the data."""
-        parts, start = {}, 0
-        for name, shape in self.data.shapes.items():
-            end = start + int(np.prod(shape))
-            parts[name], start = vector[start:end].reshape(shape), end
-        return parts[""] if list(parts) == [""] else parts
 
     def _flat_derivatives(self, returned: tuple[Any, ...]) -> tuple[Any, Array]:
         expected = 3 if len(self.low) else 2
