@@ -1,4 +1,4 @@
-"""One exact evaluation, its cost, and the account of a run."""
+"""One exact evaluation, its cost, and the expenses of a run."""
 
 import math
 from collections.abc import Iterable
@@ -7,7 +7,6 @@ from typing import Protocol
 
 import numpy as np
 
-from rnshmc.errors import BudgetSpent
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
@@ -105,36 +104,6 @@ class Spent:
     def __str__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
         return f"{self.points} points{failed}, {self.units} units: {self.values} values, {self.gradients} gradients"
-
-
-class Account:
-    """Units spent, and the ``budget``, None for no limit; a gradient costs ``slope_price`` units besides its value."""
-
-    def __init__(self, budget: int | None, slope_price: int) -> None:
-        self.budget = budget
-        self.spent = Spent()
-        self._slope_price = slope_price
-        self._always_both = False
-
-    def book(self, found: Evaluation, cost: Cost) -> None:
-        """Count an evaluation."""
-        self._always_both |= cost.always_both
-        self.spent += Spent(cost.values, cost.gradients, int(found.failed), points=1)
-
-    def price(self, gradient: bool) -> int:
-        """Units that an evaluation costs; a gradient may come with every value."""
-        return 1 + self._slope_price if gradient or self._always_both else 1
-
-    def affords(self, units: int) -> bool:
-        """Whether the budget allows so many more units."""
-        return self.budget is None or self.spent.units + units <= self.budget
-
-    def exhausted(self) -> BudgetSpent:
-        """The error for a spent budget."""
-        return BudgetSpent(
-            f"budget: {self.spent.units} of {self.budget} units are spent, at {self.spent.points} points, and the "
-            "next point takes more"
-        )
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from itertools import count
 
 import numpy as np
 
-from rnshmc.errors import EvaluationError
-from rnshmc.inference.exact.evaluation import Account, Evaluation, Spent, Task, within
+from rnshmc.errors import BudgetSpent, EvaluationError
+from rnshmc.inference.exact.evaluation import Evaluation, Spent, Task, within
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.exact.resuming import NEW_POINTS, FailureWatch, confirm, hint_at_reuse, lost, mended
@@ -58,7 +58,10 @@ class Evaluations:
         self._use_gradients = use_gradients
         self._evaluation_log = evaluation_log
         self._kept = ". The evaluations are in the file; the same call resumes from them" if evaluation_log else ""
-        self._account, self._numbers = Account(budget, slope_price), count(1)
+        self.budget, self._slope_price, self._always_both = budget, slope_price, False
+        self.spent = Spent()
+        """Evaluations made by this run so far."""
+        self._numbers = count(1)
         self._found_gradient: bool | None = None
         self._tasks: dict[bytes, Task] = {}
         self._by_parameters: dict[bytes, Evaluation] = {}
@@ -79,21 +82,11 @@ class Evaluations:
         """Whether gradients can be requested; True until the first value shows that there are none."""
         return self._use_gradients and self._found_gradient is not False
 
-    @property
-    def spent(self) -> Spent:
-        """Evaluations made by this run so far."""
-        return self._account.spent
-
-    @property
-    def budget(self) -> int | None:
-        """Units that may be spent in this run."""
-        return self._account.budget
-
     def affordable(self, points: Array, *, gradient: bool) -> int:
         """Number of rows of ``points``, from the first on, that are known or that the budget still allows."""
-        if self._account.budget is None:
+        if self.budget is None:
             return len(points)
-        left = (self._account.budget - self.spent.units) // self._account.price(gradient)
+        left = (self.budget - self.spent.units) // self._price(gradient)
         for number, x in enumerate(points):
             left -= self._found(x, gradient) is None
             if left < 0:
@@ -130,11 +123,11 @@ class Evaluations:
                     in_progress = [x for x in in_progress if self._key(x) in self._tasks]
                     waiting.extendleft(lost)
                     if not self._begin(waiting[0], gradient) and not self._tasks:
-                        raise self._account.exhausted()
+                        raise self._exhausted()
                 elif self._tasks:
                     self._collect()
                 else:
-                    raise self._account.exhausted()
+                    raise self._exhausted()
         finally:
             self._withdraw(in_progress)
 
@@ -166,12 +159,25 @@ class Evaluations:
         if self._evaluation_log is not None:
             self._evaluation_log.close()
 
+    def _price(self, gradient: bool) -> int:
+        """Units that an evaluation costs; a gradient may come with every value."""
+        return 1 + self._slope_price if gradient or self._always_both else 1
+
+    def _affords(self, units: int) -> bool:
+        return self.budget is None or self.spent.units + units <= self.budget
+
+    def _exhausted(self) -> BudgetSpent:
+        return BudgetSpent(
+            f"budget: {self.spent.units} of {self.budget} units are spent, at {self.spent.points} points, and the "
+            "next point takes more"
+        )
+
     def _begin(self, x: Array, gradient: bool) -> bool:
         """Whether a point is known or submitted; if not, there is no free worker or no budget for it."""
         if self._found(x, gradient) or self._key(x) in self._tasks:
             return True
-        reserved = sum(self._account.price(task.gradient) for task in self._tasks.values())
-        if not self._account.affords(reserved + self._account.price(gradient)):
+        reserved = sum(self._price(task.gradient) for task in self._tasks.values())
+        if not self._affords(reserved + self._price(gradient)):
             return False
         if self._workers.slots is not None and len(self._tasks) >= self._workers.slots:
             return False
@@ -216,15 +222,16 @@ class Evaluations:
         except EvaluationError as error:
             raise EvaluationError(f"{error}{self._kept}") from error
         found, cost = answer
-        self._account.book(found, cost)
+        self._always_both |= cost.always_both
+        self.spent += Spent(cost.values, cost.gradients, int(found.failed), points=1)
         return task, found if self._use_gradients else found.without_gradient()
 
     def _anew(self, stored: Evaluation) -> Evaluation:
         """A new evaluation of a stored point, which is not stored."""
         # Outputs suffice to compare models; derivatives of a run may be for another likelihood.
         gradient = self._use_gradients and stored.with_gradient and self.forward_posterior is None
-        if not self._account.affords(self._account.price(gradient)):
-            raise self._account.exhausted()
+        if not self._affords(self._price(gradient)):
+            raise self._exhausted()
         self._submit(stored.point, gradient)
         anew = self._next()[1]
         self._note_gradient(anew, gradient)

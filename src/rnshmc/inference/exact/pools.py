@@ -35,7 +35,7 @@ def make_workers(pool: Pool, model: Evaluable, *, time_limit: float | None) -> W
     if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
         raise ParameterError(f"time_limit: expected a positive number of seconds, got {time_limit!r:.80}")
     if pool is None:
-        return Here(model) if time_limit is None else Processes(model, 1, time_limit=time_limit)
+        return _Here(model) if time_limit is None else Processes(model, 1, time_limit=time_limit)
     if isinstance(pool, int | np.integer) and not isinstance(pool, bool):
         if pool < 1:
             raise ParameterError(f"pool: expected at least 1 process, got {pool}")
@@ -43,13 +43,13 @@ def make_workers(pool: Pool, model: Evaluable, *, time_limit: float | None) -> W
     if hasattr(pool, "get_executor"):  # Dask's client; its executor has the futures of concurrent.futures
         pool = pool.get_executor(pure=False)
     if callable(getattr(pool, "submit", None)):
-        return Submitted(pool, model, time_limit=time_limit)
+        return _Submitted(pool, model, time_limit=time_limit)
     if callable(getattr(pool, "map", None)):
-        return Mapped(pool, model, time_limit=time_limit)
+        return _Mapped(pool, model, time_limit=time_limit)
     raise ParameterError(f"pool: expected None, a number of processes, or an object with submit or map, got {pool!r}")
 
 
-class Here(Workers):
+class _Here(Workers):
     """This process, one task at a time."""
 
     slots = 1
@@ -59,14 +59,13 @@ class Here(Workers):
         self._model = model
 
     def next(self) -> tuple[Task, Answer]:
-        """Evaluate the oldest task."""
         number, task = next(iter(self._waiting.items()))
         answer = self._model.evaluate(task.x, gradient=task.gradient)
         del self._waiting[number]
         return task, answer
 
 
-class Submitted(Workers):
+class _Submitted(Workers):
     """An executor with `submit`; it belongs to the user and is not shut down.
 
     The first tasks carry the model, later ones only its key; a worker without the model requests it.
@@ -86,12 +85,10 @@ class Submitted(Workers):
         self._done: SimpleQueue[Future[Any]] = SimpleQueue()
 
     def submit(self, task: Task) -> None:
-        """Hand a task to the executor."""
         self._send(task, self._pickled if self._to_ship > 0 else self._pickled.label())
         self._to_ship -= 1
 
     def next(self) -> tuple[Task, Answer]:
-        """Wait for a finished task."""
         while True:
             future = self._done.get()
             if (task := self._futures.pop(future, None)) is None:
@@ -110,7 +107,6 @@ class Submitted(Workers):
         return False
 
     def close(self) -> None:
-        """Cancel tasks that are not running."""
         for future in self._futures:
             future.cancel()
         self._futures.clear()
@@ -140,7 +136,7 @@ class Submitted(Workers):
         return answer
 
 
-class Mapped(Workers):
+class _Mapped(Workers):
     """An object with only `map`: all waiting tasks are sent together and return when the last is done.
 
     With `imap_unordered`, as in `multiprocessing.Pool`, they return one by one.
@@ -156,7 +152,6 @@ class Mapped(Workers):
         self._answers: Any = iter(())
 
     def next(self) -> tuple[Task, Answer]:
-        """Wait for a finished task."""
         while True:
             try:
                 number, answer = next(self._answers)

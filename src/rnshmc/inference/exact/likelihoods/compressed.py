@@ -80,7 +80,7 @@ def _entries(observed: Observed) -> tuple[Array, Array, npt.NDArray[np.intp], Ar
 
 
 @dataclass(frozen=True, eq=False)
-class CompressedBlock:
+class _CompressedBlock:
     """The likelihood of a `GaussianBlock` as a function of coefficients in a basis."""
 
     target: Array
@@ -103,18 +103,16 @@ class CompressedBlock:
 
 
 @dataclass(frozen=True, eq=False)
-class CompressedGaussian(Link):
+class _CompressedGaussian(Link):
     """An `Observed` whose outputs and predictors are the concatenated coefficients of all blocks."""
 
-    blocks: tuple[CompressedBlock, ...]
+    blocks: tuple[_CompressedBlock, ...]
 
     @property
     def present(self) -> npt.NDArray[np.intp]:
-        """Indices of all coefficients."""
         return np.arange(sum(len(block.target) for block in self.blocks))
 
     def potential(self, predictors: Array, own: Array) -> tuple[Array, Array, Array]:
-        """-log likelihood of all data, and its derivatives by coefficients and own parameters."""
         values, by_own, slopes = np.zeros(len(predictors)), np.zeros((len(predictors), own.shape[1])), []
         with np.errstate(all="ignore"):
             for block, rows, factors in self._each(predictors, own):
@@ -126,7 +124,6 @@ class CompressedGaussian(Link):
             return finite_rows(values, np.hstack(slopes), by_own)
 
     def curvatures(self, predictors: Array, own: Array) -> Array:
-        """Second derivatives by the coefficients."""
         with np.errstate(all="ignore"):
             parts = [
                 np.broadcast_to(factors[:, None] ** -2.0, rows.shape)
@@ -135,12 +132,11 @@ class CompressedGaussian(Link):
         return np.fmax(np.hstack(parts), SMALLEST_CURVATURE)
 
     def simulated(self, predictors: Array, own: Array, rng: np.random.Generator) -> Array:
-        """Coefficients of new observations."""
         normal = rng.standard_normal(predictors.shape)
         each = zip(self._each(predictors, own), self._split(normal), strict=True)
         return np.hstack([rows + factors[:, None] * errors for (_, rows, factors), errors in each])
 
-    def _each(self, predictors: Array, own: Array) -> list[tuple[CompressedBlock, Array, Array]]:
+    def _each(self, predictors: Array, own: Array) -> list[tuple[_CompressedBlock, Array, Array]]:
         """Each block with its coefficients and factors, (k,)."""
         ones = np.ones(len(predictors))
         # Own parameters may have one row for all positions.
@@ -162,16 +158,16 @@ class Compression:
 
     def __init__(self, observed: Observed, blocks: Sequence[GaussianBlock]) -> None:
         self._observed = observed
-        self._spans = [Span.of(block) for block in blocks]
+        self._spans = [_Span.of(block) for block in blocks]
         self._rows: dict[int, tuple[Array, list[Array]]] = {}
 
-    def compressed(self, rows: Sequence[Array]) -> tuple[Array, CompressedGaussian]:
+    def compressed(self, rows: Sequence[Array]) -> tuple[Array, Observed]:
         """Coefficients of runs, (n, r), from their outputs, and the likelihood as a function of coefficients."""
         new = [row for row in rows if id(row) not in self._rows]
         for start in range(0, len(new), AT_ONCE):
             self._add(new[start : start + AT_ONCE])
         coefficients = np.hstack([self._of_span(k, rows) for k in range(len(self._spans))])
-        return coefficients, CompressedGaussian(tuple(span.seen for span in self._spans))
+        return coefficients, _CompressedGaussian(tuple(span.seen for span in self._spans))
 
     def _add(self, rows: Sequence[Array]) -> None:
         predictors = self._observed.predictors(np.array(rows))
@@ -194,25 +190,24 @@ class Compression:
 
 
 @dataclass(frozen=True, eq=False)
-class Span:
+class _Span:
     """Orthonormal rows ``vectors``, shape (r, m), for the predictors of a block in units of their sizes."""
 
     block: GaussianBlock
     vectors: Array
-    seen: CompressedBlock
+    seen: _CompressedBlock
 
     @classmethod
-    def of(cls, block: GaussianBlock, vectors: Array | None = None) -> "Span":
-        """The block with its data in a basis, empty by default."""
+    def of(cls, block: GaussianBlock, vectors: Array | None = None) -> "_Span":
         basis = np.zeros((0, len(block.data))) if vectors is None else vectors
         data = block.data / block.sizes
         target = basis @ data
         rest = float(((data - target @ basis) ** 2).sum())
         constant = float((np.log(block.sizes) + block.log_units + LOG_ROOT_2PI).sum())
-        seen = CompressedBlock(target, rest, len(data), constant, block.own)
+        seen = _CompressedBlock(target, rest, len(data), constant, block.own)
         return cls(block, basis, seen)
 
-    def extended(self, rows: Array) -> "Span":
+    def extended(self, rows: Array) -> "_Span":
         """With vectors for the components of the rows, (k, m), outside the span."""
         # Orthogonalising twice suffices (Giraud, Langou and Rozloznik 2005).
         outside = self._outside(self._outside(rows))
@@ -221,7 +216,7 @@ class Span:
         if not large.any():
             return self
         new = linalg.qr(self._outside(vectors[:, large].T).T, mode="economic")[0].T
-        return Span.of(self.block, np.concatenate((self.vectors, new)))
+        return _Span.of(self.block, np.concatenate((self.vectors, new)))
 
     def _outside(self, rows: Array) -> Array:
         return np.asarray(rows - (rows @ self.vectors.T) @ self.vectors)

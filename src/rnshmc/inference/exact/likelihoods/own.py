@@ -81,13 +81,13 @@ class Custom:
         sides = ((low if np.isfinite(low) else None, high if np.isfinite(high) else None) for low, high in pairs)
         return dict(zip(self.names, sides, strict=True))
 
-    def observing(self, data: Mapping[str, Array]) -> "ObservedCustom":
+    def observing(self, data: Mapping[str, Array]) -> "_ObservedCustom":
         """The likelihood of these data; their numbers are used for the missing entries and the steps of differences."""
-        return ObservedCustom(flattened(data), Link(), self._function, self._low, self._high)
+        return _ObservedCustom(flattened(data), Link(), self._function, self._low, self._high)
 
 
 @dataclass(frozen=True, eq=False)
-class ObservedCustom(Linked):
+class _ObservedCustom(Linked):
     """An `Observed` of the function of a `Custom`; ``low`` and ``high``, shape (h,), bound its own parameters."""
 
     function: Callable[[Any, Any], Any]
@@ -102,7 +102,6 @@ class ObservedCustom(Linked):
         object.__setattr__(self, "_rows", rows)
 
     def potential(self, predictors: Array, own: Array) -> tuple[Array, Array, Array]:
-        """-log likelihood of the rows and its derivatives."""
         rows = np.hstack([predictors, own])
         values, slopes = np.full(len(rows), np.inf), np.zeros(rows.shape)
         inside = np.isfinite(predictors).all(axis=1) & ((own > self.low) & (own < self.high)).all(axis=1)

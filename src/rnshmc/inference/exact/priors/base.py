@@ -1,4 +1,4 @@
-"""The interface of priors; normal priors, functions, and products."""
+"""The interface of priors, the flat prior, and normal priors."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,6 @@ import numpy.typing as npt
 from scipy import linalg
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.differentiated import RowFunction
 from rnshmc.inference.exact.likelihoods.distributions import LOG_ROOT_2PI
 from rnshmc.inference.exact.likelihoods.links import checked_covariance, cholesky
 from rnshmc.inference.given import numbers
@@ -37,58 +36,6 @@ class Prior:
     def draws(self, rng: np.random.Generator, n: int) -> Array | None:  # noqa: ARG002
         """Independent draws, (n, d); None if the prior cannot be drawn from."""
         return None
-
-
-@dataclass(frozen=True, eq=False)
-class FunctionPrior(Prior):
-    """A log density given as a function."""
-
-    log_density: RowFunction
-
-    def potential(self, x: Array) -> tuple[Array, Array]:
-        """-log density and gradient."""
-        values, gradients = self.log_density(x)
-        return -values, -gradients
-
-
-@dataclass(frozen=True, eq=False)
-class Product(Prior):
-    """Independent groups of ``dim`` parameters, by their indices; parameters in no group have a flat prior."""
-
-    dim: int
-    groups: tuple[tuple[npt.NDArray[np.intp], Prior], ...]
-
-    @property
-    def bounds(self) -> dict[int, tuple[float, float]]:
-        """Supports of all parameters."""
-        pairs = {int(columns[i]): pair for columns, prior in self.groups for i, pair in prior.bounds.items()}
-        return dict(sorted(pairs.items()))
-
-    @property
-    def scale(self) -> Array:
-        """Standard deviations; NaN where infinite or unknown."""
-        whole = np.full(self.dim, np.nan)
-        for columns, prior in self.groups:
-            whole[columns] = np.nan if prior.scale is None else prior.scale
-        return whole
-
-    def potential(self, x: Array) -> tuple[Array, Array]:
-        """Sum over the groups; inf where one of them is."""
-        values, gradients = np.zeros(len(x)), np.zeros(x.shape)
-        for columns, prior in self.groups:
-            part, gradients[:, columns] = prior.potential(x[:, columns])
-            values += part
-        return values, np.where(np.isfinite(values)[:, None], gradients, 0.0)
-
-    def draws(self, rng: np.random.Generator, n: int) -> Array | None:
-        """Independent draws; None if the prior of some parameter is flat."""
-        drawn = np.full((n, self.dim), np.nan)
-        for columns, prior in self.groups:
-            part = prior.draws(rng, n)
-            if part is None:
-                return None
-            drawn[:, columns] = part
-        return None if np.isnan(drawn).any() else drawn
 
 
 @dataclass(frozen=True, eq=False, init=False)

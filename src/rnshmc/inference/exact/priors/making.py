@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.inference.exact.differentiated import RowFunction
-from rnshmc.inference.exact.priors.base import FunctionPrior, Normal, NormalPrior, Prior, Product
+from rnshmc.inference.exact.priors.base import Normal, NormalPrior, Prior
 from rnshmc.inference.exact.priors.named import KINDS, frozen_prior, is_frozen, named_numbers, named_prior
 from rnshmc.inference.given import plain
 from rnshmc.types import Array, Potential
@@ -55,12 +55,59 @@ def make_prior(prior: Any, names: Sequence[str]) -> Prior:
             raise ParameterError(f"prior: the potential has {prior.dim} parameters, there are {_listed(names)}")
         prior = _LogDensity(prior)
     if callable(prior) and not isinstance(prior, type) and not is_frozen(prior):
-        return FunctionPrior(RowFunction(prior, "prior", np.ones(len(names))))
+        return _FunctionPrior(RowFunction(prior, "prior", np.ones(len(names))))
     if is_frozen(prior) or (isinstance(prior, tuple) and prior and prior[0] in KINDS):
         raise ParameterError(
             f"prior: got one distribution, {prior!r:.80}; give one for each name: {{{names[0]!r}: ..., ...}}"
         )
     raise ParameterError(f"prior: got {prior!r:.80}, expected {_EXPECTED}")
+
+
+@dataclass(frozen=True, eq=False)
+class _FunctionPrior(Prior):
+    """A log density given as a function."""
+
+    log_density: RowFunction
+
+    def potential(self, x: Array) -> tuple[Array, Array]:
+        values, gradients = self.log_density(x)
+        return -values, -gradients
+
+
+@dataclass(frozen=True, eq=False)
+class _Product(Prior):
+    """Independent groups of ``dim`` parameters, by their indices; parameters in no group have a flat prior."""
+
+    dim: int
+    groups: tuple[tuple[npt.NDArray[np.intp], Prior], ...]
+
+    @property
+    def bounds(self) -> dict[int, tuple[float, float]]:
+        pairs = {int(columns[i]): pair for columns, prior in self.groups for i, pair in prior.bounds.items()}
+        return dict(sorted(pairs.items()))
+
+    @property
+    def scale(self) -> Array:
+        whole = np.full(self.dim, np.nan)
+        for columns, prior in self.groups:
+            whole[columns] = np.nan if prior.scale is None else prior.scale
+        return whole
+
+    def potential(self, x: Array) -> tuple[Array, Array]:
+        values, gradients = np.zeros(len(x)), np.zeros(x.shape)
+        for columns, prior in self.groups:
+            part, gradients[:, columns] = prior.potential(x[:, columns])
+            values += part
+        return values, np.where(np.isfinite(values)[:, None], gradients, 0.0)
+
+    def draws(self, rng: np.random.Generator, n: int) -> Array | None:
+        drawn = np.full((n, self.dim), np.nan)
+        for columns, prior in self.groups:
+            part = prior.draws(rng, n)
+            if part is None:
+                return None
+            drawn[:, columns] = part
+        return None if np.isnan(drawn).any() else drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +138,7 @@ def _normal(prior: Normal, names: Sequence[str]) -> NormalPrior:
     return prior.over(len(names))
 
 
-def _product(prior: Mapping[Any, Any], names: Sequence[str]) -> Product:
+def _product(prior: Mapping[Any, Any], names: Sequence[str]) -> _Product:
     """The prior of a mapping; distributions of one kind are computed together."""
     groups: list[tuple[npt.NDArray[np.intp], Prior]] = []
     named: dict[str, list[tuple[int, list[float]]]] = {}
@@ -118,7 +165,7 @@ def _product(prior: Mapping[Any, Any], names: Sequence[str]) -> Product:
     for word, entries in named.items():
         indices = np.array([column for column, _ in entries], dtype=np.intp)
         groups.append((indices, named_prior(word, np.array([numbers for _, numbers in entries]).T)))
-    return Product(len(names), tuple(groups))
+    return _Product(len(names), tuple(groups))
 
 
 def _columns(key: Any, names: Sequence[str], seen: set[str]) -> npt.NDArray[np.intp]:

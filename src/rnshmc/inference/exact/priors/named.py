@@ -116,7 +116,7 @@ KINDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class IndependentPrior(Prior):
+class _IndependentPrior(Prior):
     """d independent parameters with distributions of one kind; scipy gives moments and draws."""
 
     distribution: Any
@@ -141,7 +141,6 @@ class IndependentPrior(Prior):
         return np.where(np.isfinite(sd), sd, np.nan)
 
     def potential(self, x: Array) -> tuple[Array, Array]:
-        """-log density and gradient."""
         inside = (x >= self.low) & (x <= self.high)
         with np.errstate(all="ignore"):
             terms, slopes = self.terms(np.where(inside, x, np.nan), *self.numbers)
@@ -151,24 +150,23 @@ class IndependentPrior(Prior):
         return values, np.where(good[:, None], slopes, 0.0)
 
     def draws(self, rng: np.random.Generator, n: int) -> Array:
-        """Independent draws."""
         return np.asarray(self.distribution.rvs(size=(n, len(self.low)), random_state=rng))
 
 
-def named_prior(word: str, parameters: Array) -> IndependentPrior:
+def named_prior(word: str, parameters: Array) -> _IndependentPrior:
     """The prior of d parameters of the kind ``word``, from its parameters, shape (number of these, d)."""
     kind, shape = KINDS[word], parameters.shape[1:]
     distribution = kind.frozen(*parameters)
     ends = parameters if kind.parameters == ("low", "high") else distribution.support()
     low, high = (np.broadcast_to(side, shape) for side in ends)
-    return IndependentPrior(distribution, low, high, kind.terms, tuple(parameters))
+    return _IndependentPrior(distribution, low, high, kind.terms, tuple(parameters))
 
 
-def frozen_prior(distribution: Any) -> IndependentPrior:
+def frozen_prior(distribution: Any) -> _IndependentPrior:
     """The prior of one parameter from a continuous distribution of scipy.stats."""
     low, high = (np.array([float(side)]) for side in distribution.support())
     quartiles = distribution.ppf([0.25, 0.5, 0.75]).tolist()
-    return IndependentPrior(distribution, low, high, _differenced, (distribution, *quartiles))
+    return _IndependentPrior(distribution, low, high, _differenced, (distribution, *quartiles))
 
 
 def _differenced(x: Array, law: Any, lower: float, median: float, upper: float) -> tuple[Array, Array]:
