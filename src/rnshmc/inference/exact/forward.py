@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import NumericalError, ParameterError
-from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.evaluation import Evaluable, Evaluation
 from rnshmc.inference.exact.forward_posterior import Forward, ForwardPosterior, Runner
 from rnshmc.inference.exact.likelihoods.base import Bound, Likelihood
 from rnshmc.inference.exact.likelihoods.groups import make_likelihood
@@ -17,6 +18,19 @@ from rnshmc.inference.exact.names import make_names
 from rnshmc.inference.exact.priors.making import make_prior
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The model that workers evaluate, and the posterior of its outputs."""
+
+    evaluable: Evaluable
+    forward_posterior: ForwardPosterior | None = None
+    """Computes the potential from runs of a forward model; None where the density is evaluated."""
+    slope_price: int = 1
+    """Units that a gradient costs."""
+    bounds: Mapping[int, Bound] = field(default_factory=dict)
+    """Bounds implied by likelihood and prior, by the index of the parameter."""
 
 
 class Model:
@@ -110,20 +124,15 @@ class Model:
         dim = len(self.names or ()) if dim is None else dim
         return ModelPotential(self, dim) if self.has_gradient else ModelValue(self, dim)
 
-    def forward_posterior(self, names: Sequence[str]) -> ForwardPosterior:
+    def posterior(self, names: Sequence[str]) -> Posterior:
         """The posterior of the parameters with these names, the likelihood's last."""
-        return ForwardPosterior(self._observed, make_prior(self._prior, names), len(names) - len(self.own), self._data)
-
-    def runner(self, forward_posterior: ForwardPosterior) -> Runner:
-        """The model as workers run it."""
-        return Runner(self._forward, forward_posterior, self._jacobian, self._vjp)
-
-    def bounds(self, forward_posterior: ForwardPosterior) -> dict[int, Bound]:
-        """Bounds implied by the prior and the likelihood, by the index of the parameter."""
+        inputs = len(names) - len(self.own)
+        forward_posterior = ForwardPosterior(self._observed, make_prior(self._prior, names), inputs, self._data)
         bounds: dict[int, Bound] = dict(forward_posterior.prior.bounds)
-        for k, name in enumerate(self.own, start=forward_posterior.inputs):
+        for k, name in enumerate(self.own, start=inputs):
             bounds[k] = _intersection(bounds.get(k, (None, None)), self._likelihood.bounds[name])
-        return bounds
+        runner = Runner(self._forward, forward_posterior, self._jacobian, self._vjp)
+        return Posterior(runner, forward_posterior, runner.products, bounds)
 
 
 class LeastSquares(Model):
@@ -167,15 +176,16 @@ class ModelValue:
 
     def __init__(self, model: Model, dim: int) -> None:
         self.model, self.dim, self.names = model, dim, model.names
-        self._forward_posterior = model.forward_posterior(make_names(model.names, dim, model.own))
-        self._runner = model.runner(self._forward_posterior)
+        self._posterior = model.posterior(make_names(model.names, dim, model.own))
 
     def value(self, q: Array) -> float:
         """U(q), for one run; `NumericalError` if the run fails."""
         return self._evaluated(q, gradient=False).value
 
     def _evaluated(self, q: Array, *, gradient: bool) -> Evaluation:
-        found = self._forward_posterior.read(self._runner.evaluate(q, gradient=gradient)[0], q)
+        run, _ = self._posterior.evaluable.evaluate(q, gradient=gradient)
+        assert self._posterior.forward_posterior is not None
+        found = self._posterior.forward_posterior.read(run, q)
         if found.failure is not None:
             raise NumericalError(found.failure)
         return found

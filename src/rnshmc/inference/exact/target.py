@@ -1,34 +1,17 @@
 """Targets of `rnshmc.sample` as one kind of model: functions, potentials, forward models and servers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.density import Density
-from rnshmc.inference.exact.evaluation import Evaluable
-from rnshmc.inference.exact.forward import Model, ModelValue
-from rnshmc.inference.exact.forward_posterior import ForwardPosterior
-from rnshmc.inference.exact.likelihoods.base import Bound
+from rnshmc.inference.exact.forward import Model, ModelValue, Posterior
 from rnshmc.inference.exact.umbridge import UMBridge
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
 Gradient = Callable[[Array], Any] | Literal[False] | None
-
-
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    """The model that workers evaluate, and the posterior of its outputs."""
-
-    evaluable: Evaluable
-    forward_posterior: ForwardPosterior | None = None
-    """Computes the potential from runs of a forward model; None where the density is evaluated."""
-    slope_price: int = 1
-    """Units that a gradient costs."""
-    bounds: Mapping[int, Bound] = field(default_factory=dict)
-    """Bounds implied by likelihood and prior, by the index of the parameter."""
 
 
 def make_posterior(target: Any, gradient: Gradient, names: Sequence[str]) -> Posterior:
@@ -39,9 +22,7 @@ def make_posterior(target: Any, gradient: Gradient, names: Sequence[str]) -> Pos
     _check_dim(target, len(names))
     if gradient is not None and gradient is not False:
         raise ParameterError("gradient: of a Model, give jacobian= or vjp= to the Model instead")
-    forward_posterior = model.forward_posterior(names)
-    runner = model.runner(forward_posterior)
-    return Posterior(runner, forward_posterior, runner.products, model.bounds(forward_posterior))
+    return model.posterior(names)
 
 
 def model_of(target: Any) -> Model | None:
