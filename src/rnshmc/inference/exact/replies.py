@@ -47,7 +47,7 @@ def fetch(request: Request, *, seconds: float, largest: int) -> tuple[int, bytes
         If there is no connection, or it ends before the reply does.
     """
     proxies = (ProxyHandler({}),) if _is_here(request) else ()
-    opener = build_opener(*proxies, _Plain, _Encrypted)
+    opener = build_opener(*proxies, _Timed)
     try:
         response: Any = opener.open(request, timeout=seconds)
     except HTTPError as error:  # a reply, too
@@ -107,11 +107,9 @@ class _EncryptedConnection(HTTPSConnection):
     response_class = _TimedResponse
 
 
-class _Plain(HTTPHandler):
+class _Timed(HTTPHandler, HTTPSHandler):
     def http_open(self, req: Request) -> Any:
         return self.do_open(_PlainConnection, req)
 
-
-class _Encrypted(HTTPSHandler):
     def https_open(self, req: Request) -> Any:
         return self.do_open(_EncryptedConnection, req)

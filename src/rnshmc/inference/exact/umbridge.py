@@ -15,7 +15,7 @@ from urllib.request import Request
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.errors import EvaluationError, ParameterError
+from rnshmc.errors import EvaluationError, NumericalError, ParameterError
 from rnshmc.inference.exact.forward import Model
 from rnshmc.inference.exact.likelihoods.base import Likelihood
 from rnshmc.inference.exact.likelihoods.named import Gaussian
@@ -33,7 +33,7 @@ SHORTEST_SECRET = 4
 """Minimum length of an entry of ``config`` that is masked in messages of a server."""
 
 
-class ModelError(RuntimeError):
+class ModelError(NumericalError):
     """The server cannot evaluate this point, or sent a malformed reply."""
 
 

@@ -1,15 +1,12 @@
 """A model behind UM-Bridge as a potential of the workflow: ``target: {kind: umbridge, url: ...}``."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from rnshmc.errors import NumericalError
 from rnshmc.inference.exact.forward import ModelValue
-from rnshmc.inference.exact.umbridge import ModelError, UMBridge
+from rnshmc.inference.exact.umbridge import UMBridge
 from rnshmc.types import Array
-
-R = TypeVar("R")
 
 
 def from_server(
@@ -39,8 +36,8 @@ def from_server(
 class UMBridgeValue:
     """U = -log density of a `UMBridge` whose output is the log density.
 
-    If the server reports that it cannot evaluate, `NumericalError` is raised, and the proposal is rejected. A server
-    that stops answering ends the job.
+    If the server reports that it cannot evaluate, a `NumericalError` rejects the proposal; a server that stops
+    answering ends the job.
     """
 
     def __init__(self, model: UMBridge) -> None:
@@ -49,7 +46,7 @@ class UMBridgeValue:
 
     def value(self, q: Array) -> float:
         """U(q), for one request."""
-        return -_evaluated(self._model.log_density, q)
+        return -self._model.log_density(q)
 
 
 class UMBridgePotential(UMBridgeValue):
@@ -57,15 +54,8 @@ class UMBridgePotential(UMBridgeValue):
 
     def gradient(self, q: Array) -> Array:
         """Gradient of U at ``q``, for one request."""
-        return -_evaluated(self._model.gradient, q)
+        return -self._model.gradient(q)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U(q) and its gradient, for two requests."""
         return self.value(q), self.gradient(q)
-
-
-def _evaluated(function: Callable[[Array], R], q: Array) -> R:
-    try:
-        return function(q)
-    except ModelError as error:
-        raise NumericalError(str(error)) from error

@@ -65,14 +65,13 @@ class VectorizedWorker(Workers):
 
 def _by_jax(function: DifferentiatedVectorized, tasks: list[Task]) -> Iterator[tuple[_Function, _Function | None]]:
     """Functions that return the log density at each task's point, and its gradient if a task requests one."""
-    points = np.array([task.x for task in tasks])
-    if any(task.gradient for task in tasks):
-        for row in _rows(_returned(function.values_and_gradients, points), len(points)):
-            failed = isinstance(row, BaseException)
-            yield _returning(row if failed else row[0]), None if failed else _returning(row[1])
-    else:
-        for row in _rows(_returned(function.values, points), len(points)):
+    points, sloped = np.array([task.x for task in tasks]), any(task.gradient for task in tasks)
+    ask = function.values_and_gradients if sloped else function.values
+    for row in _rows(_returned(ask, points), len(points)):
+        if isinstance(row, BaseException) or not sloped:
             yield _returning(row), None
+        else:
+            yield _returning(row[0]), _returning(row[1])
 
 
 def _slopes(model: Density, tasks: list[Task], values: list[Any]) -> list[_Function | None]:
