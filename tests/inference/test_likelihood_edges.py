@@ -1,4 +1,4 @@
-"""Likelihoods at the edges of what outputs and data can be."""
+"""Likelihoods at the edges of possible outputs and data."""
 
 from collections.abc import Callable
 
@@ -135,7 +135,7 @@ def test_the_slope_of_a_tail_is_density_over_probability(
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_limits_far_off_are_finite_and_those_that_hold_are_free(side: str) -> None:
+def test_distant_limits_are_finite_and_satisfied_ones_are_zero(side: str) -> None:
     observed = Gaussian("s", censored=side).observing({"": np.zeros(1)})
     sign = {"left": 1.0, "right": -1.0}[side]
     predictors, own = sign * np.array([[1e5], [-1e5]]), np.ones((2, 1))

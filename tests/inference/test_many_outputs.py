@@ -1,4 +1,4 @@
-"""Models with very many outputs: Gaussian errors are read off coefficients in a basis that grows with the runs."""
+"""Models with very many outputs: Gaussian likelihoods from coefficients in a basis that grows with the runs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -98,7 +98,7 @@ def emulated(case: Case, points: Array, *, compress: bool, like: EmulatedPotenti
 
 
 @pytest.mark.parametrize("case", GAUSSIAN)
-def test_coefficients_say_what_all_outputs_do(case: Case) -> None:
+def test_coefficients_give_the_likelihood_of_all_outputs(case: Case) -> None:
     own = len(rnshmc.Model(case[0], case[1], likelihood=case[2]).own)
     points, others = unconstrained(own, 30, 1), unconstrained(own, 7, 2)
     plain = emulated(case, points, compress=False)

@@ -49,7 +49,7 @@ def test_the_target_has_the_callers_threads_and_the_surrogate_one(pooled: bool) 
 
 
 def test_workers_have_the_callers_threads_until_their_last_task_is_done() -> None:
-    """A pool of threads goes on with the others while the first answer is looked at."""
+    """A pool of threads continues with the others while the first answer is processed."""
     with threadpool_limits(2, user_api="blas"):
         threads = Threads()
         workers, tasks = Unlimited(make_workers(None, Density(quartic), time_limit=None), threads), []
