@@ -123,7 +123,7 @@ def structured(outputs: Any, shapes: Mapping[str, tuple[int, ...]]) -> Any:
     parts, start = {}, 0
     for name, shape in shapes.items():
         end = start + int(np.prod(shape))
-        parts[name], start = outputs[..., start:end].reshape(*outputs.shape[:-1], *shape), end
+        parts[name], start = outputs[..., start:end].reshape((*outputs.shape[:-1], *shape)), end
     return parts[""] if list(parts) == [""] else parts
 
 

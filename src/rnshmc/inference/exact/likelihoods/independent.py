@@ -42,7 +42,7 @@ class Independent:
 
     @property
     def bounds(self) -> dict[str, Bound]:
-        """They are positive."""
+        """Bounds of the unknown numbers, which are positive."""
         return dict.fromkeys(self.names, (0.0, None))
 
     def observing(self, data: Mapping[str, Array]) -> "ObservedIndependent":

@@ -9,7 +9,7 @@ import numpy as np
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.differentiated import RowFunction
-from rnshmc.inference.exact.likelihoods.base import Bound, checked_name, flattened, structured
+from rnshmc.inference.exact.likelihoods.base import Bound, Observed, checked_name, flattened, structured
 from rnshmc.inference.exact.likelihoods.links import Link, Linked
 from rnshmc.inference.given import entries, numbers
 from rnshmc.inference.transforms import make_transform
@@ -76,12 +76,12 @@ class Custom:
 
     @property
     def bounds(self) -> dict[str, Bound]:
-        """Their bounds."""
+        """Bounds of its own unknown parameters."""
         pairs = zip(self._low.tolist(), self._high.tolist(), strict=True)
         sides = ((low if np.isfinite(low) else None, high if np.isfinite(high) else None) for low, high in pairs)
         return dict(zip(self.names, sides, strict=True))
 
-    def observing(self, data: Mapping[str, Array]) -> "_ObservedCustom":
+    def observing(self, data: Mapping[str, Array]) -> Observed:
         """The likelihood of these data; their numbers are used for the missing entries and the steps of differences."""
         return _ObservedCustom(flattened(data), Link(), self._function, self._low, self._high)
 
