@@ -19,7 +19,7 @@ EXPORTS = {
     "load": "rnshmc.inference.result.making",
     "Result": "rnshmc.inference.result.result",
     # Forms in which a posterior can be given
-    "LeastSquares": "rnshmc.inference.exact.least_squares",
+    "LeastSquares": "rnshmc.inference.exact.forward",
     "Model": "rnshmc.inference.exact.forward",
     "UMBridge": "rnshmc.inference.exact.umbridge",
     "Potential": "rnshmc.types",
@@ -32,7 +32,7 @@ EXPORTS = {
     "Poisson": "rnshmc.inference.exact.likelihoods.named",
     "Relative": "rnshmc.inference.exact.likelihoods.named",
     "StudentT": "rnshmc.inference.exact.likelihoods.named",
-    "Normal": "rnshmc.inference.exact.priors.normal",
+    "Normal": "rnshmc.inference.exact.priors.base",
     # Potentials
     "Banana": "rnshmc.targets.banana",
     "GPRegression": "rnshmc.targets.gp_regression",

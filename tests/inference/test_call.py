@@ -14,7 +14,7 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.account import Progress
+from rnshmc.inference.exact.evaluation import Progress
 from rnshmc.types import Array
 from tests.conftest import z_bound
 from tests.inference.conftest import interrupted

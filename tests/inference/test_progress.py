@@ -11,8 +11,7 @@ import pytest
 from tqdm import tqdm
 
 import rnshmc
-from rnshmc.inference.exact.account import Progress
-from rnshmc.inference.exact.evaluation import Spent
+from rnshmc.inference.exact.evaluation import Progress, Spent
 from rnshmc.inference.progress import LINE_EVERY_S, listening, logged, show, written
 
 STAGES = (

@@ -12,19 +12,18 @@ import numpy.typing as npt
 from rnshmc.errors import ParameterError
 from rnshmc.inference.algorithm import run
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.exact.chosen import chosen
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluable
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.forward import Model
+from rnshmc.inference.exact.forward_posterior import Runner
 from rnshmc.inference.exact.names import find_names, make_names, make_units
-from rnshmc.inference.exact.pools import Pool, Workers, make_workers
-from rnshmc.inference.exact.runner import Runner
-from rnshmc.inference.exact.stored_evaluations import StoredEvaluations, read_known
+from rnshmc.inference.exact.pools import Pool, Threads, Unlimited, make_workers
+from rnshmc.inference.exact.stored_evaluations import StoredEvaluations, chosen, read_known
 from rnshmc.inference.exact.target import Gradient, digest_of, is_function, make_posterior, model_of, with_arguments
-from rnshmc.inference.exact.threads import Threads, Unlimited
 from rnshmc.inference.exact.vectorized import VectorizedWorker
+from rnshmc.inference.exact.workers import Workers
 from rnshmc.inference.final_checks import with_other_ends
 from rnshmc.inference.given import own_errstate
 from rnshmc.inference.progress import Listener, listening
@@ -145,7 +144,7 @@ def sample(
         Units that this call may spend; a value is one unit, a gradient one more; for a `Model`, a run is one, and a
         product with its Jacobian one more. With a budget of 0, the result rests on the given runs.
     callback
-        Called with a `rnshmc.inference.exact.account.Progress` now and then.
+        Called with a `rnshmc.inference.exact.evaluation.Progress` now and then.
     progress_bar
         Whether there is a bar in a terminal or a notebook, and elsewhere a line on standard error every ten seconds.
         Without it, or where lines of level INFO of the logger ``rnshmc`` are shown, that logger gets a line at each

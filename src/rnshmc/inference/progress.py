@@ -10,7 +10,7 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-from rnshmc.inference.exact.account import Progress
+from rnshmc.inference.exact.evaluation import Progress
 
 Listener = Callable[[Progress], Any]
 LINE_EVERY_S = 10.0

@@ -7,8 +7,7 @@ from scipy import linalg
 
 from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.exact.forward_posterior import ForwardPosterior
-from rnshmc.inference.exact.runs import Runs
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior, Runs
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.transforms import Transform
 from rnshmc.surrogates.output_kernel import OutputKernel
