@@ -33,7 +33,7 @@ def plot(result: "Result", kind: str, names: Sequence[str] | None) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ParameterError("plot: matplotlib is not installed: pip install rnshmc[plot]") from error
+        raise ParameterError("plot: matplotlib is not installed: pip install matplotlib") from error
     with plt.rc_context(STYLE):
         return FIGURES[kind](result, result.names[:MOST_PARAMETERS] if names is None else names)
 

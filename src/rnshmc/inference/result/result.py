@@ -198,7 +198,7 @@ class Result:
         return stored(self._prediction, seed) if emulated is None else predicted(emulated, self.outcome.rows, seed)
 
     def plot(self, kind: str = "pairs", *, names: Sequence[str] | None = None) -> Any:
-        """Draw a figure with matplotlib, which the extra ``rnshmc[plot]`` brings.
+        """Draw a figure with matplotlib, which the extra ``plot`` brings.
 
         Parameters
         ----------
