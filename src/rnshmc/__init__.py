@@ -8,7 +8,7 @@ samples a posterior of one's own for few exact evaluations, see `rnshmc.inferenc
 
 A Hamiltonian sampler has two potentials: one decides (the exact potential, in the Metropolis step) and one drives (the
 potential whose gradient moves the trajectory). Every sampler of the papers is one kernel with another driver; see
-`rnshmc.run.recipes` for their names and `rnshmc.run.sample` to run them.
+`rnshmc.run.recipes` for their names and `rnshmc.run.sample.run_sampler` to run one.
 
 Names of this package are imported when they are used, so that it ties no stages together. `__init__.pyi` has them for
 type checkers.

@@ -1,6 +1,6 @@
 """Models of NumPyro: `rnshmc.numpyro.sample(model, args)` instead of ``MCMC``, for an expensive likelihood.
 
-It needs ``pip install rnshmc[numpyro]``.
+It needs the extra ``numpyro``: ``pip install ".[numpyro]"`` in a clone of the repository.
 """
 
 import logging

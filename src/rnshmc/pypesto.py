@@ -1,6 +1,6 @@
 """Problems of pyPESTO: ``pypesto.sample.sample(problem, sampler=rnshmc.pypesto.Sampler())``.
 
-It needs ``pip install rnshmc[pypesto]``.
+It needs the extra ``pypesto``: ``pip install ".[pypesto]"`` in a clone of the repository.
 """
 
 import logging

@@ -52,6 +52,19 @@ def test_a_result_has_a_table_figures_and_a_file(
     assert names["more"].shape == (10_000, 2)
 
 
+def test_the_gallery_draws_its_figures(
+    docs_output: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    names, _ = docs_output.run_page(ROOT / "docs/gallery.md")
+    kinds = ("pairs", "surrogate", "training", "predictions")
+    assert {path.name for path in tmp_path.iterdir()} == {f"gallery-{kind}.png" for kind in kinds}
+    # The parameters that the counts were simulated with.
+    mean, sd = names["result"].mean.value, names["result"].sd.value
+    assert (np.abs(mean - [5.0, 0.6, 200.0]) < 4 * sd).all()
+
+
 def test_the_papers_sampler_samples_its_posterior(docs_output: ModuleType) -> None:
     names, _ = docs_output.run_page(ROOT / "docs/samplers.md")
     draws = names["chain"].sampling.draws

@@ -242,7 +242,7 @@ def test_figures_of_nothing_are_refused(
     with pytest.raises(rnshmc.ParameterError, match="names: no parameter is named 'c'; there are a, b"):
         result.plot(names=["c"])
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(rnshmc.ParameterError, match=r'pip install "\.\[plot\]"'):
+    with pytest.raises(rnshmc.ParameterError, match="pip install matplotlib"):
         result.plot()
 
 

@@ -27,7 +27,7 @@ FIGURES: Mapping[str, Drawing] = {
         "rnshmc.plots.evaluations:evaluations",
         ("metrics",),
         "Evaluations of the exact potential, its gradient and the surrogate's gradient per kept iteration: costs that "
-        "do not depend on the machine.",
+        "do not depend on the machine. Exact evaluations are filled, those of the surrogate are outlines.",
         ("titles",),
     ),
     "fig1": Drawing(
@@ -190,7 +190,8 @@ FIGURES: Mapping[str, Drawing] = {
         "rnshmc.plots.histograms:coefficient_histograms",
         ("nng_fig9",),
         "Histograms of the draws of two coefficients, on a logarithmic scale, of the logistic regression on Cover Type "
-        "with a Laplace prior (paper B, Fig. 9): HMC and NNg-HMC, which sample the posterior, and SGHMC "
+        "with a Laplace prior (paper B, Fig. 9), a row for each sampler over HMC in grey: NNg-HMC, which samples the "
+        "posterior, and SGHMC "
         'without correction at leapfrog steps of {% for name, entry in samplers.items() if "friction" in entry %}'
         '{{ ", " if not loop.first }}{{ entry.step_size }} '
         '({{ name | replace("sghmc_", "") }}){% endfor %}; their squares are what the paper calls step sizes. The axis '
@@ -239,8 +240,7 @@ PROBLEM_FIGURES: Mapping[str, Drawing] = {
     "traces": Drawing(
         "rnshmc.plots.traces:traces",
         ("chains",),
-        "Traces of the first chain of each sampler on {{ problem }}: the exploration by exact HMC in grey, then the "
-        "kept draws. The first fifth of the exploration may lie outside the axes.",
+        "Traces of the last 500 kept draws of the first chain of each sampler on {{ problem }}.",
         ("target", "title"),
     ),
     "marginals": Drawing(
@@ -261,8 +261,9 @@ PROBLEM_FIGURES: Mapping[str, Drawing] = {
     "field": Drawing(
         "rnshmc.plots.field:diffusion_fields",
         ("chains", "forward"),
-        "Logarithm of the diffusion field of {{ problem }}: the truth, where the observations were simulated, and "
-        "posterior mean and standard deviation by each sampler. Dots are the points where the pressure was observed.",
+        "Logarithm of the diffusion field of {{ problem }}: the truth, where the observations were simulated, mean and "
+        "standard deviation by the first sampler, and the differences of the other samplers from it. Dots are the "
+        "points where the pressure was observed.",
         ("target", "title"),
     ),
 }

@@ -27,7 +27,9 @@ def plot(result: "Result", kind: str, names: Sequence[str] | None) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ParameterError('plot: matplotlib is not installed; in the clone: pip install ".[plot]"') from error
+        raise ParameterError("plot: matplotlib is not installed: pip install matplotlib") from error
+    # Loads the backend, which in a notebook turns on that figures are shown; the context would undo that.
+    plt.draw_if_interactive()  # type: ignore[no-untyped-call]
     with plt.rc_context(STYLE):
         return FIGURES[kind](result, result.names[:MOST_PARAMETERS] if names is None else names)
 
