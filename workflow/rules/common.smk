@@ -32,6 +32,7 @@ for name in [name for name in os.environ if name.startswith("PMIX_") or name in 
     del os.environ[name]
 
 from rnshmc.masking import handed_over, masked
+from rnshmc.run import internals
 from rnshmc.run.config import check_config, is_selected, selected_problems
 from rnshmc.run.mpi import MPI_SETTINGS
 from rnshmc.run.recipes import AUTO, recipe, recipe_name
@@ -39,13 +40,13 @@ from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, OWN_TARGETS, SURRO
 from rnshmc.run.schema import check_schema
 from rnshmc.results.estimates import as_published
 from rnshmc.scorecard.papers import NO_PAPER, papers_of, read_papers
-from rnshmc.rerun.closure import script_imports
+from rnshmc.rerun.closure import imported_names, module_file
 from rnshmc.rerun.code_digest import code_digest, own_digest
 
 check_schema(
     config,
     load_configfile(ROOT / "workflow/schemas/config.schema.yaml"),
-    map(Path, dict.fromkeys([ours("config/config.yaml"), *workflow.configfiles])),
+    dict.fromkeys([Path(ours("config/config.yaml")), *internals.config_files(workflow)]),
 )
 check_config(config)
 # What the user's environment says of MPI goes first.
@@ -214,6 +215,11 @@ def code(script, *entries):
     comments and docstrings do not count (docs/workflow.md).
     """
     return code_digest(Path("workflow", script), entries, ROOT)
+
+
+def script_imports(path):
+    """Modules of the package that a notebook imports: registry entries for `code`, which it runs beside its script."""
+    return [name for name in imported_names(path) if module_file(name, ROOT / "src")]
 
 
 def target_code(wildcards):
