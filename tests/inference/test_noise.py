@@ -95,7 +95,7 @@ def test_an_error_of_linear_algebra_ends_a_run_with_a_sentence(monkeypatch: pyte
     monkeypatch.setattr(modes, "settle", fails)
     result = rnshmc.sample(lambda x: -0.5 * float(x @ x), np.ones(2), progress_bar=False)
     assert result.verdict.level == "bad"
-    assert "the curvature of the log density could not be found" in str(result.verdict)
+    assert "the curvature of the log density could not be determined" in str(result.verdict)
     assert "it may be noisy" in str(result.verdict)
 
 
