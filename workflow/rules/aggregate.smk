@@ -6,7 +6,7 @@ from jinja2 import StrictUndefined, Template
 
 from rnshmc.plots.drawing import FIGURE_READERS, Drawing
 from rnshmc.plots.registry import FIGURES, PROBLEM_FIGURES
-from rnshmc.scorecard.lengths import shorter
+from rnshmc.scorecard.settings import other_settings
 
 # What each paper prints.
 PUBLISHED = [ours(f"papers/{name}.csv") for name in PAPERS]
@@ -131,8 +131,8 @@ rule scorecard:
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        # What is shorter than in the run of the papers is not judged.
-        spec={"shorter": shorter(config, load_configfile(ROOT / "config/config.yaml"))},
+        # What has other settings than the run of the papers is not judged.
+        spec={"other_settings": other_settings(config, load_configfile(ROOT / "config/config.yaml"))},
     script:
         "../scripts/scorecard.py"
 
