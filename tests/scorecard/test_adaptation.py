@@ -11,6 +11,7 @@ def test_the_end_of_an_adaptive_chain_is_compared_with_hmc(find: Find) -> None:
     rows = [
         {
             "problem": "bank",
+            "sampler": "arns_hmc",
             "chain": chain,
             "training_points": 500 + 100 * k,
             "ap": 0.06 * k,

@@ -76,7 +76,7 @@ rule tables:
 rule adaptive:
     """Make the tables of the adaptive experiment, Figs. 7 and 8."""
     input:
-        chains=[path for name in ADAPTED for path in of_chains(rules.sample.output.chain, name, "arns_hmc")],
+        chains=[path for name in ADAPTED for path in of_recipes(name, "arns_hmc")],
         metrics=expand(rules.metrics.output.metrics, problem=ADAPTED),
         timing=timings_of(ADAPTED),
     output:
@@ -118,6 +118,7 @@ rule scorecard:
             *(rules.adaptive.output if ADAPTED else []),
             *(rules.fig6_table.output if FIG6_SAMPLERS else []),
             *EXPERIMENT_OUTPUTS,
+            *(rules.nng_fig1_table.output if "nng_fig1" in NETWORK_FIGURES else []),
             *(rules.nng_fig4_table.output if "nng_fig4" in NETWORK_FIGURES else []),
             *(rules.nng_fig5_table.output if "nng_fig5" in NETWORK_FIGURES else []),
             *(rules.nng_gp_tables.output if "nng_fig7" in NETWORK_FIGURES else []),

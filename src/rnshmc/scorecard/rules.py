@@ -97,7 +97,7 @@ class Rule:
             Standard error of the published number (`rnshmc.scorecard.noise`).
         """
         if self.kind in APART:
-            return self.kind  # type: ignore[return-value]
+            return self.kind
         if self.kind in ONE_SIDED:
             return self._of_statement(ours)
         if self.kind == "within":

@@ -68,8 +68,9 @@ def _leaves(settings: Mapping[str, Any], where: str = "") -> Iterator[tuple[str,
 def _first_other(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
     for key in dict.fromkeys((*theirs, *ours)):
         mine, printed = ours.get(key), theirs.get(key)
-        long_enough = key.split(".")[-1] in LENGTHS and None not in (mine, printed) and mine >= printed
-        if mine != printed and not long_enough:
+        if key.split(".")[-1] in LENGTHS and mine is not None and printed is not None and mine >= printed:
+            continue
+        if mine != printed:
             return f"{key} is {_shown(mine)}, not {_shown(printed)}"
     return ""
 
