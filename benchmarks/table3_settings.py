@@ -6,7 +6,7 @@ the mode (`table5_settings.py`). The Laplace prior of scale 1 is a normal one of
 And whether the printed acceptances of HMC and of SGHMC, 0.80 and 0.33, exclude each other. SGHMC's trajectories, 0 to 9
 steps of 0.001, are nearly free flights in the published code. For a normal posterior whose precision has a share of its
 trace in one direction and the rest spread evenly over the others, the trace at which free flights are accepted as SGHMC
-is printed, and HMC's acceptance there: they do not, with 86 to 88% in one. The last column is that share of the
+is printed, and HMC's acceptance there: they do not, with 87 to 88% in one. The last column is that share of the
 Hessian of the data, at the mode.
 
     cd <a folder with data/raw/covtype.data.gz>; python benchmarks/table3_settings.py

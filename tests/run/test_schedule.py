@@ -82,7 +82,7 @@ def test_hmc_after_the_schedule_counts_among_the_seconds_of_hmc() -> None:
     stretches = run_schedule(
         TARGET,
         SCHEDULE,
-        train=lambda q, gradients: Wrong(),  # noqa: ARG005
+        train=lambda q, gradients: Wrong(),
         start=np.zeros(3),
         iterations=300,
         rng=stream(3, "seconds"),
