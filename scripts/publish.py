@@ -94,6 +94,14 @@ class Numbers:
             f"table1/{problem}/{sampler}"
         ]
 
+    def lean_ratio(self, problem: str, sampler: str, printed: float) -> str:
+        """The same over the printed speed-up."""
+        return f"{float(self.lean(problem, sampler).split()[0]) / printed:.1f}"
+
+    def ratio(self, paper: str, item: str, quantity: str) -> str:
+        """Our number over the printed one."""
+        return f"{self._cells.at[(paper, item, quantity), 'ratio']:.1f}"
+
     def cell(self, table: str, column: str, decimals: int = 2, **where: float | str) -> str:
         """The mean of a column of a published table over the rows with these values."""
         rows = pd.read_csv(DOCS / f"{table}.csv")
