@@ -32,7 +32,8 @@ from tests.report.pages import CARD, KNOWN_PAPERS, NUMBERS, PAPERS, TEMPLATES, T
 
 ORIGINS = {"bank": "real", "a9a": "stand-in", "mine": "user"}
 OF_B = pd.DataFrame(
-    [("li2019", "fig2/hmc", "acceptance", 0.58, 0.7, 0.01, 1.2, "differs", "a reason")], columns=list(SCORECARD_COLUMNS)
+    [("li2019", "fig2/hmc", "acceptance", 0.58, 0.7, 0.01, 1.2, "differs", False, "a reason")],
+    columns=list(SCORECARD_COLUMNS),
 )
 WHOLE_CARD = pd.concat([CARD, OF_B], ignore_index=True)
 DIAGNOSTICS = readable_diagnostics(
@@ -292,9 +293,12 @@ def test_a_baseline_that_did_not_mix_has_no_ratio_and_no_agreement(results: Resu
 
 
 def test_each_chapter_says_how_it_compares_with_the_paper(page: Page) -> None:
-    assert "2 of the papers’ numbers reproduced 2 differ, 1 unexplained 1 not comparable" in page.text
+    assert (
+        "2 of the papers’ numbers reproduced 2 differ, 1 unexplained 1 not judged in this run 0 not comparable"
+        in page.text
+    )
     assert "Numbers compared with the paper: 1; reproduced: 0; different: 1 (1 without a reason). Notebook" in page.text
-    assert "Numbers compared with the paper: 0; reproduced: 0; different: 0; not comparable: 1. Notebook" in page.text
+    assert "Numbers compared with the paper: 0; reproduced: 0; different: 0; not judged: 1. Notebook" in page.text
 
 
 def test_short_chains_are_announced(page: Page) -> None:

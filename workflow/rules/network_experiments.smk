@@ -1,4 +1,4 @@
-"""Tables of paper B's Figs. 2 to 10 and its Table 4; those of a problem that a config lacks are left out."""
+"""Tables of paper B's Figs. 1 to 10 and its Table 4; those of a problem that a config lacks are left out."""
 
 NNG_TABLE4 = EXPERIMENTS["nng_table4"]
 NNG_METHODS = ["hmc", *NNG_TABLE4["surrogates"]]
@@ -56,11 +56,14 @@ EXPERIMENT_TABLES |= {
 }
 
 
-# Figs. 4 and 5 are of the problem that the config names.
-SWAPPED, DESIGNED = (config["experiments"][figure]["problem"] for figure in ("nng_fig4", "nng_fig5"))
+# Figs. 1, 4 and 5 are of the problem that the config names.
+SCHEDULED, SWAPPED, DESIGNED = (
+    config["experiments"][figure]["problem"] for figure in ("nng_fig1", "nng_fig4", "nng_fig5")
+)
 NNG_TABLES = f"{RESULTS}/tables"
 # The problem of each figure that is of one.
 OF_NETWORK_PROBLEMS = {
+    "nng_fig1": SCHEDULED,
     "nng_fig4": SWAPPED,
     "nng_fig5": DESIGNED,
     "nng_fig6": "garch",
@@ -74,6 +77,41 @@ NETWORK_FIGURES = {
     for figure, name in OF_NETWORK_PROBLEMS.items()
     if name in PROBLEMS and "nng_hmc" in samplers(name) and (figure not in EXPERIMENTS or is_selected(config, figure))
 }
+
+
+if "nng_fig1" in NETWORK_FIGURES:
+
+    rule nng_fig1_table:
+        """Sample by a schedule of training."""
+        input:
+            data=data_file(SCHEDULED),
+        output:
+            table=f"{NNG_TABLES}/nng_fig1.csv",
+        resources:
+            **demand(mem_mb=2000, runtime=60),
+        params:
+            code=code(
+                "scripts/nng_fig1_table.py",
+                TARGETS[PROBLEMS[SCHEDULED]["target"]["kind"]],
+                KERNELS["hmc"],
+                SURROGATES["gradient_network"],
+            ),
+            spec={
+                "seed": config["seed"],
+                "target": PROBLEMS[SCHEDULED]["target"],
+                **start_of(SCHEDULED),
+                "experiment": {
+                    **{key: config["experiments"]["nng_fig1"][key] for key in ("draws", "schedule")},
+                    "dynamics": {key: network_spec(SCHEDULED)["nng_hmc"][key] for key in ("step_size", "n_steps")},
+                    "settings": {
+                        key: value
+                        for key, value in PROBLEMS[SCHEDULED]["surrogates"][network_of(SCHEDULED)].items()
+                        if key not in ("type", "states")
+                    },
+                },
+            },
+        script:
+            "../scripts/nng_fig1_table.py"
 
 
 if "nng_fig4" in NETWORK_FIGURES:

@@ -117,6 +117,16 @@ FIGURES: Mapping[str, Drawing] = {
         "with the first sampler that is through.",
         ("titles",),
     ),
+    "nng_fig1": Drawing(
+        "rnshmc.plots.training_schedule:training_schedule",
+        ("nng_fig1",),
+        "Processor seconds by draws of one chain with a schedule of training (paper B, section 3 and Fig. 1): HMC for "
+        "{{ schedule.start }} draws, a training of the network every {{ schedule.every }} from then to "
+        "{{ schedule.end }}, each followed by {{ schedule.trial }} draws with it. Once its acceptance is at most "
+        "{{ schedule.tolerance }} below that of HMC, the network draws the rest. The other line has the seconds per "
+        "draw of HMC in the same chain.",
+        ("title",),
+    ),
     "nng_fig2": Drawing(
         "rnshmc.plots.network_banana:network_banana",
         ("nng_fig2_field", "nng_fig2_draws", "nng_fig2_trajectories", "nng_fig2_acceptance"),
