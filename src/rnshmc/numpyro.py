@@ -141,13 +141,7 @@ class Posterior:
     def check_labels(
         self, *, coords: Mapping[str, Any] | None = None, dims: Mapping[str, Sequence[str]] | None = None
     ) -> None:
-        """Check that coords and dims fit the sites before anything is spent.
-
-        Raises
-        ------
-        ParameterError
-            If they do not.
-        """
+        """Check that coords and dims fit the sites before anything is spent. Raises `ParameterError` if they do not."""
         check_labels(self.variables, len(self.x0), **self._labels(coords, dims))
 
     def _labels(self, coords: Mapping[str, Any] | None, dims: Mapping[str, Sequence[str]] | None) -> dict[str, Any]:
@@ -211,10 +205,7 @@ def sample(
 def _check_doubles(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     """Raise where JAX would round what callbacks return: they run in threads that know its default alone.
 
-    Raises
-    ------
-    ParameterError
-        If the default is single precision, and the model has callbacks.
+    Raises `ParameterError` if the default is single precision, and the model has callbacks.
     """
 
     def run(key: Any) -> None:
@@ -227,10 +218,7 @@ def _check_doubles(model: Callable[..., Any], args: Sequence[Any], kwargs: Mappi
 def _initialised(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], strategy: Any) -> Any:
     """A model as NumPyro prepares it for its samplers.
 
-    Raises
-    ------
-    ParameterError
-        If the model has discrete sites that NumPyro cannot sum out.
+    Raises `ParameterError` if the model has discrete sites that NumPyro cannot sum out.
     """
     settings = {"init_strategy": strategy, "model_args": tuple(args), "model_kwargs": dict(kwargs)}
     try:

@@ -90,6 +90,8 @@ class Posterior:
     def inference_data(self, result: Result, *, var_names: Sequence[str] | None = None) -> Any:
         """Draws as the ``InferenceData`` of ``pm.sample``: with dims, transforms undone, deterministics, observed data.
 
+        Raises `ParameterError` if a variable is not known.
+
         Parameters
         ----------
         result
@@ -97,11 +99,6 @@ class Posterior:
         var_names
             Free and deterministic variables to return; None: all. Deterministics are computed at every draw. Leave out
             those that are expensive.
-
-        Raises
-        ------
-        ParameterError
-            If a variable is not known.
         """
         draws = result.to_arviz().posterior
         chains = np.stack([draws[name].to_numpy() for name in self.names], axis=-1)
@@ -114,17 +111,14 @@ class Posterior:
     def variables(self, x: Array, *, var_names: Sequence[str] | None = None) -> dict[str, Array]:
         """Free and deterministic variables at rows of unconstrained coordinates, (n, d): (n, ...) each, by name.
 
+        Raises `ParameterError` if a variable is not known.
+
         Parameters
         ----------
         x
             Unconstrained coordinates.
         var_names
             Which; None: all. Deterministics are computed at each row.
-
-        Raises
-        ------
-        ParameterError
-            If a variable is not known.
         """
         trace = self._trace(x if len(x) else self.x0[None], 0, var_names)
         return {name: trace.get_values(name)[: len(x)] for name in trace.varnames}
@@ -132,12 +126,8 @@ class Posterior:
     def check(self, var_names: Sequence[str] | None = None) -> None:
         """Check names of variables, and dims and coords of the model, before anything is spent.
 
-        Variables are computed once, at x0. Where that fails, dims and coords are not checked.
-
-        Raises
-        ------
-        ParameterError
-            If a variable is not known, or dims and coords do not fit.
+        Variables are computed once, at x0. Where that fails, dims and coords are not checked. Raises `ParameterError`
+        if a variable is not known, or dims and coords do not fit.
         """
         self._variables(var_names)
         try:
@@ -169,13 +159,7 @@ class Posterior:
         return trace
 
     def _variables(self, var_names: Sequence[str] | None) -> list[Any]:
-        """Variables with these names; all of the model without.
-
-        Raises
-        ------
-        ParameterError
-            If one is not known.
-        """
+        """Variables with these names; all of the model without. Raises `ParameterError` if one is not known."""
         names = [variable.name for variable in self._model.unobserved_RVs]
         if unknown := [name for name in var_names or () if name not in names]:
             raise ParameterError(f"var_names: {unknown[0]!r} is not known; there are {', '.join(names)}")

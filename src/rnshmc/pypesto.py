@@ -65,12 +65,7 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         """Take a problem, and one start or several; without one, the middle of the bounds.
 
         Starts on a bound, or beyond, are moved inside by a hundredth of what is between the bounds, or of the bound's
-        own size and 1 where there is but one.
-
-        Raises
-        ------
-        ParameterError
-            If there is no start, and a bound is infinite.
+        own size and 1 where there is but one. Raises `ParameterError` if there is no start, and a bound is infinite.
         """
         low, high = problem.lb, problem.ub
         if x0 is None and not np.isfinite([low, high]).all():
@@ -87,18 +82,15 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
     def sample(self, n_samples: int | None, beta: float = 1.0) -> None:
         """Sample.
 
+        Raises `ParameterError` if there is no problem yet, beta is not 1, or the objective is not that of residuals
+        where ``outputs`` are asked for; and what `rnshmc.sample` raises.
+
         Parameters
         ----------
         n_samples
             Number of draws; None: `DRAWS`. It sets the precision, too.
         beta
             There is only 1.
-
-        Raises
-        ------
-        ParameterError
-            If there is no problem yet, beta is not 1, or the objective is not that of residuals where ``outputs`` are
-            asked for; and what `rnshmc.sample` raises.
         """
         if self._problem is None:
             raise ParameterError("sample: call initialize(problem, x0) first")
@@ -123,12 +115,8 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         """The draws as pyPESTO has them: one chain without warm-up, of the free parameters.
 
         Where no surrogate was used, it has the exact chains one after the other. Exact negative log posteriors are
-        known there; they are NaN at the draws of a surrogate. ``message`` is the verdict.
-
-        Raises
-        ------
-        ParameterError
-            If nothing was sampled yet.
+        known there; they are NaN at the draws of a surrogate. ``message`` is the verdict. Raises `ParameterError` if
+        nothing was sampled yet.
         """
         if self.result is None or self._problem is None:
             raise ParameterError("get_samples: nothing was sampled yet")
@@ -164,11 +152,8 @@ class LogDensity:
     def __call__(self, x: Array) -> Any:
         """The log density at x, or the pair of it and its gradient; -inf where the prior is zero.
 
-        Raises
-        ------
-        ArithmeticError
-            If the objective is infinite elsewhere, as AMICI's is where a simulation fails. `rnshmc.sample` counts such
-            failures.
+        Raises `ArithmeticError` if the objective is infinite elsewhere, as AMICI's is where a simulation fails.
+        `rnshmc.sample` counts such failures.
         """
         found = self._objective(x, sensi_orders=self._orders)
         if (found[0] if len(self._orders) == 2 else found) == np.inf:
@@ -196,7 +181,8 @@ class Residuals:
 def least_squares(problem: Problem, x: Array) -> tuple[LeastSquares, float]:
     """The posterior of a problem by its residuals, and what its negative log density lacks of the objective.
 
-    The objective and the residuals are evaluated at x and at a point beside it.
+    The objective and the residuals are evaluated at x and at a point beside it. Raises `ParameterError` if there are no
+    residuals, or half the sum of their squares is not the objective up to a constant.
 
     Parameters
     ----------
@@ -204,11 +190,6 @@ def least_squares(problem: Problem, x: Array) -> tuple[LeastSquares, float]:
         Its objective has residuals.
     x
         A point inside the bounds, (d,).
-
-    Raises
-    ------
-    ParameterError
-        If there are no residuals, or half the sum of their squares is not the objective up to a constant.
     """
     objective = problem.objective
     if not objective.has_res:

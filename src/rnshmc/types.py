@@ -21,7 +21,11 @@ the rows of the first two, or a paper's authors, who simulated and published the
 
 @runtime_checkable
 class Driver(Protocol):
-    """The force field on R^dim that moves a trajectory."""
+    """The force field on R^dim that moves a trajectory.
+
+    All that drivers and potentials evaluate raises `rnshmc.errors.NumericalError` where it is undefined or not finite;
+    a kernel then rejects the proposal.
+    """
 
     @property
     def dim(self) -> int:
@@ -78,10 +82,7 @@ class AdaptiveDriver(Driver, Resumable, Protocol):
 
 @runtime_checkable
 class Potential(Driver, Protocol):
-    """U(q) = -log density, up to a constant (paper A, eq. 2). Exact or surrogate; decides, and may drive.
-
-    Raises `rnshmc.errors.NumericalError` where it cannot be evaluated; a kernel then rejects the proposal.
-    """
+    """U(q) = -log density, up to a constant (paper A, eq. 2). Exact or surrogate; decides, and may drive."""
 
     def value(self, q: Array) -> float:
         """U(q)."""

@@ -103,15 +103,12 @@ _LABELS = {"<=50K": 0, ">50K": 1, "<=50K.": 0, ">50K.": 1}
 def read_either(path: str | Path) -> LogisticData:
     """The same matrix from whichever file serves: a9a, or adult.data; a9a.t, or adult.test.
 
+    Raises `DataError` as `read_adult` and `read_a9a` do.
+
     Returns
     -------
     LogisticData
         Shape (rows, 123), binary: 32561 rows of a9a, 16281 of a9a.t.
-
-    Raises
-    ------
-    DataError
-        As `read_adult` and `read_a9a` do.
     """
     return read_adult(path) if Path(path).name.startswith("adult") else read_a9a(path)
 
@@ -119,15 +116,12 @@ def read_either(path: str | Path) -> LogisticData:
 def read_adult(path: str | Path) -> LogisticData:
     """Encode adult.data, or adult.test, whose first line is a remark.
 
+    Raises `DataError`, naming file, line and column, if a cell is not what adult.names allows.
+
     Returns
     -------
     LogisticData
         Shape (rows, 123), equal in every entry to a9a, or a9a.t.
-
-    Raises
-    ------
-    DataError
-        Naming file, line and column, if a cell is not what adult.names allows.
     """
     table = read_table(path, FIELDS, header=False, comment="|")
     X = np.hstack([block.encode(table) for block in BLOCKS])
@@ -139,10 +133,8 @@ def read_adult(path: str | Path) -> LogisticData:
 def read_a9a(path: str | Path) -> LogisticData:
     """Read a9a, or a9a.t, in LIBSVM's sparse format.
 
-    Raises
-    ------
-    DataError
-        Naming file, row and column, if it is no such file, a label is not -1 or +1, or an entry is not 0 or 1.
+    Raises `DataError`, naming file, row and column, if it is no such file, a label is not -1 or +1, or an entry is not
+    0 or 1.
     """
     content = Path(path).read_bytes().splitlines(keepends=True)
     try:

@@ -47,10 +47,7 @@ def dota2_standin(n: int, rng: np.random.Generator) -> LogisticData:
 def read_dota2(path: str | Path) -> LogisticData:
     """Read dota2Train.csv or dota2Test.csv; the label is 1 where the team won that the heroes coded 1 play in.
 
-    Raises
-    ------
-    DataError
-        Naming file, line and column, if a cell is not what the description of the data allows.
+    Raises `DataError`, naming file, line and column, if a cell is not what the description of the data allows.
     """
     table = read_numbers(path, ("won", *FEATURES))
     for name, allowed in (("won", (-1, 1)), *((hero, (-1, 0, 1)) for hero in FEATURES[len(GAME) :])):

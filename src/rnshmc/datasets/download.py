@@ -62,6 +62,9 @@ def from_folder(folder: Path, name: str, target: Path) -> None:
 def from_url(url: Url, target: Path, *, limits: Limits, progress: bool) -> None:
     """Download to ``target``, out of its archive if it comes in one.
 
+    Raises `UnavailableError` if the address cannot be reached, does not deliver in time, or the archive lacks the
+    member.
+
     Parameters
     ----------
     url
@@ -72,11 +75,6 @@ def from_url(url: Url, target: Path, *, limits: Limits, progress: bool) -> None:
         Bounds on time and tries.
     progress
         Whether to draw a bar when the standard error stream is a terminal.
-
-    Raises
-    ------
-    UnavailableError
-        If the address cannot be reached, does not deliver in time, or the archive lacks the member.
     """
     _download(url.url, target, limits, progress)
     if url.members:

@@ -73,10 +73,8 @@ class LogisticData:
     def load(cls, path: str | Path) -> "LogisticData":
         """Read an npz file with X, y and origin; columns without names are numbered.
 
-        Raises
-        ------
-        DataError
-            If the file is damaged, lacks an array, or holds what the attributes forbid; the message names the file.
+        Raises `DataError` if the file is damaged, lacks an array, or holds what the attributes forbid; the message
+        names the file.
         """
         arrays = read_npz(path)
         if missing := [name for name in ("X", "y", "origin") if name not in arrays]:
@@ -90,10 +88,7 @@ class LogisticData:
 def standardise(data: LogisticData) -> LogisticData:
     """Shift and scale every column to mean 0 and standard deviation 1 (divisor N - 1).
 
-    Raises
-    ------
-    DataError
-        If a column is constant; the message names it.
+    Raises `DataError` if a column is constant; the message names it.
     """
     constant = np.flatnonzero(np.ptp(data.X, axis=0) == 0)
     if constant.size:

@@ -24,12 +24,8 @@ def read_news(path: str | Path) -> LogisticData:
 
     The preparation is not published. Of the 58 features, 14 are indicators, of the channel and of the weekday: without
     them there are the 44 that paper B prints, and no room for an intercept. The threshold is that of the authors of the
-    data. Paper B prints 39797 rows, the number in the description of the data; the file itself has 39644.
-
-    Raises
-    ------
-    DataError
-        Naming file, line and column, if the archive or a cell is not what it should be.
+    data. Paper B prints 39797 rows, the number in the description of the data; the file itself has 39644. Raises
+    `DataError`, naming file, line and column, if the archive or a cell is not what it should be.
     """
     archive = Path(path).suffix == ".zip"
     table = read_numbers(path, member=_MEMBER, text=("url",)) if archive else read_numbers(path)

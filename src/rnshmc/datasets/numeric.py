@@ -18,7 +18,9 @@ def read_numbers(
 ) -> pd.DataFrame:
     """Read comma-separated finite numbers.
 
-    `rnshmc.datasets.tables.read_table` reads text cell by cell; this is for tables that would take it minutes.
+    `rnshmc.datasets.tables.read_table` reads text cell by cell; this is for tables that would take it minutes. Raises
+    `DataError` if the file is no such table or has no rows, the number of columns is another, or a cell is missing or
+    not a finite number; the message names file, line (from 1) and column.
 
     Parameters
     ----------
@@ -35,12 +37,6 @@ def read_numbers(
     -------
     pandas.DataFrame
         Float64 columns; spaces around names are dropped.
-
-    Raises
-    ------
-    DataError
-        If the file is no such table or has no rows, the number of columns is another, or a cell is missing or not a
-        finite number; the message names file, line (from 1) and column.
     """
     path, header = Path(path), columns is None
     content = _content(path, member)
@@ -76,10 +72,7 @@ def _names(content: bytes) -> tuple[str, ...]:
 def _parse(content: bytes, names: Sequence[str], header: bool, text: Sequence[str]) -> pd.DataFrame:
     """The columns that are not text: numbers, or text where that is what some cell holds.
 
-    Raises
-    ------
-    ParserError
-        If a line has more fields than the first, or that has not one for each name.
+    Raises `ParserError` if a line has more fields than the first, or that has not one for each name.
     """
     number = {k: object if name in text else np.float64 for k, name in enumerate(names)}
     try:

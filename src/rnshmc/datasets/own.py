@@ -12,11 +12,8 @@ from rnshmc.errors import DataError
 def read_csv(path: str | Path, *, label: str) -> LogisticData:
     """The features of a CSV file with a header in their own units: all columns but the one of the labels, 0 and 1.
 
-    Raises
-    ------
-    DataError
-        Naming file, line and column, if a feature is not a finite number, a label is not 0 or 1, or a line is
-        incomplete.
+    Raises `DataError`, naming file, line and column, if a feature is not a finite number, a label is not 0 or 1, or a
+    line is incomplete.
     """
     table = read_table(path)
     names = tuple(str(name) for name in table.cells.columns)

@@ -25,6 +25,9 @@ def prepare(
 ) -> LogisticData:
     """The data of a logistic regression, from all raw files of a set or, if one of them is missing, a stand-in.
 
+    Raises `DataError` if a raw file or a table behind a stand-in does not hold what it should; the message names the
+    file.
+
     Parameters
     ----------
     receipts
@@ -44,11 +47,6 @@ def prepare(
         Whether all columns are mapped onto [0, 1] instead.
     intercept
         Whether a column of ones is put in front.
-
-    Raises
-    ------
-    DataError
-        If a raw file or a table behind a stand-in does not hold what it should; the message names the file.
     """
     found = [Receipt.load(path) for path in receipts]
     real = all(receipt.origin == "real" for receipt in found)
@@ -68,13 +66,7 @@ def prepare(
 
 
 def stacked(*parts: LogisticData) -> LogisticData:
-    """The rows of data sets of the same columns and origin.
-
-    Raises
-    ------
-    DataError
-        If columns or origins differ.
-    """
+    """The rows of data sets of the same columns and origin. Raises `DataError` if columns or origins differ."""
     if len({(part.columns, part.origin) for part in parts}) > 1:
         raise DataError("data sets of different columns or origins cannot be stacked")
     return replace(parts[0], X=np.vstack([part.X for part in parts]), y=np.concatenate([part.y for part in parts]))
@@ -83,10 +75,7 @@ def stacked(*parts: LogisticData) -> LogisticData:
 def standardise_some(data: LogisticData, columns: Sequence[str]) -> LogisticData:
     """Standardise the named columns and leave the others as they are.
 
-    Raises
-    ------
-    DataError
-        If there is no column of a name, or it is constant.
+    Raises `DataError` if there is no column of a name, or it is constant.
     """
     if unknown := set(columns) - set(data.columns):
         raise DataError(f"no column {', '.join(sorted(unknown))} to standardise")

@@ -22,7 +22,8 @@ def project(data: LogisticData, *, dim: int, rng: np.random.Generator) -> Logist
     """Project on Gaussian directions, centre, whiten, and put an intercept in front.
 
     The paper states only that a9a was projected to 60 dimensions and normalised. Its chain has 61 coordinates, an
-    intercept among them, and standard deviations that this recipe gives and standardised columns do not.
+    intercept among them, and standard deviations that this recipe gives and standardised columns do not. Raises
+    `ParameterError` if ``dim`` is out of range, or more than the rank of the centred data.
 
     Parameters
     ----------
@@ -37,11 +38,6 @@ def project(data: LogisticData, *, dim: int, rng: np.random.Generator) -> Logist
     -------
     LogisticData
         Shape (N, 1 + dim).
-
-    Raises
-    ------
-    ParameterError
-        If ``dim`` is out of range, or more than the rank of the centred data.
     """
     d = data.X.shape[1]
     if not 1 <= dim <= d:
@@ -55,12 +51,7 @@ def whitened(Z: Array) -> Array:
     """Principal components of centred rows, largest first, each divided by the root of its second moment.
 
     The sign of a component makes the largest entry of its direction positive, so that it does not depend on the LAPACK
-    at hand.
-
-    Raises
-    ------
-    ParameterError
-        If the rows have no full column rank.
+    at hand. Raises `ParameterError` if the rows have no full column rank.
     """
     values, vectors = np.linalg.eigh(Z.T @ Z / len(Z))
     if values[0] <= _RANK_TOLERANCE * values[-1]:

@@ -46,10 +46,7 @@ class Receipt:
     def verified(self, raw_dir: str | Path) -> Path:
         """The raw file in ``raw_dir``, after a check that it is still the one this receipt was written for.
 
-        Raises
-        ------
-        DataError
-            If the file is gone or has changed since.
+        Raises `DataError` if the file is gone or has changed since.
         """
         if self.file is None:
             raise DataError(f"the receipt of {self.dataset} is for a stand-in: there is no raw file")
@@ -69,13 +66,7 @@ class Receipt:
 
     @classmethod
     def load(cls, path: str | Path) -> "Receipt":
-        """Read a receipt written by `save`.
-
-        Raises
-        ------
-        StoreError
-            If the file is not a receipt.
-        """
+        """Read a receipt written by `save`. Raises `StoreError` if the file is not a receipt."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             attempts = tuple(Attempt(**attempt) for attempt in content.pop("attempts"))

@@ -16,7 +16,8 @@ def simulate_shard(n: int, d: int, *, seed: int, rank: int, size: int) -> tuple[
     """One rank's rows of a data set with n observations of d covariates, drawn as in paper A, section 5.1.
 
     Block b of `BLOCK_ROWS` rows is drawn by ``stream(seed, "shards", "block", str(b))``, and each rank makes a run of
-    whole blocks. So the ranks' rows put one below the other are the same data for any number of ranks.
+    whole blocks. So the ranks' rows put one below the other are the same data for any number of ranks. Raises
+    `ParameterError` if a size is too small, or there are fewer blocks than ranks.
 
     Parameters
     ----------
@@ -33,11 +34,6 @@ def simulate_shard(n: int, d: int, *, seed: int, rank: int, size: int) -> tuple[
         As in `rnshmc.datasets.simulate.simulate_logistic`: a constant 0.1, then entries from N(0, 1/100).
     y
         Labels from Bernoulli(1 / (1 + exp(-X beta))), with beta from `shard_coefficients`.
-
-    Raises
-    ------
-    ParameterError
-        If a size is too small, or there are fewer blocks than ranks.
     """
     if n < 1 or d < 1:
         raise ParameterError(f"sizes are n = {n}, d = {d}, expected n >= 1 and d >= 1")

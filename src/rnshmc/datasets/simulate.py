@@ -11,8 +11,9 @@ from rnshmc.types import Array
 def simulate_logistic(n: int, d: int, rng: np.random.Generator) -> LogisticData:
     """Draw covariates, coefficients and labels as paper A does, with n = 100000 and d = 50.
 
-    X = (1/10 · 1, X_1) with the entries of X_1 from N(0, 1/100), beta uniform on [0, 1]^d, y_i from
-    Bernoulli(1 / (1 + exp(-x_i' beta))).
+    X = (1/10 · 1, X_1) with the entries of X_1 from N(0, 1/100), beta uniform on [0, 1]^d, y_i from Bernoulli(1 / (1 +
+    exp(-x_i' beta))). Raises `ParameterError` if a size is too small; `DataError` if all labels came out equal, as they
+    may for tiny n.
 
     Parameters
     ----------
@@ -25,13 +26,6 @@ def simulate_logistic(n: int, d: int, rng: np.random.Generator) -> LogisticData:
     -------
     LogisticData
         Shape (n, d), of origin "simulated".
-
-    Raises
-    ------
-    ParameterError
-        If a size is too small.
-    DataError
-        If all labels came out equal, as they may for tiny n.
     """
     if n < 2 or d < 1:
         raise ParameterError(f"sizes are n = {n}, d = {d}, expected n >= 2 and d >= 1")

@@ -66,10 +66,7 @@ class SourceTable:
     def alternatives(self, dataset: str) -> tuple[RawFile, ...]:
         """The raw files of which any one gives ``dataset``, best first.
 
-        Raises
-        ------
-        ParameterError
-            If the table has no such data set.
+        Raises `ParameterError` if the table has no such data set.
         """
         if dataset not in self.datasets:
             raise ParameterError(f"data set {dataset!r} is not one of {', '.join(self.datasets)}")
@@ -79,17 +76,13 @@ class SourceTable:
 def load_sources(path: str | Path) -> SourceTable:
     """Read and check the table of sources.
 
+    Raises `DataError` if the file is not YAML, or has a key twice; the message names file and line. Raises
+    `ParameterError` if a key is missing, unknown or of the wrong kind; the message names file and key.
+
     Parameters
     ----------
     path
         A YAML file such as ``data/sources.yaml``, whose head describes the format.
-
-    Raises
-    ------
-    DataError
-        If the file is not YAML, or has a key twice; the message names file and line.
-    ParameterError
-        If a key is missing, unknown or of the wrong kind; the message names file and key.
     """
     path = Path(path)
     top = _Node(read_yaml(path), str(path))

@@ -42,10 +42,7 @@ class Summary:
 def load_summary(path: str | Path) -> Summary:
     """Read a table written by ``rnshmc.datasets.summarise``.
 
-    Raises
-    ------
-    DataError
-        If it is no such table; the message names the file.
+    Raises `DataError` if it is no such table; the message names the file.
     """
     try:
         table = pd.read_csv(path, index_col="column")
@@ -72,9 +69,10 @@ def load_summary(path: str | Path) -> Summary:
 def simulate_standin(path: str | Path, rng: np.random.Generator) -> LogisticData:
     """Simulate data whose size, class share, means, standard deviations and correlations are those of a summary table.
 
-    Given the labels the features are jointly Gaussian, x = mu + Sigma_xy / Sigma_yy (y - mean(y)) + e with e from
-    N(0, Sigma_xx - Sigma_xy Sigma_yx / Sigma_yy). The sample of e is whitened, and freed of y, before it is coloured,
-    so that the moments of the sample, not only of its law, are those of the table.
+    Given the labels the features are jointly Gaussian, x = mu + Sigma_xy / Sigma_yy (y - mean(y)) + e with e from N(0,
+    Sigma_xx - Sigma_xy Sigma_yx / Sigma_yy). The sample of e is whitened, and freed of y, before it is coloured, so
+    that the moments of the sample, not only of its law, are those of the table. Raises `DataError` if the table is
+    damaged, or has too few rows for its columns.
 
     Parameters
     ----------
@@ -87,11 +85,6 @@ def simulate_standin(path: str | Path, rng: np.random.Generator) -> LogisticData
     -------
     LogisticData
         Of origin "stand-in", in the units of the real data, but continuous where these are counts or indicators.
-
-    Raises
-    ------
-    DataError
-        If the table is damaged, or has too few rows for its columns.
     """
     summary = load_summary(path)
     d = len(summary.columns)

@@ -33,7 +33,8 @@ class SimulatedData:
 def simulate_normal_logistic(n: int, d: int, rng: np.random.Generator) -> LogisticData:
     """Draw covariates from N(0, I), coefficients uniform on [-1, 1]^d, and labels (paper B, section 4.2).
 
-    The paper has n = 50000 and d = 200; there is no constant column.
+    The paper has n = 50000 and d = 200; there is no constant column. Raises `ParameterError` if a size is too small;
+    `DataError` if all labels came out equal, as they may for tiny n.
 
     Parameters
     ----------
@@ -46,13 +47,6 @@ def simulate_normal_logistic(n: int, d: int, rng: np.random.Generator) -> Logist
     -------
     LogisticData
         Shape (n, d), of origin "simulated".
-
-    Raises
-    ------
-    ParameterError
-        If a size is too small.
-    DataError
-        If all labels came out equal, as they may for tiny n.
     """
     _check_sizes(n=(n, 2), d=(d, 1))
     X = rng.standard_normal((n, d))
@@ -63,7 +57,8 @@ def simulate_normal_logistic(n: int, d: int, rng: np.random.Generator) -> Logist
 def simulate_garch(n: int, *, alpha: Sequence[float], beta: Sequence[float], rng: np.random.Generator) -> SimulatedData:
     """Draw a series from the GARCH model of paper B, eqs. (24) and (25), in its stationary state.
 
-    The paper has n = 1000 and the orders 2 and 1, and does not print the parameters.
+    The paper has n = 1000 and the orders 2 and 1, and does not print the parameters. Raises `ParameterError` if n is
+    too small or the parameters are not those of a stationary process.
 
     Parameters
     ----------
@@ -80,11 +75,6 @@ def simulate_garch(n: int, *, alpha: Sequence[float], beta: Sequence[float], rng
     -------
     SimulatedData
         y, shape (n,).
-
-    Raises
-    ------
-    ParameterError
-        If n is too small or the parameters are not those of a stationary process.
     """
     _check_sizes(n=(n, 1))
     persistence = sum(alpha[1:]) + sum(beta)
@@ -106,7 +96,8 @@ def simulate_garch(n: int, *, alpha: Sequence[float], beta: Sequence[float], rng
 def simulate_regression(n: int, *, noise_sd: float, rng: np.random.Generator) -> SimulatedData:
     """Draw inputs from N(0, I) in four dimensions, and standardised outputs of a polynomial of them, with noise.
 
-    The paper has n = 500 and does not print the polynomial (section 4.3); here it is x_1 + x_2^2 - x_3 x_4.
+    The paper has n = 500 and does not print the polynomial (section 4.3); here it is x_1 + x_2^2 - x_3 x_4. Raises
+    `ParameterError` if n is too small or noise_sd is negative.
 
     Parameters
     ----------
@@ -121,11 +112,6 @@ def simulate_regression(n: int, *, noise_sd: float, rng: np.random.Generator) ->
     -------
     SimulatedData
         X, shape (n, 4), and y, shape (n,), with mean 0 and standard deviation 1 (divisor n - 1).
-
-    Raises
-    ------
-    ParameterError
-        If n is too small or noise_sd is negative.
     """
     _check_sizes(n=(n, 2))
     if not 0 <= noise_sd < np.inf:

@@ -33,10 +33,7 @@ class Table:
     def numbers(self, column: str) -> Array:
         """A column as finite numbers, shape (rows,).
 
-        Raises
-        ------
-        DataError
-            Naming file, line and column, if a cell is not a finite number.
+        Raises `DataError`, naming file, line and column, if a cell is not a finite number.
         """
         values = pd.to_numeric(self.cells[column], errors="coerce").to_numpy(dtype=np.float64)
         self._reject(column, ~np.isfinite(values), "is not a finite number")
@@ -45,10 +42,7 @@ class Table:
     def codes(self, column: str, categories: Sequence[str], missing: str | None = None) -> npt.NDArray[np.intp]:
         """A column as positions in ``categories``, shape (rows,); -1 where the cell is ``missing``.
 
-        Raises
-        ------
-        DataError
-            Naming file, line and column, if a cell is neither.
+        Raises `DataError`, naming file, line and column, if a cell is neither.
         """
         cells = self.cells[column]
         codes = pd.Index(categories).get_indexer(pd.Index(cells))
@@ -81,6 +75,9 @@ def read_table(
 ) -> Table:
     """Read delimited text without guessing types.
 
+    Raises `DataError` if the file is no such text or has no rows, the header differs, or a line has too few or too many
+    fields.
+
     Parameters
     ----------
     path
@@ -93,11 +90,6 @@ def read_table(
         Separator of the fields; spaces after it are dropped.
     comment
         Lines whose first field starts with it are skipped.
-
-    Raises
-    ------
-    DataError
-        If the file is no such text or has no rows, the header differs, or a line has too few or too many fields.
     """
     path = Path(path)
     try:

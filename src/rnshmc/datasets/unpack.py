@@ -19,10 +19,7 @@ class _Readable(Protocol):
 def zip_member(archive: bytes, member: str) -> bytes:
     """A file in a zip archive.
 
-    Raises
-    ------
-    DataError
-        If the archive is damaged or has no such file, or the file is larger than `MOST_BYTES`.
+    Raises `DataError` if the archive is damaged or has no such file, or the file is larger than `MOST_BYTES`.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
@@ -37,13 +34,7 @@ def zip_member(archive: bytes, member: str) -> bytes:
 
 
 def gunzipped(content: bytes) -> bytes:
-    """The content of a file that gzip made.
-
-    Raises
-    ------
-    DataError
-        If it is damaged, or larger than `MOST_BYTES`.
-    """
+    """The content of a file that gzip made. Raises `DataError` if it is damaged, or larger than `MOST_BYTES`."""
     try:
         with gzip.open(io.BytesIO(content)) as opened:
             return _read(opened, "the file")

@@ -63,6 +63,9 @@ def run_reference(
 ) -> Reference:
     """Posterior moments by HMC with the Hessian at the mode as mass matrix, run until their error is small enough.
 
+    Raises `ParameterError` if the tolerance is not met after ``settings.max_batches`` batches; `CheckpointError` if a
+    checkpoint is damaged, or belongs to another run.
+
     Parameters
     ----------
     start
@@ -71,13 +74,6 @@ def run_reference(
         Told the draws per chain so far and the largest Monte Carlo error, in standard deviations, after each batch.
     checkpoint
         Where the run is kept, in a part for each batch of each chain. Its spec has to tell potential and settings.
-
-    Raises
-    ------
-    ParameterError
-        If the tolerance is not met after ``settings.max_batches`` batches.
-    CheckpointError
-        If a checkpoint is damaged, or belongs to another run.
     """
     whitened = WhitenedHMC.of(potential, start=start, step_size=settings.step_size, n_steps=settings.n_steps)
     kernel, counter = whitened.kernel, whitened.counter

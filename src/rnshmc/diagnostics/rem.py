@@ -10,6 +10,9 @@ from rnshmc.types import Array
 def relative_error_of_mean(draws: Array, reference_mean: Array, iterations: npt.NDArray[np.int64]) -> Array:
     """||qbar(t) - E q|| / ||E q|| after t = `iterations` draws (paper A, section 5.3 and Fig. 8).
 
+    Raises `ParameterError` if the shapes do not fit, an iteration lies outside 1..n, or the reference mean is zero: the
+    error is relative.
+
     Parameters
     ----------
     draws
@@ -23,11 +26,6 @@ def relative_error_of_mean(draws: Array, reference_mean: Array, iterations: npt.
     -------
     Array
         One error for each entry of `iterations`.
-
-    Raises
-    ------
-    ParameterError
-        If the shapes do not fit, an iteration lies outside 1..n, or the reference mean is zero: the error is relative.
     """
     if draws.ndim != 2 or draws.shape[1:] != reference_mean.shape:
         raise ParameterError(f"draws {draws.shape} and reference_mean {reference_mean.shape} do not fit")

@@ -41,10 +41,7 @@ class Summary:
 def summarise(chains: Array) -> Summary:
     """Diagnostics of `chains`, of shape (chains, n, d).
 
-    Raises
-    ------
-    ParameterError
-        If `chains` has another number of axes, or fewer than four draws.
+    Raises `ParameterError` if `chains` has another number of axes, or fewer than four draws.
     """
     _check(chains)
     # Imported here, for it takes two seconds, and many who import this module read results that are there already.

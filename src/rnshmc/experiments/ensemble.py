@@ -93,12 +93,8 @@ def directions(count: int, dim: int, *, seed: int, problem: str) -> Array:
 def gradient_check(evaluations: Evaluations, along: Array) -> pd.DataFrame:
     """The adjoint's slopes beside finite differences: `CHECK_COLUMNS`, a row for each state and step.
 
-    Errors are relative to the norm of the gradient, for a slope may happen to be near zero.
-
-    Raises
-    ------
-    RnshmcError
-        If the error at the best step of a state exceeds `TOLERANCE`: the gradient is not that of the potential.
+    Errors are relative to the norm of the gradient, for a slope may happen to be near zero. Raises `RnshmcError` if the
+    error at the best step of a state exceeds `TOLERANCE`: the gradient is not that of the potential.
     """
     gradients = evaluations.gradients[: len(along)]
     slopes = np.einsum("cd,cd->c", gradients, along)[:, np.newaxis]

@@ -19,6 +19,9 @@ def training_losses(
 ) -> pd.DataFrame:
     """Train a network of each design on the same pairs.
 
+    Raises `FitError` if the training set has the wrong shape or is not finite; `ParameterError` if a design or epochs
+    is out of range.
+
     Parameters
     ----------
     q, gradients
@@ -32,13 +35,6 @@ def training_losses(
     -------
     Columns network, chain, epoch (counted from 1), loss (half the mean squared error of the gradient's components),
     weights (of the network, biases left out, as the paper counts its units).
-
-    Raises
-    ------
-    FitError
-        If the training set has the wrong shape or is not finite.
-    ParameterError
-        If a design or epochs is out of range.
     """
     parts = []
     for name, design in designs.items():

@@ -49,8 +49,8 @@ def comparison_rows(
 ) -> pd.DataFrame:
     """Train and run one sampler on N(0, I_d) with training sets of several sizes: one row per size and repeat.
 
-    A Gaussian process is trained on exact potentials, a gradient network on exact gradients. Chains start at a draw
-    of the target.
+    A Gaussian process is trained on exact potentials, a gradient network on exact gradients. Chains start at a draw of
+    the target. Raises `FitError` if a driver cannot be fitted.
 
     Parameters
     ----------
@@ -67,11 +67,6 @@ def comparison_rows(
     -------
     Columns method, d, size, repeat, acceptance (share of accepted proposals), acceptance_with_empty (the same with
     trajectories of no step, as printed) and train_s (processor seconds).
-
-    Raises
-    ------
-    FitError
-        If a driver cannot be fitted.
     """
     rows = []
     for size in sizes:

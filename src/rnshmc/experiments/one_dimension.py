@@ -49,6 +49,9 @@ def one_dimension(
 ) -> OneDimension:
     """Fit surrogates to noisy observations of x^2 / 2 at nested standard normal points.
 
+    Raises `ParameterError` if ``fits`` or ``repeats`` is less than 1, there are fewer published observations than the
+    largest size, or a setting of a surrogate is out of range.
+
     Parameters
     ----------
     seed
@@ -66,12 +69,6 @@ def one_dimension(
     published
         Points and observations of the first repeat, at least as many as the largest size; None: simulated as the
         others are. Column ``data`` of each table says which: "published" or "simulated".
-
-    Raises
-    ------
-    ParameterError
-        If ``fits`` or ``repeats`` is less than 1, there are fewer published observations than the largest size, or a
-        setting of a surrogate is out of range.
     """
     for name, number in (("fits", fits), ("repeats", repeats)):
         if number < 1:

@@ -32,13 +32,7 @@ LEVEL = 0.01
 
 @dataclass(frozen=True)
 class PriorSwap:
-    """Chains under a new prior.
-
-    Raises
-    ------
-    ParameterError
-        If burn_in or iterations is out of range.
-    """
+    """Chains under a new prior. Raises `ParameterError` if burn_in or iterations is out of range."""
 
     seed: int
     old_sd: float
@@ -78,6 +72,8 @@ def swap_prior(
 ) -> list[Kept]:
     """Run HMC and NNg-HMC under the new prior.
 
+    Raises `ParameterError` if a setting is out of range.
+
     Parameters
     ----------
     target
@@ -88,11 +84,6 @@ def swap_prior(
         Where both start, shape (dim,): a state of the exploration under the old prior.
     settings
         ``step_size`` and ``n_steps`` of each of the two samplers, as under the old prior.
-
-    Raises
-    ------
-    ParameterError
-        If a setting is out of range.
     """
     swapped = SwappedPriorDriver(network, old=NormalPrior(experiment.old_sd), new=NormalPrior(experiment.new_sd))
     drivers: dict[str, Driver | None] = {EXACT: None, NETWORK: swapped}

@@ -64,6 +64,8 @@ def measure(
 def agreement(what: str, files: Mapping[int, Path], *, tolerance: float) -> pd.DataFrame:
     """Compare the arrays that some ranks left with those that the first entry's number of ranks left.
 
+    Raises `RnshmcError` if a difference exceeds the tolerance; the message names the array and the number of ranks.
+
     Parameters
     ----------
     files
@@ -75,11 +77,6 @@ def agreement(what: str, files: Mapping[int, Path], *, tolerance: float) -> pd.D
     -------
     `AGREEMENT_COLUMNS`: for each further number of ranks and each array, the largest difference of a row, relative to
     the norm of that row.
-
-    Raises
-    ------
-    RnshmcError
-        If a difference exceeds the tolerance; the message names the array and the number of ranks.
     """
     (first, reference), *others = ((ranks, read_npz(path)) for ranks, path in files.items())
     rows = [

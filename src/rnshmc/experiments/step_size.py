@@ -27,9 +27,9 @@ def tune_step_size(
         log eps_(t+1) = log eps_t + t^-0.6 (a_t - acceptance),
 
     and the result is the geometric mean of eps over the second half (Robbins and Monro 1951; Polyak and Juditsky 1992;
-    Andrieu and Thoms 2008, section 5). The acceptance probability there differs from the one asked for by about
-    sd(a) / sqrt(iterations / 2). The first step is 1 / sqrt(lambda) with lambda the largest eigenvalue of the metric at
-    the origin: half of what leapfrog is stable at.
+    Andrieu and Thoms 2008, section 5). The acceptance probability there differs from the one asked for by about sd(a) /
+    sqrt(iterations / 2). The first step is 1 / sqrt(lambda) with lambda the largest eigenvalue of the metric at the
+    origin: half of what leapfrog is stable at. Raises `ParameterError` if a setting is out of range.
 
     Parameters
     ----------
@@ -41,11 +41,6 @@ def tune_step_size(
         The mean acceptance probability asked for, between 0 and 1.
     iterations
         Iterations of the chain, at least 2.
-
-    Raises
-    ------
-    ParameterError
-        If a setting is out of range.
     """
     if not 0 < acceptance < 1:
         raise ParameterError(f"acceptance: expected a number between 0 and 1, got {acceptance}")

@@ -27,6 +27,8 @@ class SweepPoint(NamedTuple):
 def sweep_points(figure: str, grid: Mapping[str, Sequence[int]], cuts: Mapping[str, int]) -> list[SweepPoint]:
     """All points of a figure, training points varying fastest.
 
+    Raises `ParameterError` if a cut misses the grid.
+
     Parameters
     ----------
     figure
@@ -35,11 +37,6 @@ def sweep_points(figure: str, grid: Mapping[str, Sequence[int]], cuts: Mapping[s
         The values of each field of `SweepPoint`.
     cuts
         The values at which the figure cuts through the grid.
-
-    Raises
-    ------
-    ParameterError
-        If a cut misses the grid.
     """
     for name, value in cuts.items():
         if value not in grid[name]:
@@ -67,7 +64,8 @@ def sweep_run(
     """Train a random network on the first part of an exploration and run RNS-HMC from where that part ends.
 
     The training sets of one exploration are nested: N points are the states that one has after waiting for N iterations
-    beyond ``discard``, repeats included, and their potentials.
+    beyond ``discard``, repeats included, and their potentials. Raises `ParameterError` if the exploration is too short;
+    `FitError` if the network cannot be fitted.
 
     Parameters
     ----------
@@ -90,13 +88,6 @@ def sweep_run(
     -------
     The fields of ``point``, run, step_size, ap (share of accepted proposals of RNS-HMC) and hmc_ap (that of exact HMC
     over the exploration after ``discard``).
-
-    Raises
-    ------
-    ParameterError
-        If the exploration is too short.
-    FitError
-        If the network cannot be fitted.
     """
     end = discard + point.training_points
     if end > len(draws):

@@ -17,6 +17,9 @@ SurrogateSettings = Mapping[str, Mapping[str, Any]]
 def train(sampler: str, q: Array, u: Array, *, settings: Mapping[str, Any], rng: np.random.Generator) -> Any:
     """Fit the surrogate that drives a sampler.
 
+    Raises `ParameterError` if there is no such sampler, or the exact potential drives it; `FitError` if the surrogate
+    cannot be fitted.
+
     Parameters
     ----------
     sampler
@@ -25,13 +28,6 @@ def train(sampler: str, q: Array, u: Array, *, settings: Mapping[str, Any], rng:
         Training states, shape (n, dim), and their potentials, shape (n,).
     settings
         Keyword settings of the surrogate's ``fit``.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such sampler, or the exact potential drives it.
-    FitError
-        If the surrogate cannot be fitted.
     """
     surrogate = recipe(sampler).surrogate
     if surrogate is None:

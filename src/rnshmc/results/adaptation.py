@@ -50,12 +50,8 @@ def error_by_time(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) ->
 
     Time starts with the chain. Each iteration of the exploration takes the seconds per iteration of HMC in the timing
     stage, the fit its processor seconds (which other jobs do not affect), and each later iteration those of the
-    sampler. For every sampler the mean is taken over all states since the beginning of the training set.
-
-    Raises
-    ------
-    StoreError
-        If a timing is missing, or the chains of a cell do not belong together.
+    sampler. For every sampler the mean is taken over all states since the beginning of the training set. Raises
+    `StoreError` if a timing is missing, or the chains of a cell do not belong together.
     """
     seconds = {cell: row["s_per_iter"].value for cell, row in estimates(metrics, timings).items()}
     clocked: dict[str, list[pd.DataFrame]] = {}

@@ -59,6 +59,7 @@ def agreement_table(
     `shift` and `spread` measure how far apart the posteriors are, regardless of the error: the median over the
     coordinates of the distance of the means in standard deviations of the reference, and of the factor, at least 1, by
     which the standard deviations differ. Both are NaN where HMC never moved, and `spread` where the sampler never did.
+    Raises `StoreError` if the chains of a row do not belong together.
 
     Parameters
     ----------
@@ -70,11 +71,6 @@ def agreement_table(
         Problems and samplers whose chains did not mix (`rnshmc.results.mixing.unmixed_cells`).
     level
         Maximum probability of a false alarm in a row.
-
-    Raises
-    ------
-    StoreError
-        If the chains of a row do not belong together.
     """
     chains = cells(metrics)
     rows = []

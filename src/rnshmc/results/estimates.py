@@ -79,10 +79,7 @@ UNDEFINED = Estimate(math.nan, math.nan)
 def cells(metrics: Iterable[ChainMetrics]) -> dict[Cell, list[ChainMetrics]]:
     """The chains of each problem and sampler: problems in the given order, samplers in that of the papers.
 
-    Raises
-    ------
-    StoreError
-        If the chains of a cell differ in data, length, recipe, hidden units or training draws.
+    Raises `StoreError` if the chains of a cell differ in data, length, recipe, hidden units or training draws.
     """
     by_cell: dict[Cell, list[ChainMetrics]] = {}
     for chain in metrics:
@@ -102,10 +99,7 @@ def estimates(
 ) -> dict[Cell, dict[str, Estimate]]:
     """Every number of every problem and sampler; see `rnshmc.results.tables.results_table`.
 
-    Raises
-    ------
-    StoreError
-        If a cell has no timing, or its chains do not belong together.
+    Raises `StoreError` if a cell has no timing, or its chains do not belong together.
     """
     seconds = {
         (timing.problem, timing.sampler): Estimate(timing.s_per_iter, timing.standard_error) for timing in timings

@@ -25,12 +25,8 @@ def matching_table(paths: Iterable[Path]) -> pd.DataFrame:
     """Potential matching of every fit: one row for each problem, surrogate and chain.
 
     `variance` is Var(V - U) over held-out states, `potential_variance` is Var(U) there, and `share` is their ratio: the
-    fraction of the potential's variance not captured by the surrogate.
-
-    Raises
-    ------
-    StoreError
-        If a file is missing, is not JSON, or lacks a key.
+    fraction of the potential's variance not captured by the surrogate. Raises `StoreError` if a file is missing, is not
+    JSON, or lacks a key.
     """
     return pd.DataFrame([_read(path) for path in paths], columns=list(MATCHING_COLUMNS))
 

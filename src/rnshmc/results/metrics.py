@@ -146,10 +146,7 @@ def write_metrics(path: Path, chains: Iterable[ChainMetrics], convergence: Itera
 def read_metrics(paths: Iterable[str | Path]) -> list[ChainMetrics]:
     """Read the chains written by `write_metrics` from all files, in their order.
 
-    Raises
-    ------
-    StoreError
-        If a file is missing, is not JSON, or its chains have other keys; the message names the file.
+    Raises `StoreError` if a file is missing, is not JSON, or its chains have other keys; the message names the file.
     """
     return [chain for path in paths for chain in _read(Path(path), "chains", ChainMetrics)]
 
@@ -157,10 +154,7 @@ def read_metrics(paths: Iterable[str | Path]) -> list[ChainMetrics]:
 def read_convergence(paths: Iterable[str | Path]) -> list[Convergence]:
     """Read the diagnostics written by `write_metrics` from all files, in their order.
 
-    Raises
-    ------
-    StoreError
-        If a file is missing, is not JSON, or its rows have other keys; the message names the file.
+    Raises `StoreError` if a file is missing, is not JSON, or its rows have other keys; the message names the file.
     """
     return [row for path in paths for row in _read(Path(path), "convergence", Convergence)]
 

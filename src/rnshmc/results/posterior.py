@@ -36,10 +36,7 @@ class ProblemChains:
     def read(cls, paths: Iterable[Path]) -> Self:
         """Read chain files of one problem, in any order.
 
-        Raises
-        ------
-        StoreError
-            If there are none, one cannot be read, or they belong to several problems or origins.
+        Raises `StoreError` if there are none, one cannot be read, or they belong to several problems or origins.
         """
         return cls.of([read_chain(path) for path in paths])
 
@@ -47,10 +44,7 @@ class ProblemChains:
     def of(cls, chains: Iterable[StoredChain]) -> Self:
         """Group chains by sampler.
 
-        Raises
-        ------
-        StoreError
-            If there are none, or they belong to several problems or origins.
+        Raises `StoreError` if there are none, or they belong to several problems or origins.
         """
         ordered = sorted(chains, key=lambda chain: int(chain.settings["chain"]))
         kinds = {(str(chain.settings["problem"]), chain.origin) for chain in ordered}

@@ -40,13 +40,7 @@ View = tuple[Column, ...]
 
 
 def read_views(path: Path) -> dict[str, View]:
-    """The views by their names.
-
-    Raises
-    ------
-    DataError
-        If the file has other columns than `VIEWS_COLUMNS`.
-    """
+    """The views by their names. Raises `DataError` if the file has other columns than `VIEWS_COLUMNS`."""
     views: dict[str, View] = {}
     for _, row in read_rows(path, VIEWS_COLUMNS):
         column = Column(row["column"], row["source"], row["shown"], row["quantity"], row["argument"])

@@ -21,6 +21,8 @@ def check_settings(
 ) -> None:
     """Check settings against the keyword-only parameters of what they are for.
 
+    Raises `ParameterError` if one is not known or missing.
+
     Parameters
     ----------
     function
@@ -31,11 +33,6 @@ def check_settings(
         Where they came from and what they are for, as the message names them.
     ours
         Keyword-only parameters that do not come from the settings.
-
-    Raises
-    ------
-    ParameterError
-        If one is not known or missing.
     """
     parameters = {
         name: parameter
@@ -56,12 +53,7 @@ def check_potential(potential: Potential, start: Array, rng: np.random.Generator
     """Check that a potential has what HMC needs, and that its gradient at the start is its gradient.
 
     It takes two values more than the start, where the gradient is right. A start that cannot be evaluated is left to
-    the kernel.
-
-    Raises
-    ------
-    ParameterError
-        If a method is missing, or the gradient has another shape or is wrong.
+    the kernel. Raises `ParameterError` if a method is missing, or the gradient has another shape or is wrong.
     """
     missing = [name for name in ("dim", "value", "gradient", "value_and_grad") if not hasattr(potential, name)]
     if missing:

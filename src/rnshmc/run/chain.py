@@ -79,6 +79,8 @@ def run_phase(
 ) -> tuple[S, Phase]:
     """Apply ``kernel`` to ``state`` ``iterations`` times.
 
+    Raises `CheckpointError` if the checkpoint is damaged, or belongs to another chain.
+
     Parameters
     ----------
     counter
@@ -92,11 +94,6 @@ def run_phase(
     Returns
     -------
     The last state, and the draws, statistics and counts.
-
-    Raises
-    ------
-    CheckpointError
-        If the checkpoint is damaged, or belongs to another chain.
     """
     draws = np.empty((iterations, state.q.size))
     stats: dict[str, npt.NDArray[Any]] = {

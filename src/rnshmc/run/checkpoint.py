@@ -77,10 +77,8 @@ class Checkpoint:
     def read(self) -> tuple[dict[str, Any], Arrays] | None:
         """Facts and arrays as they were written; None if there is no file.
 
-        Raises
-        ------
-        CheckpointError
-            If the file is damaged, or belongs to another spec; the message names the keys that differ.
+        Raises `CheckpointError` if the file is damaged, or belongs to another spec; the message names the keys that
+        differ.
         """
         ours = json.loads(_json(self.spec))
         if not self.path.exists():
@@ -118,7 +116,8 @@ class Keeper:
     """Keeps one phase of a chain at a checkpoint; used by `rnshmc.run.chain.run_phase`.
 
     Everything that the next transition depends on is saved exactly: the state with its evaluations, the generator, and
-    the state of the kernel and its driver if they are `Resumable`.
+    the state of the kernel and its driver if they are `Resumable`. Raises `ParameterError` if the state of the
+    generator cannot be written as JSON, as that of a PCG64 can.
 
     Parameters
     ----------
@@ -132,11 +131,6 @@ class Keeper:
         The generator of the phase, before its first iteration. `resume` restores its state.
     draws, stats
         Arrays that the phase fills. `resume` restores the saved part.
-
-    Raises
-    ------
-    ParameterError
-        If the state of the generator cannot be written as JSON, as that of a PCG64 can.
     """
 
     def __init__(
@@ -159,10 +153,7 @@ class Keeper:
         """The state to continue from, the number of finished iterations, and the clock; ``state`` and 0 without a
         checkpoint.
 
-        Raises
-        ------
-        CheckpointError
-            If there is a checkpoint that is damaged or not of this chain.
+        Raises `CheckpointError` if there is a checkpoint that is damaged or not of this chain.
         """
         path = self._checkpoint.path
         remove_leftovers(path)

@@ -14,10 +14,7 @@ EXPERIMENTS_BESIDE = frozenset({"fig4", "fig5", "scaling", "mesh_study"})
 def check_config(config: Mapping[str, Any]) -> None:
     """Check a configuration that already satisfies the schema.
 
-    Raises
-    ------
-    ParameterError
-        If keys contradict each other; the message names each of them.
+    Raises `ParameterError` if keys contradict each other; the message names each of them.
     """
     complaints = list(_complaints(config))
     if complaints:

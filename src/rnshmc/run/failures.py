@@ -48,13 +48,7 @@ def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, 
 
 
 def check_writable(folder: Path) -> None:
-    """Check that a folder, existing or not, can be written to.
-
-    Raises
-    ------
-    StoreError
-        If it cannot.
-    """
+    """Check that a folder, existing or not, can be written to. Raises `StoreError` if it cannot."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     try:
         tempfile.TemporaryFile(dir=there).close()

@@ -55,6 +55,8 @@ def fit_gradients(
 ) -> FittedDriver:
     """Fit a surrogate to gradients along the trajectories of an exploration.
 
+    Raises `ParameterError` if there is no such surrogate; `FitError` if the surrogate cannot be fitted.
+
     Parameters
     ----------
     q, gradients
@@ -63,25 +65,12 @@ def fit_gradients(
         A name in `rnshmc.run.registry.FITTED_TO_GRADIENTS`.
     settings
         Keyword settings of that surrogate's ``fit``.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such surrogate.
-    FitError
-        If the surrogate cannot be fitted.
     """
     fitted: FittedDriver = load(SURROGATES, surrogate).fit(q, gradients, rng=rng, **settings)
     return fitted
 
 
 def check_discard(discard: int, iterations: int) -> None:
-    """Check that the training set is not empty.
-
-    Raises
-    ------
-    ParameterError
-        If nothing is left after ``discard``.
-    """
+    """Check that the training set is not empty. Raises `ParameterError` if nothing is left after ``discard``."""
     if not 0 <= discard < iterations:
         raise ParameterError(f"discard: expected 0 <= discard < {iterations} iterations, got {discard}")

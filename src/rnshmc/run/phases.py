@@ -47,6 +47,9 @@ def make_kernel(
 ) -> tuple[Kernel[Any], Counter]:
     """The kernel of a recipe on counted evaluations, and the counter.
 
+    Raises `ParameterError` if a setting is out of range or missing, the driver does not fit the recipe, or the recipe
+    needs a metric or mini-batches that the potential does not have.
+
     Parameters
     ----------
     driver
@@ -54,12 +57,6 @@ def make_kernel(
     options
         Further settings of the recipe: keywords of its kernel, and under ``metric`` those of the view through which
         its surrogate is a metric.
-
-    Raises
-    ------
-    ParameterError
-        If a setting is out of range or missing, the driver does not fit the recipe, or the recipe needs a metric or
-        mini-batches that the potential does not have.
     """
     chosen, counter = recipe(sampler), Counter()
     if (driver is None) != (chosen.surrogate is None):
@@ -147,14 +144,8 @@ def exploit(
     """Run a recipe's kernel from ``start``, driven by ``driver``. Parameters as in `make_kernel`.
 
     The sampler and its settings are added to the spec of a ``checkpoint``, see `rnshmc.run.chain.run_phase`; the caller
-    has to identify potential and driver.
-
-    Raises
-    ------
-    ParameterError
-        If a setting is out of range, or the chain cannot start at ``start``.
-    CheckpointError
-        If the checkpoint is damaged, or belongs to another chain.
+    has to identify potential and driver. Raises `ParameterError` if a setting is out of range, or the chain cannot
+    start at ``start``; `CheckpointError` if the checkpoint is damaged, or belongs to another chain.
     """
     settings: dict[str, Any] = {"sampler": sampler, "step_size": step_size, "n_steps": n_steps}
     settings["options"] = dict(options or {})

@@ -49,12 +49,7 @@ def recipe_name(sampler: str) -> str:
     """The recipe that a sampler's name stands for.
 
     A problem can have a recipe more than once, with other settings: such a variant has the recipe's name with a suffix,
-    as ``nng_hmc_10`` and ``nng_hmc_20``.
-
-    Raises
-    ------
-    ParameterError
-        If neither that name nor its beginning is a recipe.
+    as ``nng_hmc_10`` and ``nng_hmc_20``. Raises `ParameterError` if neither that name nor its beginning is a recipe.
     """
     for length in range(len(parts := sampler.split("_")), 0, -1):
         if (name := "_".join(parts[:length])) in RECIPES:
@@ -63,23 +58,14 @@ def recipe_name(sampler: str) -> str:
 
 
 def recipe(sampler: str) -> Recipe:
-    """The recipe of a sampler, or of a variant of one.
-
-    Raises
-    ------
-    ParameterError
-        If no recipe has that name.
-    """
+    """The recipe of a sampler, or of a variant of one. Raises `ParameterError` if no recipe has that name."""
     return RECIPES[recipe_name(sampler)]
 
 
 def check_options(sampler: str, options: Mapping[str, object]) -> None:
     """Check that a sampler has its required settings.
 
-    Raises
-    ------
-    ParameterError
-        If no recipe has that name, or one of its options is missing.
+    Raises `ParameterError` if no recipe has that name, or one of its options is missing.
     """
     missing = [name for name in recipe(sampler).options if name not in options]
     if missing:

@@ -46,17 +46,13 @@ class GradientPairs(Stored):
 
         Where leapfrog is unstable, gradients grow by tens of orders of magnitude within a few steps, until the
         potential cannot be evaluated. On the scale of these, all other gradients are indistinguishable to a network.
+        Raises `FitError` if no pairs are left: there is nothing to train on.
 
         Parameters
         ----------
         stats
             ``diverging`` and ``solver_failed`` of each iteration from the first on, recorded or not, each of shape
             (iterations,).
-
-        Raises
-        ------
-        FitError
-            If no pairs are left: there is nothing to train on.
         """
         unsound = (stats["diverging"] + stats["solver_failed"]) > 0
         kept = self._chosen(~unsound[self.iterations.astype(int)])

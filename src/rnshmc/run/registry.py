@@ -47,10 +47,7 @@ OWN_TARGETS = frozenset({"python", "umbridge"})
 def load(registry: Mapping[str, str], name: str) -> Any:
     """The object that ``name`` stands for in one of the registries above.
 
-    Raises
-    ------
-    ParameterError
-        If the registry has no such name.
+    Raises `ParameterError` if the registry has no such name.
     """
     if name not in registry:
         raise ParameterError(f"no entry named {name!r}; there are {', '.join(sorted(registry))}")
@@ -76,13 +73,7 @@ def load_driver(surrogate: Mapping[str, Any], path: Path) -> FittedDriver:
 
 
 def load_surrogate(surrogate: Mapping[str, Any], path: Path) -> Surrogate:
-    """The same for one that is a potential.
-
-    Raises
-    ------
-    ParameterError
-        If its type has no value.
-    """
+    """The same for one that is a potential. Raises `ParameterError` if its type has no value."""
     fitted = load_driver(surrogate, path)
     if not isinstance(fitted, Surrogate):
         raise ParameterError(f"surrogate: a {surrogate['type']!r} is a driver without a value, not a potential")

@@ -24,10 +24,7 @@ Train = Callable[[Array, Array], Driver]
 class Schedule:
     """Start, end and rate of training, and when it has succeeded.
 
-    Raises
-    ------
-    ParameterError
-        If a number is out of range.
+    Raises `ParameterError` if a number is out of range.
     """
 
     start: int
@@ -73,7 +70,9 @@ def run_schedule(
     """Draw by HMC, train a network on all gradients so far at the times of the schedule, and try it.
 
     Once a network is accepted about as often as HMC, it draws what is left; if none is by the end of the schedule, HMC
-    does. Every draw counts, those of trials included, for all leave the posterior invariant.
+    does. Every draw counts, those of trials included, for all leave the posterior invariant. Raises `ParameterError` if
+    `iterations` leaves no draw after the schedule; `FitError` if all trajectories diverged, so that there is nothing to
+    train on.
 
     Parameters
     ----------
@@ -81,13 +80,6 @@ def run_schedule(
         Draws in total.
     dynamics
         ``step_size`` and ``n_steps``, of HMC and of the network.
-
-    Raises
-    ------
-    ParameterError
-        If `iterations` leaves no draw after the schedule.
-    FitError
-        If all trajectories diverged, so that there is nothing to train on.
     """
     trainings = range(schedule.start, schedule.end + 1, schedule.every)
     if iterations <= schedule.end + len(trainings) * schedule.trial:

@@ -12,10 +12,7 @@ from rnshmc.types import Array
 def start_point(settings: Mapping[str, Any], dim: int) -> Array:
     """The ``start`` of a problem's settings, shape (dim,), or the origin if there is none.
 
-    Raises
-    ------
-    ParameterError
-        If it has another number of coordinates.
+    Raises `ParameterError` if it has another number of coordinates.
     """
     start: Array = np.array(settings.get("start", [0.0] * dim), dtype=float)
     if start.shape != (dim,):

@@ -31,7 +31,8 @@ def automatic_chain(
 
     Everything that was evaluated, the way to the mode and the training included, stands with the first draw: sums over
     draws are evaluations in all. ``accepted`` is the same at each draw: the acceptance of the exact Metropolis steps,
-    whose proposals were draws of the surrogate where there was one. The potential at the draws is not known.
+    whose proposals were draws of the surrogate where there was one. The potential at the draws is not known. Raises
+    `StoreError` if there are no draws.
 
     Parameters
     ----------
@@ -45,11 +46,6 @@ def automatic_chain(
         ``wall_s``, ``cpu_s`` and ``other_cores``, those of other processes meanwhile.
     origin, provenance
         As in `StoredChain`.
-
-    Raises
-    ------
-    StoreError
-        If there are no draws.
     """
     if not len(result.draws):
         raise StoreError(f"{settings['sampler']}: no draws to store: {result.outcome.reason}")

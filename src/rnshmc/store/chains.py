@@ -50,10 +50,7 @@ class StoredChain:
 def write_chain(path: Path, chain: StoredChain) -> None:
     """Write a chain with its hash; the file is written atomically.
 
-    Raises
-    ------
-    StoreError
-        If the disk is full or read-only.
+    Raises `StoreError` if the disk is full or read-only.
     """
     with buffered(path) as content, h5netcdf.File(content, "w") as file:
         posterior = _write_group(file, "posterior", chain.draws)
@@ -70,10 +67,7 @@ def write_chain(path: Path, chain: StoredChain) -> None:
 def read_chain(path: Path) -> StoredChain:
     """Read a chain written by `write_chain`.
 
-    Raises
-    ------
-    StoreError
-        If the file is missing, damaged or not such a chain.
+    Raises `StoreError` if the file is missing, damaged or not such a chain.
     """
     try:
         # With HDF5 alone, in a tenth of the time: most jobs read chains, and some all of them.

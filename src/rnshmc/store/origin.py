@@ -13,10 +13,7 @@ ORIGINS = get_args(Origin)
 def read_origin(path: Path) -> str:
     """The ``origin`` recorded in a processed data file, one of `ORIGINS`.
 
-    Raises
-    ------
-    DataError
-        If the file has no origin, or an unknown one.
+    Raises `DataError` if the file has no origin, or an unknown one.
     """
     origin = str(read_npz(path, "origin", says="cannot read where its data came from (key 'origin'): {}")["origin"])
     if origin not in ORIGINS:

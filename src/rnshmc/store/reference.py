@@ -30,10 +30,7 @@ def write_reference(
 def read_reference(path: Path) -> Reference:
     """Read a file written by `write_reference`.
 
-    Raises
-    ------
-    StoreError
-        If the file is missing, truncated or not a reference.
+    Raises `StoreError` if the file is missing, truncated or not a reference.
     """
     says = "cannot be read as a reference ({}); delete it and run again"
     arrays: dict[str, Any] = read_npz(path, *(field.name for field in fields(Reference)), says=says, error=StoreError)

@@ -33,10 +33,7 @@ class Timing:
 def read_timings(path: Path) -> list[Timing]:
     """Read a file of the timing stage: the samplers of a problem.
 
-    Raises
-    ------
-    StoreError
-        If the file is missing, is not JSON, or a key is missing.
+    Raises `StoreError` if the file is missing, is not JSON, or a key is missing.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

@@ -99,9 +99,9 @@ class Distances:
 def log_likelihood(distances: Distances, targets: Array, hyperparameters: Hyperparameters) -> tuple[float, Array]:
     """log N(t | 0, Q_N + A + sigma^2 I) and its gradient in (log sigma_f, log l, log sigma).
 
-    With C = Q_N + A + sigma^2 I, a = C^-1 t and G = (a a' - C^-1) / 2, the derivative is <G, dC>. In dC the matrix
-    dQ_N = P' dK_MN + dK_NM P - P' dK_M P, P = K_M^-1 K_MN, stands off the diagonal only, since A replaces its diagonal
-    by that of K_N.
+    With C = Q_N + A + sigma^2 I, a = C^-1 t and G = (a a' - C^-1) / 2, the derivative is <G, dC>. In dC the matrix dQ_N
+    = P' dK_MN + dK_NM P - P' dK_M P, P = K_M^-1 K_MN, stands off the diagonal only, since A replaces its diagonal by
+    that of K_N. Raises `scipy.linalg.LinAlgError` if K_M, or A + sigma^2 I, is not positive definite in doubles.
 
     Parameters
     ----------
@@ -111,11 +111,6 @@ def log_likelihood(distances: Distances, targets: Array, hyperparameters: Hyperp
         t, shape (N,).
     hyperparameters
         sigma_f, l and sigma.
-
-    Raises
-    ------
-    scipy.linalg.LinAlgError
-        If K_M, or A + sigma^2 I, is not positive definite in doubles.
     """
     fitted = _Posterior.of(distances, targets, hyperparameters)
     misfit = fitted.residuals @ (fitted.residuals / fitted.variances) + fitted.mean @ fitted.mean

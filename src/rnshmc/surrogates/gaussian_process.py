@@ -112,7 +112,7 @@ def log_likelihood(squared_distances: Array, targets: Array, hyperparameters: Hy
     """log N(t | 0, K_N + sigma^2 I) and its gradient in (log sigma_f, log l, log sigma).
 
     For one Cholesky factorisation and one inverse (Rasmussen and Williams, Gaussian Processes for Machine Learning,
-    2006, eqs. 5.8 and 5.9).
+    2006, eqs. 5.8 and 5.9). Raises `scipy.linalg.LinAlgError` if K_N + sigma^2 I is not positive definite in doubles.
 
     Parameters
     ----------
@@ -122,11 +122,6 @@ def log_likelihood(squared_distances: Array, targets: Array, hyperparameters: Hy
         t, shape (N,).
     hyperparameters
         sigma_f, l and sigma.
-
-    Raises
-    ------
-    scipy.linalg.LinAlgError
-        If K_N + sigma^2 I is not positive definite in doubles.
     """
     n, noise = len(targets), hyperparameters.noise_sd**2
     matrix = _noisy_covariance(squared_distances, hyperparameters)

@@ -140,17 +140,14 @@ def solve(
 ) -> Solution:
     """Condition the process of unit variance, then scale: generalised least squares for its mean.
 
+    Raises `FitError` if the system is not positive definite in doubles.
+
     Parameters
     ----------
     errors
         Standard deviations of the errors of each value and of the components of its slope, besides the nugget, (n, 2).
     variance
         Of the process, as far as it is known; None: that of the values with the smaller errors.
-
-    Raises
-    ------
-    FitError
-        If the system is not positive definite in doubles.
     """
     scaled = errors * [1.0, length]
     if not errors.any():
@@ -210,12 +207,8 @@ def factorise(points: Array, with_slopes: npt.NDArray[np.bool_], length: float, 
     """Cholesky factor of the covariance of values and, where there are, gradients; only its lower triangle is set.
 
     All values come first, then all derivatives along the first coordinate, and so on: blocks are contiguous. ``errors``
-    are those of values and of gradients times l, in units of the process's standard deviation, (n, 2).
-
-    Raises
-    ------
-    FitError
-        As `solve`.
+    are those of values and of gradients times l, in units of the process's standard deviation, (n, 2). Raises
+    `FitError` as `solve`.
     """
     matrix = _gram(points / length, with_slopes)
     own = np.concatenate((errors[:, 0], np.tile(errors[with_slopes, 1], points.shape[1])))

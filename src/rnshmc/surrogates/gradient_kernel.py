@@ -173,13 +173,7 @@ class GradientKernel(Stored):
         return self.length_scale / spread(self.centres)
 
     def value(self, q: Array) -> float:
-        """V(q) for q of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If V(q) is not finite.
-        """
+        """V(q) for q of shape (dim,)."""
         return self.value_and_grad(q)[0]
 
     def gradient(self, q: Array) -> Array:

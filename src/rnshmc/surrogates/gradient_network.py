@@ -144,13 +144,7 @@ class GradientNetwork(Stored):
         return self.weights.shape[0]
 
     def gradient(self, q: Array) -> Array:
-        """The network's gradient at q, both of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If it is not finite.
-        """
+        """The network's gradient at q, both of shape (dim,)."""
         # Calls count as much as products here: `dot` has less overhead than `@`, an array of zeros less than 0.0.
         hidden = q.dot(self.weights)
         hidden += self.biases

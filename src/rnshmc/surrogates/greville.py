@@ -48,10 +48,7 @@ class GrevilleRecursion:
     def from_normal_equations(cls, matrix: Array, right_side: Array) -> Self:
         """Start from H'H + ridge I, of which the lower triangle is read, and H't: O(s^3).
 
-        Raises
-        ------
-        scipy.linalg.LinAlgError
-            If the matrix is not positive definite in doubles.
+        Raises `scipy.linalg.LinAlgError` if the matrix is not positive definite in doubles.
         """
         factor, _ = linalg.cho_factor(matrix, lower=True)
         theta, _ = dpotri(factor, lower=1)
@@ -61,13 +58,8 @@ class GrevilleRecursion:
     def from_hidden_layer(cls, hidden: Array, targets: Array, ridge: float) -> Self:
         """Start from the output matrix H, shape (n, s), and targets t, shape (n,), by a singular value decomposition.
 
-        Without a penalty, singular values up to DEPENDENCE_TOLERANCE times the root mean square of the rows' norms
-        are zero.
-
-        Raises
-        ------
-        FitError
-            If the decomposition fails.
+        Without a penalty, singular values up to DEPENDENCE_TOLERANCE times the root mean square of the rows' norms are
+        zero. Raises `FitError` if the decomposition fails.
         """
         try:
             U, sigma, Vt = linalg.svd(hidden, full_matrices=False)

@@ -60,10 +60,7 @@ class Maximum:
 def data_scales(states: Array, targets: Array) -> Hyperparameters:
     """Where a search starts: root mean square target, root mean square distance of two states, and a tenth of sd(t).
 
-    Raises
-    ------
-    FitError
-        If the states or the targets are all equal: then there is no scale to start from.
+    Raises `FitError` if the states or the targets are all equal: then there is no scale to start from.
     """
     for name, array in (("states", states), ("potentials", targets)):
         if np.ptp(array, axis=0).max() == 0:
@@ -78,7 +75,8 @@ def maximise(log_likelihood: LogLikelihood, start: Hyperparameters, *, max_evalu
     The search keeps within fixed factors of the start. The likelihood is scaled so that the first step changes no
     hyperparameter by more than a factor e: as it stands, its slopes are of the order of the number of data, and the
     first step would lead to the bounds. Where the likelihood cannot be evaluated, the step is rejected: it counts as
-    worse than all before it, so that the line search shortens it.
+    worse than all before it, so that the line search shortens it. Raises `FitError` if the likelihood cannot be
+    evaluated at the start; `ParameterError` if max_evaluations is less than 1.
 
     Parameters
     ----------
@@ -95,13 +93,6 @@ def maximise(log_likelihood: LogLikelihood, start: Hyperparameters, *, max_evalu
         The best point met. Its outcome is "converged" (the slope or the last gain is below tolerance),
         "max_evaluations", or "stalled" (no better point was found along the last direction, as at the rim of what can
         be factorised).
-
-    Raises
-    ------
-    FitError
-        If the likelihood cannot be evaluated at the start.
-    ParameterError
-        If max_evaluations is less than 1.
     """
     if max_evaluations < 1:
         raise ParameterError(f"max_evaluations must be at least 1, got {max_evaluations!r}")

@@ -124,12 +124,8 @@ class OnlineNetwork:
     def load(cls, path: str | Path) -> Self:
         """The network that `save` wrote, its recursion started anew from the training states.
 
-        The constant that its targets leave out is then the smallest of all stored potentials.
-
-        Raises
-        ------
-        StoreError
-            If the file cannot be read or lacks an entry; the message names both.
+        The constant that its targets leave out is then the smallest of all stored potentials. Raises `StoreError` if
+        the file cannot be read or lacks an entry; the message names both.
         """
         stored = SavedOnlineNetwork.load(path)
         layer = _unfitted(stored.weights, stored.biases)
@@ -178,33 +174,15 @@ class OnlineNetwork:
         }
 
     def value(self, q: Array) -> float:
-        """The driving network at q of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If the value is not finite.
-        """
+        """The driving network at q of shape (dim,)."""
         return self._driving.value(q)
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of the driving network at q, both of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If the gradient is not finite.
-        """
+        """Gradient of the driving network at q, both of shape (dim,)."""
         return self._driving.gradient(q)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """The driving network and its gradient, for one pass through the hidden layer.
-
-        Raises
-        ------
-        NumericalError
-            If either is not finite.
-        """
+        """The driving network and its gradient, for one pass through the hidden layer."""
         return self._driving.value_and_grad(q)
 
     def predict(self, q: Array) -> Array:
@@ -214,10 +192,7 @@ class OnlineNetwork:
     def update(self, q: Array, u: float) -> None:
         """Learn the exact potential ``u`` at the state ``q``, shape (dim,). The driving network stays as it is.
 
-        Raises
-        ------
-        FitError
-            If the state has the wrong shape, or a number is not finite.
+        Raises `FitError` if the state has the wrong shape, or a number is not finite.
         """
         states, _ = self._training_set([q], [u])
         h = self._driving.hidden_layer(states[0])

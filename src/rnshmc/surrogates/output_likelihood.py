@@ -84,10 +84,7 @@ class Covariance:
     def factor(self, c: Array) -> Array:
         """Lower Cholesky factor of the matrix of all inputs, with noise.
 
-        Raises
-        ------
-        FitError
-            If it is not positive definite in doubles.
+        Raises `FitError` if it is not positive definite in doubles.
         """
         matrix = self.between(c, c)
         matrix[np.diag_indices_from(matrix)] += self.nugget
@@ -100,7 +97,8 @@ class Covariance:
 def chosen(inputs: Array, outputs: Array) -> Covariance:
     """The covariance under which runs are most likely, all outputs together.
 
-    Length scales and the quadratic part have log-normal priors: a dozen runs do not tell those of twenty inputs.
+    Length scales and the quadratic part have log-normal priors: a dozen runs do not tell those of twenty inputs. Raises
+    `FitError` if the inputs are all the same, or no candidate can be factored.
 
     Parameters
     ----------
@@ -108,11 +106,6 @@ def chosen(inputs: Array, outputs: Array) -> Covariance:
         Shape (n, dim).
     outputs
         Shape (n, m), in units in which errors matter alike.
-
-    Raises
-    ------
-    FitError
-        If the inputs are all the same, or no candidate can be factored.
     """
     scale = spread(inputs)
     if not scale > 0:

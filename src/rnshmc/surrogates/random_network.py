@@ -100,35 +100,17 @@ class RandomNetwork(Stored):
         return _softplus(q @ self.weights + self.biases)
 
     def value(self, q: Array) -> float:
-        """z(q) for q of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If z(q) is not finite.
-        """
+        """z(q) for q of shape (dim,)."""
         with np.errstate(all="ignore"):
             return _finite_value(float(self.hidden_layer(q) @ self.output_weights))
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of z at q, both of shape (dim,) (paper A, eq. 12).
-
-        Raises
-        ------
-        NumericalError
-            If the gradient is not finite.
-        """
+        """Gradient of z at q, both of shape (dim,) (paper A, eq. 12)."""
         with np.errstate(all="ignore"):
             return self._back_propagated(q @ self.weights + self.biases)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """z(q) and its gradient, for one pass through the hidden layer.
-
-        Raises
-        ------
-        NumericalError
-            If z(q) or its gradient is not finite.
-        """
+        """z(q) and its gradient, for one pass through the hidden layer."""
         with np.errstate(all="ignore"):
             inputs = q @ self.weights + self.biases
             value = _finite_value(float(_softplus(inputs) @ self.output_weights))
@@ -144,12 +126,8 @@ class RandomNetwork(Stored):
     def hessian(self, q: Array) -> Array:
         """Hessian of z at q, sum_i v_i softplus''(w_i'q + d_i) w_i w_i', shape (dim, dim), exactly symmetric.
 
-        Its price is one product of the (dim, s) hidden weights with their transpose.
-
-        Raises
-        ------
-        NumericalError
-            If an entry is not finite; so do the other derivatives below.
+        Its price is one product of the (dim, s) hidden weights with their transpose. Raises `NumericalError` if an
+        entry is not finite; so do the other derivatives below.
         """
         with np.errstate(all="ignore"):
             product = (self.weights * self._second_derivatives(q)) @ self.weights.T

@@ -135,13 +135,7 @@ class RBFNetwork(Stored):
         return len(self.mean)
 
     def value(self, q: Array) -> float:
-        """z(q) for q of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If q is not finite; so do the other evaluations at a position.
-        """
+        """z(q) for q of shape (dim,)."""
         return float(self._bumps_at(q) @ self.output_weights)
 
     def gradient(self, q: Array) -> Array:

@@ -17,10 +17,7 @@ _BLOCK_ROWS = 256
 def check_settings(hidden_units: int, ridge: float) -> None:
     """Refuse a network without units and a penalty that is none.
 
-    Raises
-    ------
-    ParameterError
-        If hidden_units is below 1, or ridge is negative or not finite.
+    Raises `ParameterError` if hidden_units is below 1, or ridge is negative or not finite.
     """
     if hidden_units < 1:
         raise ParameterError(f"hidden_units must be at least 1, got {hidden_units!r}")
@@ -49,7 +46,7 @@ def ridge_regression(hidden: Array, targets: Array, ridge: float) -> tuple[Array
     They solve (H'H + ridge I) v = H't by Cholesky. Where that matrix is not positive definite in doubles, or ridge is
     0, v is the least-squares solution of the stacked system [H; sqrt(ridge) I] v = [t; 0] by a complete orthogonal
     factorisation, which does not square the condition number; it has the smallest norm if the system is singular, so
-    that ridge = 0 gives the Moore-Penrose solution of Algorithm 2.
+    that ridge = 0 gives the Moore-Penrose solution of Algorithm 2. Raises `FitError` if no finite solution is found.
 
     Parameters
     ----------
@@ -64,11 +61,6 @@ def ridge_regression(hidden: Array, targets: Array, ridge: float) -> tuple[Array
     -------
     tuple[Array, str]
         v, shape (s,), and "cholesky" or "least_squares".
-
-    Raises
-    ------
-    FitError
-        If no finite solution is found.
     """
     if ridge > 0:
         with suppress(linalg.LinAlgError):

@@ -62,7 +62,8 @@ class SoftAbsMetric:
 
     A full Hessian that is safely positive definite is recognised by a Cholesky factorisation; only a softened metric
     pays for eigenvectors. What was computed at the last position is kept, so that the metric, its derivatives and
-    `softened` at one q cost one Hessian. No answer depends on what was asked before.
+    `softened` at one q cost one Hessian. No answer depends on what was asked before. Raises `ParameterError` if the
+    shape is unknown or the softness is not positive.
 
     Parameters
     ----------
@@ -73,11 +74,6 @@ class SoftAbsMetric:
     softness
         The smallest metric, in the units of the Hessian; > 0. Below a twentieth of what the Hessian's eigenvalues are
         over the posterior, it leaves the metric alone there.
-
-    Raises
-    ------
-    ParameterError
-        If the shape is unknown or the softness is not positive.
     """
 
     surrogate: CurvedSurrogate
@@ -101,13 +97,7 @@ class SoftAbsMetric:
         return self.surrogate.gradient(q)
 
     def metric(self, q: Array) -> Array:
-        """G(q): shape (dim, dim), or (dim,) where the shape is "diagonal".
-
-        Raises
-        ------
-        NumericalError
-            If the Hessian is not finite or has no spectral decomposition; so do the methods below.
-        """
+        """G(q): shape (dim, dim), or (dim,) where the shape is "diagonal"."""
         return self._at(q).metric.copy()
 
     def metric_vjp(self, q: Array, factor: Array) -> Array:

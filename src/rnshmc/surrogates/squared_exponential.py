@@ -94,33 +94,15 @@ class KernelExpansion(Stored):
         return self.centres.shape[1]
 
     def value(self, q: Array) -> float:
-        """mean(q) for q of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If q is not finite, or so far out that its squared norm overflows.
-        """
+        """mean(q) for q of shape (dim,)."""
         return float(self._terms(self._scaled(q)).sum())
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of the mean at q, both of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If q is not finite, or so far out that its squared norm overflows.
-        """
+        """Gradient of the mean at q, both of shape (dim,)."""
         return self.value_and_grad(q)[1]
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """mean(q) and its gradient, for one evaluation of the covariances.
-
-        Raises
-        ------
-        NumericalError
-            If q is not finite, or so far out that its squared norm overflows.
-        """
+        """mean(q) and its gradient, for one evaluation of the covariances."""
         x = self._scaled(q)
         terms = self._terms(x)
         value = float(terms.sum())

@@ -30,10 +30,7 @@ class Stored:
     def load(cls, path: str | Path) -> Self:
         """The object that `save` wrote.
 
-        Raises
-        ------
-        StoreError
-            If the file cannot be read or lacks a field; the message names both.
+        Raises `StoreError` if the file cannot be read or lacks a field; the message names both.
         """
         says = f"not a saved {cls.__name__}: {{}}"
         entries = read_npz(path, *(field.name for field in fields(cls)), says=says, error=StoreError)

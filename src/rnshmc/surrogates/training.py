@@ -10,11 +10,8 @@ from rnshmc.types import Array
 def training_set(q: npt.ArrayLike, u: npt.ArrayLike) -> tuple[Array, Array]:
     """The states, shape (n, dim), and the targets t = u - min(u), shape (n,).
 
-    Raises
-    ------
-    FitError
-        If the states are not the rows of a matrix, the potentials are not one for each, or a number is not finite; the
-        message names the array and the training state.
+    Raises `FitError` if the states are not the rows of a matrix, the potentials are not one for each, or a number is
+    not finite; the message names the array and the training state.
     """
     states, potentials = np.asarray(q, dtype=np.float64), np.asarray(u, dtype=np.float64)
     if states.ndim != 2 or states.size == 0:

@@ -48,13 +48,7 @@ class Banana:
         self._prior_precision = 1.0 / prior_sd**2
 
     def value(self, q: Array) -> float:
-        """U(q) for q = (theta_1, theta_2).
-
-        Raises
-        ------
-        NumericalError
-            If U(q) is not finite.
-        """
+        """U(q) for q = (theta_1, theta_2)."""
         with np.errstate(all="ignore"):
             misfit = q[0] + q[1] ** 2 - self._mean
             value = 0.5 * float(self._data_precision * misfit**2 + self._prior_precision * (q @ q))
@@ -63,49 +57,25 @@ class Banana:
         return value
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of U at q, both of shape (2,).
-
-        Raises
-        ------
-        NumericalError
-            If the gradient is not finite.
-        """
+        """Gradient of U at q, both of shape (2,)."""
         with np.errstate(all="ignore"):
             misfit = q[0] + q[1] ** 2 - self._mean
             gradient: Array = self._data_precision * misfit * _sensitivity(q) + self._prior_precision * q
         return _finite(gradient, "gradient")
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """U(q) and its gradient.
-
-        Raises
-        ------
-        NumericalError
-            If U(q) or its gradient is not finite.
-        """
+        """U(q) and its gradient."""
         return self.value(q), self.gradient(q)
 
     def metric(self, q: Array) -> Array:
-        """Fisher information plus prior precision, shape (2, 2), which depends on theta_2 only.
-
-        Raises
-        ------
-        NumericalError
-            If the metric is not finite.
-        """
+        """Fisher information plus prior precision, shape (2, 2), which depends on theta_2 only."""
         with np.errstate(all="ignore"):
             sensitivity = _sensitivity(q)
             information = self._data_precision * np.outer(sensitivity, sensitivity)
             return _finite(information + self._prior_precision * np.eye(2), "metric")
 
     def metric_vjp(self, q: Array, factor: Array) -> Array:
-        """sum_jk m_jk dG_jk/dtheta_i for m = factor factor', factor of shape (2, r), as an array of shape (2,).
-
-        Raises
-        ------
-        NumericalError
-            If the result is not finite.
-        """
+        """sum_jk m_jk dG_jk/dtheta_i for m = factor factor', factor of shape (2, r), as an array of shape (2,)."""
         with np.errstate(all="ignore"):
             pulled_back = 4.0 * self._data_precision * float(factor[1] @ (_sensitivity(q) @ factor))
         return _finite(np.array([0.0, pulled_back]), "derivative of the metric")
@@ -114,12 +84,8 @@ class Banana:
 def banana_data(rng: np.random.Generator, n: int, *, mean: float, sd: float) -> Array:
     """Draw n observations from N(mean, sd^2); paper A has n = 100, mean = 1 and sd = 2.
 
-    Any theta with theta_1 + theta_2^2 = mean would generate them, hence the shape of the posterior.
-
-    Raises
-    ------
-    ParameterError
-        If n is less than 1, mean is not finite or sd is not a positive number.
+    Any theta with theta_1 + theta_2^2 = mean would generate them, hence the shape of the posterior. Raises
+    `ParameterError` if n is less than 1, mean is not finite or sd is not a positive number.
     """
     if n < 1:
         raise ParameterError(f"n must be at least 1, got {n!r}")

@@ -20,7 +20,8 @@ class EllipticForwardModel:
     """The pressure at given points as a function of theta (paper A, eq. 13).
 
     div(c grad u) = 0 on the unit square with u = x1 on x2 = 0, u = 1 - x1 on x2 = 1, no flux through the other sides,
-    and c = exp(sum_i theta_i sqrt(lambda_i) v_i), constant in each cell.
+    and c = exp(sum_i theta_i sqrt(lambda_i) v_i), constant in each cell. Raises `ParameterError` if a point lies
+    outside the unit square, the cell type or the solver is unknown or unavailable, or there are not so many modes.
 
     Parameters
     ----------
@@ -31,12 +32,6 @@ class EllipticForwardModel:
     comm
         The ranks that share the mesh; without it, the rank that makes the model has all of it. Shared, a model takes
         the same theta on all ranks, and gives the same answers, or the same error, on all of them.
-
-    Raises
-    ------
-    ParameterError
-        If a point lies outside the unit square, the cell type or the solver is unknown or unavailable, or there are
-        not so many modes.
     """
 
     def __init__(self, points: Array, settings: EllipticSettings, comm: MPI.Comm | None = None) -> None:
@@ -61,24 +56,14 @@ class EllipticForwardModel:
         return self._modes.shape[1]
 
     def predict(self, theta: Array) -> Array:
-        """Pressure at the points, shape (n,), for theta of shape (dim,): one factorisation, one solve.
-
-        Raises
-        ------
-        NumericalError
-            If theta is not finite, the field overflows, or the solve fails.
-        """
+        """Pressure at the points, shape (n,), for theta of shape (dim,): one factorisation, one solve."""
         return self.linearise(theta).prediction
 
     def linearise(self, theta: Array) -> Linearisation:
         """The model at theta, with its first and second derivatives: one factorisation, one solve.
 
         The last one is kept, so that what is asked of one theta in turn shares the factorisation and the derivatives.
-
-        Raises
-        ------
-        NumericalError
-            As `predict`.
+        Raises `NumericalError` as `predict`.
         """
         if self._last is None or not np.array_equal(theta, self._last.theta):
             self._last = self.linearise_anew(theta)
@@ -105,6 +90,9 @@ class EllipticInverseProblem:
 
         U(theta) = |prediction(theta) - observations|^2 / (2 noise_sd^2) + |theta|^2 / (2 prior_sd^2)
 
+    Raises `DataError` if points and observations do not fit together or are not finite; `ParameterError` if a standard
+    deviation is not positive, or `EllipticForwardModel` refuses the settings or the points.
+
     Parameters
     ----------
     points : (n, 2)
@@ -122,13 +110,6 @@ class EllipticInverseProblem:
     ----------
     model
         The forward model.
-
-    Raises
-    ------
-    DataError
-        If points and observations do not fit together or are not finite.
-    ParameterError
-        If a standard deviation is not positive, or `EllipticForwardModel` refuses the settings or the points.
     """
 
     def __init__(
@@ -155,13 +136,7 @@ class EllipticInverseProblem:
         return self.model.dim
 
     def value(self, q: Array) -> float:
-        """U at q of shape (dim,), without an adjoint solve.
-
-        Raises
-        ------
-        NumericalError
-            If q is not finite, the field overflows, or the solve fails.
-        """
+        """U at q of shape (dim,), without an adjoint solve."""
         return self._potential(q, self.model.predict(q) - self._observations)
 
     def gradient(self, q: Array) -> Array:
@@ -179,11 +154,6 @@ class EllipticInverseProblem:
         """Fisher information plus prior precision, (dim, dim): J'J / noise_sd^2 + I / prior_sd^2.
 
         J is the Jacobian of the prediction at q: one tangent solve for each mode.
-
-        Raises
-        ------
-        NumericalError
-            As `value`.
         """
         jacobian = self.model.linearise(q).jacobian
         metric: Array = self._noise_precision * (jacobian.T @ jacobian) + self._prior_precision * np.eye(self.dim)
@@ -194,11 +164,6 @@ class EllipticInverseProblem:
 
         The first call at q takes the solves of `metric`, unless that was called there, and as many adjoint solves;
         later calls at the same q take none.
-
-        Raises
-        ------
-        NumericalError
-            As `value`, or if the result is not finite.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             product = self._noise_precision * self.model.linearise(q).gram_vjp(factor)
@@ -222,6 +187,9 @@ def boundary_pressure(x1: Array, x2: Array) -> Array:
 def from_file(path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any) -> EllipticInverseProblem:
     """The posterior for the observations that the forward-model stage left.
 
+    Raises `DataError` if the file cannot be read or its contents do not fit together; the message names it. Raises
+    `ParameterError` if a setting is unknown or has a wrong value.
+
     Parameters
     ----------
     path
@@ -230,13 +198,6 @@ def from_file(path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any
         As in `EllipticForwardModel`.
     **settings
         Fields of `EllipticSettings`.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read or its contents do not fit together; the message names it.
-    ParameterError
-        If a setting is unknown or has a wrong value.
     """
     return load(EllipticInverseProblem, path, comm=comm, **settings)
 

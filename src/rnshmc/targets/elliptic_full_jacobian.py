@@ -81,12 +81,7 @@ class _Geometry:
 def second_derivatives(at: Linearisation) -> Array:
     """Second derivatives of the prediction, shape (n, d, d): one solve for each pair of parameters.
 
-    `rnshmc.targets.elliptic_linearisation` has the equation.
-
-    Raises
-    ------
-    NumericalError
-        If a solve fails.
+    `rnshmc.targets.elliptic_linearisation` has the equation. Raises `NumericalError` if a solve fails.
     """
     d = at.theta.size
     slopes = at.c[:, np.newaxis] * at.modes

@@ -59,12 +59,8 @@ class Linearisation:
     def pullback(self, w: Array) -> Array:
         """J'w, shape (d,), for w of shape (n,) and J the Jacobian of the prediction, by one adjoint solve.
 
-        With K(c) lambda = -B'w, (J'w)_k = sum over cells of c phi_k (lambda' K_cell u).
-
-        Raises
-        ------
-        NumericalError
-            If the solve fails.
+        With K(c) lambda = -B'w, (J'w)_k = sum over cells of c phi_k (lambda' K_cell u). Raises `NumericalError` if the
+        solve fails.
         """
         self.solver.factorise(self.c)
         adjoint = self.solver.solve(-(self.observe_transposed @ w))
@@ -76,10 +72,7 @@ class Linearisation:
     def jacobian(self) -> Array:
         """J, shape (n, d), by d tangent solves, which the second derivatives need anyhow.
 
-        Raises
-        ------
-        NumericalError
-            If a solve fails.
+        Raises `NumericalError` if a solve fails.
         """
         return self.solver.sum_over_ranks(self.observe @ self.tangents)
 
@@ -93,12 +86,7 @@ class Linearisation:
                 = -sum_r a_r' [K(c phi_i) u_r + K(c phi_i w_r) u + K(c w_r) u_i],  w_r = sum_k phi_k f_rk.
 
         The tangents u_i take the place of the second adjoint, and the adjoints are linear in f_r. So the d adjoints of
-        the first call serve every later one, which makes no solve.
-
-        Raises
-        ------
-        NumericalError
-            If a solve fails.
+        the first call serve every later one, which makes no solve. Raises `NumericalError` if a solve fails.
         """
         adjoints, tangents, directions = (basis @ factor for basis in (self._adjoints, self.tangents, self.modes))
         energies = self.solver.cell_energies(adjoints, tangents)
@@ -114,13 +102,7 @@ class Linearisation:
 
     @cached_property
     def tangents(self) -> Array:
-        """u_k = du / dtheta_k in column k, shape (n_nodes, d).
-
-        Raises
-        ------
-        NumericalError
-            If a solve fails.
-        """
+        """u_k = du / dtheta_k in column k, shape (n_nodes, d). Raises `NumericalError` if a solve fails."""
         return self._solve(-(self._energy_matrix.T @ (self.c[:, None] * self.modes)))
 
     @cached_property

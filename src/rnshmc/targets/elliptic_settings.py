@@ -14,6 +14,9 @@ Settings = TypeVar("Settings")
 class EllipticSettings:
     """Mesh and random field.
 
+    Raises `ParameterError` if a number is out of range. The cell type, the solver, and how many modes there are, are
+    checked where the model is made.
+
     Attributes
     ----------
     cells
@@ -26,12 +29,6 @@ class EllipticSettings:
         l and sigma^2 of the squared exponential covariance of log c.
     solver
         ``"direct"`` (a Cholesky factorisation) or ``"multigrid"`` (conjugate gradients, for large meshes).
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of range. The cell type, the solver, and how many modes there are, are checked where the
-        model is made.
     """
 
     cells: int = 30
@@ -52,6 +49,8 @@ class EllipticSettings:
 class ForwardSettings:
     """Settings of the forward-model stage.
 
+    Raises `ParameterError` if a number is out of range.
+
     Attributes
     ----------
     seed
@@ -70,11 +69,6 @@ class ForwardSettings:
         Receipt of those that paper A's authors published, at 11 x 11 points; they are simulated where it is for none.
     model
         Mesh and random field.
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of range.
     """
 
     seed: int
@@ -98,10 +92,7 @@ class ForwardSettings:
 def from_mapping(kind: type[Settings], mapping: Mapping[str, Any]) -> Settings:
     """Settings of a ``kind`` from keys and values, as a configuration holds them.
 
-    Raises
-    ------
-    ParameterError
-        If a key is unknown or missing, or a value is refused; the message names the key.
+    Raises `ParameterError` if a key is unknown or missing, or a value is refused; the message names the key.
     """
     known = {entry.name: entry for entry in fields(kind)}  # type: ignore[arg-type]
     for key in mapping:

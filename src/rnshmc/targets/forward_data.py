@@ -62,10 +62,7 @@ class ForwardData:
     def load(cls, path: str | Path) -> "ForwardData":
         """Read what `save` wrote.
 
-        Raises
-        ------
-        DataError
-            If the file cannot be read or lacks an entry; the message names both.
+        Raises `DataError` if the file cannot be read or lacks an entry; the message names both.
         """
         arrays = read_npz(path, *(field.name for field in fields(cls)))
         entries: dict[str, Any] = {name: entry.item() if entry.ndim == 0 else entry for name, entry in arrays.items()}
@@ -75,18 +72,15 @@ class ForwardData:
 def read_observations(path: str | Path) -> tuple[Array, Array]:
     """Observations of a user: a CSV file with the columns x1, x2 and u, in any order.
 
+    Raises `DataError` if the file cannot be read, lacks a column, has no rows, holds something other than finite
+    numbers, or a point lies outside the unit square. The message names file, row (the header is row 1) and column.
+
     Returns
     -------
     points : (n, 2)
         Points of the closed unit square.
     observations : (n,)
         Pressure at the points.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, lacks a column, has no rows, holds something other than finite numbers, or a point
-        lies outside the unit square. The message names file, row (the header is row 1) and column.
     """
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:

@@ -68,37 +68,21 @@ class Garch:
     def value(self, q: Array) -> float:
         """U(q) for q of shape (dim,).
 
-        Raises
-        ------
-        ParameterError
-            If q has another shape.
-        NumericalError
-            If q has no density under the prior, or U(q) is not finite.
+        Raises `ParameterError` if q has another shape; `NumericalError` if q has no density under the prior, or U(q) is
+        not finite.
         """
         self._check_inside(q)
         with np.errstate(all="ignore"):
             return self._value(q, self._variances(q))
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of U at q, both of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If q has no density under the prior, or the gradient is not finite.
-        """
+        """Gradient of U at q, both of shape (dim,)."""
         self._check_inside(q)
         with np.errstate(all="ignore"):
             return self._gradient(q, self._variances(q))
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """U(q) and its gradient, for one recursion forwards and one backwards.
-
-        Raises
-        ------
-        NumericalError
-            If q has no density under the prior, or U(q) or its gradient is not finite.
-        """
+        """U(q) and its gradient, for one recursion forwards and one backwards."""
         self._check_inside(q)
         with np.errstate(all="ignore"):
             variances = self._variances(q)
@@ -142,13 +126,8 @@ class Garch:
 def from_file(path: str | Path, *, orders: tuple[int, int], prior_sd: float) -> Garch:
     """The posterior of a stored series: an npz file with y (n,) and the origin of the data.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read, lacks one of the two, or holds a series that `Garch` refuses; the message names the
-        file.
-    ParameterError
-        If a setting is out of range.
+    Raises `DataError` if the file cannot be read, lacks one of the two, or holds a series that `Garch` refuses; the
+    message names the file. Raises `ParameterError` if a setting is out of range.
     """
     (y,) = read_arrays(path, "y")
     try:

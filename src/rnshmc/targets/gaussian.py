@@ -45,23 +45,11 @@ class Gaussian:
         self._precision.setflags(write=False)
 
     def value(self, q: Array) -> float:
-        """U(q) for q of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If U(q) is not finite.
-        """
+        """U(q) for q of shape (dim,)."""
         return self.value_and_grad(q)[0]
 
     def gradient(self, q: Array) -> Array:
-        """Gradient C^-1 (q - m) of U at q, both of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If the gradient is not finite.
-        """
+        """Gradient C^-1 (q - m) of U at q, both of shape (dim,)."""
         with np.errstate(all="ignore"):
             gradient: Array = self._precision @ (q - self._mean)
         if not np.isfinite(gradient).all():
@@ -69,13 +57,7 @@ class Gaussian:
         return gradient
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """U(q) and its gradient, for one product with C^-1.
-
-        Raises
-        ------
-        NumericalError
-            If U(q) or its gradient is not finite.
-        """
+        """U(q) and its gradient, for one product with C^-1."""
         gradient = self.gradient(q)
         with np.errstate(all="ignore"):
             value = 0.5 * float((q - self._mean) @ gradient)

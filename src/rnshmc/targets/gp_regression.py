@@ -58,37 +58,20 @@ class GPRegression:
         self._distances: Array = cdist(self._X, self._X)
 
     def value(self, q: Array) -> float:
-        """U(q) for q = (log l, log sigma^2).
-
-        Raises
-        ------
-        NumericalError
-            If K cannot be factorised or U(q) is not finite.
-        """
+        """U(q) for q = (log l, log sigma^2)."""
         with np.errstate(all="ignore"):
             scaled, decay, noise = self._ingredients(q, self._distances)
             factor = self._factor(scaled, decay, noise)
             return self._value(q, factor, self._solve(factor))
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of U at q, both of shape (2,).
-
-        Raises
-        ------
-        NumericalError
-            If K cannot be factorised or the gradient is not finite.
-        """
+        """Gradient of U at q, both of shape (2,)."""
         return self.value_and_grad(q)[1]
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U(q) and its gradient, for one factorisation and one inverse.
 
         With a = K^-1 y, the derivative by a hyperparameter is tr(K^-1 dK) / 2 - a' dK a / 2.
-
-        Raises
-        ------
-        NumericalError
-            If K cannot be factorised, or U(q) or its gradient is not finite.
         """
         with np.errstate(all="ignore"):
             scaled, decay, noise = self._ingredients(q, self._distances)
@@ -108,13 +91,7 @@ class GPRegression:
         return value, gradient
 
     def predict(self, q: Array, points: Array) -> tuple[Array, Array]:
-        """Mean, shape (k,), and covariance, shape (k, k), of the process at ``points``, shape (k, p), given y and q.
-
-        Raises
-        ------
-        NumericalError
-            If K cannot be factorised.
-        """
+        """Mean, shape (k,), and covariance, shape (k, k), of the process at ``points``, shape (k, p), given y and q."""
         with np.errstate(all="ignore"):
             factor = self._factor(*self._ingredients(q, self._distances))
             cross = _matern(*self._ingredients(q, cdist(self._X, points))[:2])
@@ -157,13 +134,8 @@ class GPRegression:
 def from_file(path: str | Path, *, prior_sd: float) -> GPRegression:
     """The posterior of a processed data set: an npz file with X (n, p), y (n,) and the origin of the data.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read, lacks one of the three, or holds data that `GPRegression` refuses; the message names
-        the file.
-    ParameterError
-        If prior_sd is not a positive number.
+    Raises `DataError` if the file cannot be read, lacks one of the three, or holds data that `GPRegression` refuses;
+    the message names the file. Raises `ParameterError` if prior_sd is not a positive number.
     """
     X, y = read_arrays(path, "X", "y")
     try:

@@ -61,13 +61,7 @@ class LogisticRegression:
         self._blocks = tuple(_signed_blocks(rows, labels))
 
     def value(self, q: Array) -> float:
-        """U(q) for q of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If U(q) is not finite.
-        """
+        """U(q) for q of shape (dim,)."""
         with np.errstate(all="ignore"):
             u = self._prior(q)
             for block in self._blocks:
@@ -77,13 +71,7 @@ class LogisticRegression:
         return _finite_value(u)
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of U at q, both of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If the gradient is not finite.
-        """
+        """Gradient of U at q, both of shape (dim,)."""
         with np.errstate(all="ignore"):
             grad = self._prior_precision * q
             for block in self._blocks:
@@ -92,13 +80,7 @@ class LogisticRegression:
         return _finite_gradient(grad)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """U(q) and its gradient, for one reading of the data.
-
-        Raises
-        ------
-        NumericalError
-            If U(q) or its gradient is not finite.
-        """
+        """U(q) and its gradient, for one reading of the data."""
         with np.errstate(all="ignore"):
             u, grad = self._prior(q), self._prior_precision * q
             for block in self._blocks:
@@ -113,12 +95,7 @@ class LogisticRegression:
     def metric(self, q: Array) -> Array:
         """Fisher information plus prior precision, (dim, dim): the expected Hessian, which here is the Hessian.
 
-            G(q) = sum_i p_i (1 - p_i) x_i x_i' + I / prior_sd^2,  p_i = 1 / (1 + exp(-x_i'q))
-
-        Raises
-        ------
-        NumericalError
-            If the metric is not finite.
+        G(q) = sum_i p_i (1 - p_i) x_i x_i' + I / prior_sd^2,  p_i = 1 / (1 + exp(-x_i'q))
         """
         metric = self._prior_precision * np.eye(self.dim)
         with np.errstate(all="ignore"):
@@ -134,11 +111,6 @@ class LogisticRegression:
         """sum_jk m_jk dG_jk/dq_i for m = factor factor', shape (dim,), in O(N dim r) for a factor of shape (dim, r).
 
         With the third derivatives written as a sum over the rows of the data, each row needs |factor' x_i|^2 alone.
-
-        Raises
-        ------
-        NumericalError
-            If the result is not finite.
         """
         product = np.zeros(self.dim)
         with np.errstate(all="ignore"):
@@ -155,13 +127,8 @@ class LogisticRegression:
 def from_file(path: str | Path, *, prior_sd: float) -> LogisticRegression:
     """The posterior of a processed data set: an npz file with X (N, d), y (N,) and the origin of the data.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read, lacks one of the three, or holds data that `LogisticRegression` refuses; the message
-        names the file.
-    ParameterError
-        If prior_sd is not a positive number.
+    Raises `DataError` if the file cannot be read, lacks one of the three, or holds data that `LogisticRegression`
+    refuses; the message names the file. Raises `ParameterError` if prior_sd is not a positive number.
     """
     X, y = read_arrays(path, "X", "y")
     try:

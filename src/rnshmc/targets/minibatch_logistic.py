@@ -19,7 +19,8 @@ _REMOVED = NormalPrior(1.0)
 class MinibatchLogistic(SwappedPrior):
     """A logistic regression under any prior, exact and by mini-batches.
 
-    The rows are held a second time, one after the other, so that those of a mini-batch are read at once.
+    The rows are held a second time, one after the other, so that those of a mini-batch are read at once. Raises
+    `DataError` if X or y has a wrong shape, X is not finite, or y holds another label.
 
     Parameters
     ----------
@@ -34,11 +35,6 @@ class MinibatchLogistic(SwappedPrior):
     ----------
     dim
         Number of coefficients, d.
-
-    Raises
-    ------
-    DataError
-        If X or y has a wrong shape, X is not finite, or y holds another label.
     """
 
     def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, prior: Prior) -> None:
@@ -48,10 +44,7 @@ class MinibatchLogistic(SwappedPrior):
     def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> "Minibatch":
         """The gradient estimated from ``size`` distinct rows; each stands for itself only, if not ``scaled``.
 
-        Raises
-        ------
-        ParameterError
-            If there are fewer rows, or size is less than 1.
+        Raises `ParameterError` if there are fewer rows, or size is less than 1.
         """
         count = len(self._rows)
         if not 1 <= size <= count:
@@ -87,13 +80,7 @@ class Minibatch:
         self._prior = prior
 
     def gradient(self, q: Array) -> Array:
-        """The estimate at ``q``, both of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If it is not finite.
-        """
+        """The estimate at ``q``, both of shape (dim,)."""
         with np.errstate(all="ignore"):
             estimate = self._weight * (expit(self._rows @ q) @ self._rows) + self._prior.gradient(q)
         if not np.isfinite(estimate).all():
@@ -104,13 +91,8 @@ class Minibatch:
 def with_laplace_prior(path: str | Path, *, scale: float) -> MinibatchLogistic:
     """A logistic regression with a Laplace prior (paper B, section 4.4): npz with X (N, d), y (N,) and the origin.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read, lacks one of the three, or holds data that `LogisticRegression` refuses; the message
-        names the file.
-    ParameterError
-        If scale is not a positive number.
+    Raises `DataError` if the file cannot be read, lacks one of the three, or holds data that `LogisticRegression`
+    refuses; the message names the file. Raises `ParameterError` if scale is not a positive number.
     """
     X, y = read_arrays(path, "X", "y")
     prior = LaplacePrior(scale)

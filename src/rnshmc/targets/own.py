@@ -23,6 +23,8 @@ def from_file(
 ) -> Potential:
     """The potential that a function in a Python file makes.
 
+    Raises `ParameterError` if there is no such file or function, or the function returns something else.
+
     Parameters
     ----------
     record
@@ -37,11 +39,6 @@ def from_file(
         Keyword arguments of the function.
     digest
         Which version of the file it is, for the record.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such file or function, or the function returns something else.
     """
     return as_potential(made(Path(path), make, settings or {}), f"target: {make} in {path}")
 
@@ -49,13 +46,9 @@ def from_file(
 def made(path: Path, make: str, settings: Mapping[str, Any]) -> Any:
     """Call a function of a Python file.
 
-    The file may import others of its folder, and worker processes find it under its name.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such file, or no such function in it, one of the two raises an exception, or the file has the
-        name of a module of Python or of an installed package, which it would replace.
+    The file may import others of its folder, and worker processes find it under its name. Raises `ParameterError` if
+    there is no such file, or no such function in it, one of the two raises an exception, or the file has the name of a
+    module of Python or of an installed package, which it would replace.
     """
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None or not path.is_file():
@@ -91,6 +84,8 @@ def _errors_of(path: Path) -> Iterator[None]:
 def as_potential(model: Any, where: str) -> Potential:
     """A model as a potential; a gradient alone, or a value with its gradient alone, stands for the other as well.
 
+    Raises `ParameterError` if it lacks ``dim`` or ``value``, or ``dim`` is not a positive whole number.
+
     Parameters
     ----------
     model
@@ -98,11 +93,6 @@ def as_potential(model: Any, where: str) -> Potential:
         `rnshmc.Model`, which makes such an object by its ``potential()``.
     where
         What made it, for messages.
-
-    Raises
-    ------
-    ParameterError
-        If it lacks ``dim`` or ``value``, or ``dim`` is not a positive whole number.
     """
     if not hasattr(model, "dim") and callable(getattr(model, "potential", None)):
         model = model.potential()

@@ -32,13 +32,7 @@ class Prior(Protocol):
 
 @dataclass(frozen=True)
 class NormalPrior:
-    """Independent N(0, sd^2): P(q) = |q|^2 / (2 sd^2).
-
-    Raises
-    ------
-    ParameterError
-        If sd is not a positive number.
-    """
+    """Independent N(0, sd^2): P(q) = |q|^2 / (2 sd^2). Raises `ParameterError` if sd is not a positive number."""
 
     sd: float
 
@@ -58,10 +52,7 @@ class NormalPrior:
 class LaplacePrior:
     """Independent Laplace distributions: P(q) = sum_k |q_k| / scale. Paper B, section 4.4, has scale 1.
 
-    Raises
-    ------
-    ParameterError
-        If scale is not a positive number.
+    Raises `ParameterError` if scale is not a positive number.
     """
 
     scale: float
@@ -101,13 +92,7 @@ class SwappedPriorDriver:
         self._new = new
 
     def gradient(self, q: Array) -> Array:
-        """Gradient at ``q`` under the new prior, both of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If the driver cannot be evaluated, or the gradient is not finite.
-        """
+        """Gradient at ``q`` under the new prior, both of shape (dim,)."""
         return self._swapped_gradient(q, self._driver.gradient(q))
 
     def _swapped_gradient(self, q: Array, gradient: Array) -> Array:
@@ -136,23 +121,11 @@ class SwappedPrior(SwappedPriorDriver):
         self._potential = potential
 
     def value(self, q: Array) -> float:
-        """U'(q) for q of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            If the potential cannot be evaluated, or U'(q) is not finite.
-        """
+        """U'(q) for q of shape (dim,)."""
         return self._swapped_value(q, self._potential.value(q))
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """U'(q) and its gradient, at the price of those of U.
-
-        Raises
-        ------
-        NumericalError
-            If the potential cannot be evaluated, or U'(q) or its gradient is not finite.
-        """
+        """U'(q) and its gradient, at the price of those of U."""
         value, gradient = self._potential.value_and_grad(q)
         return self._swapped_value(q, value), self._swapped_gradient(q, gradient)
 

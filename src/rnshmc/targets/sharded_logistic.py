@@ -54,54 +54,24 @@ class ShardedLogistic:
         self.dim: int = self._local.dim
 
     def value(self, q: Array) -> float:
-        """U(q) for q of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            On every rank, if U(q) is not finite.
-        """
+        """U(q) for q of shape (dim,)."""
         return float(self._sum((1,), lambda: np.array([self._local.value(q)]))[0])
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of U at q, both of shape (dim,).
-
-        Raises
-        ------
-        NumericalError
-            On every rank, if the gradient is not finite.
-        """
+        """Gradient of U at q, both of shape (dim,)."""
         return self._sum((self.dim,), lambda: self._local.gradient(q))
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """U(q) and its gradient, which travel in one buffer.
-
-        Raises
-        ------
-        NumericalError
-            On every rank, if U(q) or its gradient is not finite.
-        """
+        """U(q) and its gradient, which travel in one buffer."""
         packed = self._sum((1 + self.dim,), lambda: np.append(*self._local.value_and_grad(q)))
         return float(packed[0]), packed[1:]
 
     def metric(self, q: Array) -> Array:
-        """Fisher information plus prior precision, (dim, dim).
-
-        Raises
-        ------
-        NumericalError
-            On every rank, if the metric is not finite.
-        """
+        """Fisher information plus prior precision, (dim, dim)."""
         return self._sum((self.dim, self.dim), lambda: self._local.metric(q))
 
     def metric_vjp(self, q: Array, factor: Array) -> Array:
-        """sum_jk m_jk dG_jk/dq_i for m = factor factor', shape (dim,), for a factor of shape (dim, r).
-
-        Raises
-        ------
-        NumericalError
-            On every rank, if the result is not finite.
-        """
+        """sum_jk m_jk dG_jk/dq_i for m = factor factor', shape (dim,), for a factor of shape (dim, r)."""
         return self._sum((self.dim,), lambda: self._local.metric_vjp(q, factor))
 
     def _sum(self, shape: tuple[int, ...], evaluate: Callable[[], Array]) -> Array:

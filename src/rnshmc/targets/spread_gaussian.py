@@ -11,7 +11,8 @@ def spread_gaussian(
 ) -> Gaussian:
     """N(0, diag(v)) with ``v[0]`` smallest, ``v[-1]`` largest and the other variances uniform in an interval.
 
-    Paper B has 30 dimensions, variances 0.1 and 1000, and the others between 1 and 100.
+    Paper B has 30 dimensions, variances 0.1 and 1000, and the others between 1 and 100. Raises `ParameterError` if dim
+    is less than 2 or the variances are not positive and in order.
 
     Parameters
     ----------
@@ -23,11 +24,6 @@ def spread_gaussian(
         First and last variance.
     between
         Interval of the other variances, within [smallest, largest].
-
-    Raises
-    ------
-    ParameterError
-        If dim is less than 2 or the variances are not positive and in order.
     """
     low, high = between
     if dim < 2:

@@ -46,13 +46,7 @@ class TwistedGaussian:
         self._bend = bend
 
     def value(self, q: Array) -> float:
-        """U(q) for q = (x_1, x_2).
-
-        Raises
-        ------
-        NumericalError
-            If U(q) is not finite.
-        """
+        """U(q) for q = (x_1, x_2)."""
         with np.errstate(all="ignore"):
             along, across = self._straightened(q)
             value = 0.5 * float(along**2 / _WIDE_VARIANCE + across**2)
@@ -61,13 +55,7 @@ class TwistedGaussian:
         return value
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of U at q, both of shape (2,).
-
-        Raises
-        ------
-        NumericalError
-            If the gradient is not finite.
-        """
+        """Gradient of U at q, both of shape (2,)."""
         with np.errstate(all="ignore"):
             along, across = self._straightened(q)
             slope_along = along / _WIDE_VARIANCE + 2.0 * self._bend * along * across
@@ -77,13 +65,7 @@ class TwistedGaussian:
         return gradient
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """U(q) and its gradient.
-
-        Raises
-        ------
-        NumericalError
-            If U(q) or its gradient is not finite.
-        """
+        """U(q) and its gradient."""
         return self.value(q), self.gradient(q)
 
     def sample(self, rng: np.random.Generator, n: int) -> Array:
