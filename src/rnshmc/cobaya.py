@@ -31,22 +31,16 @@ class RNSHMC(Sampler):  # type: ignore[misc]
 
     With an output, evaluations are kept beside it, and ``resume`` continues from them. Of several MPI processes, the
     first one samples.
-
-    Attributes
-    ----------
-    draws, budget
-        See `rnshmc.sample`.
-    evaluate_draws
-        Whether to evaluate the model at the draws, for likelihoods and derived parameters in the collection: as many
-        evaluations as draws, which are not kept beside the output. If not, these columns are NaN.
-    seed
-        Of all that is random, a number or several; None: always the same.
     """
 
     draws: int = 2000
     budget: int | None = None
+    """See `rnshmc.sample`."""
     evaluate_draws: bool = False
+    """Whether to evaluate the model at the draws, for likelihoods and derived parameters in the collection: as many
+    evaluations as draws, which are not kept beside the output. If not, these columns are NaN."""
     seed: int | Sequence[int] | None = None
+    """Of all that is random, a number or several; None: always the same."""
     _result: Result | None = None
     _collection: SampleCollection | None = None
 

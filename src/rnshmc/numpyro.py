@@ -50,16 +50,6 @@ class Posterior:
     init_strategy
         Of NumPyro, for the start; None: ``init_to_median``.
 
-    Attributes
-    ----------
-    x0
-        The start, (d,).
-    scale
-        Draws of each site's prior where those that it depends on are at the start, (n, d); None where one cannot be
-        drawn from.
-    names
-        A name for each coordinate: ``sigma``, ``rates[0]``.
-
     Raises
     ------
     ParameterError
@@ -94,6 +84,8 @@ class Posterior:
             self._density = Differentiated(log_density)
             self._has_gradient = _differentiable(log_density, flat[free])
             self.scale = _prior_draws(info.model_trace, list(shapes), free)
+            """Draws of each site's prior where those that it depends on are at the start, (n, d); None where one cannot
+            be drawn from."""
         self._rows = jax.jit(lambda rows: jax.lax.map(lambda x: info.postprocess_fn(sites(x)), rows))
         # Without discrete sites that are summed out: they have no draws.
         self._sites = {
@@ -102,8 +94,10 @@ class Posterior:
             if site["type"] == "deterministic" or site.get("is_observed") or name in info.param_info.z
         }
         self.x0: Array = np.asarray(flat[free], dtype=np.float64)
+        """The start, (d,)."""
         labels = labels_of(shapes)
         self.names = tuple(labels[i] for i in free)
+        """A name for each coordinate: ``sigma``, ``rates[0]``."""
 
     def __call__(self, x: Array) -> Any:
         """The log density at x, (d,), or the pair of it and its gradient where there is one."""

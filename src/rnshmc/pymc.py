@@ -45,17 +45,6 @@ class Posterior:
         All its free variables have to be continuous. Where a gradient cannot be had, as of a black-box Op, there is
         none. The likelihood may be any that PyMC evaluates.
 
-    Attributes
-    ----------
-    x0
-        Medians of draws of the prior, (d,); the model's initial point where it has an initial value, or a prior cannot
-        be drawn from.
-    scale
-        Draws of the prior, (n, d); None where it cannot be drawn from, or where that would run an operation that is not
-        PyMC's, as for missing data behind a solver.
-    names
-        A name for each coordinate: ``sigma_log__``, ``rates[0]``.
-
     Raises
     ------
     ParameterError
@@ -71,11 +60,16 @@ class Posterior:
         point = self._model.initial_point()
         start = DictToArrayBijection.map({variable.name: point[variable.name] for variable in self._model.value_vars})
         self.scale = _prior_draws(self._model)
+        """Draws of the prior, (n, d); None where it cannot be drawn from, or where that would run an operation that is
+        not PyMC's, as for missing data behind a solver."""
         given = any(value is not None for value in self._model.rvs_to_initial_values.values())
         chosen = start.data if given or self.scale is None else np.median(self.scale, axis=0)
         self.x0: Array = np.asarray(chosen, dtype=np.float64)
+        """Medians of draws of the prior, (d,); the model's initial point where it has an initial value, or a prior
+        cannot be drawn from."""
         self._layout = start.point_map_info
         self.names = tuple(name for info in self._layout for name in _elements(info[0], info[1]))
+        """A name for each coordinate: ``sigma_log__``, ``rates[0]``."""
         self._evaluate = _compiled(self._model)
         self._compiled: dict[tuple[str, ...], NDArray] = {}
 

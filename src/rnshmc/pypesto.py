@@ -45,11 +45,6 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         ``amici_model.set_add_sigma_residuals(True)``. ``log_evidence`` of the result is then of normal errors.
     settings
         Further arguments of `rnshmc.sample`, such as ``seed``, ``scale``, ``filepath``, ``budget`` or ``pool``.
-
-    Attributes
-    ----------
-    result
-        The `rnshmc.Result`, with corrected expectations and the verdict; None before `sample`.
     """
 
     def __init__(self, *, outputs: bool = False, **settings: Any) -> None:
@@ -60,6 +55,7 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         self._starts: Array = np.zeros((0, 0))
         self._constant = 0.0
         self.result: Result | None = None
+        """The `rnshmc.Result`, with corrected expectations and the verdict; None before `sample`."""
 
     def initialize(self, problem: Problem, x0: Any) -> None:
         """Take a problem, and one start or several; without one, the middle of the bounds.

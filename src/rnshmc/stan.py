@@ -59,13 +59,6 @@ class Posterior:
     seed
         Of the random numbers of generated quantities.
 
-    Attributes
-    ----------
-    x0
-        Zeros, (d,), as Stan's ``init = 0``.
-    names
-        A name for each unconstrained coordinate: ``sigma``, ``beta[1]``.
-
     Raises
     ------
     ParameterError
@@ -79,7 +72,9 @@ class Posterior:
         self._flags = {"include_tp": include_tp, "include_gq": include_gq}
         self._columns = _columns(model.param_names(**self._flags))
         self.x0: Array = np.zeros(model.param_unc_num())
+        """Zeros, (d,), as Stan's ``init = 0``."""
         self.names = tuple(_bracketed(name) for name in model.param_unc_names())
+        """A name for each unconstrained coordinate: ``sigma``, ``beta[1]``."""
 
     def __call__(self, x: Array) -> tuple[float, Array]:
         """The log density at x, (d,), with all its constants, and its gradient."""

@@ -30,25 +30,17 @@ class UnavailableError(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a source may take.
-
-    Attributes
-    ----------
-    stall_s
-        Longest wait for a connection, and for the next bytes, in seconds.
-    total_s
-        Longest time for one source, tries and pauses included, in seconds.
-    tries
-        How often a transfer that broke off, or that the server failed, is started. A host that cannot be connected to
-        is asked once.
-    pause_s
-        Pause before the second try, in seconds; doubled before each further one.
-    """
+    """How long a source may take."""
 
     stall_s: float = 10.0
+    """Longest wait for a connection, and for the next bytes, in seconds."""
     total_s: float = 300.0
+    """Longest time for one source, tries and pauses included, in seconds."""
     tries: int = 3
+    """How often a transfer that broke off, or that the server failed, is started. A host that cannot be connected to is
+    asked once."""
     pause_s: float = 1.0
+    """Pause before the second try, in seconds; doubled before each further one."""
 
 
 def from_folder(folder: Path, name: str, target: Path) -> None:

@@ -29,17 +29,6 @@ def naming_file(path: str | Path) -> Iterator[None]:
 class LogisticData:
     """N observations of d covariates and a binary response.
 
-    Attributes
-    ----------
-    X
-        Design matrix, shape (N, d), float64 in C order.
-    y
-        Labels 0 and 1, shape (N,), uint8; both occur.
-    origin
-        Where the data came from; see `rnshmc.types.Origin`.
-    columns
-        Names of the d columns.
-
     Raises
     ------
     DataError
@@ -48,9 +37,13 @@ class LogisticData:
     """
 
     X: Array
+    """Design matrix, shape (N, d), float64 in C order."""
     y: Labels
+    """Labels 0 and 1, shape (N,), uint8; both occur."""
     origin: Origin
+    """Where the data came from; see `rnshmc.types.Origin`."""
     columns: tuple[str, ...]
+    """Names of the d columns."""
 
     def __post_init__(self) -> None:
         _check_labels(self.y)

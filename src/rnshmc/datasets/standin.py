@@ -17,26 +17,18 @@ _RANK_TOLERANCE = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """First and second moments of real data.
-
-    Attributes
-    ----------
-    columns
-        Names of the d features.
-    count, positives
-        Numbers of rows, and of rows with label 1.
-    mean, sd
-        Moments of the features, shape (d,); divisor N - 1.
-    correlation
-        Of the features and, last, the label; shape (d + 1, d + 1).
-    """
+    """First and second moments of real data."""
 
     columns: tuple[str, ...]
+    """Names of the d features."""
     count: int
     positives: int
+    """Numbers of rows, and of rows with label 1."""
     mean: Array
     sd: Array
+    """Moments of the features, shape (d,); divisor N - 1."""
     correlation: Array
+    """Of the features and, last, the label; shape (d + 1, d + 1)."""
 
 
 def load_summary(path: str | Path) -> Summary:

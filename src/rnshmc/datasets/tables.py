@@ -17,18 +17,12 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of text cells.
-
-    Attributes
-    ----------
-    path
-        The file it came from.
-    cells
-        One text column per field; the index holds the line numbers of the file, counted from 1.
-    """
+    """A table of text cells."""
 
     path: Path
+    """The file it came from."""
     cells: pd.DataFrame
+    """One text column per field; the index holds the line numbers of the file, counted from 1."""
 
     def numbers(self, column: str) -> Array:
         """A column as finite numbers, shape (rows,).

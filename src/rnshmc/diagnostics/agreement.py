@@ -14,24 +14,16 @@ MIN_ESS = 50
 
 @dataclass(frozen=True)
 class Agreement:
-    """Outcome of `compare_means`.
-
-    Attributes
-    ----------
-    max_abs_z
-        The largest |z| over the coordinates.
-    n_coordinates
-        How many coordinates were compared.
-    threshold
-        What max |z| stays below with probability 1 - level or more if the means are equal.
-    agrees
-        Whether it did.
-    """
+    """Outcome of `compare_means`."""
 
     max_abs_z: float
+    """The largest |z| over the coordinates."""
     n_coordinates: int
+    """How many coordinates were compared."""
     threshold: float
+    """What max |z| stays below with probability 1 - level or more if the means are equal."""
     agrees: bool
+    """Whether it did."""
 
 
 def pool_means(means: Array, mcse: Array) -> tuple[Array, Array]:

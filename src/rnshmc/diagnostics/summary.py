@@ -18,24 +18,17 @@ MIN_DRAWS = 4
 
 @dataclass(frozen=True)
 class Summary:
-    """Diagnostics of each coordinate over one or more chains, each of shape (d,).
-
-    Attributes
-    ----------
-    ess_bulk, ess_tail
-        Rank-normalised effective sample sizes of the bulk and of the 5% and 95% quantiles; 1 for a coordinate that
-        never moves, as in `rnshmc.diagnostics.ess`.
-    rhat
-        Rank-normalised split R-hat; NaN for a single chain, infinite for a coordinate that moves in no chain.
-    mcse_mean, mcse_sd
-        Monte Carlo standard errors of the mean and of the standard deviation; 0 for a coordinate that never moves.
-    """
+    """Diagnostics of each coordinate over one or more chains, each of shape (d,)."""
 
     ess_bulk: Array
     ess_tail: Array
+    """Rank-normalised effective sample sizes of the bulk and of the 5% and 95% quantiles; 1 for a coordinate that never
+    moves, as in `rnshmc.diagnostics.ess`."""
     rhat: Array
+    """Rank-normalised split R-hat; NaN for a single chain, infinite for a coordinate that moves in no chain."""
     mcse_mean: Array
     mcse_sd: Array
+    """Monte Carlo standard errors of the mean and of the standard deviation; 0 for a coordinate that never moves."""
 
 
 def summarise(chains: Array) -> Summary:

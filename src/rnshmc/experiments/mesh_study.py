@@ -40,49 +40,32 @@ class Solved(NamedTuple):
 
 @dataclass(frozen=True)
 class MeshRun:
-    """What is done on each mesh.
-
-    Attributes
-    ----------
-    seed
-        Root seed of the chains' streams.
-    model
-        Fields of `rnshmc.targets.elliptic_settings.EllipticSettings`, the mesh and the solver among them.
-    samplers
-        Step size and range of steps of HMC and RNS-HMC.
-    repeats
-        How often each thing is timed.
-    work
-        How many cells are solved on in one repeat: so many small meshes in turn, or one large one.
-    """
+    """What is done on each mesh."""
 
     seed: int
+    """Root seed of the chains' streams."""
     model: Mapping[str, Any]
+    """Fields of `rnshmc.targets.elliptic_settings.EllipticSettings`, the mesh and the solver among them."""
     samplers: Mapping[str, Mapping[str, Any]]
+    """Step size and range of steps of HMC and RNS-HMC."""
     repeats: int
+    """How often each thing is timed."""
     work: int
+    """How many cells are solved on in one repeat: so many small meshes in turn, or one large one."""
 
 
 @dataclass(frozen=True)
 class Solutions:
-    """What was found on a mesh.
-
-    Attributes
-    ----------
-    points : (n, 2)
-        Where the pressure is observed.
-    uniform : (1, n)
-        Pressure there for c = 1.
-    pressure : (m, n)
-        Pressure there at m states of the posterior.
-    potential : (m, 1)
-        U there.
-    """
+    """What was found on a mesh."""
 
     points: Array
+    """Where the pressure is observed, shape (n, 2)."""
     uniform: Array
+    """Pressure there for c = 1, shape (1, n)."""
     pressure: Array
+    """Pressure there at m states of the posterior, shape (m, n)."""
     potential: Array
+    """U there, shape (m, 1)."""
 
     def save(self, path: Path) -> None:
         """Write as npz."""

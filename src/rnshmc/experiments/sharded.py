@@ -20,30 +20,21 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True)
 class ShardedRun:
-    """What is evaluated and measured.
-
-    Attributes
-    ----------
-    seed
-        Root seed of data, positions and chain.
-    rows, dimension
-        Observations of all ranks together, and coefficients.
-    prior_sd
-        Standard deviation of the prior.
-    evaluations
-        Positions at which value and gradient are compared, and repeats of the timed evaluation.
-    step_size, n_steps, iterations
-        Of a chain of HMC from the coefficients behind the data.
-    """
+    """What is evaluated and measured."""
 
     seed: int
+    """Root seed of data, positions and chain."""
     rows: int
     dimension: int
+    """Observations of all ranks together, and coefficients."""
     prior_sd: float
+    """Standard deviation of the prior."""
     evaluations: int
+    """Positions at which value and gradient are compared, and repeats of the timed evaluation."""
     step_size: float
     n_steps: tuple[int, int]
     iterations: int
+    """Of a chain of HMC from the coefficients behind the data."""
 
 
 @dataclass(frozen=True)

@@ -18,56 +18,6 @@ class ChainMetrics:
     """Measurements on the kept draws of one chain file.
 
     NaN marks numbers that cannot be measured (null in JSON). `rnshmc.results.measure.chain_metrics` chooses the draws.
-
-    Attributes
-    ----------
-    problem, sampler, recipe, chain, origin
-        Identity of the chain, the recipe of the sampler, and the origin of its data (real, simulated, user or
-        stand-in).
-    hidden_units
-        Size of the surrogate's network; None for a sampler without one.
-    training_draws
-        Iterations of exact HMC until the surrogate was trained; None for a sampler without a surrogate.
-    explored, draws
-        Number of iterations before the kept draws, and of kept draws.
-    ap
-        Share of accepted moves. A rejected proposal repeats the state, so this is paper A's share of distinct states.
-    ap_with_empty
-        The same if the number of leapfrog steps, where it is drawn at all, could be 0 as well, and such a trajectory
-        were accepted: as paper B's implementation draws and counts.
-    ess, ess_min, ess_median, ess_max
-        Effective sample size of each coordinate by Geyer's initial monotone sequence, as paper A counts it, and its
-        range; for `rnshmc.sample`, (sd / standard error of the mean)^2.
-    truncated_ess_min, truncated_ess_median, truncated_ess_max
-        Range of the effective sample sizes of paper B's implementation (`rnshmc.diagnostics.ess.truncated_ess`).
-    truncated_ess_with_empty_min, truncated_ess_with_empty_median, truncated_ess_with_empty_max
-        The same with trajectories of no step, in which a chain stays where it is, as in `ap_with_empty`.
-    ess_bulk_min, ess_tail_min
-        Minimum rank-normalised bulk and tail effective sample sizes of this chain.
-    evaluations_per_iter
-        Mean number of calls of the exact potential per kept iteration, for any combination of results. Each is one pass
-        over the data, or one factorisation of the system of the partial differential equation.
-    values_per_iter, gradients_per_iter, metrics_per_iter, surrogate_gradients_per_iter
-        Means per kept iteration: exact potentials (with or without gradient), exact gradients, exact metrics, gradients
-        of the surrogate.
-    divergences, solver_failures
-        Numbers of kept iterations with these flags; divergences are None where they are not recorded.
-    softened_metrics
-        Metrics of the surrogate in the kept iterations that differ from its Hessian, because it was not safely positive
-        definite.
-    phases
-        Iterations, wall and processor seconds of each phase of the chain.
-    surrogate
-        Record of the fit (`hidden_units`, `train_residual_sd`, ...); None for a sampler without a surrogate.
-    fit_s
-        Processor seconds of the training; None for a sampler without a surrogate.
-    rem_iteration, rem
-        Relative error of the mean of all states from the beginning of the training set to that iteration of the chain;
-        empty for a problem without a reference run.
-    mean, sd, mcse_mean, mcse_sd
-        Posterior means and standard deviations and the Monte Carlo errors of both, one per coordinate.
-    verdict
-        Level of the verdict of `rnshmc.sample` (good, doubtful, bad); None for other samplers.
     """
 
     problem: str
@@ -75,64 +25,84 @@ class ChainMetrics:
     recipe: str
     chain: int
     origin: str
+    """Identity of the chain, the recipe of the sampler, and the origin of its data (real, simulated, user or
+    stand-in)."""
     hidden_units: int | None
+    """Size of the surrogate's network; None for a sampler without one."""
     training_draws: int | None
+    """Iterations of exact HMC until the surrogate was trained; None for a sampler without a surrogate."""
     explored: int
     draws: int
+    """Number of iterations before the kept draws, and of kept draws."""
     ap: float
+    """Share of accepted moves. A rejected proposal repeats the state, so this is paper A's share of distinct states."""
     ap_with_empty: float
+    """The same if the number of leapfrog steps, where it is drawn at all, could be 0 as well, and such a trajectory
+    were accepted: as paper B's implementation draws and counts."""
     ess: list[float]
     ess_min: float
     ess_median: float
     ess_max: float
+    """Effective sample size of each coordinate by Geyer's initial monotone sequence, as paper A counts it, and its
+    range; for `rnshmc.sample`, (sd / standard error of the mean)^2."""
     truncated_ess_min: float
     truncated_ess_median: float
     truncated_ess_max: float
+    """Range of the effective sample sizes of paper B's implementation (`rnshmc.diagnostics.ess.truncated_ess`)."""
     truncated_ess_with_empty_min: float
     truncated_ess_with_empty_median: float
     truncated_ess_with_empty_max: float
+    """The same with trajectories of no step, in which a chain stays where it is, as in `ap_with_empty`."""
     ess_bulk_min: float
     ess_tail_min: float
+    """Minimum rank-normalised bulk and tail effective sample sizes of this chain."""
     evaluations_per_iter: float
+    """Mean number of calls of the exact potential per kept iteration, for any combination of results. Each is one pass
+    over the data, or one factorisation of the system of the partial differential equation."""
     values_per_iter: float
     gradients_per_iter: float
     metrics_per_iter: float
     surrogate_gradients_per_iter: float
+    """Means per kept iteration: exact potentials (with or without gradient), exact gradients, exact metrics, gradients
+    of the surrogate."""
     divergences: int | None
     solver_failures: int
+    """Numbers of kept iterations with these flags; divergences are None where they are not recorded."""
     softened_metrics: int
+    """Metrics of the surrogate in the kept iterations that differ from its Hessian, because it was not safely positive
+    definite."""
     phases: dict[str, dict[str, Any]]
+    """Iterations, wall and processor seconds of each phase of the chain."""
     surrogate: dict[str, Any] | None
+    """Record of the fit (`hidden_units`, `train_residual_sd`, ...); None for a sampler without a surrogate."""
     fit_s: float | None
+    """Processor seconds of the training; None for a sampler without a surrogate."""
     rem_iteration: list[int]
     rem: list[float]
+    """Relative error of the mean of all states from the beginning of the training set to that iteration of the chain;
+    empty for a problem without a reference run."""
     mean: list[float]
     sd: list[float]
     mcse_mean: list[float]
     mcse_sd: list[float]
+    """Posterior means and standard deviations and the Monte Carlo errors of both, one per coordinate."""
     verdict: str | None
+    """Level of the verdict of `rnshmc.sample` (good, doubtful, bad); None for other samplers."""
 
 
 @dataclass(frozen=True)
 class Convergence:
-    """Rank-normalised diagnostics over all chains of a sampler, the worst coordinate of each.
-
-    Attributes
-    ----------
-    problem, sampler
-        What was run.
-    ess_bulk_min, ess_tail_min
-        Minimum bulk and tail effective sample sizes of the pooled chains; NaN where draws are no Markov chains.
-    rhat_max
-        Maximum split R-hat; None for a single chain, for which it is not defined, where a coordinate never moved, or
-        where draws are no Markov chains.
-    """
+    """Rank-normalised diagnostics over all chains of a sampler, the worst coordinate of each."""
 
     problem: str
     sampler: str
+    """What was run."""
     ess_bulk_min: float
     ess_tail_min: float
+    """Minimum bulk and tail effective sample sizes of the pooled chains; NaN where draws are no Markov chains."""
     rhat_max: float | None
+    """Maximum split R-hat; None for a single chain, for which it is not defined, where a coordinate never moved, or
+    where draws are no Markov chains."""
 
 
 R = TypeVar("R", ChainMetrics, Convergence)

@@ -16,21 +16,14 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True)
 class ProblemChains:
-    """The chains of every sampler on one problem.
-
-    Attributes
-    ----------
-    problem
-        Name of the problem.
-    origin
-        Where its data come from: "real", "simulated", "user" or "stand-in".
-    chains
-        The chains of each sampler, in order of their numbers; samplers in the order of the papers.
-    """
+    """The chains of every sampler on one problem."""
 
     problem: str
+    """Name of the problem."""
     origin: str
+    """Where its data come from: "real", "simulated", "user" or "stand-in"."""
     chains: Mapping[str, tuple[StoredChain, ...]]
+    """The chains of each sampler, in order of their numbers; samplers in the order of the papers."""
 
     @classmethod
     def read(cls, paths: Iterable[Path]) -> Self:

@@ -16,24 +16,17 @@ VIEWS_COLUMNS = ("view", "column", "source", "shown", "quantity", "argument")
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a view.
-
-    Attributes
-    ----------
-    name, source
-        Its name, and the column of `rnshmc.results.tables.results_table` that it renames.
-    shown
-        How the first page of the report shows it (`rnshmc.report.sections`); empty if it does not.
-    quantity, argument
-        The printed quantity that stands beside it there and, where quantities have the same name, an argument of its
-        measure, ``name=value``; empty where there is none.
-    """
+    """A column of a view."""
 
     name: str
     source: str
+    """Its name, and the column of `rnshmc.results.tables.results_table` that it renames."""
     shown: str
+    """How the first page of the report shows it (`rnshmc.report.sections`); empty if it does not."""
     quantity: str
     argument: str
+    """The printed quantity that stands beside it there and, where quantities have the same name, an argument of its
+    measure, ``name=value``; empty where there is none."""
 
 
 View = tuple[Column, ...]

@@ -23,21 +23,14 @@ _STEEP = 0.5
 
 @dataclass(frozen=True)
 class SlopeCheck:
-    """What a comparison of slope and differences came to.
-
-    Attributes
-    ----------
-    verdict
-        "noisy": differences with several steps do not agree with each other.
-    slope
-        Derivative along the direction by the gradient.
-    differences
-        The same by central differences, those that decided last.
-    """
+    """What a comparison of slope and differences came to."""
 
     verdict: Literal["right", "inexact", "wrong", "noisy"]
+    """"noisy": differences with several steps do not agree with each other."""
     slope: float
+    """Derivative along the direction by the gradient."""
     differences: tuple[float, ...]
+    """The same by central differences, those that decided last."""
 
     @property
     def opposite(self) -> bool:

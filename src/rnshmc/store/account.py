@@ -13,31 +13,22 @@ _KEY = "account"
 
 @dataclass(frozen=True)
 class Account:
-    """The report of a call of `rnshmc.sample` on the draws in a chain file.
-
-    Attributes
-    ----------
-    said
-        The printed result.
-    verdict
-        Level of its verdict: good, doubtful or bad.
-    draws
-        Number of draws returned.
-    chains
-        Number of Markov chains of equal length in the file, one after another. 0 with a surrogate, whose draws are
-        weighted rows in random order: neither autocorrelations nor R-hat are defined.
-    mean, sd, mcse_mean, mcse_sd
-        Posterior means and standard deviations with their standard errors, one per coordinate.
-    """
+    """The report of a call of `rnshmc.sample` on the draws in a chain file."""
 
     said: str
+    """The printed result."""
     verdict: str
+    """Level of its verdict: good, doubtful or bad."""
     draws: int
+    """Number of draws returned."""
     chains: int
+    """Number of Markov chains of equal length in the file, one after another. 0 with a surrogate, whose draws are
+    weighted rows in random order: neither autocorrelations nor R-hat are defined."""
     mean: list[float]
     sd: list[float]
     mcse_mean: list[float]
     mcse_sd: list[float]
+    """Posterior means and standard deviations with their standard errors, one per coordinate."""
 
     @classmethod
     def of(cls, chain: StoredChain) -> Self | None:

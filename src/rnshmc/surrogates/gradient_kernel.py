@@ -36,39 +36,28 @@ class GradientKernel(Stored):
 
     A process with squared-exponential covariance models the residual U(q) - |q|^2 prior / 2; with ``prior`` = 1 the
     potential is that of a standard normal density far from all points. One evaluation costs O(n dim) for n points.
-
-    Attributes
-    ----------
-    centres
-        Training points c_b, shape (n, dim).
-    alpha, beta
-        Weights of the values, (n,), and of the gradients, (n, dim).
-    mean
-        mu, the generalised least-squares mean of the residual.
-    prior
-        Curvature of the quadratic that the residual is of.
-    length_scale, nugget, amplitude
-        l; the variance of the noise in units of the process's; standard deviation of the process.
-    log_likelihood
-        Of the training set, at the amplitude that maximises it.
-    train_residual_sd
-        Standard deviation of V - U over the training points.
-    errors
-        Standard deviations of further errors of each value and, times l, of the components of its gradient, in units of
-        the process's, (n, 2).
     """
 
     centres: Array
+    """Training points c_b, shape (n, dim)."""
     alpha: Array
     beta: Array
+    """Weights of the values, (n,), and of the gradients, (n, dim)."""
     mean: float
+    """mu, the generalised least-squares mean of the residual."""
     prior: float
+    """Curvature of the quadratic that the residual is of."""
     length_scale: float
     nugget: float
     amplitude: float
+    """l; the variance of the noise in units of the process's; standard deviation of the process."""
     log_likelihood: float
+    """Of the training set, at the amplitude that maximises it."""
     train_residual_sd: float
+    """Standard deviation of V - U over the training points."""
     errors: Array
+    """Standard deviations of further errors of each value and, times l, of the components of its gradient, in units of
+    the process's, (n, 2)."""
 
     @classmethod
     def fit(

@@ -30,33 +30,23 @@ class GradientNetwork(Stored):
     Block k of the gradient has a hidden layer of its own on the whole position; with B = 1 there is one layer for all.
     It has no value, for it need not be the gradient of anything: it is a driver, and cannot decide. The standardisation
     under which it was trained is part of the weights, so that a forward pass is two products.
-
-    Attributes
-    ----------
-    weights
-        W_1 .. W_B beside each other, shape (dim, B * h).
-    biases
-        b_1 .. b_B, shape (B * h,).
-    output_weights
-        V_k, shape (B, h, dim / B).
-    output_biases
-        c_1 .. c_B, shape (dim,).
-    losses
-        Mean over the blocks of the training loss in each epoch: half the mean squared error of the targets, as a mean
-        over its mini-batches, between which weights move; shape (epochs,).
-    train_error
-        Root mean square error over the training set and all components, each in units of its standard deviation.
-    training_states
-        Number of training pairs.
     """
 
     weights: Array
+    """W_1 .. W_B beside each other, shape (dim, B * h)."""
     biases: Array
+    """b_1 .. b_B, shape (B * h,)."""
     output_weights: Array
+    """V_k, shape (B, h, dim / B)."""
     output_biases: Array
+    """c_1 .. c_B, shape (dim,)."""
     losses: Array
+    """Mean over the blocks of the training loss in each epoch: half the mean squared error of the targets, as a mean
+    over its mini-batches, between which weights move; shape (epochs,)."""
     train_error: float
+    """Root mean square error over the training set and all components, each in units of its standard deviation."""
     training_states: int
+    """Number of training pairs."""
 
     @classmethod
     def fit(

@@ -26,29 +26,21 @@ class OutputKernel:
     Outputs are thought of as a matrix-normal process: Cov(F_i(w), F_j(w')) = Sigma_ij k(w, w'). The broad linear part
     of k (`Covariance`) makes E exact for linear models, whatever their scale (O'Hagan 1978). One evaluation costs
     O(n m).
-
-    Attributes
-    ----------
-    centres
-        Inputs of the runs c_b, shape (n, dim).
-    alpha
-        Weights, shape (n, m).
-    covariances
-        k, and the noise.
-    factor
-        Lower Cholesky factor of the kernel matrix, (n, n).
-    roots
-        A root of Sigma, shape (m, r): Sigma = roots roots'.
-    level
-        Subtracted from outputs, shape (m,): their mean where the broad constant is not broad enough for it, else zero.
     """
 
     centres: Array
+    """Inputs of the runs c_b, shape (n, dim)."""
     alpha: Array
+    """Weights, shape (n, m)."""
     covariances: Covariance
+    """k, and the noise."""
     factor: Array
+    """Lower Cholesky factor of the kernel matrix, (n, n)."""
     roots: Array
+    """A root of Sigma, shape (m, r): Sigma = roots roots'."""
     level: Array
+    """Subtracted from outputs, shape (m,): their mean where the broad constant is not broad enough for it, else
+    zero."""
 
     @classmethod
     def fit(cls, inputs: Array, outputs: Array, *, units: Array, like: Self | None = None) -> Self:

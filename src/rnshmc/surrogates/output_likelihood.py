@@ -38,27 +38,19 @@ class Covariance:
     """k(w, c) = exp(-sum_j (w_j - c_j)^2 / (2 l_j^2)) + q (sum_j w_j c_j / l_j^2)^2 + BROAD (1 + w'c / s^2), and noise.
 
     Near a mode, outputs are close to quadratic: the second term models that, and the first the remainder.
-
-    Attributes
-    ----------
-    lengths
-        l, shape (dim,).
-    scale
-        s, the spread of the inputs.
-    nugget
-        Variance of the noise, in units of the variance of the process, as q.
-    quadratic
-        q.
-    loss
-        Minus the logarithm of the probability of the runs by which it was chosen, for each output, up to a constant
-        that is the same in all coordinates; NaN where it was not chosen.
     """
 
     lengths: Array
+    """l, shape (dim,)."""
     scale: float
+    """s, the spread of the inputs."""
     nugget: float
+    """Variance of the noise, in units of the variance of the process, as q."""
     quadratic: float
+    """q."""
     loss: float = math.nan
+    """Minus the logarithm of the probability of the runs by which it was chosen, for each output, up to a constant that
+    is the same in all coordinates; NaN where it was not chosen."""
 
     def between(self, w: Array, c: Array) -> Array:
         """k at the rows of both, (k, n)."""

@@ -23,27 +23,19 @@ class RandomNetwork(Stored):
         z(q) = sum_i v_i softplus(w_i'q + d_i)
 
     Only the output weights v are fitted. The arrays are private copies and read-only.
-
-    Attributes
-    ----------
-    weights
-        Hidden weights, shape (dim, s): column i is w_i.
-    biases
-        Hidden biases d_i, shape (s,).
-    output_weights
-        Output weights v_i, shape (s,).
-    train_residual_sd
-        Standard deviation of z(q) - U(q) over the training set: the square root of what potential matching minimises
-        (paper A, eq. 15).
-    solver
-        How v was found: "cholesky" or "least_squares", see `rnshmc.surrogates.ridge.ridge_regression`.
     """
 
     weights: Array
+    """Hidden weights, shape (dim, s): column i is w_i."""
     biases: Array
+    """Hidden biases d_i, shape (s,)."""
     output_weights: Array
+    """Output weights v_i, shape (s,)."""
     train_residual_sd: float
+    """Standard deviation of z(q) - U(q) over the training set: the square root of what potential matching minimises
+    (paper A, eq. 15)."""
     solver: str
+    """How v was found: "cholesky" or "least_squares", see `rnshmc.surrogates.ridge.ridge_regression`."""
 
     @classmethod
     def fit(

@@ -22,30 +22,21 @@ class RBFNetwork(Stored):
 
     Only the output weights v are fitted. Far from the training states z is flat, so it cannot follow a potential that
     grows without bound: trajectories that leave them are not called back. The arrays are private copies and read-only.
-
-    Attributes
-    ----------
-    mean
-        Mean of the training states, shape (dim,).
-    centres
-        Centres relative to that mean, shape (dim, s): column i is c_i - mean.
-    squared_widths
-        l_i^2, shape (s,).
-    output_weights
-        Output weights v_i, shape (s,).
-    train_residual_sd
-        Standard deviation of z(q) - U(q) over the training set: the square root of what potential matching minimises
-        (paper A, eq. 15).
-    solver
-        How v was found: "cholesky" or "least_squares", see `rnshmc.surrogates.ridge.ridge_regression`.
     """
 
     mean: Array
+    """Mean of the training states, shape (dim,)."""
     centres: Array
+    """Centres relative to that mean, shape (dim, s): column i is c_i - mean."""
     squared_widths: Array
+    """l_i^2, shape (s,)."""
     output_weights: Array
+    """Output weights v_i, shape (s,)."""
     train_residual_sd: float
+    """Standard deviation of z(q) - U(q) over the training set: the square root of what potential matching minimises
+    (paper A, eq. 15)."""
     solver: str
+    """How v was found: "cholesky" or "least_squares", see `rnshmc.surrogates.ridge.ridge_regression`."""
 
     @classmethod
     def fit(

@@ -29,39 +29,28 @@ class KernelExpansion(Stored):
 
     `GaussianProcess` and `FITC` differ in the centres and in how they find the weights. One evaluation costs O(M dim)
     for M centres. The arrays are private copies and read-only.
-
-    Attributes
-    ----------
-    centres
-        c_j, shape (M, dim).
-    weights
-        w_j, shape (M,).
-    amplitude, length_scale, noise_sd
-        The hyperparameters sigma_f, l and sigma: standard deviation of the process, its length scale, and standard
-        deviation of the noise in the training potentials.
-    log_marginal_likelihood
-        Of the training set at these hyperparameters; NaN where they were given.
-    likelihood_evaluations
-        How many evaluations of the marginal likelihood found them.
-    search
-        How the search ended: "converged", "max_evaluations" or "stalled", see `marginal_likelihood.maximise`; "given"
-        where there was none.
-    training_states
-        Number of training states.
-    train_residual_sd
-        Standard deviation of mean(q) - U(q) over the training set.
     """
 
     centres: Array
+    """c_j, shape (M, dim)."""
     weights: Array
+    """w_j, shape (M,)."""
     amplitude: float
     length_scale: float
     noise_sd: float
+    """The hyperparameters sigma_f, l and sigma: standard deviation of the process, its length scale, and standard
+    deviation of the noise in the training potentials."""
     log_marginal_likelihood: float
+    """Of the training set at these hyperparameters; NaN where they were given."""
     likelihood_evaluations: int
+    """How many evaluations of the marginal likelihood found them."""
     search: str
+    """How the search ended: "converged", "max_evaluations" or "stalled", see `marginal_likelihood.maximise`; "given"
+    where there was none."""
     training_states: int
+    """Number of training states."""
     train_residual_sd: float
+    """Standard deviation of mean(q) - U(q) over the training set."""
 
     @classmethod
     def from_search(cls, found: Maximum, centres: Array, weights: Array, states: Array, targets: Array) -> Self:

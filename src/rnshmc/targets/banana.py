@@ -24,11 +24,6 @@ class Banana:
     prior_sd
         Standard deviation of the prior, the same for both parameters.
 
-    Attributes
-    ----------
-    dim
-        Number of parameters, 2.
-
     Raises
     ------
     DataError
@@ -38,6 +33,7 @@ class Banana:
     """
 
     dim: int = 2
+    """Number of parameters, 2."""
 
     def __init__(self, observations: npt.ArrayLike, noise_sd: float, prior_sd: float) -> None:
         y = _checked_observations(observations)

@@ -105,11 +105,6 @@ class EllipticInverseProblem:
         Mesh, random field and solver.
     comm
         As in `EllipticForwardModel`.
-
-    Attributes
-    ----------
-    model
-        The forward model.
     """
 
     def __init__(
@@ -126,6 +121,7 @@ class EllipticInverseProblem:
         check_positive("noise_sd", noise_sd)
         check_positive("prior_sd", prior_sd)
         self.model = EllipticForwardModel(points, settings or EllipticSettings(), comm)
+        """The forward model."""
         self._observations = observations
         self._noise_precision = 1.0 / noise_sd**2
         self._prior_precision = 1.0 / prior_sd**2

@@ -29,27 +29,20 @@ class Linearisation:
 
     The products of the second derivatives go through BLAS and are the same bytes on one number of threads only;
     `prediction` and `pullback` are on any.
-
-    Attributes
-    ----------
-    theta : (d,)
-        Where the model was linearised.
-    c : (n_cells,)
-        Diffusion coefficient there.
-    u : (n_nodes,)
-        Pressure there.
-    solver, modes, observe, observe_transposed
-        Of the model: finite elements, modes phi_k of log c in each cell (n_cells, d), and the matrix B that takes nodal
-        values to the points, (n, n_nodes).
     """
 
     theta: Array
+    """Where the model was linearised, shape (d,)."""
     c: Array
+    """Diffusion coefficient there, shape (n_cells,)."""
     u: Array
+    """Pressure there, shape (n_nodes,)."""
     solver: DiffusionSolver
     modes: Array
     observe: csr_array
     observe_transposed: csr_array
+    """Of the model: finite elements, modes phi_k of log c in each cell (n_cells, d), and the matrix B that takes nodal
+    values to the points, (n, n_nodes)."""
 
     @property
     def prediction(self) -> Array:

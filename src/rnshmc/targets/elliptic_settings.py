@@ -16,27 +16,19 @@ class EllipticSettings:
 
     Raises `ParameterError` if a number is out of range. The cell type, the solver, and how many modes there are, are
     checked where the model is made.
-
-    Attributes
-    ----------
-    cells
-        Number of squares along a side of the unit square.
-    cell_type
-        ``"quadrilateral"`` (bilinear elements) or ``"triangle"`` (each square cut in two, linear elements).
-    modes
-        Number of Karhunen-Loeve modes, the dimension of theta.
-    length_scale, variance
-        l and sigma^2 of the squared exponential covariance of log c.
-    solver
-        ``"direct"`` (a Cholesky factorisation) or ``"multigrid"`` (conjugate gradients, for large meshes).
     """
 
     cells: int = 30
+    """Number of squares along a side of the unit square."""
     cell_type: str = "quadrilateral"
+    """``"quadrilateral"`` (bilinear elements) or ``"triangle"`` (each square cut in two, linear elements)."""
     modes: int = 20
+    """Number of Karhunen-Loeve modes, the dimension of theta."""
     length_scale: float = 0.2
     variance: float = 1.0
+    """l and sigma^2 of the squared exponential covariance of log c."""
     solver: str = "direct"
+    """``"direct"`` (a Cholesky factorisation) or ``"multigrid"`` (conjugate gradients, for large meshes)."""
 
     def __post_init__(self) -> None:
         _check_count("cells", self.cells, least=1)
@@ -50,36 +42,25 @@ class ForwardSettings:
     """Settings of the forward-model stage.
 
     Raises `ParameterError` if a number is out of range.
-
-    Attributes
-    ----------
-    seed
-        Root seed of the random streams.
-    problem
-        Name of the problem, which its random streams are named after.
-    members
-        Size of the prior predictive ensemble.
-    sensors
-        Number of simulated observations along a side of the unit square, evenly spaced from 0 to 1.
-    noise_sd, prior_sd
-        Standard deviations of the noise and of each coefficient under the prior.
-    observations
-        CSV file (`rnshmc.targets.forward_data.read_observations`) to take the observations from; None: simulate them.
-    published
-        Receipt of those that paper A's authors published, at 11 x 11 points; they are simulated where it is for none.
-    model
-        Mesh and random field.
     """
 
     seed: int
+    """Root seed of the random streams."""
     problem: str = "pde"
+    """Name of the problem, which its random streams are named after."""
     members: int = 200
+    """Size of the prior predictive ensemble."""
     sensors: int = 11
+    """Number of simulated observations along a side of the unit square, evenly spaced from 0 to 1."""
     noise_sd: float = 0.1
     prior_sd: float = 0.5
+    """Standard deviations of the noise and of each coefficient under the prior."""
     observations: str | None = None
+    """CSV file (`rnshmc.targets.forward_data.read_observations`) to take the observations from; None: simulate them."""
     published: str | None = None
+    """Receipt of those that paper A's authors published, at 11 x 11 points; they are simulated where it is for none."""
     model: EllipticSettings = field(default_factory=EllipticSettings)
+    """Mesh and random field."""
 
     def __post_init__(self) -> None:
         _check_count("seed", self.seed, least=0)

@@ -16,37 +16,25 @@ COLUMNS = ("x1", "x2", "u")
 
 @dataclass(frozen=True)
 class ForwardData:
-    """Output of the forward model, read by the chains and the report.
-
-    Attributes
-    ----------
-    points : (n, 2)
-        Where the pressure is observed.
-    observations : (n,)
-        What the posterior is conditioned on.
-    observations_clean : (n,)
-        Model output at ``theta_true``; NaN where the observations were not simulated here.
-    theta_true : (d,)
-        Parameters behind simulated observations; NaN where these are not known.
-    prior_theta : (m, d)
-        Draws from the prior.
-    prior_predictive : (m, n)
-        Model output at these, without noise.
-    noise_sd, prior_sd
-        Standard deviations of the noise and of the prior.
-    origin
-        ``"simulated"``, ``"published"`` or ``"user"``.
-    """
+    """Output of the forward model, read by the chains and the report."""
 
     points: Array
+    """Where the pressure is observed, shape (n, 2)."""
     observations: Array
+    """What the posterior is conditioned on, shape (n,)."""
     observations_clean: Array
+    """Model output at ``theta_true``, shape (n,); NaN where the observations were not simulated here."""
     theta_true: Array
+    """Parameters behind simulated observations, shape (d,); NaN where these are not known."""
     prior_theta: Array
+    """Draws from the prior, shape (m, d)."""
     prior_predictive: Array
+    """Model output at these, without noise, shape (m, n)."""
     noise_sd: float
     prior_sd: float
+    """Standard deviations of the noise and of the prior."""
     origin: str
+    """``"simulated"``, ``"published"`` or ``"user"``."""
 
     def save(self, path: str | Path) -> None:
         """Write an npz file; equal data give equal bytes, and an interrupted write leaves no file of this name."""

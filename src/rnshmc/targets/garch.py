@@ -38,11 +38,6 @@ class Garch:
     prior_sd
         Standard deviation of the Gaussian that is truncated, the same for each parameter.
 
-    Attributes
-    ----------
-    dim
-        Number of parameters, 1 + m + r.
-
     Raises
     ------
     DataError
@@ -60,6 +55,7 @@ class Garch:
         squares = _checked_observations(observations, first) ** 2
         n = len(squares)
         self.dim: int = 1 + m + r
+        """Number of parameters, 1 + m + r."""
         self._past = np.stack([np.ones(n - first), *(squares[first - j : n - j] for j in range(1, m + 1))])
         self._squares = squares[first:]
         self._variances_before = np.full(r, squares.mean())

@@ -25,11 +25,6 @@ class Gaussian:
     covariance
         Covariance matrix C, shape (d, d), symmetric positive definite.
 
-    Attributes
-    ----------
-    dim
-        Dimension d.
-
     Raises
     ------
     ParameterError
@@ -39,6 +34,7 @@ class Gaussian:
     def __init__(self, mean: npt.ArrayLike, covariance: npt.ArrayLike) -> None:
         self._mean = _checked_mean(mean)
         self.dim: int = len(self._mean)
+        """Dimension d."""
         self._factor = _cholesky(covariance, self.dim)
         self._precision: Array = linalg.cho_solve((self._factor, True), np.eye(self.dim))
         self._precision = 0.5 * (self._precision + self._precision.T)

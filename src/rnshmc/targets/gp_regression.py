@@ -36,11 +36,6 @@ class GPRegression:
     prior_sd
         Standard deviation of log l and of log sigma^2 under the prior.
 
-    Attributes
-    ----------
-    dim
-        Number of hyperparameters, 2.
-
     Raises
     ------
     DataError
@@ -50,6 +45,7 @@ class GPRegression:
     """
 
     dim: int = 2
+    """Number of hyperparameters, 2."""
 
     def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, *, prior_sd: float) -> None:
         self._X, self._y = _checked(X, y)

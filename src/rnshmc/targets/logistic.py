@@ -39,11 +39,6 @@ class LogisticRegression:
     prior_sd
         Standard deviation of the prior, the same for each coefficient.
 
-    Attributes
-    ----------
-    dim
-        Number of coefficients, d.
-
     Raises
     ------
     DataError
@@ -57,6 +52,7 @@ class LogisticRegression:
         labels = _checked_labels(y, len(rows))
         check_positive("prior_sd", prior_sd)
         self.dim: int = rows.shape[1]
+        """Number of coefficients, d."""
         self._prior_precision = 1.0 / prior_sd**2
         self._blocks = tuple(_signed_blocks(rows, labels))
 

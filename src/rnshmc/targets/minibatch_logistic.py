@@ -66,15 +66,11 @@ class Minibatch:
         w: how many rows each stands for.
     prior
         Prior of the coefficients.
-
-    Attributes
-    ----------
-    dim
-        Number of coefficients, d.
     """
 
     def __init__(self, signed_rows: Array, weight: float, prior: Prior) -> None:
         self.dim: int = signed_rows.shape[1]
+        """Number of coefficients, d."""
         self._rows = signed_rows
         self._weight = weight
         self._prior = prior

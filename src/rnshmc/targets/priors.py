@@ -78,15 +78,11 @@ class SwappedPriorDriver:
         Approximates (or is) the gradient of a potential under ``old``.
     old, new
         The prior that is in the potential, and the one to have in its place.
-
-    Attributes
-    ----------
-    dim
-        Dimension of the parameter space.
     """
 
     def __init__(self, driver: Driver, *, old: Prior, new: Prior) -> None:
         self.dim: int = driver.dim
+        """Dimension of the parameter space."""
         self._driver = driver
         self._old = old
         self._new = new

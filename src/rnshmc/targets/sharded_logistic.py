@@ -30,11 +30,6 @@ class ShardedLogistic:
     prior_sd
         Standard deviation of the prior, the same for each coefficient and on every rank.
 
-    Attributes
-    ----------
-    dim
-        Number of coefficients, d.
-
     Raises
     ------
     DataError
@@ -52,6 +47,7 @@ class ShardedLogistic:
         if len(set(dims)) > 1:
             raise DataError(f"X must have the same number of columns on every rank, got {dims}")
         self.dim: int = self._local.dim
+        """Number of coefficients, d."""
 
     def value(self, q: Array) -> float:
         """U(q) for q of shape (dim,)."""

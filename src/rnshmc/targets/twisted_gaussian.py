@@ -24,11 +24,6 @@ class TwistedGaussian:
     bend
         B, the curvature; 0 is a Gaussian.
 
-    Attributes
-    ----------
-    dim
-        Dimension, 2.
-
     Raises
     ------
     ParameterError
@@ -36,6 +31,7 @@ class TwistedGaussian:
     """
 
     dim: int = 2
+    """Dimension, 2."""
 
     def __init__(self, *, scale1: float, scale2: float, bend: float) -> None:
         for name, scale in (("scale1", scale1), ("scale2", scale2)):
