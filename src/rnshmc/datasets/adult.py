@@ -103,12 +103,7 @@ _LABELS = {"<=50K": 0, ">50K": 1, "<=50K.": 0, ">50K.": 1}
 def read_either(path: str | Path) -> LogisticData:
     """The same matrix from whichever file serves: a9a, or adult.data; a9a.t, or adult.test.
 
-    Raises `DataError` as `read_adult` and `read_a9a` do.
-
-    Returns
-    -------
-    LogisticData
-        Shape (rows, 123), binary: 32561 rows of a9a, 16281 of a9a.t.
+    Binary, shape (rows, 123): 32561 rows of a9a, 16281 of a9a.t. Raises `DataError` as `read_adult` and `read_a9a` do.
     """
     return read_adult(path) if Path(path).name.startswith("adult") else read_a9a(path)
 
@@ -116,12 +111,8 @@ def read_either(path: str | Path) -> LogisticData:
 def read_adult(path: str | Path) -> LogisticData:
     """Encode adult.data, or adult.test, whose first line is a remark.
 
-    Raises `DataError`, naming file, line and column, if a cell is not what adult.names allows.
-
-    Returns
-    -------
-    LogisticData
-        Shape (rows, 123), equal in every entry to a9a, or a9a.t.
+    Shape (rows, 123), equal in every entry to a9a, or a9a.t. Raises `DataError`, naming file, line and column, if a
+    cell is not what adult.names allows.
     """
     table = read_table(path, FIELDS, header=False, comment="|")
     X = np.hstack([block.encode(table) for block in BLOCKS])

@@ -43,13 +43,8 @@ def read_bank(path: str | Path) -> LogisticData:
     """The 24 features of bank-additional-full.csv in their own units.
 
     Clients whose housing is unknown are left out (their loan is unknown too), and so is the first of the rest, which
-    the published preparation lost. Raises `DataError`, naming file, line and column, if a cell is not what the file's
-    description allows.
-
-    Returns
-    -------
-    LogisticData
-        40197 x 24, of which 4533 positive, for the published file.
+    the published preparation lost. The published file gives 40197 rows, of which 4533 are positive. Raises
+    `DataError`, naming file, line and column, if a cell is not what the file's description allows.
     """
     table = read_table(path, FIELDS, delimiter=";")
     housing = table.codes("housing", ("no", "yes", "unknown"))

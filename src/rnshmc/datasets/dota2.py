@@ -22,18 +22,6 @@ def dota2_standin(n: int, rng: np.random.Generator) -> LogisticData:
     We assume that all sets of ten heroes are equally likely, the numbers of the game are independent and
     standard normal; all have coefficients from N(0, 1 / 13), so that the log odds have a variance of about 1. Heroes
     add up to 0 in every game, as in the real data: along the direction of equal coefficients there is only the prior.
-
-    Parameters
-    ----------
-    n
-        Games.
-    rng
-        Draws everything.
-
-    Returns
-    -------
-    LogisticData
-        Shape (n, 116), of origin "stand-in".
     """
     players = np.argpartition(rng.random((n, HEROES)), 2 * TEAM, axis=1)[:, : 2 * TEAM]
     sides = rng.permuted(np.tile(np.repeat((1.0, -1.0), TEAM), (n, 1)), axis=1)

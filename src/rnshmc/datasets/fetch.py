@@ -31,7 +31,8 @@ def fetch(
     """Bring a data set into ``raw_dir`` and say where it came from.
 
     Where several files give the same data set (a9a and adult.data), each kind of source is asked for all of them before
-    the next kind is. Raises `SourceError` if a file has a wrong hash, whatever the policy; or if no source can be
+    the next kind is. The receipt is for a file with a right hash, now in ``raw_dir``, or for a stand-in, with every
+    source that was tried. Raises `SourceError` if a file has a wrong hash, whatever the policy; or if no source can be
     reached and the policy is "real-only". Raises `ParameterError` if ``policy`` or ``dataset`` is not known.
 
     Parameters
@@ -51,11 +52,6 @@ def fetch(
         Bounds on time and tries of each source.
     progress
         Whether to draw progress bars on a terminal.
-
-    Returns
-    -------
-    Receipt
-        For a file with a right hash, now in ``raw_dir``; or for a stand-in, with every source that was tried.
     """
     if policy not in get_args(Policy):
         raise ParameterError(f"data.policy is {policy!r}, expected one of {', '.join(get_args(Policy))}")

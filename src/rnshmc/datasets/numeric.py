@@ -18,9 +18,10 @@ def read_numbers(
 ) -> pd.DataFrame:
     """Read comma-separated finite numbers.
 
-    `rnshmc.datasets.tables.read_table` reads text cell by cell; this is for tables that would take it minutes. Raises
-    `DataError` if the file is no such table or has no rows, the number of columns is another, or a cell is missing or
-    not a finite number; the message names file, line (from 1) and column.
+    `rnshmc.datasets.tables.read_table` reads text cell by cell; this is for tables that would take it minutes. Columns
+    are float64; spaces around names are dropped. Raises `DataError` if the file is no such table or has no rows, the
+    number of columns is another, or a cell is missing or not a finite number; the message names file, line (from 1) and
+    column.
 
     Parameters
     ----------
@@ -32,11 +33,6 @@ def read_numbers(
         File in the zip archive.
     text
         Columns that are not numbers, left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Float64 columns; spaces around names are dropped.
     """
     path, header = Path(path), columns is None
     content = _content(path, member)

@@ -13,18 +13,6 @@ def plain_standin(n: int, d: int, rng: np.random.Generator) -> LogisticData:
     the log odds have a variance of about 1; no intercept, so that about half of the labels are 1. Unlike a stand-in
     from summary statistics it shares nothing with the real data but its size: no result on it tells anything about
     these, other than what an evaluation costs.
-
-    Parameters
-    ----------
-    n, d
-        Rows and columns of the real data.
-    rng
-        Draws everything.
-
-    Returns
-    -------
-    LogisticData
-        Shape (n, d), of origin "stand-in".
     """
     X = rng.standard_normal((n, d))
     y = draw_labels(X, rng.standard_normal(d) / np.sqrt(d), rng)

@@ -22,8 +22,8 @@ def project(data: LogisticData, *, dim: int, rng: np.random.Generator) -> Logist
     """Project on Gaussian directions, centre, whiten, and put an intercept in front.
 
     The paper states only that a9a was projected to 60 dimensions and normalised. Its chain has 61 coordinates, an
-    intercept among them, and standard deviations that this recipe gives and standardised columns do not. Raises
-    `ParameterError` if ``dim`` is out of range, or more than the rank of the centred data.
+    intercept among them, and standard deviations that this recipe gives and standardised columns do not. The result has
+    shape (N, 1 + dim). Raises `ParameterError` if ``dim`` is out of range, or more than the rank of the centred data.
 
     Parameters
     ----------
@@ -33,11 +33,6 @@ def project(data: LogisticData, *, dim: int, rng: np.random.Generator) -> Logist
         Columns of the projection, without the intercept: from 1 to d.
     rng
         Draws the d x ``dim`` projection, with entries from N(0, 1).
-
-    Returns
-    -------
-    LogisticData
-        Shape (N, 1 + dim).
     """
     d = data.X.shape[1]
     if not 1 <= dim <= d:

@@ -14,18 +14,6 @@ def simulate_logistic(n: int, d: int, rng: np.random.Generator) -> LogisticData:
     X = (1/10 · 1, X_1) with the entries of X_1 from N(0, 1/100), beta uniform on [0, 1]^d, y_i from Bernoulli(1 / (1 +
     exp(-x_i' beta))). Raises `ParameterError` if a size is too small; `DataError` if all labels came out equal, as they
     may for tiny n.
-
-    Parameters
-    ----------
-    n, d
-        Observations, and columns with the constant one: at least 2 and 1.
-    rng
-        Draws everything.
-
-    Returns
-    -------
-    LogisticData
-        Shape (n, d), of origin "simulated".
     """
     if n < 2 or d < 1:
         raise ParameterError(f"sizes are n = {n}, d = {d}, expected n >= 2 and d >= 1")

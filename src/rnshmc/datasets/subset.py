@@ -19,21 +19,8 @@ def rows_of_file(path: Path, *, rows: int, rng: np.random.Generator) -> Logistic
 def random_rows(data: LogisticData, rows: int, rng: np.random.Generator) -> LogisticData:
     """`rows` distinct rows of the data, drawn uniformly and kept in their order.
 
-    Raises `ParameterError` if the data have fewer rows; `DataError` if all labels drawn are equal.
-
-    Parameters
-    ----------
-    data
-        Shape (N, d).
-    rows
-        How many, at most N.
-    rng
-        Draws them.
-
-    Returns
-    -------
-    LogisticData
-        Shape (rows, d); its origin is "subset", or "stand-in" if that of `data` is.
+    The origin is "subset", or "stand-in" if that of `data` is. Raises `ParameterError` if the data have fewer rows;
+    `DataError` if all labels drawn are equal.
     """
     if not 0 < rows <= len(data.y):
         raise ParameterError(f"rows: {rows} were asked for, and the data have {len(data.y)}")

@@ -21,10 +21,7 @@ from rnshmc.types import Array
 def summarise(data: LogisticData) -> pd.DataFrame:
     """Count, mean, standard deviation and correlations of the columns, with the labels ``y`` as the last one.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per column; "count", "mean", "sd" (divisor N - 1), then the lower triangle of the correlation matrix.
+    There is a row per column: "count", "mean", "sd" (divisor N - 1), then the lower triangle of the correlation matrix.
     """
     names = [*data.columns, "y"]
     values: Array = np.column_stack((data.X, data.y))

@@ -35,18 +35,6 @@ def simulate_normal_logistic(n: int, d: int, rng: np.random.Generator) -> Logist
 
     The paper has n = 50000 and d = 200; there is no constant column. Raises `ParameterError` if a size is too small;
     `DataError` if all labels came out equal, as they may for tiny n.
-
-    Parameters
-    ----------
-    n, d
-        Observations, and columns: at least 2 and 1.
-    rng
-        Draws everything.
-
-    Returns
-    -------
-    LogisticData
-        Shape (n, d), of origin "simulated".
     """
     _check_sizes(n=(n, 2), d=(d, 1))
     X = rng.standard_normal((n, d))
@@ -70,11 +58,6 @@ def simulate_garch(n: int, *, alpha: Sequence[float], beta: Sequence[float], rng
         beta_1, ..., beta_r.
     rng
         Draws the series, and a start that is dropped.
-
-    Returns
-    -------
-    SimulatedData
-        y, shape (n,).
     """
     _check_sizes(n=(n, 1))
     persistence = sum(alpha[1:]) + sum(beta)
@@ -96,8 +79,9 @@ def simulate_garch(n: int, *, alpha: Sequence[float], beta: Sequence[float], rng
 def simulate_regression(n: int, *, noise_sd: float, rng: np.random.Generator) -> SimulatedData:
     """Draw inputs from N(0, I) in four dimensions, and standardised outputs of a polynomial of them, with noise.
 
-    The paper has n = 500 and does not print the polynomial (section 4.3); here it is x_1 + x_2^2 - x_3 x_4. Raises
-    `ParameterError` if n is too small or noise_sd is negative.
+    The paper has n = 500 and does not print the polynomial (section 4.3); here it is x_1 + x_2^2 - x_3 x_4. X has shape
+    (n, 4), y has shape (n,), mean 0 and standard deviation 1 (divisor n - 1). Raises `ParameterError` if n is too small
+    or noise_sd is negative.
 
     Parameters
     ----------
@@ -107,11 +91,6 @@ def simulate_regression(n: int, *, noise_sd: float, rng: np.random.Generator) ->
         Standard deviation of the noise, before the outputs are standardised.
     rng
         Draws inputs and noise.
-
-    Returns
-    -------
-    SimulatedData
-        X, shape (n, 4), and y, shape (n,), with mean 0 and standard deviation 1 (divisor n - 1).
     """
     _check_sizes(n=(n, 2))
     if not 0 <= noise_sd < np.inf:

@@ -15,19 +15,14 @@ MAX_LAG = 200
 def autocorrelation(draws: Array) -> Array:
     """Autocorrelation of each column at every lag, by the fast Fourier transform.
 
-    Raises `ParameterError` if `draws` is not a matrix of at least four finite rows.
+    Row k of the result, shape (n, d), holds gamma(k) / gamma(0), where gamma(k) = sum_t (x_t - xbar)(x_{t+k} - xbar) /
+    n is the biased autocovariance, which keeps the sequence positive definite. A column that never moves has
+    autocorrelation 1 at every lag. Raises `ParameterError` if `draws` is not a matrix of at least four finite rows.
 
     Parameters
     ----------
     draws
         One chain, shape (n, d).
-
-    Returns
-    -------
-    Array
-        Shape (n, d); row k holds gamma(k) / gamma(0), where gamma(k) = sum_t (x_t - xbar)(x_{t+k} - xbar) / n is the
-        biased autocovariance, which keeps the sequence positive definite. A column that never moves has
-        autocorrelation 1 at every lag.
     """
     _check(draws)
     n = len(draws)
@@ -44,17 +39,13 @@ def geyer_ess(draws: Array) -> Array:
     The autocorrelations are summed in pairs Gamma_k = rho(2k) + rho(2k + 1). Up to the first pair that is not positive,
     and made non-increasing, they give the integrated autocorrelation time tau = -1 + 2 sum_k Gamma_k, and ESS = n / tau
     (Geyer 1992, section 3.3). As in paper A, tau is floored at 1: an antithetic chain counts for its n draws, not more.
-    Raises `ParameterError` if `draws` is not a matrix of at least four finite rows.
+    The result, shape (d,), is between 1 and n. A coordinate that never moves is one draw repeated: its ESS is 1. Raises
+    `ParameterError` if `draws` is not a matrix of at least four finite rows.
 
     Parameters
     ----------
     draws
         One chain, shape (n, d).
-
-    Returns
-    -------
-    Array
-        Shape (d,), between 1 and n. A coordinate that never moves is one draw repeated: its ESS is 1.
     """
     rho = autocorrelation(draws)
     n = len(rho)
@@ -72,8 +63,9 @@ def truncated_ess(draws: Array, *, empty: float = 0.0) -> Array:
 
     ESS = n / (1 + sum_k rho(k)), where the sum ends before the first negative autocorrelation, and after `MAX_LAG` lags
     at the latest. The formula in the text (paper B, section 4) doubles the sum, as `geyer_ess` does: where correlation
-    is strong, this ESS is up to twice that one, and more where it lasts longer than `MAX_LAG` draws. Raises
-    `ParameterError` if `draws` is not a matrix of at least four finite rows, or empty is not in [0, 1).
+    is strong, this ESS is up to twice that one, and more where it lasts longer than `MAX_LAG` draws. The result, shape
+    (d,), is between 1 and n. A coordinate that never moves is one draw repeated: its ESS is 1. Raises `ParameterError`
+    if `draws` is not a matrix of at least four finite rows, or empty is not in [0, 1).
 
     Parameters
     ----------
@@ -83,11 +75,6 @@ def truncated_ess(draws: Array, *, empty: float = 0.0) -> Array:
         Share of iterations, drawn at random, in which the chain to be counted stays where it is while this one moves
         on: paper B's implementation draws trajectories of no step as well. Of k iterations Binomial(k, 1 - empty)
         move, so rho(k) is mixed from those of this chain with the probabilities of that law.
-
-    Returns
-    -------
-    Array
-        Shape (d,), between 1 and n. A coordinate that never moves is one draw repeated: its ESS is 1.
     """
     if not 0.0 <= empty < 1.0:
         raise ParameterError(f"empty: expected a share in [0, 1), got {empty}")

@@ -10,8 +10,8 @@ from rnshmc.types import Array
 def relative_error_of_mean(draws: Array, reference_mean: Array, iterations: npt.NDArray[np.int64]) -> Array:
     """||qbar(t) - E q|| / ||E q|| after t = `iterations` draws (paper A, section 5.3 and Fig. 8).
 
-    Raises `ParameterError` if the shapes do not fit, an iteration lies outside 1..n, or the reference mean is zero: the
-    error is relative.
+    The result has one error for each entry of `iterations`. Raises `ParameterError` if the shapes do not fit, an
+    iteration lies outside 1..n, or the reference mean is zero: the error is relative.
 
     Parameters
     ----------
@@ -21,11 +21,6 @@ def relative_error_of_mean(draws: Array, reference_mean: Array, iterations: npt.
         E q, shape (d,).
     iterations
         How many draws each mean is taken over, between 1 and n.
-
-    Returns
-    -------
-    Array
-        One error for each entry of `iterations`.
     """
     if draws.ndim != 2 or draws.shape[1:] != reference_mean.shape:
         raise ParameterError(f"draws {draws.shape} and reference_mean {reference_mean.shape} do not fit")

@@ -66,15 +66,13 @@ def values_and_gradients(comm: Any, potential: Potential, states: Array) -> tupl
 def central_differences(comm: Any, potential: Potential, states: Array, along: Array) -> Array | None:
     """(U(q + h v) - U(q - h v)) / 2h for each state q, its direction v and each h of `STEPS`. Collective.
 
+    The result has shape (c, len(STEPS)) on rank 0, by 2 len(STEPS) independent solves for each state; it is None on the
+    others.
+
     Parameters
     ----------
     states, along
         Rows q and v, both of shape (c, dim).
-
-    Returns
-    -------
-    ndarray or None
-        Shape (c, len(STEPS)) on rank 0: 2 len(STEPS) independent solves for each state. None on the others.
     """
     ends = [q + sign * h * v for q, v in zip(states, along, strict=True) for h in STEPS for sign in (1.0, -1.0)]
     values = map_over_ranks(comm, potential.value, ends)

@@ -122,8 +122,6 @@ def fit_curves(
 def region_errors(predictions: Array) -> pd.DataFrame:
     """Root mean squared errors over each of `REGIONS`, from predictions on `GRID` of shape (fits, 161).
 
-    Returns
-    -------
     Columns region, rmse_average (of the mean of all fits), rmse_single (median over the fits of their own).
     """
     rows = []

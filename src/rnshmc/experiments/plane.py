@@ -48,6 +48,8 @@ def trajectories_from(
 ) -> pd.DataFrame:
     """Leapfrog trajectories of each driver from the same starts with the same momenta.
 
+    Columns sampler, trajectory (counted from 1), step (0 to n_steps) and the coordinates.
+
     Parameters
     ----------
     drivers
@@ -58,10 +60,6 @@ def trajectories_from(
         Where trajectories start and their initial momenta, both of shape (trajectories, 2).
     step_size, n_steps
         Leapfrog settings.
-
-    Returns
-    -------
-    Columns sampler, trajectory (counted from 1), step (0 to n_steps) and the coordinates.
     """
     parts = []
     for sampler, driver in drivers.items():

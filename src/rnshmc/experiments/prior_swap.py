@@ -110,14 +110,12 @@ def _kept(experiment: PriorSwap, sampler: str, phase: Phase) -> Kept:
 def draws_table(chains: Sequence[Kept], coordinates: Sequence[int]) -> pd.DataFrame:
     """Two coordinates of the draws, of at most `MAX_DRAWS` of each chain, evenly spaced.
 
+    Columns sampler, prior_variance, draw, x_coordinate, y_coordinate (counted from 1), x, y.
+
     Parameters
     ----------
     coordinates
         Which two, counted from 0.
-
-    Returns
-    -------
-    Columns sampler, prior_variance, draw, x_coordinate, y_coordinate (counted from 1), x, y.
     """
     i, j = coordinates
     parts = []

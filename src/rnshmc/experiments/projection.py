@@ -29,6 +29,8 @@ def acceptance_by_dimension(
 ) -> pd.DataFrame:
     """Project data at random to several dimensions, explore each posterior by HMC, and go on by RNS-HMC.
 
+    Columns `COLUMNS`: one row for each dimension, repeat and sampler, with the share of accepted moves.
+
     Parameters
     ----------
     data
@@ -45,10 +47,6 @@ def acceptance_by_dimension(
         First iterations of an exploration, which are neither trained on nor counted.
     settings
         Keywords of `rnshmc.run.sample.run_sampler`: step size, steps, iterations, and settings of the surrogate's fit.
-
-    Returns
-    -------
-    Columns `COLUMNS`: one row for each dimension, repeat and sampler, with the share of accepted moves.
     """
     found = []
     for d in dimensions:

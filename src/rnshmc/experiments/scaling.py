@@ -94,8 +94,6 @@ def agreement(what: str, files: Mapping[int, Path], *, tolerance: float) -> pd.D
 def speed_up(table: pd.DataFrame) -> pd.DataFrame:
     """Median seconds of each work and number of ranks, and how many times faster that is than on the fewest ranks.
 
-    Returns
-    -------
     Columns what, ranks, seconds, speed_up, loaded: the last one says whether any repeat was measured under load.
     """
     groups = table.groupby(["what", "ranks"], sort=False)

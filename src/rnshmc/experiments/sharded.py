@@ -63,9 +63,7 @@ class ShardedResults:
 def run_sharded(comm: Any, run: ShardedRun) -> tuple[ShardedResults, pd.DataFrame]:
     """Simulate each rank's rows on it, evaluate the potential, and run a chain. Collective.
 
-    Returns
-    -------
-    What came out, and the seconds that it took (`rnshmc.experiments.scaling.COLUMNS`), the same on every rank.
+    The results and the seconds (`rnshmc.experiments.scaling.COLUMNS`) are the same on every rank.
 
     Raises
     ------

@@ -90,10 +90,6 @@ def run_phase(
     checkpoint
         File that saves the phase while it runs. If it exists, the phase continues from it, with the same draws,
         statistics and counts, and the same final ``rng`` and ``kernel``, as without interruption.
-
-    Returns
-    -------
-    The last state, and the draws, statistics and counts.
     """
     draws = np.empty((iterations, state.q.size))
     stats: dict[str, npt.NDArray[Any]] = {

@@ -46,7 +46,8 @@ def ridge_regression(hidden: Array, targets: Array, ridge: float) -> tuple[Array
     They solve (H'H + ridge I) v = H't by Cholesky. Where that matrix is not positive definite in doubles, or ridge is
     0, v is the least-squares solution of the stacked system [H; sqrt(ridge) I] v = [t; 0] by a complete orthogonal
     factorisation, which does not square the condition number; it has the smallest norm if the system is singular, so
-    that ridge = 0 gives the Moore-Penrose solution of Algorithm 2. Raises `FitError` if no finite solution is found.
+    that ridge = 0 gives the Moore-Penrose solution of Algorithm 2. The weights have shape (s,); the solver is
+    "cholesky" or "least_squares". Raises `FitError` if no finite solution is found.
 
     Parameters
     ----------
@@ -56,11 +57,6 @@ def ridge_regression(hidden: Array, targets: Array, ridge: float) -> tuple[Array
         Targets t, shape (n,).
     ridge
         Penalty on the squared norm of v; not negative.
-
-    Returns
-    -------
-    tuple[Array, str]
-        v, shape (s,), and "cholesky" or "least_squares".
     """
     if ridge > 0:
         with suppress(linalg.LinAlgError):

@@ -14,7 +14,8 @@ T = TypeVar("T")
 def map_over_ranks(comm: Any, function: Callable[[T], Any], items: Sequence[T]) -> Array | None:
     """``function`` of each item, each evaluated by one rank alone. Collective.
 
-    Rank r of R evaluates the items r, r + R, r + 2 R, ..., so that items of one price are shared out evenly.
+    Rank r of R evaluates the items r, r + R, r + 2 R, ..., so that items of one price are shared out evenly. Results
+    are in the order of the items, shape (len(items), ...), on rank 0; None on the others.
 
     Parameters
     ----------
@@ -24,11 +25,6 @@ def map_over_ranks(comm: Any, function: Callable[[T], Any], items: Sequence[T]) 
         Depends on the item alone, and gives a number or arrays of one shape.
     items
         The same on every rank.
-
-    Returns
-    -------
-    ndarray or None
-        The results in the order of the items, shape (len(items), ...), on rank 0; None on the others.
 
     Raises
     ------

@@ -21,8 +21,9 @@ from rnshmc.types import Array, Origin
 def run_forward_model(comm: Any, settings: ForwardSettings) -> ForwardData | None:
     """Simulate or read observations, and solve the model for an ensemble from the prior. Collective.
 
-    The true parameters are drawn from the prior with ``stream(seed, problem, "truth")``, the noise with
-    ``stream(seed, problem, "noise")``, member i of the ensemble with ``stream(seed, problem, "prior", str(i))``.
+    The true parameters are drawn from the prior with ``stream(seed, problem, "truth")``, the noise with ``stream(seed,
+    problem, "noise")``, member i of the ensemble with ``stream(seed, problem, "prior", str(i))``. All results are on
+    rank 0, None on the others.
 
     Parameters
     ----------
@@ -30,11 +31,6 @@ def run_forward_model(comm: Any, settings: ForwardSettings) -> ForwardData | Non
         Ranks that share the ensemble.
     settings
         What to compute.
-
-    Returns
-    -------
-    ForwardData or None
-        All results on rank 0, None on the others.
 
     Raises
     ------
