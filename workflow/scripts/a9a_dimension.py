@@ -1,13 +1,8 @@
 """Acceptance on a9a projected to several dimensions."""
 
-from typing import TYPE_CHECKING
-
 from rnshmc.datasets.matrix import LogisticData
 from rnshmc.experiments.projection import acceptance_by_dimension
 from rnshmc.run.job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
     encoded = LogisticData.load(snakemake.input.encoded)

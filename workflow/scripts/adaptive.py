@@ -1,16 +1,12 @@
 """The tables of the adaptive experiment: acceptance by training points, error of the mean by running time."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.results.adaptation import acceptance_by_training, error_by_time
 from rnshmc.results.metrics import read_metrics
 from rnshmc.run.job import job
 from rnshmc.store.chains import read_chain
 from rnshmc.store.timing import read_timings
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
     metrics = read_metrics(snakemake.input.metrics)

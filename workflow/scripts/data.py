@@ -1,14 +1,10 @@
 """A processed data set: prepared from raw files, simulated, projected, or some rows of another one."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.datasets.registry import load
 from rnshmc.random import stream
 from rnshmc.run.job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 

@@ -2,14 +2,10 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.datasets.fetch import fetch
 from rnshmc.datasets.sources import load_sources
 from rnshmc.run.job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 receipt_file = Path(snakemake.output.receipt)
 

@@ -1,12 +1,8 @@
 """An experiment that reads nothing but its settings: its tables, by the names of its outputs."""
 
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
 
 from rnshmc.run.job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 

@@ -1,7 +1,6 @@
 """Exact HMC in coordinates whitened at the mode: nearly independent draws for a surrogate to learn from."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.files import sha256
 from rnshmc.random import stream
@@ -15,9 +14,6 @@ from rnshmc.run.whitened import explore_whitened
 from rnshmc.store.chains import StoredChain, write_chain
 from rnshmc.store.origin import read_origin
 from rnshmc.store.provenance import provenance
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 data = Path(snakemake.input.data)

@@ -1,13 +1,8 @@
 """Surrogates of a parabola, fitted to few observations."""
 
-from typing import TYPE_CHECKING
-
 from rnshmc.datasets.published import read_published
 from rnshmc.experiments.one_dimension import one_dimension
 from rnshmc.run.job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 

@@ -1,14 +1,10 @@
 """Posterior marginals by HMC and by RNS-HMC, as a table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.results.marginals import marginal_table, selected_coordinates
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
     chains = ProblemChains.read(map(Path, snakemake.input.chains))

@@ -3,13 +3,9 @@
 import itertools
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
 
 from rnshmc.plots.style import save
 from rnshmc.run.job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 

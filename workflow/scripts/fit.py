@@ -2,7 +2,6 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +12,6 @@ from rnshmc.run.job import job
 from rnshmc.run.recording import GradientPairs
 from rnshmc.store.chains import read_chain
 from rnshmc.targets.forward_data import ForwardData
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 

@@ -3,16 +3,12 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.files import write_json
 from rnshmc.run.job import job
 from rnshmc.run.registry import load_surrogate
 from rnshmc.store.chains import read_chain
 from rnshmc.surrogates.matching import potential_matching
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 

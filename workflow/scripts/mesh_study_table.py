@@ -2,7 +2,6 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,9 +11,6 @@ from rnshmc.experiments.scaling import agreement
 from rnshmc.results.metrics import read_convergence, read_metrics
 from rnshmc.results.mixing import unmixed_cells
 from rnshmc.run.job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 TOLERANCE = 1e-10
 """Largest relative difference between numbers of ranks."""

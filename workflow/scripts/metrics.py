@@ -2,16 +2,12 @@
 
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.results.measure import chain_metrics, convergence
 from rnshmc.results.metrics import write_metrics
 from rnshmc.run.job import job
 from rnshmc.store.chains import read_chain
 from rnshmc.store.reference import read_reference
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
     reference = [read_reference(Path(path)).mean for path in snakemake.input.reference]

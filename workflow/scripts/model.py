@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,6 @@ from rnshmc.random import stream
 from rnshmc.run.argument_checks import check_potential
 from rnshmc.run.job import job
 from rnshmc.run.registry import load_target
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec, output = snakemake.params.spec, Path(snakemake.output.data)
 

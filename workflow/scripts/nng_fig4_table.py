@@ -1,7 +1,6 @@
 """HMC and NNg-HMC under another prior, beside what they drew under that of the training."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,9 +9,6 @@ from rnshmc.results.marginals import leading_coordinates
 from rnshmc.run.job import job
 from rnshmc.run.registry import load_driver, load_target
 from rnshmc.store.chains import read_chain
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 

@@ -1,7 +1,6 @@
 """Training losses of gradient networks of several designs, on the gradients of each exploration."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -9,9 +8,6 @@ from rnshmc.experiments.network_designs import training_losses
 from rnshmc.run.job import job
 from rnshmc.run.recording import GradientPairs
 from rnshmc.store.chains import read_chain
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 

@@ -1,16 +1,12 @@
 """The series of the GARCH model, as a table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from rnshmc.run.job import job
 from rnshmc.targets.stored import read_arrays
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
     (y,) = read_arrays(Path(snakemake.input.data), "y")

@@ -1,7 +1,6 @@
 """Posteriors of the hyperparameters of a Gaussian process regression, and what they predict, as tables."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.experiments.predictions import predictions
 from rnshmc.results.network_posteriors import exponentials, single_marginals
@@ -9,9 +8,6 @@ from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.job import job
 from rnshmc.targets.gp_regression import from_file
 from rnshmc.targets.stored import read_arrays
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
     chains = ProblemChains.read(map(Path, snakemake.input.chains))

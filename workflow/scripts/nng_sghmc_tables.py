@@ -1,15 +1,11 @@
 """Posteriors by gradients of mini-batches beside those by exact and by network gradients, as tables."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.results.marginals import leading_coordinates
 from rnshmc.results.network_posteriors import histogram_table, trace_table
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
     marginals = ProblemChains.read(map(Path, snakemake.input.marginals))

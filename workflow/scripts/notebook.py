@@ -1,15 +1,11 @@
 """Execute a notebook and turn it into a page of the report."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import papermill
 
 from rnshmc.report.notebook_page import notebook_page
 from rnshmc.run.job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 run, title = spec["parameters"]["run"], spec["parameters"]["title"]

@@ -2,15 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.files import sha256, write_json
 from rnshmc.masking import masked
 from rnshmc.run.job import job
 from rnshmc.store.provenance import provenance
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
     content = provenance(snakemake.params.spec, {path: sha256(Path(path)) for path in snakemake.input.data})

@@ -2,7 +2,6 @@
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.diagnostics.reference import ReferenceSettings, run_reference
 from rnshmc.files import sha256
@@ -13,9 +12,6 @@ from rnshmc.run.start import start_point
 from rnshmc.store.origin import read_origin
 from rnshmc.store.provenance import provenance
 from rnshmc.store.reference import write_reference
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log = logging.getLogger("rnshmc.reference")
 spec = snakemake.params.spec

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -17,9 +16,6 @@ from rnshmc.run.job import job
 from rnshmc.scorecard.card import SCORECARD_COLUMNS
 from rnshmc.scorecard.papers import NO_PAPER, read_papers
 from rnshmc.scorecard.published import most_draws, read_published
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec, given = snakemake.params.spec, snakemake.input
 

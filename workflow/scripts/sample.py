@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.random import stream
 from rnshmc.run.checkpoint import Checkpoint
@@ -13,9 +12,6 @@ from rnshmc.run.registry import load_driver, load_target
 from rnshmc.store.chains import StoredChain, read_chain, write_chain
 from rnshmc.store.provenance import provenance
 from rnshmc.types import AdaptiveDriver
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 chain, output = f"chain{spec['chain']}", Path(snakemake.output.chain)

@@ -4,7 +4,6 @@ import hashlib
 import json
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.files import sha256
 from rnshmc.inference.call import sample
@@ -18,9 +17,6 @@ from rnshmc.store.chains import write_chain
 from rnshmc.store.clock import kept_stopwatch
 from rnshmc.store.origin import read_origin
 from rnshmc.store.provenance import provenance
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log = logging.getLogger("rnshmc.sample_auto")
 spec = snakemake.params.spec

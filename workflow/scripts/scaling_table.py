@@ -1,16 +1,12 @@
 """The tables of the scaling study, once its results are found not to depend on the number of ranks."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from rnshmc.experiments.ensemble import CHECK_COLUMNS, Evaluations, directions, gradient_check
 from rnshmc.experiments.scaling import agreement
 from rnshmc.run.job import job
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 LOGISTIC_TOLERANCE = 1e-10

@@ -1,7 +1,6 @@
 """The scorecard of a run: every number that the papers print beside ours."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -9,9 +8,6 @@ from rnshmc.run.job import job
 from rnshmc.scorecard.card import scorecard
 from rnshmc.scorecard.published import read_published
 from rnshmc.scorecard.reasons import read_reasons
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
     card = scorecard(

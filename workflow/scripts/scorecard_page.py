@@ -1,7 +1,6 @@
 """The page of the scorecard."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -10,9 +9,6 @@ from rnshmc.results.metrics import read_metrics
 from rnshmc.run.job import job
 from rnshmc.scorecard.papers import read_papers
 from rnshmc.scorecard.published import most_draws, read_published
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
     numbers = read_published(map(Path, snakemake.input.published))

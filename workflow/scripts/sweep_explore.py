@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,6 @@ from rnshmc.run.registry import load_target
 from rnshmc.store.chains import StoredChain, write_chain
 from rnshmc.store.origin import read_origin
 from rnshmc.store.provenance import provenance
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 data = Path(snakemake.input.data)

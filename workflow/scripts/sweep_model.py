@@ -1,7 +1,6 @@
 """The logistic regression of one dimension of the sweeps, and the step size of HMC on it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.datasets.simulate import simulate_logistic
 from rnshmc.experiments.step_size import tune_step_size
@@ -9,9 +8,6 @@ from rnshmc.files import write_json
 from rnshmc.random import stream
 from rnshmc.run.job import job
 from rnshmc.targets.logistic import LogisticRegression
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 names = ("sweep", f"d{spec['d']}")

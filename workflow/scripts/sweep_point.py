@@ -1,7 +1,6 @@
 """Every run of one point of the sweeps: train a random network on its exploration, and run RNS-HMC with it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -9,9 +8,6 @@ from rnshmc.experiments.sweep import SweepPoint, sweep_run
 from rnshmc.run.job import job
 from rnshmc.run.registry import load_target
 from rnshmc.store.chains import read_chain
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec = snakemake.params.spec
 

@@ -1,7 +1,6 @@
 """The tables of a run, from the metrics of its chains, the timings, the fits and the reference runs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rnshmc.report.escaping import in_markdown
 from rnshmc.report.table_text import (
@@ -21,9 +20,6 @@ from rnshmc.results.views import read_views, view
 from rnshmc.run.job import job
 from rnshmc.store.reference import read_reference
 from rnshmc.store.timing import read_timings
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec, output = snakemake.params.spec, snakemake.output
 READABLE = {"table1": readable_table1, "nng_tables": readable_network_table}

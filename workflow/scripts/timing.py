@@ -1,7 +1,7 @@
 """Seconds per iteration of a problem's samplers, one after another, each continuing a finished chain."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rnshmc.files import write_json
 from rnshmc.random import stream
@@ -12,9 +12,6 @@ from rnshmc.run.timing import Timing, time_kernel
 from rnshmc.store.chains import read_chain
 from rnshmc.store.origin import read_origin
 from rnshmc.store.provenance import provenance
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 spec, data = snakemake.params.spec, Path(snakemake.input.data)
 # Those of the samplers that a surrogate drives, in the order of the samplers.

@@ -1,7 +1,6 @@
 """Seconds per draw of `rnshmc.sample`, by its chains: all seconds from the first evaluation on."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,9 +9,6 @@ from rnshmc.run.job import job
 from rnshmc.run.timing import Timing
 from rnshmc.store.chains import read_chain
 from rnshmc.store.provenance import provenance
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 with job(snakemake.log[0]):
     chains = [read_chain(Path(path)) for path in snakemake.input.chains]

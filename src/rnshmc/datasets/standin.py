@@ -63,9 +63,9 @@ def simulate_standin(path: str | Path, rng: np.random.Generator) -> LogisticData
 
     Given the labels the features are jointly Gaussian, x = mu + Sigma_xy / Sigma_yy (y - mean(y)) + e with e from N(0,
     Sigma_xx - Sigma_xy Sigma_yx / Sigma_yy). The sample of e is whitened, and freed of y, before it is coloured, so
-    that the moments of the sample, not only of its law, are those of the table. The data are in the units of the real data,
-    but continuous where these are counts or indicators. Raises `DataError` if the table is damaged, or has too few rows
-    for its columns.
+    that the moments of the sample, not only of its law, are those of the table. Units are those of the real data, but
+    counts and indicators become continuous. Raises `DataError` if the table is damaged, or has too few rows for its
+    columns.
     """
     summary = load_summary(path)
     d = len(summary.columns)
