@@ -191,10 +191,7 @@ _Loader.add_implicit_resolver(
 def read_yaml(path: Path) -> Any:
     """The content of a YAML file.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read, is no YAML, or has a key twice; the message names file and line.
+    Raises `DataError` if the file cannot be read, is no YAML, or has a key twice; the message names file and line.
     """
     try:
         with path.open(encoding="utf-8") as file:

@@ -29,10 +29,7 @@ class Point(NamedTuple):
 def point(driver: RiemannianDriver, q: Array) -> Point:
     """Evaluate the driver's force and metric at ``q``.
 
-    Raises
-    ------
-    NumericalError
-        If they cannot be evaluated, or the metric is not positive definite.
+    Raises `NumericalError` if they cannot be evaluated, or the metric is not positive definite.
     """
     metric = local_metric(driver.metric(q))
     # tr(G^-1 dG/dq_i), by one contraction of the metric's derivative with G^-1.
@@ -44,17 +41,14 @@ def point(driver: RiemannianDriver, q: Array) -> Point:
 class FixedPoint:
     """How the implicit equations (7) and (8) are solved: x <- g(x) until x moves by less than a tolerance.
 
+    Raises `ParameterError` if one of them is not positive.
+
     Parameters
     ----------
     max_iterations
         A solution that takes more is a failure. Paper A iterated 5 times whatever came out.
     tolerance
         In units of the local metric: lengths in standard deviations of a Gaussian with that metric as its precision.
-
-    Raises
-    ------
-    ParameterError
-        If one of them is not positive.
     """
 
     max_iterations: int
@@ -69,10 +63,7 @@ class FixedPoint:
     def solve(self, g: Callable[[Array], Array], x: Array, length: Callable[[Array], float]) -> Array:
         """The solution of x = g(x) that is found from ``x``.
 
-        Raises
-        ------
-        NumericalError
-            If the iteration has not settled after ``max_iterations``.
+        Raises `NumericalError` if the iteration has not settled after ``max_iterations``.
         """
         for _ in range(self.max_iterations):
             previous, x = x, g(x)
@@ -90,17 +81,13 @@ class FixedPoint:
 class FixedIterations:
     """The implicit equations as paper A's implementation treats them: x <- g(x), so many times whatever comes out.
 
-    What it gives is no solution, and its map neither reverses nor keeps volume: it serves to measure seconds.
+    What it gives is no solution, and its map neither reverses nor keeps volume: it serves to measure seconds. Raises
+    `ParameterError` if it is not positive.
 
     Parameters
     ----------
     iterations
         How often.
-
-    Raises
-    ------
-    ParameterError
-        If it is not positive.
     """
 
     iterations: int
@@ -129,7 +116,8 @@ def generalised_leapfrog(
 
     Each step is also run back from where it ended, just as a trajectory from there would run. One that does not return
     is a failure, so that the map, where it does not fail, is reversible and keeps volume. With `FixedIterations` no
-    step is run back.
+    step is run back. Raises `NumericalError` if an implicit equation has no solution that is found, a step does not
+    reverse, or the driver fails.
 
     Parameters
     ----------
@@ -145,11 +133,6 @@ def generalised_leapfrog(
     Returns
     -------
     The end of the trajectory, and the momentum there.
-
-    Raises
-    ------
-    NumericalError
-        If an implicit equation has no solution that is found, a step does not reverse, or the driver fails.
     """
     for _ in range(n_steps):
         there = _Step(start, p, driver, step_size)

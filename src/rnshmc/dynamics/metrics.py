@@ -65,15 +65,12 @@ class IdentityMetric:
 class DenseMetric:
     """M as a dense symmetric positive definite matrix, such as the Hessian of U at the mode.
 
+    Raises `ParameterError` if ``mass`` is not a symmetric positive definite matrix.
+
     Parameters
     ----------
     mass
         Mass matrix, shape (dim, dim).
-
-    Raises
-    ------
-    ParameterError
-        If ``mass`` is not a symmetric positive definite matrix.
     """
 
     mass: Array
@@ -127,15 +124,12 @@ class DenseMetric:
 class DiagonalMetric:
     """M as a diagonal matrix with positive entries.
 
+    Raises `ParameterError` if ``diagonal`` is not a vector of positive numbers.
+
     Parameters
     ----------
     diagonal
         Diagonal of the mass matrix, shape (dim,).
-
-    Raises
-    ------
-    ParameterError
-        If ``diagonal`` is not a vector of positive numbers.
     """
 
     diagonal: Array
@@ -177,10 +171,7 @@ class DiagonalMetric:
 def local_metric(mass: Array) -> LocalMetric:
     """The metric with mass matrix ``mass``, (dim, dim) or the diagonal (dim,), found on a trajectory.
 
-    Raises
-    ------
-    NumericalError
-        If it is not positive definite: the proposal is to be rejected.
+    Raises `NumericalError` if it is not positive definite: the proposal is to be rejected.
     """
     try:
         return DenseMetric(mass) if mass.ndim == 2 else DiagonalMetric(mass)

@@ -46,10 +46,7 @@ _LOCK = re.compile(r"remove (.+\.c)\)")
 def function_space(mesh: Any, family: str, degree: int) -> Any:
     """Finite element space on ``mesh``: a class up to 0.7, a function afterwards.
 
-    Raises
-    ------
-    StoreError
-        If a killed process has left the lock on the element's compilation.
+    Raises `StoreError` if a killed process has left the lock on the element's compilation.
     """
     create = fem.functionspace if hasattr(fem, "functionspace") else fem.FunctionSpace
     return _patiently(lambda: create(mesh, (family, degree), **_jit_settings(create)), mesh.comm)
@@ -58,10 +55,7 @@ def function_space(mesh: Any, family: str, degree: int) -> Any:
 def compile_form(form: Any) -> Any:
     """Compiled form, waiting as long as it takes for another process that compiles the same.
 
-    Raises
-    ------
-    StoreError
-        If a killed process has left the lock on the form's compilation.
+    Raises `StoreError` if a killed process has left the lock on the form's compilation.
     """
     comm = form.ufl_domain().ufl_cargo().comm
     return _patiently(lambda: fem.form(form, **_jit_settings(fem.form)), comm)

@@ -36,7 +36,8 @@ _QUADRATURE = {"quadrature_degree": 2}
 class DiffusionSolver:
     """(Bi)linear finite elements for the diffusion equation with one value of c per cell.
 
-    u is given on the sides x2 = 0 and x2 = 1; the normal flux vanishes on the other two (paper A, eq. 13).
+    u is given on the sides x2 = 0 and x2 = 1; the normal flux vanishes on the other two (paper A, eq. 13). Raises
+    `ParameterError` if ``cells`` is not positive, or ``cell_type`` or ``solver`` is unknown or unavailable.
 
     Parameters
     ----------
@@ -51,18 +52,6 @@ class DiffusionSolver:
         The ranks that share the mesh; without it, the rank that makes the solver has all of it.
     solver
         ``"direct"`` or ``"multigrid"``, see `rnshmc.fem.linear_system.LinearSystem`.
-
-    Attributes
-    ----------
-    nodes : (n_nodes, 2)
-        Of this rank's cells.
-    centroids : (n_cells, 2)
-        Of this rank's cells.
-
-    Raises
-    ------
-    ParameterError
-        If ``cells`` is not positive, or ``cell_type`` or ``solver`` is unknown or unavailable.
     """
 
     def __init__(
@@ -90,7 +79,9 @@ class DiffusionSolver:
         self._c = coefficient.x.array[:own]
         self.forget()
         self.nodes: Array = self._space.tabulate_dof_coordinates()[:, :2].copy()
+        """Of this rank's cells, shape (n_nodes, 2)."""
         self.centroids: Array = coefficient.function_space.tabulate_dof_coordinates()[:own, :2].copy()
+        """Of this rank's cells, shape (n_cells, 2)."""
 
         self._cell_nodes = compat.cell_dofs(self._space)[:own]
         self._cell_stiffness = _cell_stiffness(self._broken_space, own)
@@ -108,12 +99,7 @@ class DiffusionSolver:
         """Assemble the system for ``c``, shape (n_cells,) in the order of ``centroids``.
 
         The first solve after it factorises, the others use that factorisation; a failed one raises there. Doing so for
-        the same c again costs a comparison.
-
-        Raises
-        ------
-        NumericalError
-            If c is not finite and positive.
+        the same c again costs a comparison. Raises `NumericalError` if c is not finite and positive.
         """
         if on_all_ranks(self._comm, np.array_equal(c, self._c)):
             return
@@ -129,10 +115,7 @@ class DiffusionSolver:
     def forward(self) -> Array:
         """Solution u at the nodes, shape (n_nodes,), with the given boundary values.
 
-        Raises
-        ------
-        NumericalError
-            If the solve fails.
+        Raises `NumericalError` if the solve fails.
         """
         return self._lift - self.solve(self._gather(self._c[:, None] * self._lift_forces))
 
@@ -140,12 +123,7 @@ class DiffusionSolver:
         """Solution of K(c) x = load at the free nodes, x = 0 at the fixed ones; K is symmetric.
 
         Serves the adjoint equation (load: a derivative with respect to u) and sources (load: their integrals against
-        the nodal basis functions).
-
-        Raises
-        ------
-        NumericalError
-            If the factorisation or the solve fails.
+        the nodal basis functions). Raises `NumericalError` if the factorisation or the solve fails.
         """
         return self._system.solve(load * self._free)
 
@@ -185,10 +163,7 @@ class DiffusionSolver:
     def observation_matrix(self, points: Array) -> csr_array:
         """Sparse (n_points, n_nodes) matrix that takes nodal values to values at ``points``, shape (n_points, 2).
 
-        Raises
-        ------
-        ParameterError
-            If a point lies outside the unit square.
+        Raises `ParameterError` if a point lies outside the unit square.
         """
         return observation_matrix(self._space, self._broken_space, points)
 

@@ -22,7 +22,8 @@ _MAX_ITERATIONS = 200
 class LinearSystem:
     """K x = b for a symmetric positive definite K that is assembled again and again in one pattern.
 
-    The PETSc objects are destroyed with it; on several ranks all have to let go of it together.
+    The PETSc objects are destroyed with it; on several ranks all have to let go of it together. Raises `ParameterError`
+    if there is no such solver, or PETSc was built without the package that it takes.
 
     Parameters
     ----------
@@ -37,11 +38,6 @@ class LinearSystem:
     solver
         ``"direct"``: Cholesky factorisation, PETSc's own on one rank and that of MUMPS on several. ``"multigrid"``:
         conjugate gradients, preconditioned by the algebraic multigrid of hypre.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such solver, or PETSc was built without the package that it takes.
     """
 
     def __init__(self, form: Any, fixed: list[Any], index_map: Any, comm: MPI.Comm, solver: str) -> None:
@@ -66,15 +62,12 @@ class LinearSystem:
     def solve(self, load: Array) -> Array:
         """x at the degrees of freedom of this rank, ghosts included.
 
+        Raises `NumericalError` if the factorisation or the iteration fails, on all ranks together.
+
         Parameters
         ----------
         load
             This rank's part of b at the same degrees of freedom: the parts of all ranks are added up.
-
-        Raises
-        ------
-        NumericalError
-            If the factorisation or the iteration fails, on all ranks together.
         """
         with self._load.localForm() as values:
             values.setArray(load)

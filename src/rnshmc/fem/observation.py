@@ -16,6 +16,8 @@ from rnshmc.types import Array
 def observation_matrix(space: Any, broken_space: Any, points: Array) -> csr_array:
     """Matrix B with (B u)_s = u_h(points[s]).
 
+    Raises `ParameterError` if no rank holds a point; the message names it.
+
     Parameters
     ----------
     space
@@ -30,11 +32,6 @@ def observation_matrix(space: Any, broken_space: Any, points: Array) -> csr_arra
     (n, n_dofs)
         Basis functions at the points. A point that several ranks hold belongs to the lowest of them; the rows of
         points that belong to other ranks are empty.
-
-    Raises
-    ------
-    ParameterError
-        If no rank holds a point; the message names it.
     """
     cells = _owned_cells(space.mesh, points)
     mine = np.flatnonzero(cells >= 0)

@@ -43,6 +43,8 @@ class RandomField(Protocol):
     def at(self, centroids: Array) -> Array:
         """Modes at some of the cells, such as those of one rank, in another numbering.
 
+        Raises `ParameterError` if a centroid is not among ``points``, or comes twice.
+
         Parameters
         ----------
         centroids : (m, 2)
@@ -52,32 +54,20 @@ class RandomField(Protocol):
         -------
         (m, d)
             Row k holds the modes at ``centroids[k]``.
-
-        Raises
-        ------
-        ParameterError
-            If a centroid is not among ``points``, or comes twice.
         """
         ...
 
 
 @dataclass(frozen=True)
 class ProductField:
-    """Modes that are products of one-dimensional ones: nothing is stored for a cell. See `RandomField`.
-
-    Attributes
-    ----------
-    vectors : (cells, cells)
-        Unit eigenvectors of the one-dimensional kernel matrix, in columns.
-    pairs : (2, d)
-        The eigenvectors along x1 and along x2 whose product a mode is.
-    eigenvalues : (d,)
-        lambda_i.
-    """
+    """Modes that are products of one-dimensional ones: nothing is stored for a cell. See `RandomField`."""
 
     vectors: Array
+    """Unit eigenvectors of the one-dimensional kernel matrix, in columns, shape (cells, cells)."""
     pairs: npt.NDArray[np.intp]
+    """The eigenvectors along x1 and along x2 whose product a mode is, shape (2, d)."""
     eigenvalues: Array
+    """lambda_i, shape (d,)."""
 
     @property
     def points(self) -> Array:
@@ -105,21 +95,14 @@ class ProductField:
 
 @dataclass(frozen=True)
 class TabulatedField:
-    """Modes known by their values in every cell. See `RandomField`.
-
-    Attributes
-    ----------
-    points : (n, 2)
-        Cell centroids.
-    vectors : (n, d)
-        Unit eigenvectors v_i of the kernel matrix.
-    eigenvalues : (d,)
-        lambda_i.
-    """
+    """Modes known by their values in every cell. See `RandomField`."""
 
     points: Array
+    """Cell centroids, shape (n, 2)."""
     vectors: Array
+    """Unit eigenvectors v_i of the kernel matrix, shape (n, d)."""
     eigenvalues: Array
+    """lambda_i, shape (d,)."""
 
     @property
     def modes(self) -> Array:
@@ -138,6 +121,8 @@ class TabulatedField:
 def karhunen_loeve(cell_type: str, cells: int, modes: int, *, length_scale: float, variance: float) -> RandomField:
     """Expand the field on the unit square cut into ``cells`` x ``cells`` squares.
 
+    Raises `ParameterError` if ``cell_type`` is unknown or ``modes`` exceeds what the kernel matrix has above rounding.
+
     Parameters
     ----------
     cell_type
@@ -148,11 +133,6 @@ def karhunen_loeve(cell_type: str, cells: int, modes: int, *, length_scale: floa
         Number of modes to keep.
     length_scale, variance
         l and sigma^2 of the kernel sigma^2 exp(-|x - y|^2 / (2 l^2)).
-
-    Raises
-    ------
-    ParameterError
-        If ``cell_type`` is unknown or ``modes`` exceeds what the kernel matrix has above rounding.
     """
     if cell_type not in _EXPANSIONS:
         raise ParameterError(f"cell_type must be one of {', '.join(_EXPANSIONS)}, got {cell_type!r}")

@@ -19,7 +19,8 @@ class VanishingAdaptation:
 
     With a_t -> 0 the adaptation diminishes. Where, besides, the kernels of all drivers are uniformly ergodic together,
     which paper A takes for granted, the chain converges to the exact posterior (Roberts and Rosenthal 2007, Theorem 5).
-    With an infinite sum of a_t the driver never stops to improve. Both hold for 0 < exponent <= 1.
+    With an infinite sum of a_t the driver never stops to improve. Both hold for 0 < exponent <= 1. Raises
+    `ParameterError` if one of the two published conditions does not hold.
 
     Parameters
     ----------
@@ -27,11 +28,6 @@ class VanishingAdaptation:
         Iterations before the probability starts to fall, > 0: at t = offset it is 2^-exponent.
     exponent
         How fast it falls.
-
-    Raises
-    ------
-    ParameterError
-        If one of the two published conditions does not hold.
     """
 
     offset: float

@@ -71,10 +71,7 @@ class HMC:
     def init(self, q: Array) -> State:
         """The state at ``q``, shape (dim,).
 
-        Raises
-        ------
-        ParameterError
-            If ``q`` has the wrong shape or U(q) is not finite: a chain cannot start there.
+        Raises `ParameterError` if ``q`` has the wrong shape or U(q) is not finite: a chain cannot start there.
         """
         q = checked_start(q, self._potential.dim)
         try:

@@ -90,10 +90,8 @@ class RMHMC:
     def init(self, q: Array) -> RiemannianState:
         """The state at ``q``, shape (dim,).
 
-        Raises
-        ------
-        ParameterError
-            If ``q`` has the wrong shape, or potential, force or metric cannot be evaluated: a chain cannot start there.
+        Raises `ParameterError` if ``q`` has the wrong shape, or potential, force or metric cannot be evaluated: a chain
+        cannot start there.
         """
         q = checked_start(q, self._potential.dim)
         try:

@@ -95,10 +95,7 @@ class SGHMC:
     def init(self, q: Array) -> LangevinState:
         """The state at ``q``, shape (dim,), at rest.
 
-        Raises
-        ------
-        ParameterError
-            If ``q`` has the wrong shape or U(q) is not finite: a chain cannot start there.
+        Raises `ParameterError` if ``q`` has the wrong shape or U(q) is not finite: a chain cannot start there.
         """
         q = checked_start(q, self._potential.dim)
         at_rest = np.zeros_like(q)

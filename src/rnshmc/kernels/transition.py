@@ -69,10 +69,7 @@ def solver_failure(n_steps: int) -> TransitionInfo:
 def check_dynamics(potential: Potential, driver: Driver, *, step_size: float, n_steps: tuple[int, int]) -> None:
     """Check the settings that all kernels share.
 
-    Raises
-    ------
-    ParameterError
-        If one is out of range, or driver and potential differ in dimension.
+    Raises `ParameterError` if one is out of range, or driver and potential differ in dimension.
     """
     low, high = n_steps
     if not (math.isfinite(step_size) and step_size > 0):
@@ -84,13 +81,7 @@ def check_dynamics(potential: Potential, driver: Driver, *, step_size: float, n_
 
 
 def check_finite_start(potential: float, gradient: Array) -> None:
-    """Check what was evaluated where a chain is to start.
-
-    Raises
-    ------
-    ParameterError
-        If something is not finite.
-    """
+    """Check what was evaluated where a chain is to start. Raises `ParameterError` if something is not finite."""
     if not (math.isfinite(potential) and np.all(np.isfinite(gradient))):
         raise ParameterError(
             f"start: the potential or its driver is not finite there (U = {potential}); look for a mistake in the "
@@ -101,10 +92,7 @@ def check_finite_start(potential: float, gradient: Array) -> None:
 def checked_start(q: Array, dim: int) -> Array:
     """A copy of the position that a chain is to start from.
 
-    Raises
-    ------
-    ParameterError
-        If it does not have the shape (dim,).
+    Raises `ParameterError` if it does not have the shape (dim,).
     """
     q = np.array(q, dtype=float)
     if q.shape != (dim,):

@@ -59,7 +59,9 @@ def scorecard(
     ours over the paper's, NaN where there is none. An item and problem for which the run measured nothing has no rows.
 
     A number is not judged if it is based on other data or other settings than the papers', or if its error leaves the
-    verdict open; the note says which. An effective sample size is by construction where both are all the draws.
+    verdict open; the note says which. An effective sample size is by construction where both are all the draws. Raises
+    `DataError` if a number has a measure that does not exist, or arguments that it does not take; `StoreError` if a
+    table of the run lacks a column.
 
     Parameters
     ----------
@@ -71,13 +73,6 @@ def scorecard(
         From `rnshmc.scorecard.reasons.read_reasons`: why a number differs.
     others
         What of the run has other settings than the papers' (`rnshmc.scorecard.settings.other_settings`).
-
-    Raises
-    ------
-    DataError
-        If a number has a measure that does not exist, or arguments that it does not take.
-    StoreError
-        If a table of the run lacks a column.
     """
     for number in numbers:
         check(number)

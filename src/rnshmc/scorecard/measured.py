@@ -24,25 +24,17 @@ class NotRunError(Exception):
 
 @dataclass(frozen=True)
 class Measured:
-    """A number of ours.
-
-    Attributes
-    ----------
-    estimate
-        The number and its standard error, NaN where that is not known.
-    samples, kind
-        Number of independent values averaged, and what each of them is, such as "chain".
-    other_data
-        Whether it is based on other data than the paper's.
-    effective
-        For an effective sample size, that of one of our chains before scaling to another length; NaN otherwise.
-    """
+    """A number of ours."""
 
     estimate: Estimate
+    """The number and its standard error, NaN where that is not known."""
     samples: int
     kind: str
+    """Number of independent values averaged, and what each of them is, such as "chain"."""
     other_data: bool = False
+    """Whether it is based on other data than the paper's."""
     effective: float = math.nan
+    """For an effective sample size, that of one of our chains before scaling to another length; NaN otherwise."""
 
     @property
     def over(self) -> str:
@@ -71,12 +63,7 @@ class Measured:
 def rows_where(tables: Tables, name: str, where: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of a table with these values, or the nearest ones if numeric.
 
-    A numeric setting that has no value within `NEARBY` of it has no rows.
-
-    Raises
-    ------
-    NotRunError
-        If there are none.
+    A numeric setting that has no value within `NEARBY` of it has no rows. Raises `NotRunError` if there are none.
     """
     rows = tables.get(name, pd.DataFrame())
     for column, wanted in where.items():

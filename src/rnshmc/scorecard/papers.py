@@ -15,24 +15,17 @@ Pages = Literal["each", "shared"]
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper.
-
-    Attributes
-    ----------
-    name, title, citation
-        Its key in the config, a heading, and the reference.
-    view
-        The table of results in its layout (`rnshmc.results.views`).
-    pages
-        Whether ``each`` of its problems has a page and a place in the figures over problems, or they have ``shared``
-        pages (papers/pages.yaml).
-    """
+    """A paper."""
 
     name: str
     title: str
     citation: str
+    """Its key in the config, a heading, and the reference."""
     view: str
+    """The table of results in its layout (`rnshmc.results.views`)."""
     pages: Pages
+    """Whether ``each`` of its problems has a page and a place in the figures over problems, or they have ``shared``
+    pages (papers/pages.yaml)."""
 
 
 NO_PAPER = Paper("", "Problems of your own", "", "table1", "each")
@@ -42,10 +35,8 @@ NO_PAPER = Paper("", "Problems of your own", "", "table1", "each")
 def read_papers(path: Path) -> dict[str, Paper]:
     """The papers by their names, in the order in which they are shown: columns `PAPERS_COLUMNS`.
 
-    Raises
-    ------
-    DataError
-        If the file has other columns, or a cell that cannot be used: the message names file, line and column.
+    Raises `DataError` if the file has other columns, or a cell that cannot be used: the message names file, line and
+    column.
     """
     return {paper.name: paper for paper in _papers(path)}
 
@@ -53,17 +44,15 @@ def read_papers(path: Path) -> dict[str, Paper]:
 def papers_of(problems: Mapping[str, Mapping[str, Any]], papers: Collection[str]) -> dict[str, str]:
     """The paper of each problem that has one.
 
+    Raises `ParameterError` if a problem names a paper that is not among them: the message names key, value and the
+    papers.
+
     Parameters
     ----------
     problems
         Entries of the config.
     papers
         Names of the papers.
-
-    Raises
-    ------
-    ParameterError
-        If a problem names a paper that is not among them: the message names key, value and the papers.
     """
     found = {name: str(entry["paper"]) for name, entry in problems.items() if "paper" in entry}
     unknown = [

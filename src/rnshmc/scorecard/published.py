@@ -43,54 +43,38 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Published:
-    """A printed number or statement.
-
-    Attributes
-    ----------
-    source
-        File and line, for messages.
-    paper, item, problem, sampler, quantity
-        The paper, its table, figure or section and, where they apply, problem and sampler.
-    heading
-        Title of the item on a page.
-    printed
-        The number; NaN for a statement in words.
-    where
-        Where it is printed.
-    draws, chains
-        Kept draws per chain, and number of chains; NaN where they are not printed or not meaningful.
-    rule
-        How it is judged.
-    after_search
-        Whether it follows from a setting that a search by printed numbers fixed: it counts in a sum of its own.
-    relative_to
-        A sampler by whose numbers in the same item this number and ours are divided; empty if none.
-    measure, arguments
-        The function of `rnshmc.scorecard.measures` that computes our number, and its arguments; empty for a repeat.
-    statement
-        The statement in words; empty for a cell of a table.
-    note
-        A remark for readers of the scorecard, such as why it is not judged.
-    """
+    """A printed number or statement."""
 
     source: str
+    """File and line, for messages."""
     paper: str
     item: str
     problem: str
     sampler: str
     quantity: str
+    """The paper, its table, figure or section and, where they apply, problem and sampler."""
     heading: str
+    """Title of the item on a page."""
     printed: float
+    """The number; NaN for a statement in words."""
     where: str
+    """Where it is printed."""
     draws: float
     chains: float
+    """Kept draws per chain, and number of chains; NaN where they are not printed or not meaningful."""
     rule: Rule
+    """How it is judged."""
     after_search: bool
+    """Whether it follows from a setting that a search by printed numbers fixed: it counts in a sum of its own."""
     relative_to: str
+    """A sampler by whose numbers in the same item this number and ours are divided; empty if none."""
     measure: str
     arguments: Mapping[str, Argument]
+    """The function of `rnshmc.scorecard.measures` that computes our number, and its arguments; empty for a repeat."""
     statement: str
+    """The statement in words; empty for a cell of a table."""
     note: str
+    """A remark for readers of the scorecard, such as why it is not judged."""
 
     @property
     def label(self) -> str:
@@ -106,10 +90,8 @@ class Published:
 def read_published(paths: Iterable[Path]) -> tuple[Published, ...]:
     """Read the tables of the papers, each named by its paper.
 
-    Raises
-    ------
-    DataError
-        If a file has other columns than `COLUMNS`, or a cell cannot be used: the message names file, line and column.
+    Raises `DataError` if a file has other columns than `COLUMNS`, or a cell cannot be used: the message names file,
+    line and column.
     """
     return tuple(number for path in paths for number in _read_paper(path))
 

@@ -44,10 +44,8 @@ class Reason:
 def read_reasons(path: Path) -> tuple[Reason, ...]:
     """Read why numbers differ: columns `REASON_COLUMNS`, where an empty pattern matches everything.
 
-    Raises
-    ------
-    DataError
-        If the file has other columns, an unknown side, or an empty reason: the message names file and line.
+    Raises `DataError` if the file has other columns, an unknown side, or an empty reason: the message names file and
+    line.
     """
     return tuple(_reason(source, row) for source, row in read_rows(path, REASON_COLUMNS))
 

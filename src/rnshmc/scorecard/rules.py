@@ -32,35 +32,23 @@ class Rule:
     A number is not judged if it neither shows nor refutes what the paper prints: if it breaks the rule of a printed
     number by no more than `SIGMAS` standard errors, or is that close to the bound of a statement, on either side. With
     ``within`` and ``near`` the error is that of the difference, of the published number and of ours, and may widen a
-    bound by at most `slack`, so that noise alone reproduces nothing.
-
-    Attributes
-    ----------
-    kind
-        - ``within``: their difference is at most `bound`, or `SIGMAS` standard errors and at most `bound` + `slack`.
-        - ``near``: their difference is at most `bound` times the published number, or their ratio is within `SIGMAS`
-          relative standard errors and within a factor 1 + `bound` + `slack`.
-        - ``factor``: neither is more than `bound` times the other.
-        - ``cost``, ``gain``: the same, for seconds and speed-ups of a method that a paper proposes. One that is cheaper
-          than that is better than printed, which counts for neither side.
-        - ``at_least``, ``at_most``: ours is on the stated side of `bound`. For statements in words.
-        - one of `APART`: not compared, and why.
-    bound, slack
-        Parameters of the kind; NaN where it has none.
-    bound_by
-        Source of a one-sided bound: the ``paper`` ("faster than" means a ratio above 1), or a threshold of ``ours`` for
-        a statement in words ("comparable acceptance").
-
-    Raises
-    ------
-    ParameterError
-        If there is no such kind, or a bound, a slack or its source is missing or out of place.
+    bound by at most `slack`, so that noise alone reproduces nothing. Raises `ParameterError` if there is no such kind,
+    or a bound, a slack or its source is missing or out of place.
     """
 
     kind: Kind
+    """- ``within``: their difference is at most `bound`, or `SIGMAS` standard errors and at most `bound` + `slack`. -
+    ``near``: their difference is at most `bound` times the published number, or their ratio is within `SIGMAS` relative
+    standard errors and within a factor 1 + `bound` + `slack`. - ``factor``: neither is more than `bound` times the
+    other. - ``cost``, ``gain``: the same, for seconds and speed-ups of a method that a paper proposes. One that is
+    cheaper than that is better than printed, which counts for neither side. - ``at_least``, ``at_most``: ours is on the
+    stated side of `bound`. For statements in words. - one of `APART`: not compared, and why."""
     bound: float = math.nan
     slack: float = math.nan
+    """Parameters of the kind; NaN where it has none."""
     bound_by: Source = ""
+    """Source of a one-sided bound: the ``paper`` ("faster than" means a ratio above 1), or a threshold of ``ours`` for
+    a statement in words ("comparable acceptance")."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

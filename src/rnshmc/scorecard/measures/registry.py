@@ -40,10 +40,8 @@ MEASURES: Mapping[str, Measure] = {
 def check(number: Published) -> None:
     """Check that the measure of a published number exists and takes its arguments.
 
-    Raises
-    ------
-    DataError
-        If there is no such measure, or it takes other arguments: the message names file, line and column.
+    Raises `DataError` if there is no such measure, or it takes other arguments: the message names file, line and
+    column.
     """
     if number.rule.kind == "repeat":
         return
@@ -59,10 +57,7 @@ def check(number: Published) -> None:
 def measured(tables: Tables, number: Published) -> Measured | None:
     """Our value of a published number; None if the run lacks the data, and for a repeat, which has no measure.
 
-    Raises
-    ------
-    StoreError
-        If a table of the run lacks a column.
+    Raises `StoreError` if a table of the run lacks a column.
     """
     if number.rule.kind == "repeat":
         return None
