@@ -116,8 +116,8 @@ def generalised_leapfrog(
 
     Each step is also run back from where it ended, just as a trajectory from there would run. One that does not return
     is a failure, so that the map, where it does not fail, is reversible and keeps volume. With `FixedIterations` no
-    step is run back. Raises `NumericalError` if an implicit equation has no solution that is found, a step does not
-    reverse, or the driver fails.
+    step is run back. Returns the end of the trajectory, and the momentum there. Raises `NumericalError` if an implicit
+    equation has no solution that is found, a step does not reverse, or the driver fails.
 
     Parameters
     ----------
@@ -129,10 +129,6 @@ def generalised_leapfrog(
         The paper's epsilon and L.
     fixed_point
         How the implicit equations are solved.
-
-    Returns
-    -------
-    The end of the trajectory, and the momentum there.
     """
     for _ in range(n_steps):
         there = _Step(start, p, driver, step_size)

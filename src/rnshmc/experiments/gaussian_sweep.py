@@ -77,8 +77,11 @@ def sweep_point(
     """Train and run one sampler with training sets of one size: one row per repeat.
 
     Seconds are processor seconds of this process, which other jobs on the machine stretch little; wall-clock seconds
-    stand beside them, and where these are much longer the measurement was disturbed. Raises `FitError` if a surrogate
-    cannot be fitted.
+    stand beside them, and where these are much longer the measurement was disturbed. Columns method, size, repeat,
+    search_s (of the search for hyperparameters, which the published clock leaves out), train_s and train_wall_s (of the
+    fit once they are known), sample_s and sample_wall_s (of the iterations after the burn-in), acceptance, mean_ess
+    (over the coordinates), ess_per_s, matching_sd (standard deviation of surrogate minus exact potential over fresh
+    draws of the target) and failures (of the driver). Raises `FitError` if a surrogate cannot be fitted.
 
     Parameters
     ----------
@@ -91,13 +94,6 @@ def sweep_point(
     settings
         Keyword settings of the ``fit`` of the surrogate that drives. None: the exact potential drives. The inducing
         points of FITC are drawn from the target, as the published code does, and not from the training states.
-
-    Returns
-    -------
-    Columns method, size, repeat, search_s (of the search for hyperparameters, which the published clock leaves out),
-    train_s and train_wall_s (of the fit once they are known), sample_s and sample_wall_s (of the iterations after the
-    burn-in), acceptance, mean_ess (over the coordinates), ess_per_s, matching_sd (standard deviation of surrogate minus
-    exact potential over fresh draws of the target) and failures (of the driver).
     """
     rows = []
     for repeat in range(1, repeats + 1):

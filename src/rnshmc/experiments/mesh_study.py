@@ -82,6 +82,9 @@ def run_on_mesh(
 ) -> tuple[Solutions, pd.DataFrame]:
     """Solve at some states, and time evaluations and iterations. Collective.
 
+    Returns the solutions, and the seconds in the columns of `rnshmc.experiments.scaling.COLUMNS`, of which ``what`` is
+    value, value_and_grad, hmc or rns_hmc, and ``size`` the evaluations or iterations of a repeat.
+
     Parameters
     ----------
     comm : mpi4py.MPI.Comm
@@ -92,11 +95,6 @@ def run_on_mesh(
         What drives RNS-HMC.
     states : (m, dim)
         States of the posterior. Evaluations are timed at one after the other, and chains start at the first.
-
-    Returns
-    -------
-    The solutions, and the seconds in the columns of `rnshmc.experiments.scaling.COLUMNS`, of which ``what`` is value,
-    value_and_grad, hmc or rns_hmc, and ``size`` the evaluations or iterations of a repeat.
     """
     target = from_file(data, comm=comm, **run.model)
     uniform = target.model.predict(np.zeros(target.dim))
@@ -138,20 +136,18 @@ def mesh_table(
 ) -> pd.DataFrame:
     """One row for each mesh, solver and number of ranks.
 
+    Columns of `Solved` and `nodes`; `error_uniform`, the largest error of the pressure for c = 1, whose closed form is
+    known, and `error`, that at the states against the finest mesh (NaN there), each with its order between the next
+    coarser mesh and this one; `potential_shift`, standard deviation over the states of the potential minus that on the
+    coarsest mesh; seconds for each evaluation and iteration, medians over the repeats; `gain`, how many times as many
+    effective samples a second RNS-HMC has as HMC; `loaded`, whether anything was timed under load.
+
     Parameters
     ----------
     solutions, seconds
         What `run_on_mesh` gave.
     ess_per_iteration
         Least effective sample size over the coordinates, per iteration, of HMC and of RNS-HMC.
-
-    Returns
-    -------
-    Columns of `Solved` and `nodes`; `error_uniform`, the largest error of the pressure for c = 1, whose closed form is
-    known, and `error`, that at the states against the finest mesh (NaN there), each with its order between the next
-    coarser mesh and this one; `potential_shift`, standard deviation over the states of the potential minus that on the
-    coarsest mesh; seconds for each evaluation and iteration, medians over the repeats; `gain`, how many times as many
-    effective samples a second RNS-HMC has as HMC; `loaded`, whether anything was timed under load.
     """
     coarsest, finest = (solutions[extreme(solutions)] for extreme in (min, max))
     top = max(solved.cells for solved in solutions)

@@ -19,8 +19,9 @@ def training_losses(
 ) -> pd.DataFrame:
     """Train a network of each design on the same pairs.
 
-    Raises `FitError` if the training set has the wrong shape or is not finite; `ParameterError` if a design or epochs
-    is out of range.
+    Columns network, chain, epoch (counted from 1), loss (half the mean squared error of the gradient's components),
+    weights (of the network, biases left out, as the paper counts its units). Raises `FitError` if the training set has
+    the wrong shape or is not finite; `ParameterError` if a design or epochs is out of range.
 
     Parameters
     ----------
@@ -30,11 +31,6 @@ def training_losses(
         How often training runs through the pairs.
     chain
         Number of the chain whose gradients these are, which names the streams.
-
-    Returns
-    -------
-    Columns network, chain, epoch (counted from 1), loss (half the mean squared error of the gradient's components),
-    weights (of the network, biases left out, as the paper counts its units).
     """
     parts = []
     for name, design in designs.items():

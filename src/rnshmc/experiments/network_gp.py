@@ -50,7 +50,9 @@ def comparison_rows(
     """Train and run one sampler on N(0, I_d) with training sets of several sizes: one row per size and repeat.
 
     A Gaussian process is trained on exact potentials, a gradient network on exact gradients. Chains start at a draw of
-    the target. Raises `FitError` if a driver cannot be fitted.
+    the target. Columns method, d, size, repeat, acceptance (share of accepted proposals), acceptance_with_empty (the
+    same with trajectories of no step, as printed) and train_s (processor seconds). Raises `FitError` if a driver cannot
+    be fitted.
 
     Parameters
     ----------
@@ -62,11 +64,6 @@ def comparison_rows(
         Numbers of training states; 0 where nothing is trained.
     settings
         Keyword settings of the ``fit`` of what drives. None: the exact potential drives.
-
-    Returns
-    -------
-    Columns method, d, size, repeat, acceptance (share of accepted proposals), acceptance_with_empty (the same with
-    trajectories of no step, as printed) and train_s (processor seconds).
     """
     rows = []
     for size in sizes:

@@ -18,6 +18,9 @@ def field_on_grid(
 ) -> pd.DataFrame:
     """The exact potential and the gradients of drivers on a grid, one row per grid point.
 
+    Columns: the coordinates, potential (less its smallest value on the grid), and for each sampler <sampler>_1 and
+    <sampler>_2.
+
     Parameters
     ----------
     target
@@ -28,11 +31,6 @@ def field_on_grid(
         Names of the coordinates.
     grids
         Values of the first and of the second coordinate.
-
-    Returns
-    -------
-    Columns: the coordinates, potential (less its smallest value on the grid), and for each sampler <sampler>_1 and
-    <sampler>_2.
     """
     grid = np.stack(np.meshgrid(*grids), axis=-1).reshape(-1, 2)
     potential = np.array([target.value(q) for q in grid])

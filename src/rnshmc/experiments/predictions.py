@@ -22,8 +22,9 @@ def predictions(target: GPRegression, draws: Mapping[str, Array], *, inputs: int
     """The process along the first input, the others 0, averaged over draws of its hyperparameters.
 
     Given a draw the process is Gaussian. Mean and variance of the mixture over the draws follow from theirs (the law of
-    total variance), and the band is that of a Gaussian with these two. Raises `NumericalError` if the process cannot be
-    predicted at a draw.
+    total variance), and the band is that of a Gaussian with these two. Columns sampler, x, mean, low, high, from_hmc:
+    the last is the largest distance, over all x, of a sampler's means from those of HMC, in half widths of HMC's band.
+    Raises `NumericalError` if the process cannot be predicted at a draw.
 
     Parameters
     ----------
@@ -31,11 +32,6 @@ def predictions(target: GPRegression, draws: Mapping[str, Array], *, inputs: int
         By sampler, draws of (log l, log sigma^2), shape (n, 2); at most `MAX_DRAWS` of them, evenly spaced, are used.
     inputs
         Number of inputs, p.
-
-    Returns
-    -------
-    Columns sampler, x, mean, low, high, from_hmc: the last is the largest distance, over all x, of a sampler's
-    means from those of HMC, in half widths of HMC's band.
     """
     x = np.linspace(*ENDS, POINTS)
     points = np.zeros((POINTS, inputs))

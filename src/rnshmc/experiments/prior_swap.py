@@ -130,15 +130,13 @@ def draws_table(chains: Sequence[Kept], coordinates: Sequence[int]) -> pd.DataFr
 def acceptance_table(chains: Sequence[Kept], draws: pd.DataFrame) -> pd.DataFrame:
     """Acceptance of each chain, and whether its means are those of HMC under the same prior.
 
+    Columns sampler, prior_variance, acceptance, means: one row for each chain; `means` is the largest difference from
+    the means of HMC over its Monte Carlo threshold at `LEVEL`, NaN with an ESS below `MIN_ESS`.
+
     Parameters
     ----------
     draws
         From `draws_table`.
-
-    Returns
-    -------
-    Columns sampler, prior_variance, acceptance, means: one row for each chain; `means` is the largest difference from
-    the means of HMC over its Monte Carlo threshold at `LEVEL`, NaN with an ESS below `MIN_ESS`.
     """
     rows = pd.DataFrame([{**_names(chain), "acceptance": chain.acceptance} for chain in chains])
     return with_means(rows, draws)

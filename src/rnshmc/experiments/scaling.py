@@ -26,6 +26,10 @@ def measure(
 ) -> tuple[T, pd.DataFrame]:
     """Do a piece of collective work ``repeats`` times, and time it each time. Collective.
 
+    Returns the last result, and `COLUMNS` with a row for each repeat, the same on every rank: seconds of the slowest
+    rank; cores that other processes used on the busiest host, from the first repeat to the last, and whether that is
+    enough to disturb; the largest peak so far of a rank's resident memory, in MB.
+
     Parameters
     ----------
     comm : mpi4py.MPI.Comm
@@ -34,12 +38,6 @@ def measure(
         What is timed. Do it once before, if what it does the first time alone is not to be among the seconds.
     what, size, unit
         How the table calls the work, and how much it is: so many states, solves, rows or iterations.
-
-    Returns
-    -------
-    The last result, and `COLUMNS` with a row for each repeat, the same on every rank: seconds of the slowest rank;
-    cores that other processes used on the busiest host, from the first repeat to the last, and whether that is enough
-    to disturb; the largest peak so far of a rank's resident memory, in MB.
     """
     results, seconds = [], []
     machine, own = busy_s(), time.process_time()
@@ -64,7 +62,9 @@ def measure(
 def agreement(what: str, files: Mapping[int, Path], *, tolerance: float) -> pd.DataFrame:
     """Compare the arrays that some ranks left with those that the first entry's number of ranks left.
 
-    Raises `RnshmcError` if a difference exceeds the tolerance; the message names the array and the number of ranks.
+    `AGREEMENT_COLUMNS`: for each further number of ranks and each array, the largest difference of a row, relative to
+    the norm of that row. Raises `RnshmcError` if a difference exceeds the tolerance; the message names the array and
+    the number of ranks.
 
     Parameters
     ----------
@@ -72,11 +72,6 @@ def agreement(what: str, files: Mapping[int, Path], *, tolerance: float) -> pd.D
         npz file of each number of ranks, with arrays of the same names and shapes.
     tolerance
         Largest relative difference that is allowed; 0 asks for the same bytes.
-
-    Returns
-    -------
-    `AGREEMENT_COLUMNS`: for each further number of ranks and each array, the largest difference of a row, relative to
-    the norm of that row.
     """
     (first, reference), *others = ((ranks, read_npz(path)) for ranks, path in files.items())
     rows = [

@@ -64,8 +64,9 @@ def sweep_run(
     """Train a random network on the first part of an exploration and run RNS-HMC from where that part ends.
 
     The training sets of one exploration are nested: N points are the states that one has after waiting for N iterations
-    beyond ``discard``, repeats included, and their potentials. Raises `ParameterError` if the exploration is too short;
-    `FitError` if the network cannot be fitted.
+    beyond ``discard``, repeats included, and their potentials. Returns the fields of ``point``, run, step_size, ap
+    (share of accepted proposals of RNS-HMC) and hmc_ap (that of exact HMC over the exploration after ``discard``).
+    Raises `ParameterError` if the exploration is too short; `FitError` if the network cannot be fitted.
 
     Parameters
     ----------
@@ -83,11 +84,6 @@ def sweep_run(
         Penalty on the squared norm of the output weights.
     step_size, n_steps
         Leapfrog settings of the exploration and of RNS-HMC.
-
-    Returns
-    -------
-    The fields of ``point``, run, step_size, ap (share of accepted proposals of RNS-HMC) and hmc_ap (that of exact HMC
-    over the exploration after ``discard``).
     """
     end = discard + point.training_points
     if end > len(draws):

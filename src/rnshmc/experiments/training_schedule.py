@@ -26,6 +26,10 @@ def schedule_table(
 ) -> pd.DataFrame:
     """Run a schedule of training on a posterior.
 
+    Columns `COLUMNS`: a row for each stretch of draws by ``hmc`` or ``nng_hmc``, and for each ``training``. Draws and
+    seconds are those up to its end, and ``hmc_seconds`` what HMC takes for as many draws, by its seconds per draw in
+    the same chain.
+
     Parameters
     ----------
     start
@@ -38,12 +42,6 @@ def schedule_table(
         ``step_size`` and ``n_steps`` of HMC and of the network.
     settings
         Keyword settings of the ``fit`` of the gradient network.
-
-    Returns
-    -------
-    Columns `COLUMNS`: a row for each stretch of draws by ``hmc`` or ``nng_hmc``, and for each ``training``. Draws and
-    seconds are those up to its end, and ``hmc_seconds`` what HMC takes for as many draws, by its seconds per draw in
-    the same chain.
     """
 
     def train(q: Array, gradients: Array) -> Driver:

@@ -30,18 +30,16 @@ def leading_coordinates(draws: Array, count: int) -> list[int]:
 def marginal_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.DataFrame:
     """Densities of some coordinates and of their pairs, from all kept draws of each sampler.
 
+    Columns `MARGINAL_COLUMNS`, with coordinates counted from 1 as in the papers. A row without `y_coordinate` and `y`
+    belongs to a one-dimensional density; the others to a two-dimensional one, whose cells of density below `FAINT` of
+    the peak are omitted. The grid is that of `rnshmc.diagnostics.density`, the same for all samplers.
+
     Parameters
     ----------
     chains
         Chains of one problem.
     coordinates
         Coordinates, counted from 0, increasing.
-
-    Returns
-    -------
-    Columns `MARGINAL_COLUMNS`, with coordinates counted from 1 as in the papers. A row without `y_coordinate` and `y`
-    belongs to a one-dimensional density; the others to a two-dimensional one, whose cells of density below `FAINT` of
-    the peak are omitted. The grid is that of `rnshmc.diagnostics.density`, the same for all samplers.
     """
     pooled = {sampler: chains.draws(sampler) for sampler in chains.chains}
     intervals = {k: support(draws[:, k] for draws in pooled.values()) for k in coordinates}

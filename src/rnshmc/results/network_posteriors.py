@@ -36,8 +36,6 @@ def single_marginals(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Da
 def histogram_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.DataFrame:
     """Histograms of some coordinates, counted from 0, of all kept draws of each sampler.
 
-    Returns
-    -------
     Columns `HISTOGRAM_COLUMNS`: a row for each bin from low to high, coordinates counted from 1. Each sampler has its
     own bins, because one may be many times as wide as another.
     """
@@ -55,8 +53,6 @@ def trace_table(chains: ProblemChains, coordinate: int) -> pd.DataFrame:
     """A coordinate, counted from 0, along the first Markov chain of each sampler that has one, up to the length of the
     shortest.
 
-    Returns
-    -------
     Columns `TRACE_COLUMNS`: coordinate and iteration are counted from 1, the latter after the exploration; acceptance
     is the share of all kept iterations of that chain whose proposal was accepted.
     """
