@@ -53,6 +53,15 @@ def write_remedy(error: OSError) -> str | None:
 
 
 @contextmanager
+def naming_file(path: str | Path) -> Iterator[None]:
+    """Put the name of a file in front of the message of a `DataError` raised in the block."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+@contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """A temporary name beside ``path`` that becomes ``path`` when the block ends well.
 

@@ -214,8 +214,8 @@ def test_settings_out_of_range_are_named(settings: dict[str, Any], message: str)
         (np.ones(3), np.ones(3), r"q must have shape \(n, dim\) with n at least 2, got \(3,\)"),
         (np.ones((1, 3)), np.ones((1, 3)), r"n at least 2, got \(1, 3\)"),
         (np.ones((5, 3)), np.ones((5, 2)), r"gradients must have the shape \(5, 3\) of q, got \(5, 2\)"),
-        (np.array([[1.0], [np.nan]]), np.ones((2, 1)), r"q must be finite, got nan at index \(1, 0\)"),
-        (np.ones((2, 1)), np.array([[1.0], [np.inf]]), r"gradients must be finite, got inf at index \(1, 0\)"),
+        (np.array([[1.0], [np.nan]]), np.ones((2, 1)), r"q must be finite, got nan in row 1, column 0"),
+        (np.ones((2, 1)), np.array([[1.0], [np.inf]]), r"gradients must be finite, got inf in row 1, column 0"),
         (np.array([[0.0], [1.0]]), np.array([[-1e200], [1e200]]), "gradients cannot be standardised: component 0"),
     ],
 )

@@ -23,11 +23,11 @@ def test_targets_are_potentials_above_the_smallest() -> None:
 def test_numbers_that_are_not_finite_are_refused_by_name(bad: float) -> None:
     q, u = states()
     q[4, 1] = bad
-    with pytest.raises(FitError, match=f"q must be finite, got {bad} for training state 4"):
+    with pytest.raises(FitError, match=f"q must be finite, got {bad} in row 4, column"):
         training_set(q, u)
     q, u = states()
     u[6] = bad
-    with pytest.raises(FitError, match=f"u must be finite, got {bad} for training state 6"):
+    with pytest.raises(FitError, match=f"u must be finite, got {bad} in entry 6"):
         training_set(q, u)
 
 

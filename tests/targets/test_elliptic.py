@@ -274,7 +274,10 @@ def test_from_file_is_the_posterior_of_the_stored_observations(forward_file: Pat
     ("changes", "message"),
     [
         ({"observations": np.zeros(35)}, r"observations of shape \(35,\) do not fit points of shape \(36, 2\)"),
-        ({"observations": np.where(np.arange(36) == 7, np.nan, 0.0)}, r"observations\[7\] = nan is not finite"),
+        (
+            {"observations": np.where(np.arange(36) == 7, np.nan, 0.0)},
+            r"observations must be finite, got nan in entry 7",
+        ),
         ({"points": np.zeros((36, 3))}, r"points of shape \(36, 3\)"),
     ],
 )

@@ -152,7 +152,7 @@ def test_arguments_are_neither_changed_nor_kept() -> None:
         (np.empty((0, 3)), [], r"X .* shape \(0, 3\)"),
         ([[1.0], [2.0]], [1.0], r"y .* 2 rows of X, got shape \(1,\)"),
         ([[1.0], [np.nan]], [1.0, 2.0], "X must be finite, got nan in row 1"),
-        ([[1.0], [2.0]], [np.inf, 2.0], "y must be finite, got inf in row 0"),
+        ([[1.0], [2.0]], [np.inf, 2.0], "y must be finite, got inf in entry 0"),
     ],
 )
 def test_bad_data_are_refused_by_name(X: object, y: object, message: str) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
 
-from rnshmc.datasets.matrix import LogisticData, naming_file
+from rnshmc.datasets.matrix import LogisticData
 from rnshmc.datasets.tables import Table, read_table
 from rnshmc.errors import DataError
+from rnshmc.files import naming_file
 from rnshmc.types import Array
 
 

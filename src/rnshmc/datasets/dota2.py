@@ -4,10 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData, naming_file
+from rnshmc.datasets.matrix import LogisticData
 from rnshmc.datasets.numeric import read_numbers
 from rnshmc.datasets.simulate import draw_labels
 from rnshmc.errors import DataError
+from rnshmc.files import naming_file
 
 GAME = ("cluster", "mode", "type")
 HEROES = 113

@@ -1,7 +1,5 @@
 """The data of a logistic regression: design matrix, labels, and whether they are real."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
@@ -10,19 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import DataError
-from rnshmc.files import atomic_path, read_npz
+from rnshmc.files import atomic_path, naming_file, read_npz
 from rnshmc.types import Array, Origin
 
 Labels = npt.NDArray[np.uint8]
-
-
-@contextmanager
-def naming_file(path: str | Path) -> Iterator[None]:
-    """Put the name of a file in front of the message of a `DataError` raised in the block."""
-    try:
-        yield
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData, naming_file
+from rnshmc.datasets.matrix import LogisticData
 from rnshmc.datasets.numeric import read_numbers
 from rnshmc.errors import DataError
+from rnshmc.files import naming_file
 
 COLUMNS = 44
 """As many as paper B prints."""

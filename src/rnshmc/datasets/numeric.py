@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rnshmc.datasets.matrix import naming_file
 from rnshmc.datasets.unpack import gunzipped, zip_member
 from rnshmc.errors import DataError
+from rnshmc.files import naming_file
 
 
 def read_numbers(

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData, naming_file
+from rnshmc.datasets.matrix import LogisticData
 from rnshmc.datasets.tables import read_table
 from rnshmc.errors import DataError
+from rnshmc.files import naming_file
 
 
 def read_csv(path: str | Path, *, label: str) -> LogisticData:

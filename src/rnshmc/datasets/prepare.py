@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData, naming_file, onto_unit_range, standardise, with_intercept
+from rnshmc.datasets.matrix import LogisticData, onto_unit_range, standardise, with_intercept
 from rnshmc.datasets.receipt import Receipt
 from rnshmc.datasets.registry import READERS, STAND_INS, STANDARDISED, load
 from rnshmc.errors import DataError
+from rnshmc.files import naming_file
 
 
 def prepare(

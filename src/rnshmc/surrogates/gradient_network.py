@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from rnshmc.errors import FitError, NumericalError, ParameterError
 from rnshmc.surrogates.storage import Stored
+from rnshmc.targets.checks import check_finite
 from rnshmc.types import Array
 
 if TYPE_CHECKING:
@@ -220,9 +221,7 @@ def _training_pairs(q: npt.ArrayLike, gradients: npt.ArrayLike) -> tuple[Array, 
     if targets.shape != states.shape:
         raise FitError(f"gradients must have the shape {states.shape} of q, got {targets.shape}")
     for name, array in (("q", states), ("gradients", targets)):
-        if not np.isfinite(array).all():
-            index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-            raise FitError(f"{name} must be finite, got {array[index]} at index {index}")
+        check_finite(name, array, FitError)
     return states, targets
 
 

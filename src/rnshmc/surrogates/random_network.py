@@ -6,10 +6,10 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.errors import NumericalError
 from rnshmc.surrogates.ridge import check_settings, output_matrix, ridge_regression, row_blocks
 from rnshmc.surrogates.storage import Stored
 from rnshmc.surrogates.training import training_set
+from rnshmc.targets.checks import finite
 from rnshmc.types import Array
 
 # exp(-40) is below half a unit in the last place of 1: beyond 40, sigmoid(z) is 1 in doubles.
@@ -94,7 +94,7 @@ class RandomNetwork(Stored):
     def value(self, q: Array) -> float:
         """z(q) for q of shape (dim,)."""
         with np.errstate(all="ignore"):
-            return _finite_value(float(self.hidden_layer(q) @ self.output_weights))
+            return finite("value of the random network", float(self.hidden_layer(q) @ self.output_weights))
 
     def gradient(self, q: Array) -> Array:
         """Gradient of z at q, both of shape (dim,) (paper A, eq. 12)."""
@@ -105,8 +105,8 @@ class RandomNetwork(Stored):
         """z(q) and its gradient, for one pass through the hidden layer."""
         with np.errstate(all="ignore"):
             inputs = q @ self.weights + self.biases
-            value = _finite_value(float(_softplus(inputs) @ self.output_weights))
-            return value, self._back_propagated(inputs)
+            value = float(_softplus(inputs) @ self.output_weights)
+            return finite("value of the random network", value), self._back_propagated(inputs)
 
     def predict(self, q: Array) -> Array:
         """z at each row of q of shape (m, dim), as an array of shape (m,)."""
@@ -123,7 +123,7 @@ class RandomNetwork(Stored):
         """
         with np.errstate(all="ignore"):
             product = (self.weights * self._second_derivatives(q)) @ self.weights.T
-            return _finite_array(0.5 * (product + product.T), "the Hessian")
+            return finite("Hessian of the random network", 0.5 * (product + product.T))
 
     def hessian_vjp(self, q: Array, m: Array) -> Array:
         """sum_jk m_jk d^3z/dq_i dq_j dq_k for a symmetric m of shape (dim, dim), as an array of shape (dim,)."""
@@ -140,7 +140,7 @@ class RandomNetwork(Stored):
         """Diagonal of the Hessian of z at q, shape (dim,), for the price of a few gradients."""
         with np.errstate(all="ignore"):
             diagonal: Array = self.weights**2 @ self._second_derivatives(q)
-            return _finite_array(diagonal, "the diagonal of the Hessian")
+            return finite("diagonal of the Hessian of the random network", diagonal)
 
     def hessian_diagonal_vjp(self, q: Array, m: Array) -> Array:
         """sum_j m_j d^3z/dq_i dq_j^2 for m of shape (dim,), as an array of shape (dim,)."""
@@ -150,7 +150,7 @@ class RandomNetwork(Stored):
     def _back_propagated(self, inputs: Array) -> Array:
         odds = np.exp(np.minimum(inputs, _SATURATION))
         gradient: Array = self.weights @ (self.output_weights * odds / (1.0 + odds))
-        return _finite_array(gradient, "the gradient")
+        return finite("gradient of the random network", gradient)
 
     def _second_derivatives(self, q: Array) -> Array:
         """v_i softplus''(w_i'q + d_i), shape (s,)."""
@@ -162,7 +162,7 @@ class RandomNetwork(Stored):
         # softplus''' = s (1 - s)(1 - 2s) with s = sigmoid(z), and 1 - 2s = -tanh(z/2).
         third = -_softplus_curvature(inputs) * np.tanh(0.5 * inputs)
         contraction: Array = self.weights @ (self.output_weights * third * quadratic_forms)
-        return _finite_array(contraction, "the derivative of the Hessian")
+        return finite("derivative of the Hessian of the random network", contraction)
 
 
 def draw_hidden_layer(rng: np.random.Generator, dim: int, hidden_units: int) -> tuple[Array, Array]:
@@ -181,15 +181,3 @@ def _softplus_curvature(z: Array) -> Array:
     """softplus''(z) = s (1 - s) with s = sigmoid(z), to full relative precision in both tails."""
     tail: Array = np.exp(-np.abs(z))
     return tail / (1.0 + tail) ** 2
-
-
-def _finite_value(value: float) -> float:
-    if not np.isfinite(value):
-        raise NumericalError(f"the value of the random network is {value}")
-    return value
-
-
-def _finite_array(derivative: Array, name: str) -> Array:
-    if not np.isfinite(derivative).all():
-        raise NumericalError(f"{name} of the random network is not finite")
-    return derivative

@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import FitError
+from rnshmc.targets.checks import check_finite
 from rnshmc.types import Array
 
 
@@ -19,7 +20,5 @@ def training_set(q: npt.ArrayLike, u: npt.ArrayLike) -> tuple[Array, Array]:
     if potentials.shape != (len(states),):
         raise FitError(f"u must have one potential for each of the {len(states)} states, got shape {potentials.shape}")
     for name, array in (("q", states), ("u", potentials)):
-        if not np.isfinite(array).all():
-            index = tuple(np.argwhere(~np.isfinite(array))[0])
-            raise FitError(f"{name} must be finite, got {array[index]} for training state {index[0]}")
+        check_finite(name, array, FitError)
     return states, potentials - potentials.min()

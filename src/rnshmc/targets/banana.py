@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.errors import DataError, NumericalError, ParameterError
-from rnshmc.targets.checks import check_positive
+from rnshmc.errors import DataError, ParameterError
+from rnshmc.targets.checks import check_finite, check_positive, finite
 from rnshmc.types import Array
 
 
@@ -48,16 +48,14 @@ class Banana:
         with np.errstate(all="ignore"):
             misfit = q[0] + q[1] ** 2 - self._mean
             value = 0.5 * float(self._data_precision * misfit**2 + self._prior_precision * (q @ q))
-        if not np.isfinite(value):
-            raise NumericalError(f"the potential of the banana is {value}")
-        return value
+        return finite("potential of the banana", value)
 
     def gradient(self, q: Array) -> Array:
         """Gradient of U at q, both of shape (2,)."""
         with np.errstate(all="ignore"):
             misfit = q[0] + q[1] ** 2 - self._mean
             gradient: Array = self._data_precision * misfit * _sensitivity(q) + self._prior_precision * q
-        return _finite(gradient, "gradient")
+        return finite("gradient of the banana", gradient)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U(q) and its gradient."""
@@ -68,13 +66,13 @@ class Banana:
         with np.errstate(all="ignore"):
             sensitivity = _sensitivity(q)
             information = self._data_precision * np.outer(sensitivity, sensitivity)
-            return _finite(information + self._prior_precision * np.eye(2), "metric")
+            return finite("metric of the banana", information + self._prior_precision * np.eye(2))
 
     def metric_vjp(self, q: Array, factor: Array) -> Array:
         """sum_jk m_jk dG_jk/dtheta_i for m = factor factor', factor of shape (2, r), as an array of shape (2,)."""
         with np.errstate(all="ignore"):
             pulled_back = 4.0 * self._data_precision * float(factor[1] @ (_sensitivity(q) @ factor))
-        return _finite(np.array([0.0, pulled_back]), "derivative of the metric")
+        return finite("derivative of the metric of the banana", np.array([0.0, pulled_back]))
 
 
 def banana_data(rng: np.random.Generator, n: int, *, mean: float, sd: float) -> Array:
@@ -100,13 +98,5 @@ def _checked_observations(observations: npt.ArrayLike) -> Array:
     y = np.asarray(observations, dtype=np.float64)
     if y.ndim != 1 or y.size == 0:
         raise DataError(f"observations must be a vector with at least one entry, got shape {y.shape}")
-    if not np.isfinite(y).all():
-        index = np.flatnonzero(~np.isfinite(y))[0]
-        raise DataError(f"observations must be finite, got {y[index]} in entry {index}")
+    check_finite("observations", y)
     return y
-
-
-def _finite(array: Array, name: str) -> Array:
-    if not np.isfinite(array).all():
-        raise NumericalError(f"the {name} of the banana is not finite")
-    return array

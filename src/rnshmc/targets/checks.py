@@ -1,13 +1,32 @@
-"""Checks of settings that all targets share."""
+"""Checks that all targets share: of settings, of data, and of what was evaluated."""
 
 import math
+from typing import TypeVar
 
 import numpy as np
 
-from rnshmc.errors import ParameterError
+from rnshmc.errors import DataError, NumericalError, ParameterError, RnshmcError
+from rnshmc.types import Array
+
+R = TypeVar("R", float, Array)
 
 
 def check_positive(key: str, number: object) -> None:
     """Refuse what is not a positive, finite number. Raises `ParameterError`, naming ``key``."""
     if not (isinstance(number, int | float | np.number) and math.isfinite(number) and number > 0):
         raise ParameterError(f"{key} must be a positive number, got {number!r}")
+
+
+def check_finite(name: str, array: Array, error: type[RnshmcError] = DataError) -> None:
+    """Refuse a vector or a matrix with an entry that is not finite. Raises ``error``, naming the entry."""
+    if not np.isfinite(array).all():
+        row, *column = np.argwhere(~np.isfinite(array))[0]
+        place = f"row {row}, column {column[0]}" if column else f"entry {row}"
+        raise error(f"{name} must be finite, got {array[row, *column]} in {place}")
+
+
+def finite(what: str, result: R) -> R:
+    """An evaluated number or array. Raises `NumericalError`, naming what was evaluated, if it is not finite."""
+    if not np.isfinite(result).all():
+        raise NumericalError(f"the {what} is {result if isinstance(result, float) else 'not finite'}")
+    return result

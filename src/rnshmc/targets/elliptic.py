@@ -6,10 +6,11 @@ from typing import Any, TypeVar
 import numpy as np
 from mpi4py import MPI
 
-from rnshmc.errors import DataError, NumericalError
+from rnshmc.errors import DataError
 from rnshmc.fem.diffusion import DiffusionSolver
 from rnshmc.fem.random_field import karhunen_loeve
-from rnshmc.targets.checks import check_positive
+from rnshmc.files import naming_file
+from rnshmc.targets.checks import check_finite, check_positive, finite
 from rnshmc.targets.elliptic_linearisation import Linearisation
 from rnshmc.targets.elliptic_settings import EllipticSettings, from_mapping
 from rnshmc.targets.forward_data import ForwardData
@@ -163,9 +164,7 @@ class EllipticInverseProblem:
         """
         with np.errstate(over="ignore", invalid="ignore"):
             product = self._noise_precision * self.model.linearise(q).gram_vjp(factor)
-        if not np.isfinite(product).all():
-            raise NumericalError("the derivative of the elliptic problem's metric is not finite")
-        return product
+        return finite("derivative of the elliptic problem's metric", product)
 
     def _potential(self, q: Array, misfit: Array) -> float:
         return float(0.5 * (self._noise_precision * (misfit @ misfit) + self._prior_precision * (q @ q)))
@@ -202,23 +201,13 @@ def load(kind: type[Problem], path: str | Path, *, comm: MPI.Comm | None = None,
     """The same as a problem of a ``kind`` that evaluates it in its own way. Raises as `from_file`."""
     checked = from_mapping(EllipticSettings, settings)
     data = ForwardData.load(path)
-    try:
-        return kind(
-            data.points,
-            data.observations,
-            noise_sd=data.noise_sd,
-            prior_sd=data.prior_sd,
-            settings=checked,
-            comm=comm,
-        )
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
+    sds = {"noise_sd": data.noise_sd, "prior_sd": data.prior_sd}
+    with naming_file(path):
+        return kind(data.points, data.observations, **sds, settings=checked, comm=comm)
 
 
 def _check_observations(points: Array, observations: Array) -> None:
     if points.ndim != 2 or points.shape[1] != 2 or observations.shape != points.shape[:1]:
         raise DataError(f"observations of shape {observations.shape} do not fit points of shape {points.shape}")
-    for name, array in (("points", points), ("observations", observations)):
-        if not np.isfinite(array).all():
-            index = int(np.argwhere(~np.isfinite(array))[0][0])
-            raise DataError(f"{name}[{index}] = {array[index]} is not finite")
+    check_finite("points", points)
+    check_finite("observations", observations)

@@ -7,7 +7,8 @@ import numpy.typing as npt
 from scipy.signal import lfilter
 
 from rnshmc.errors import DataError, NumericalError, ParameterError
-from rnshmc.targets.checks import check_positive
+from rnshmc.files import naming_file
+from rnshmc.targets.checks import check_finite, check_positive, finite
 from rnshmc.targets.stored import read_arrays
 from rnshmc.types import Array
 
@@ -102,9 +103,7 @@ class Garch:
     def _value(self, q: Array, variances: Array) -> float:
         misfit = float((np.log(variances) + self._squares / variances).sum())
         value = 0.5 * (misfit + self._prior_precision * float(q @ q))
-        if not np.isfinite(value):
-            raise NumericalError(f"the potential of the GARCH model is {value}")
-        return value
+        return finite("potential of the GARCH model", value)
 
     def _gradient(self, q: Array, variances: Array) -> Array:
         """Adjoint recursion: lambda_t = dU/dh_t + sum_j beta_j lambda_{t+j}, then one product per parameter."""
@@ -114,9 +113,7 @@ class Garch:
         extended = np.concatenate((self._variances_before, variances))
         by_beta = [adjoint @ extended[r - j : r - j + n] for j in range(1, r + 1)]
         gradient: Array = np.concatenate((self._past @ adjoint, by_beta)) + self._prior_precision * q
-        if not np.isfinite(gradient).all():
-            raise NumericalError("the gradient of the GARCH model is not finite")
-        return gradient
+        return finite("gradient of the GARCH model", gradient)
 
 
 def from_file(path: str | Path, *, orders: tuple[int, int], prior_sd: float) -> Garch:
@@ -126,10 +123,8 @@ def from_file(path: str | Path, *, orders: tuple[int, int], prior_sd: float) -> 
     message names the file. Raises `ParameterError` if a setting is out of range.
     """
     (y,) = read_arrays(path, "y")
-    try:
+    with naming_file(path):
         return Garch(y, orders=(orders[0], orders[1]), prior_sd=prior_sd)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
 
 
 def _feedback(beta: Array) -> Array:
@@ -141,9 +136,7 @@ def _checked_observations(observations: npt.ArrayLike, first: int) -> Array:
     y = np.asarray(observations, dtype=np.float64)
     if y.ndim != 1 or len(y) <= first:
         raise DataError(f"observations must be a vector with more than {first} entries, got shape {y.shape}")
-    if not np.isfinite(y).all():
-        index = np.flatnonzero(~np.isfinite(y))[0]
-        raise DataError(f"observations must be finite, got {y[index]} in entry {index}")
+    check_finite("observations", y)
     if not y.any():
         raise DataError("observations must not all be zero")
     return y

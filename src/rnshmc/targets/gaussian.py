@@ -4,7 +4,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.errors import ParameterError
+from rnshmc.targets.checks import check_finite, finite
 from rnshmc.types import Array
 
 # A covariance that was computed is symmetric to rounding error only; a wrong one is further off than this.
@@ -48,18 +49,14 @@ class Gaussian:
         """Gradient C^-1 (q - m) of U at q, both of shape (dim,)."""
         with np.errstate(all="ignore"):
             gradient: Array = self._precision @ (q - self._mean)
-        if not np.isfinite(gradient).all():
-            raise NumericalError("the gradient of the Gaussian is not finite")
-        return gradient
+        return finite("gradient of the Gaussian", gradient)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U(q) and its gradient, for one product with C^-1."""
         gradient = self.gradient(q)
         with np.errstate(all="ignore"):
             value = 0.5 * float((q - self._mean) @ gradient)
-        if not np.isfinite(value):
-            raise NumericalError(f"the potential of the Gaussian is {value}")
-        return value, gradient
+        return finite("potential of the Gaussian", value), gradient
 
     def metric(self, q: Array) -> Array:  # noqa: ARG002
         """C^-1, shape (dim, dim), the same read-only array at every q."""
@@ -79,9 +76,7 @@ def _checked_mean(mean: npt.ArrayLike) -> Array:
     vector = np.array(mean, dtype=np.float64)
     if vector.ndim != 1 or vector.size == 0:
         raise ParameterError(f"mean must be a vector, got shape {vector.shape}")
-    if not np.isfinite(vector).all():
-        index = np.flatnonzero(~np.isfinite(vector))[0]
-        raise ParameterError(f"mean must be finite, got {vector[index]} in entry {index}")
+    check_finite("mean", vector, ParameterError)
     return vector
 
 
@@ -90,9 +85,7 @@ def _cholesky(covariance: npt.ArrayLike, dim: int) -> Array:
     matrix = np.asarray(covariance, dtype=np.float64)
     if matrix.shape != (dim, dim):
         raise ParameterError(f"covariance must have shape {(dim, dim)} as mean has {dim} entries, got {matrix.shape}")
-    if not np.isfinite(matrix).all():
-        row, column = np.argwhere(~np.isfinite(matrix))[0]
-        raise ParameterError(f"covariance must be finite, got {matrix[row, column]} in row {row}, column {column}")
+    check_finite("covariance", matrix, ParameterError)
     asymmetry = np.abs(matrix - matrix.T)
     if asymmetry.max() > _ASYMMETRY * np.abs(matrix).max():
         row, column = np.unravel_index(asymmetry.argmax(), asymmetry.shape)

@@ -9,7 +9,8 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
 from rnshmc.errors import DataError, NumericalError
-from rnshmc.targets.checks import check_positive
+from rnshmc.files import naming_file
+from rnshmc.targets.checks import check_finite, check_positive, finite
 from rnshmc.targets.stored import read_arrays
 from rnshmc.types import Array
 
@@ -82,9 +83,7 @@ class GPRegression:
             by_length = np.vdot(inverse, slope) - 0.5 * (weights @ (slope @ weights))
             by_noise = 0.5 * noise * (np.trace(inverse) - weights @ weights)
             gradient: Array = np.array([by_length, by_noise]) + self._prior_precision * q
-        if not np.isfinite(gradient).all():
-            raise NumericalError("the gradient of the Gaussian process regression is not finite")
-        return value, gradient
+        return value, finite("gradient of the Gaussian process regression", gradient)
 
     def predict(self, q: Array, points: Array) -> tuple[Array, Array]:
         """Mean, shape (k,), and covariance, shape (k, k), of the process at ``points``, shape (k, p), given y and q."""
@@ -122,9 +121,7 @@ class GPRegression:
         value = float(
             0.5 * (self._y @ weights) + np.log(np.diagonal(factor)).sum() + 0.5 * self._prior_precision * (q @ q)
         )
-        if not np.isfinite(value):
-            raise NumericalError(f"the potential of the Gaussian process regression is {value}")
-        return value
+        return finite("potential of the Gaussian process regression", value)
 
 
 def from_file(path: str | Path, *, prior_sd: float) -> GPRegression:
@@ -134,10 +131,8 @@ def from_file(path: str | Path, *, prior_sd: float) -> GPRegression:
     the message names the file. Raises `ParameterError` if prior_sd is not a positive number.
     """
     X, y = read_arrays(path, "X", "y")
-    try:
+    with naming_file(path):
         return GPRegression(X, y, prior_sd=prior_sd)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
 
 
 def _matern(scaled: Array, decay: Array) -> Array:
@@ -161,8 +156,6 @@ def _checked(X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Array, Array]:
         raise DataError(f"X must have rows and columns, got shape {inputs.shape}")
     if outputs.shape != (len(inputs),):
         raise DataError(f"y must have one output for each of the {len(inputs)} rows of X, got shape {outputs.shape}")
-    for name, array in (("X", inputs), ("y", outputs)):
-        if not np.isfinite(array).all():
-            place = np.argwhere(~np.isfinite(array))[0]
-            raise DataError(f"{name} must be finite, got {array[tuple(place)]} in row {place[0]}")
+    check_finite("X", inputs)
+    check_finite("y", outputs)
     return inputs, outputs

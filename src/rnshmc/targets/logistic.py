@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.errors import DataError, NumericalError
-from rnshmc.targets.checks import check_positive
+from rnshmc.errors import DataError
+from rnshmc.files import naming_file
+from rnshmc.targets.checks import check_finite, check_positive, finite
 from rnshmc.targets.stored import read_arrays
 from rnshmc.types import Array
 
@@ -18,6 +19,7 @@ _TEMPORARIES = 4
 _SATURATION = 40.0
 # The product of this many factors 1 + exp(40) does not overflow, so that one logarithm serves them all.
 _FACTORS_PER_LOG = 16
+_POTENTIAL, _GRADIENT = "potential of the logistic regression", "gradient of the logistic regression"
 
 
 class LogisticRegression:
@@ -64,7 +66,7 @@ class LogisticRegression:
                 margins = q @ block
                 capped = np.minimum(margins, _SATURATION)
                 u += _sum_softplus(margins, capped, 1.0 + np.exp(capped))
-        return _finite_value(u)
+        return finite(_POTENTIAL, u)
 
     def gradient(self, q: Array) -> Array:
         """Gradient of U at q, both of shape (dim,)."""
@@ -73,7 +75,7 @@ class LogisticRegression:
             for block in self._blocks:
                 odds = np.exp(np.minimum(q @ block, _SATURATION))
                 grad += block @ (odds / (1.0 + odds))
-        return _finite_gradient(grad)
+        return finite(_GRADIENT, grad)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U(q) and its gradient, for one reading of the data."""
@@ -86,7 +88,7 @@ class LogisticRegression:
                 one_plus_odds = 1.0 + odds
                 u += _sum_softplus(margins, capped, one_plus_odds)
                 grad += block @ (odds / one_plus_odds)
-        return _finite_value(u), _finite_gradient(grad)
+        return finite(_POTENTIAL, u), finite(_GRADIENT, grad)
 
     def metric(self, q: Array) -> Array:
         """Fisher information plus prior precision, (dim, dim): the expected Hessian, which here is the Hessian.
@@ -99,9 +101,7 @@ class LogisticRegression:
                 weighted = block * np.sqrt(_information(q @ block)[0])
                 # A product with its own transpose, which NumPy hands to BLAS as half a product.
                 metric += weighted @ weighted.T
-        if not np.isfinite(metric).all():
-            raise NumericalError("the metric of the logistic regression is not finite")
-        return metric
+        return finite("metric of the logistic regression", metric)
 
     def metric_vjp(self, q: Array, factor: Array) -> Array:
         """sum_jk m_jk dG_jk/dq_i for m = factor factor', shape (dim,), in O(N dim r) for a factor of shape (dim, r).
@@ -114,7 +114,7 @@ class LogisticRegression:
                 slopes = _information(q @ block)[1]
                 projected = factor.T @ block
                 product += block @ (slopes * np.einsum("rn,rn->n", projected, projected))
-        return _finite_gradient(product)
+        return finite("derivative of the metric of the logistic regression", product)
 
     def _prior(self, q: Array) -> float:
         return 0.5 * self._prior_precision * float(q @ q)
@@ -127,19 +127,15 @@ def from_file(path: str | Path, *, prior_sd: float) -> LogisticRegression:
     refuses; the message names the file. Raises `ParameterError` if prior_sd is not a positive number.
     """
     X, y = read_arrays(path, "X", "y")
-    try:
+    with naming_file(path):
         return LogisticRegression(X, y, prior_sd)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
 
 
 def _checked_rows(X: npt.ArrayLike) -> Array:
     rows = np.asarray(X, dtype=np.float64)
     if rows.ndim != 2 or rows.size == 0:
         raise DataError(f"X must have rows and columns, got shape {rows.shape}")
-    if not np.isfinite(rows).all():
-        row, column = np.argwhere(~np.isfinite(rows))[0]
-        raise DataError(f"X must be finite, got {rows[row, column]} in row {row}, column {column}")
+    check_finite("X", rows)
     return rows
 
 
@@ -179,15 +175,3 @@ def _information(margins: Array) -> tuple[Array, Array]:
     one_plus_odds = 1.0 + odds
     information = odds / (one_plus_odds * one_plus_odds)
     return information, information * ((1.0 - odds) / one_plus_odds)
-
-
-def _finite_value(u: float) -> float:
-    if not np.isfinite(u):
-        raise NumericalError(f"the potential of the logistic regression is {u}")
-    return u
-
-
-def _finite_gradient(grad: Array) -> Array:
-    if not np.isfinite(grad).all():
-        raise NumericalError("the gradient of the logistic regression is not finite")
-    return grad

@@ -6,7 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from rnshmc.errors import DataError, NumericalError, ParameterError
+from rnshmc.errors import ParameterError
+from rnshmc.files import naming_file
+from rnshmc.targets.checks import finite
 from rnshmc.targets.logistic import LogisticRegression
 from rnshmc.targets.priors import LaplacePrior, NormalPrior, Prior, SwappedPrior
 from rnshmc.targets.stored import read_arrays
@@ -31,10 +33,6 @@ class MinibatchLogistic(SwappedPrior):
     prior
         Prior of the coefficients.
 
-    Attributes
-    ----------
-    dim
-        Number of coefficients, d.
     """
 
     def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, prior: Prior) -> None:
@@ -79,9 +77,7 @@ class Minibatch:
         """The estimate at ``q``, both of shape (dim,)."""
         with np.errstate(all="ignore"):
             estimate = self._weight * (expit(self._rows @ q) @ self._rows) + self._prior.gradient(q)
-        if not np.isfinite(estimate).all():
-            raise NumericalError("the gradient of a mini-batch of the logistic regression is not finite")
-        return estimate
+        return finite("gradient of a mini-batch of the logistic regression", estimate)
 
 
 def with_laplace_prior(path: str | Path, *, scale: float) -> MinibatchLogistic:
@@ -91,8 +87,5 @@ def with_laplace_prior(path: str | Path, *, scale: float) -> MinibatchLogistic:
     refuses; the message names the file. Raises `ParameterError` if scale is not a positive number.
     """
     X, y = read_arrays(path, "X", "y")
-    prior = LaplacePrior(scale)
-    try:
-        return MinibatchLogistic(X, y, prior)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
+    with naming_file(path):
+        return MinibatchLogistic(X, y, LaplacePrior(scale))

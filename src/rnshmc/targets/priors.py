@@ -13,8 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rnshmc.errors import NumericalError
-from rnshmc.targets.checks import check_positive
+from rnshmc.targets.checks import check_positive, finite
 from rnshmc.types import Array, Driver, Potential
 
 
@@ -94,9 +93,7 @@ class SwappedPriorDriver:
     def _swapped_gradient(self, q: Array, gradient: Array) -> Array:
         with np.errstate(all="ignore"):
             swapped = gradient + (self._new.gradient(q) - self._old.gradient(q))
-        if not np.isfinite(swapped).all():
-            raise NumericalError("the gradient under the new prior is not finite")
-        return swapped
+        return finite("gradient under the new prior", swapped)
 
 
 class SwappedPrior(SwappedPriorDriver):
@@ -128,6 +125,4 @@ class SwappedPrior(SwappedPriorDriver):
     def _swapped_value(self, q: Array, value: float) -> float:
         with np.errstate(all="ignore"):
             swapped = value + (self._new.value(q) - self._old.value(q))
-        if not np.isfinite(swapped):
-            raise NumericalError(f"the potential under the new prior is {swapped}")
-        return swapped
+        return finite("potential under the new prior", swapped)

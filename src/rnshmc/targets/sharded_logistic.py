@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import DataError, NumericalError
-from rnshmc.targets.checks import check_positive
+from rnshmc.targets.checks import check_positive, finite
 from rnshmc.targets.ensemble import together
 from rnshmc.targets.logistic import LogisticRegression
 from rnshmc.types import Array
@@ -79,8 +79,4 @@ class ShardedLogistic:
             part = np.full(shape, np.nan)
         total = np.empty(shape)
         self._comm.Allreduce(part, total)
-        if not np.isfinite(total).all():
-            raise NumericalError(
-                "the potential of the sharded logistic regression, or a derivative of it, is not finite"
-            )
-        return total
+        return finite("potential of the sharded logistic regression, or a derivative of it,", total)

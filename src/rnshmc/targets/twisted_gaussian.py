@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rnshmc.errors import NumericalError, ParameterError
-from rnshmc.targets.checks import check_positive
+from rnshmc.errors import ParameterError
+from rnshmc.targets.checks import check_positive, finite
 from rnshmc.types import Array
 
 _WIDE_VARIANCE = 100.0
@@ -46,9 +46,7 @@ class TwistedGaussian:
         with np.errstate(all="ignore"):
             along, across = self._straightened(q)
             value = 0.5 * float(along**2 / _WIDE_VARIANCE + across**2)
-        if not np.isfinite(value):
-            raise NumericalError(f"the potential of the twisted Gaussian is {value}")
-        return value
+        return finite("potential of the twisted Gaussian", value)
 
     def gradient(self, q: Array) -> Array:
         """Gradient of U at q, both of shape (2,)."""
@@ -56,9 +54,7 @@ class TwistedGaussian:
             along, across = self._straightened(q)
             slope_along = along / _WIDE_VARIANCE + 2.0 * self._bend * along * across
             gradient: Array = self._scales * np.array([slope_along, across])
-        if not np.isfinite(gradient).all():
-            raise NumericalError("the gradient of the twisted Gaussian is not finite")
-        return gradient
+        return finite("gradient of the twisted Gaussian", gradient)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U(q) and its gradient."""
