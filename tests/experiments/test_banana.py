@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
-from rnshmc.errors import ParameterError
 from rnshmc.experiments.banana import (
     BananaExperiment,
     BananaTables,
@@ -112,13 +111,3 @@ def test_the_reversed_acceptance_is_that_of_the_way_back() -> None:
     # The energy error falls with the square of the step: both ways are as good as certain.
     fine = run_banana(replace(short, steps=400), settings=NETWORK).acceptance.set_index("sampler").loc["hmc"]
     assert 0.99 < fine["reversed_acceptance"] < 1.0
-
-
-def test_no_steps_are_refused() -> None:
-    with pytest.raises(ParameterError, match="drawn_steps: expected at least 1, got 0"):
-        replace(EXPERIMENT, drawn_steps=0)
-
-
-def test_an_exploration_that_leaves_nothing_is_refused() -> None:
-    with pytest.raises(ParameterError, match="discard: expected 0 <= discard < explore = 300, got 300"):
-        replace(EXPERIMENT, discard=300)

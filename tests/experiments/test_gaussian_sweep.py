@@ -9,7 +9,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import loadmat
 
-from rnshmc.errors import ParameterError
 from rnshmc.experiments.gaussian_sweep import GaussianSweep, sweep_point
 from rnshmc.types import Array
 from tests.conftest import z_bound
@@ -110,8 +109,3 @@ def test_chains_do_not_depend_on_how_many_there_are() -> None:
     one, two = (sweep_point(short, sampler="rns_hmc", size=60, repeats=n, settings=NETWORK) for n in (1, 2))
     same = ["method", "size", "repeat", "acceptance", "mean_ess", "matching_sd", "failures"]
     assert one[same].equals(two.loc[:0, same])
-
-
-def test_a_burn_in_that_leaves_nothing_is_refused() -> None:
-    with pytest.raises(ParameterError, match="burn_in: expected 1 <= burn_in < iterations = 300, got 300"):
-        replace(SWEEP, burn_in=300)

@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
-from rnshmc.errors import ParameterError
 from rnshmc.experiments.network_banana import (
     SHOWN_DRAWS,
     NetworkBanana,
@@ -95,15 +94,3 @@ def test_the_same_seed_gives_the_same_tables() -> None:
     first, second = (run_network_banana(short, settings=NETWORK) for _ in range(2))
     for one, two in zip(first, second, strict=True):
         assert_frame_equal(one, two)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"training": 2500}, "training: expected 1 <= training < iterations = 2500, got 2500"),
-        ({"drawn": 0}, "drawn: expected at least 1, got 0"),
-    ],
-)
-def test_bad_settings_are_refused(change: dict[str, int], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        replace(EXPERIMENT, **change)  # type: ignore[arg-type]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from rnshmc.errors import ParameterError
 from rnshmc.experiments.network_gp import NetworkComparison, comparison_rows, training_states
 
 COMPARISON = NetworkComparison(seed=6, step_size=0.1, n_steps=(1, 19), iterations=400, repeats=2)
@@ -55,8 +54,3 @@ def test_chains_do_not_depend_on_how_many_there_are() -> None:
     )
     same = two[(two["size"] == 40) & (two["repeat"] == 1)]
     assert one["acceptance"].tolist() == same["acceptance"].tolist()
-
-
-def test_no_repeats_are_refused() -> None:
-    with pytest.raises(ParameterError, match="repeats: expected at least 1, got 0"):
-        replace(COMPARISON, repeats=0)

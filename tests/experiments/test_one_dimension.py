@@ -117,8 +117,3 @@ def test_softplus_captures_the_far_field_better_than_a_gaussian_process() -> Non
     # Of 120 sets of observations 110 favoured the network. At this rate half of 40 or fewer do with probability 1e-12.
     assert (errors["rns_hmc"] < errors["gp_hmc"]).sum() > 20
     assert errors["rns_hmc"].median() < errors["gp_hmc"].median()
-
-
-def test_no_fits_are_refused() -> None:
-    with pytest.raises(ParameterError, match="fits: expected at least 1, got 0"):
-        one_dimension(seed=1, sizes=[4], noise_sd=0.1, fits=0, repeats=1, surrogates={"rns_hmc": NETWORK})

@@ -3,11 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 
 from rnshmc.datasets.synthetic import simulate_normal_logistic
-from rnshmc.errors import ParameterError
 from rnshmc.experiments.prior_swap import (
     MAX_DRAWS,
     NETWORK_FACTOR,
@@ -88,9 +86,3 @@ def test_means_are_compared_with_those_of_hmc_under_the_same_prior() -> None:
         assert table["means"][0] == 0.0
         # Twenty draws are too few.
         assert table["means"][2:].isna().all()
-
-
-@pytest.mark.parametrize(("name", "value"), [("burn_in", -1), ("iterations", 0)])
-def test_settings_out_of_range_are_refused_by_name(name: str, value: int) -> None:
-    with pytest.raises(ParameterError, match=f"{name}: expected at least {value + 1}, got {value}"):
-        replace(EXPERIMENT, **{name: value})

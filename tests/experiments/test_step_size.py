@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from rnshmc.datasets.simulate import simulate_logistic
-from rnshmc.errors import ParameterError
 from rnshmc.experiments.step_size import tune_step_size
 from rnshmc.random import stream
 from rnshmc.run.phases import explore
@@ -44,16 +43,3 @@ def test_the_step_scales_with_the_target() -> None:
     unit = tuned(Gaussian(MEAN, np.diag([1.0, 2.0, 3.0])))
     wide = tuned(Gaussian(50.0 * MEAN, 2500.0 * np.diag([1.0, 2.0, 3.0])))
     assert_allclose(wide, 50.0 * unit, rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"acceptance": 1.0}, "acceptance: expected a number between 0 and 1, got 1.0"),
-        ({"acceptance": 0.0}, "acceptance: expected a number between 0 and 1, got 0.0"),
-        ({"iterations": 1}, "iterations: expected at least 2, got 1"),
-    ],
-)
-def test_bad_settings_are_named(settings: dict[str, float], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        tuned(Gaussian(MEAN, np.eye(3)), **settings)  # type: ignore[arg-type]

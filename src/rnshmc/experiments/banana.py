@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.dynamics.metrics import IdentityMetric
-from rnshmc.errors import ParameterError
 from rnshmc.experiments.plane import field_on_grid, trajectories_from
 from rnshmc.experiments.training import train
 from rnshmc.random import stream
@@ -52,13 +51,6 @@ class BananaExperiment:
     iterations: int
     """Iterations of each chain after it."""
     repeats: int
-
-    def __post_init__(self) -> None:
-        for name in ("steps", "drawn_steps", "drawn", "repeats"):
-            if getattr(self, name) < 1:
-                raise ParameterError(f"{name}: expected at least 1, got {getattr(self, name)}")
-        if not 0 <= self.discard < self.explore:
-            raise ParameterError(f"discard: expected 0 <= discard < explore = {self.explore}, got {self.discard}")
 
     @property
     def step_size(self) -> float:

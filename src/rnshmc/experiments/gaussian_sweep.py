@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.diagnostics.ess import geyer_ess
-from rnshmc.errors import ParameterError
 from rnshmc.experiments.training import train
 from rnshmc.random import stream
 from rnshmc.run.phases import StepRange, exploit
@@ -41,10 +40,6 @@ class GaussianSweep:
     iterations: int
     """Iterations of each chain, those of the burn-in among them."""
     burn_in: int
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.burn_in < self.iterations:
-            raise ParameterError(f"burn_in: expected 1 <= burn_in < iterations = {self.iterations}, got {self.burn_in}")
 
     def target(self) -> Gaussian:
         """N(0, C) with C = narrow I + (wide - narrow) e e', e = (1, ..., 1) / sqrt(dimension).

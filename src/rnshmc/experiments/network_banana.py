@@ -10,7 +10,6 @@ import pandas as pd
 
 from rnshmc.diagnostics.acceptance import with_empty
 from rnshmc.dynamics.metrics import IdentityMetric
-from rnshmc.errors import ParameterError
 from rnshmc.experiments.plane import field_on_grid, trajectories_from
 from rnshmc.random import stream
 from rnshmc.run.fit import fit_gradients
@@ -49,15 +48,6 @@ class NetworkBanana:
     drawn_steps: int
     """Leapfrog settings of the trajectories that are drawn."""
     repeats: int
-
-    def __post_init__(self) -> None:
-        for name in ("drawn", "drawn_steps", "repeats"):
-            if getattr(self, name) < 1:
-                raise ParameterError(f"{name}: expected at least 1, got {getattr(self, name)}")
-        if not 1 <= self.training < self.iterations:
-            raise ParameterError(
-                f"training: expected 1 <= training < iterations = {self.iterations}, got {self.training}"
-            )
 
     def target(self) -> TwistedGaussian:
         """The banana-shaped distribution."""

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.diagnostics.acceptance import with_empty
-from rnshmc.errors import ParameterError
 from rnshmc.random import stream
 from rnshmc.run.chain import Phase
 from rnshmc.run.fit import fit_gradients
@@ -45,11 +44,6 @@ class NetworkGaussian:
     converged: bool = True
     """Whether the exploration starts at a draw of the target; if not, at one of N(0, I), and the network sees its way
     to the target as well."""
-
-    def __post_init__(self) -> None:
-        for name in ("collected", "iterations", "repeats"):
-            if getattr(self, name) < 1:
-                raise ParameterError(f"{name}: expected at least 1, got {getattr(self, name)}")
 
     def target(self) -> Gaussian:
         """The Gaussian, the same in every repeat."""

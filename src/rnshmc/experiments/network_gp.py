@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.diagnostics.acceptance import with_empty
-from rnshmc.errors import ParameterError
 from rnshmc.experiments.training import train
 from rnshmc.random import stream
 from rnshmc.run.fit import fit_gradients
@@ -32,11 +31,6 @@ class NetworkComparison:
     """Draws of each chain."""
     repeats: int
     """Independent training sets, each with a chain."""
-
-    def __post_init__(self) -> None:
-        for name in ("iterations", "repeats"):
-            if getattr(self, name) < 1:
-                raise ParameterError(f"{name}: expected at least 1, got {getattr(self, name)}")
 
 
 def training_states(comparison: NetworkComparison, d: int, size: int, repeat: int) -> Array:

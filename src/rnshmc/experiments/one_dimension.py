@@ -49,8 +49,8 @@ def one_dimension(
 ) -> OneDimension:
     """Fit surrogates to noisy observations of x^2 / 2 at nested standard normal points.
 
-    Raises `ParameterError` if ``fits`` or ``repeats`` is less than 1, there are fewer published observations than the
-    largest size, or a setting of a surrogate is out of range.
+    Raises `ParameterError` if there are fewer published observations than the largest size, or a setting of a surrogate
+    is out of range.
 
     Parameters
     ----------
@@ -70,9 +70,6 @@ def one_dimension(
         Points and observations of the first repeat, at least as many as the largest size; None: simulated as the
         others are. Column ``data`` of each table says which: "published" or "simulated".
     """
-    for name, number in (("fits", fits), ("repeats", repeats)):
-        if number < 1:
-            raise ParameterError(f"{name}: expected at least 1, got {number}")
     if published is not None and len(published[0]) < max(sizes):
         raise ParameterError(f"sizes: {max(sizes)} is more than the {len(published[0])} published observations")
     points, curves, errors = [], [], []

@@ -14,7 +14,6 @@ import pandas as pd
 
 from rnshmc.diagnostics.agreement import MIN_ESS, compare_means
 from rnshmc.diagnostics.ess import geyer_ess
-from rnshmc.errors import ParameterError
 from rnshmc.random import stream
 from rnshmc.run.chain import Phase
 from rnshmc.run.phases import dynamics, exploit
@@ -32,7 +31,7 @@ LEVEL = 0.01
 
 @dataclass(frozen=True)
 class PriorSwap:
-    """Chains under a new prior. Raises `ParameterError` if burn_in or iterations is out of range."""
+    """Chains under a new prior."""
 
     seed: int
     old_sd: float
@@ -43,11 +42,6 @@ class PriorSwap:
     """First iterations of each chain, which lead from the old posterior to the new one."""
     iterations: int
     """Iterations of HMC after them; NNg-HMC has `NETWORK_FACTOR` times as many."""
-
-    def __post_init__(self) -> None:
-        for name, least in (("burn_in", 0), ("iterations", 1)):
-            if getattr(self, name) < least:
-                raise ParameterError(f"{name}: expected at least {least}, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from rnshmc.errors import ParameterError
 from rnshmc.kernels.hmc import HMC
 from rnshmc.run.phases import StepRange
 from rnshmc.types import RiemannianPotential
@@ -29,7 +28,7 @@ def tune_step_size(
     and the result is the geometric mean of eps over the second half (Robbins and Monro 1951; Polyak and Juditsky 1992;
     Andrieu and Thoms 2008, section 5). The acceptance probability there differs from the one asked for by about sd(a) /
     sqrt(iterations / 2). The first step is 1 / sqrt(lambda) with lambda the largest eigenvalue of the metric at the
-    origin: half of what leapfrog is stable at. Raises `ParameterError` if a setting is out of range.
+    origin: half of what leapfrog is stable at.
 
     Parameters
     ----------
@@ -42,10 +41,6 @@ def tune_step_size(
     iterations
         Iterations of the chain, at least 2.
     """
-    if not 0 < acceptance < 1:
-        raise ParameterError(f"acceptance: expected a number between 0 and 1, got {acceptance}")
-    if iterations < 2:
-        raise ParameterError(f"iterations: expected at least 2, got {iterations}")
     start = np.zeros(potential.dim)
     log_steps = np.empty(iterations + 1)
     log_steps[0] = -0.5 * np.log(eigvalsh(potential.metric(start))[-1])
