@@ -24,9 +24,8 @@ from rnshmc.run.phases import StepRange, exploit, explore
 from rnshmc.run.recording import GradientPairs, GradientRecording
 from rnshmc.surrogates.gradient_network import BATCH_SIZE, GradientNetwork
 from rnshmc.targets.garch import Garch
-from rnshmc.targets.gaussian import Gaussian
+from rnshmc.targets.gaussian import Gaussian, spread_gaussian
 from rnshmc.targets.logistic import LogisticRegression
-from rnshmc.targets.spread_gaussian import spread_gaussian
 from rnshmc.types import Array, Potential
 
 SEED = 20170913

@@ -22,7 +22,7 @@ from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from rnshmc.diagnostics.ess import truncated_ess
-from rnshmc.targets.stored import read_arrays
+from rnshmc.targets.checks import read_arrays
 from rnshmc.types import Array
 
 DRAWS, PAPER_DRAWS = 5000, 10_000

@@ -18,10 +18,10 @@ from peers.membrane import Membrane
 from peers.remote import RemotePotential
 
 from rnshmc.errors import NumericalError
+from rnshmc.targets.checks import read_arrays
 from rnshmc.targets.forward_data import read_observations
 from rnshmc.targets.garch import Garch
 from rnshmc.targets.logistic import from_file as logistic_from_file
-from rnshmc.targets.stored import read_arrays
 from rnshmc.types import Array, Potential
 
 HERE = Path(__file__).parent

@@ -7,9 +7,8 @@ import pytest
 import xarray as xr
 
 import rnshmc
-from rnshmc.diagnostics.arviz_version import since_one
 from rnshmc.diagnostics.importance import pareto_smoothed
-from rnshmc.diagnostics.summary import summarise
+from rnshmc.diagnostics.summary import since_one, summarise
 from rnshmc.types import Array
 from tests.conftest import z_bound
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnshmc.datasets.own import read_csv
+from rnshmc.datasets.tables import read_csv
 from rnshmc.errors import DataError
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import kstest
 
-from rnshmc.datasets.plain_standin import plain_standin
+from rnshmc.datasets.simulate import plain_standin
 from rnshmc.random import stream
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from rnshmc.datasets.published import read_published
+from rnshmc.datasets.receipt import read_published
 from rnshmc.errors import DataError
 from tests.datasets.conftest import receipt_of
 

@@ -7,7 +7,7 @@ import pytest
 
 from rnshmc.errors import StoreError
 from rnshmc.report.table_text import readable_matching
-from rnshmc.results.matching import MATCHING_COLUMNS, matching_table
+from rnshmc.results.tables import MATCHING_COLUMNS, matching_table
 
 MATCH = {
     "problem": "bank",

@@ -12,8 +12,13 @@ from numpy.testing import assert_allclose
 
 from rnshmc.errors import StoreError
 from rnshmc.results.metrics import ChainMetrics, Convergence
-from rnshmc.results.mixing import unmixed_cells
-from rnshmc.results.tables import RESULTS_COLUMNS, diagnostics_table, results_standard_errors, results_table
+from rnshmc.results.tables import (
+    RESULTS_COLUMNS,
+    diagnostics_table,
+    results_standard_errors,
+    results_table,
+    unmixed_cells,
+)
 from rnshmc.results.views import read_views, view
 from rnshmc.store.timing import Timing, read_timings
 

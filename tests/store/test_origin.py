@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import DataError
-from rnshmc.store.origin import ORIGINS, read_origin
+from rnshmc.store.provenance import ORIGINS, read_origin
 
 
 @pytest.mark.parametrize("origin", ORIGINS)

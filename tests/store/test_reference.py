@@ -8,7 +8,7 @@ import pytest
 
 from rnshmc.diagnostics.reference import Reference
 from rnshmc.errors import StoreError
-from rnshmc.store.origin import read_origin
+from rnshmc.store.provenance import read_origin
 from rnshmc.store.reference import read_reference, write_reference
 
 MEAN = np.array([1.0, 2.0])

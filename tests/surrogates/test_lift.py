@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import roots_legendre
 
-from rnshmc.surrogates.lift import lift, lift_differences, lift_slope
+from rnshmc.surrogates.softabs import lift, lift_differences, lift_slope
 
 EPS = float(np.finfo(np.float64).eps)
 SOFTNESS = 0.5

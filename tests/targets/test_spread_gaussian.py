@@ -3,8 +3,7 @@ import pytest
 
 from rnshmc.errors import ParameterError
 from rnshmc.random import stream
-from rnshmc.targets.gaussian import Gaussian
-from rnshmc.targets.spread_gaussian import spread_gaussian
+from rnshmc.targets.gaussian import Gaussian, spread_gaussian
 from rnshmc.types import Array
 from tests.conftest import z_bound
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import DataError
-from rnshmc.targets.stored import read_arrays
+from rnshmc.targets.checks import read_arrays
 
 
 def test_the_named_arrays_come_in_order(tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ from rnshmc.run.registry import load_target
 from rnshmc.run.start import start_point
 from rnshmc.run.whitened import explore_whitened
 from rnshmc.store.chains import StoredChain, write_chain
-from rnshmc.store.origin import read_origin
-from rnshmc.store.provenance import provenance
+from rnshmc.store.provenance import provenance, read_origin
 
 spec = snakemake.params.spec
 data = Path(snakemake.input.data)

@@ -1,6 +1,6 @@
 """Surrogates of a parabola, fitted to few observations."""
 
-from rnshmc.datasets.published import read_published
+from rnshmc.datasets.receipt import read_published
 from rnshmc.experiments.one_dimension import one_dimension
 from rnshmc.run.job import job
 

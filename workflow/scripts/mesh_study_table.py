@@ -9,7 +9,7 @@ import pandas as pd
 from rnshmc.experiments.mesh_study import SAMPLERS, Solutions, Solved, mesh_table
 from rnshmc.experiments.scaling import agreement
 from rnshmc.results.metrics import read_convergence, read_metrics
-from rnshmc.results.mixing import unmixed_cells
+from rnshmc.results.tables import unmixed_cells
 from rnshmc.run.job import job
 
 TOLERANCE = 1e-10

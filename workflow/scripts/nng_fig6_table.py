@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.run.job import job
-from rnshmc.targets.stored import read_arrays
+from rnshmc.targets.checks import read_arrays
 
 with job(snakemake.log[0]):
     (y,) = read_arrays(Path(snakemake.input.data), "y")

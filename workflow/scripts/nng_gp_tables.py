@@ -6,8 +6,8 @@ from rnshmc.experiments.predictions import predictions
 from rnshmc.results.network_posteriors import exponentials, single_marginals
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.job import job
+from rnshmc.targets.checks import read_arrays
 from rnshmc.targets.gp_regression import from_file
-from rnshmc.targets.stored import read_arrays
 
 with job(snakemake.log[0]):
     chains = ProblemChains.read(map(Path, snakemake.input.chains))

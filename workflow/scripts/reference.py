@@ -9,8 +9,7 @@ from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.job import job
 from rnshmc.run.registry import load_target
 from rnshmc.run.start import start_point
-from rnshmc.store.origin import read_origin
-from rnshmc.store.provenance import provenance
+from rnshmc.store.provenance import provenance, read_origin
 from rnshmc.store.reference import write_reference
 
 log = logging.getLogger("rnshmc.reference")

@@ -15,8 +15,7 @@ from rnshmc.run.timing import busy_s
 from rnshmc.store.automatic import automatic_chain
 from rnshmc.store.chains import write_chain
 from rnshmc.store.clock import kept_stopwatch
-from rnshmc.store.origin import read_origin
-from rnshmc.store.provenance import provenance
+from rnshmc.store.provenance import provenance, read_origin
 
 log = logging.getLogger("rnshmc.sample_auto")
 spec = snakemake.params.spec

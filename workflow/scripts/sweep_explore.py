@@ -11,8 +11,7 @@ from rnshmc.run.job import job
 from rnshmc.run.phases import explore
 from rnshmc.run.registry import load_target
 from rnshmc.store.chains import StoredChain, write_chain
-from rnshmc.store.origin import read_origin
-from rnshmc.store.provenance import provenance
+from rnshmc.store.provenance import provenance, read_origin
 
 spec = snakemake.params.spec
 data = Path(snakemake.input.data)

@@ -12,10 +12,14 @@ from rnshmc.report.table_text import (
     unmixed_note,
 )
 from rnshmc.results.agreement import agreement_table
-from rnshmc.results.matching import matching_table
 from rnshmc.results.metrics import read_convergence, read_metrics
-from rnshmc.results.mixing import unmixed_cells
-from rnshmc.results.tables import diagnostics_table, results_standard_errors, results_table
+from rnshmc.results.tables import (
+    diagnostics_table,
+    matching_table,
+    results_standard_errors,
+    results_table,
+    unmixed_cells,
+)
 from rnshmc.results.views import read_views, view
 from rnshmc.run.job import job
 from rnshmc.store.reference import read_reference

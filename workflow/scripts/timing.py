@@ -10,8 +10,7 @@ from rnshmc.run.phases import dynamics, make_kernel
 from rnshmc.run.registry import load_driver, load_target
 from rnshmc.run.timing import Timing, time_kernel
 from rnshmc.store.chains import read_chain
-from rnshmc.store.origin import read_origin
-from rnshmc.store.provenance import provenance
+from rnshmc.store.provenance import provenance, read_origin
 
 spec, data = snakemake.params.spec, Path(snakemake.input.data)
 # Those of the samplers that a surrogate drives, in the order of the samplers.

@@ -12,14 +12,14 @@ READERS = {
     "adult": "rnshmc.datasets.adult:read_either",
     "bank": "rnshmc.datasets.bank:read_bank",
     "cover_type": "rnshmc.datasets.covertype:read_covertype",
-    "csv": "rnshmc.datasets.own:read_csv",
+    "csv": "rnshmc.datasets.tables:read_csv",
     "dota2": "rnshmc.datasets.dota2:read_dota2",
     "news": "rnshmc.datasets.news:read_news",
 }
 """A raw file to a `LogisticData` in the units of the file."""
 STAND_INS = {
     "dota2": "rnshmc.datasets.dota2:dota2_standin",
-    "plain": "rnshmc.datasets.plain_standin:plain_standin",
+    "plain": "rnshmc.datasets.simulate:plain_standin",
     "summary": "rnshmc.datasets.standin:simulate_standin",
 }
 """Settings and a random stream to a `LogisticData` of origin "stand-in"."""

@@ -27,3 +27,16 @@ def draw_labels(X: Array, beta: Array, rng: np.random.Generator) -> Labels:
     """Labels y_i from Bernoulli(1 / (1 + exp(-x_i' beta)))."""
     labels: Labels = (rng.uniform(size=len(X)) < expit(X @ beta)).astype(np.uint8)
     return labels
+
+
+def plain_standin(n: int, d: int, rng: np.random.Generator) -> LogisticData:
+    """Simulate data of n rows and d columns, where no summary statistics of the real ones are at hand.
+
+    Nothing else is known, so we assume independent standard normal covariates; coefficients from N(0, 1/d), so that
+    the log odds have a variance of about 1; no intercept, so that about half of the labels are 1. Unlike a stand-in
+    from summary statistics it shares nothing with the real data but its size: no result on it tells anything about
+    these, other than what an evaluation costs.
+    """
+    X = rng.standard_normal((n, d))
+    y = draw_labels(X, rng.standard_normal(d) / np.sqrt(d), rng)
+    return LogisticData(X, y, "stand-in", tuple(f"x{k}" for k in range(1, d + 1)))

@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from rnshmc.datasets.matrix import LogisticData
 from rnshmc.errors import DataError
+from rnshmc.files import naming_file
 from rnshmc.types import Array
 
 
@@ -127,3 +129,20 @@ def _complete(path: Path, line: int, fields: list[str], names: Sequence[str]) ->
     if len(fields) > len(names):
         raise DataError(f"{path}: line {line}: {len(fields)} fields, expected {len(names)}")
     return line, fields
+
+
+def read_csv(path: str | Path, *, label: str) -> LogisticData:
+    """The features of a CSV file with a header in their own units: all columns but the one of the labels, 0 and 1.
+
+    Raises `DataError`, naming file, line and column, if a feature is not a finite number, a label is not 0 or 1, or a
+    line is incomplete.
+    """
+    table = read_table(path)
+    names = tuple(str(name) for name in table.cells.columns)
+    if label not in names or len(names) < 2:
+        raise DataError(f"{path}: expected a column {label!r} and features, the header has {', '.join(names)}")
+    columns = tuple(name for name in names if name != label)
+    X = np.column_stack([table.numbers(name) for name in columns])
+    labels = table.labels(label, {"0": 0, "1": 1})
+    with naming_file(path):
+        return LogisticData(X, labels, "real", columns)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from rnshmc.diagnostics.arviz_version import since_one
+from rnshmc.diagnostics.summary import since_one
 from rnshmc.types import Array
 
 FEWEST = 5

@@ -3,14 +3,20 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import metadata
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.diagnostics.arviz_version import since_one
 from rnshmc.errors import ParameterError
 from rnshmc.types import Array
+
+
+def since_one() -> bool:
+    """Whether arviz is 1.0 or later: its data are trees of xarray, and statistics are in a package of their own."""
+    return int(metadata.version("arviz").partition(".")[0]) >= 1
+
 
 MIN_DRAWS = 4
 """arviz splits each chain in two and needs two draws of each half."""

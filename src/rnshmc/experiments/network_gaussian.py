@@ -13,8 +13,7 @@ from rnshmc.run.chain import Phase
 from rnshmc.run.fit import fit_gradients
 from rnshmc.run.phases import StepRange, exploit, explore
 from rnshmc.run.recording import GradientRecording
-from rnshmc.targets.gaussian import Gaussian
-from rnshmc.targets.spread_gaussian import spread_gaussian
+from rnshmc.targets.gaussian import Gaussian, spread_gaussian
 from rnshmc.types import Driver
 
 EXACT, NETWORK = "hmc", "nng_hmc"

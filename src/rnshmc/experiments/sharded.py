@@ -63,12 +63,8 @@ class ShardedResults:
 def run_sharded(comm: Any, run: ShardedRun) -> tuple[ShardedResults, pd.DataFrame]:
     """Simulate each rank's rows on it, evaluate the potential, and run a chain. Collective.
 
-    The results and the seconds (`rnshmc.experiments.scaling.COLUMNS`) are the same on every rank.
-
-    Raises
-    ------
-    RnshmcError
-        On every rank, if one fails.
+    The results and the seconds (`rnshmc.experiments.scaling.COLUMNS`) are the same on every rank. If one
+    fails, all raise `RnshmcError`.
     """
     X, y = together(
         comm, lambda: simulate_shard(run.rows, run.dimension, seed=run.seed, rank=comm.rank, size=comm.size)

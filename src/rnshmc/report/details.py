@@ -27,7 +27,7 @@ class Details:
     means: str
     """How they compare (`rnshmc.report.table_text.means_text`); a dash if they are compared with nothing."""
     mixed: bool
-    """Whether its chains mixed (`rnshmc.results.mixing`)."""
+    """Whether its chains mixed (`rnshmc.results.tables`)."""
     solver_failures: int
     softened_metrics: int
     fit: str

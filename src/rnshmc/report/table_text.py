@@ -11,8 +11,8 @@ from rnshmc.report.escaping import in_latex, in_markdown
 from rnshmc.results.agreement import pooled
 from rnshmc.results.estimates import Estimate, cells
 from rnshmc.results.metrics import ChainMetrics
-from rnshmc.results.mixing import MIXED_RHAT
 from rnshmc.results.names import sampler_label
+from rnshmc.results.tables import MIXED_RHAT
 
 BUSY = "†"
 """Mark of seconds measured while other processes kept the machine busy."""

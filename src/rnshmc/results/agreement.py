@@ -68,7 +68,7 @@ def agreement_table(
     references
         The reference run of each problem that has one.
     unmixed
-        Problems and samplers whose chains did not mix (`rnshmc.results.mixing.unmixed_cells`).
+        Problems and samplers whose chains did not mix (`rnshmc.results.tables.unmixed_cells`).
     level
         Maximum probability of a false alarm in a row.
     """

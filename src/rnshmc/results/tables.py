@@ -5,6 +5,7 @@ chains. All of it covers the kept iterations only, as in the papers' tables. `re
 problem; the tables of the papers are views of it.
 """
 
+import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from rnshmc.errors import StoreError
 from rnshmc.results.estimates import MEANS, SPEEDUPS, Cell, cells, estimates
 from rnshmc.results.metrics import ChainMetrics, Convergence
 from rnshmc.store.timing import Timing
@@ -89,7 +91,7 @@ def results_table(
     papers
         The paper of each problem that has one.
     unmixed
-        Problems and samplers whose chains did not mix (`rnshmc.results.mixing.unmixed_cells`).
+        Problems and samplers whose chains did not mix (`rnshmc.results.tables.unmixed_cells`).
     """
     return _table(metrics, timings, papers, unmixed, "value")
 
@@ -203,3 +205,48 @@ def _labels(cell: Cell, chains: Sequence[ChainMetrics]) -> dict[str, Any]:
         "draws": first.draws,
         "data": first.origin,
     }
+
+
+MIXED_RHAT = 1.1
+"""Largest R-hat of chains that are compared with others (Gelman et al. 2013, Bayesian Data Analysis, section 11.5)."""
+
+
+def unmixed_cells(metrics: Sequence[ChainMetrics], convergence: Iterable[Convergence]) -> frozenset[Cell]:
+    """Problems and samplers with an R-hat above `MIXED_RHAT`, or with a chain in which a coordinate never moved."""
+    apart = {(row.problem, row.sampler) for row in convergence if (row.rhat_max or 0.0) > MIXED_RHAT}
+    return frozenset(apart | {(chain.problem, chain.sampler) for chain in metrics if 0.0 in chain.sd})
+
+
+MATCHING_COLUMNS = (
+    "problem",
+    "surrogate",
+    "chain",
+    "train_residual_sd",
+    "variance",
+    "potential_variance",
+    "share",
+    "states",
+    "data",
+)
+
+
+def matching_table(paths: Iterable[Path]) -> pd.DataFrame:
+    """Potential matching of every fit: one row for each problem, surrogate and chain.
+
+    `variance` is Var(V - U) over held-out states, `potential_variance` is Var(U) there, and `share` is their ratio: the
+    fraction of the potential's variance not captured by the surrogate. Raises `StoreError` if a file is missing, is not
+    JSON, or lacks a key.
+    """
+    return pd.DataFrame([_read(path) for path in paths], columns=list(MATCHING_COLUMNS))
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        matching = json.loads(path.read_text(encoding="utf-8"))
+        return {
+            **{name: matching[name] for name in MATCHING_COLUMNS if name not in ("share", "data")},
+            "share": matching["variance"] / matching["potential_variance"],
+            "data": matching["origin"],
+        }
+    except (OSError, ValueError, KeyError) as error:
+        raise StoreError(f"{path}: cannot read potential matching: {error!r}") from error

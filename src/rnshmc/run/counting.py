@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from rnshmc.types import (
     RiemannianDriver,
     RiemannianPotential,
 )
+
+P = TypeVar("P", bound=Potential)
+D = TypeVar("D", bound=Driver)
 
 
 class Counts(NamedTuple):
@@ -57,17 +60,12 @@ class Counter:
         return Counts(*astuple(self))
 
 
-class CountedPotential:
+class CountedPotential(Generic[P]):
     """An exact potential whose evaluations are counted."""
 
-    def __init__(self, potential: Potential, counter: Counter) -> None:
-        self._potential = potential
-        self._counter = counter
-
-    @property
-    def dim(self) -> int:
-        """Dimension of the parameter space."""
-        return self._potential.dim
+    def __init__(self, potential: P, counter: Counter) -> None:
+        self.dim = potential.dim
+        self._potential, self._counter = potential, counter
 
     def value(self, q: Array) -> float:
         """U(q)."""
@@ -89,13 +87,8 @@ class CountedPotential:
         return self._potential.value_and_grad(q)
 
 
-class CountedRiemannianPotential(CountedPotential):
+class CountedRiemannianPotential(CountedPotential[RiemannianPotential]):
     """An exact potential with a metric, whose evaluations are counted."""
-
-    _potential: RiemannianPotential
-
-    def __init__(self, potential: RiemannianPotential, counter: Counter) -> None:
-        super().__init__(potential, counter)
 
     def metric(self, q: Array) -> Array:
         """G(q)."""
@@ -109,17 +102,12 @@ class CountedRiemannianPotential(CountedPotential):
         return self._potential.metric_vjp(q, factor)
 
 
-class CountedDriver:
+class CountedDriver(Generic[D]):
     """A surrogate driver whose gradients are counted."""
 
-    def __init__(self, driver: Driver, counter: Counter) -> None:
-        self._driver = driver
-        self._counter = counter
-
-    @property
-    def dim(self) -> int:
-        """Dimension of the parameter space."""
-        return self._driver.dim
+    def __init__(self, driver: D, counter: Counter) -> None:
+        self.dim = driver.dim
+        self._driver, self._counter = driver, counter
 
     def gradient(self, q: Array) -> Array:
         """Gradient of the surrogate at ``q``."""
@@ -127,7 +115,7 @@ class CountedDriver:
         return self._driver.gradient(q)
 
 
-class CountedMinibatch(CountedDriver):
+class CountedMinibatch(CountedDriver[Driver]):
     """A mini-batch whose gradients are counted."""
 
     def gradient(self, q: Array) -> Array:
@@ -136,13 +124,8 @@ class CountedMinibatch(CountedDriver):
         return self._driver.gradient(q)
 
 
-class CountedMinibatchDriver(CountedDriver):
+class CountedMinibatchDriver(CountedDriver[MinibatchDriver]):
     """An exact potential as the driver of a sampler on mini-batches, whose evaluations are counted."""
-
-    _driver: MinibatchDriver
-
-    def __init__(self, driver: MinibatchDriver, counter: Counter) -> None:
-        super().__init__(driver, counter)
 
     def gradient(self, q: Array) -> Array:
         """Gradient of U at ``q``, on all of the data."""
@@ -155,13 +138,8 @@ class CountedMinibatchDriver(CountedDriver):
         return CountedMinibatch(self._driver.minibatch(rng, size, scaled=scaled), self._counter)
 
 
-class CountedAdaptiveDriver(CountedDriver):
+class CountedAdaptiveDriver(CountedDriver[AdaptiveDriver]):
     """A surrogate driver that learns, whose gradients are counted."""
-
-    _driver: AdaptiveDriver
-
-    def __init__(self, driver: AdaptiveDriver, counter: Counter) -> None:
-        super().__init__(driver, counter)
 
     def update(self, q: Array, u: float) -> None:
         """Learn that U(q) = ``u``."""
@@ -188,13 +166,8 @@ class SoftenedDriver(RiemannianDriver, Protocol):
         ...
 
 
-class CountedRiemannianDriver(CountedDriver):
+class CountedRiemannianDriver(CountedDriver[SoftenedDriver]):
     """The Riemannian view of a surrogate, whose evaluations are counted."""
-
-    _driver: SoftenedDriver
-
-    def __init__(self, driver: SoftenedDriver, counter: Counter) -> None:
-        super().__init__(driver, counter)
 
     def metric(self, q: Array) -> Array:
         """G(q)."""

@@ -10,7 +10,13 @@ from pathlib import Path
 
 from rnshmc.errors import StoreError
 from rnshmc.files import write_remedy
-from rnshmc.run.remedies import MEMORY_REMEDY
+
+MEMORY_REMEDY = (
+    "run fewer jobs at once (--cores), or on a cluster give it more (mem_mb of {rule} under set-resources in the "
+    "profile)"
+)
+"""For a job that ran out of memory; `rule` is the name of its rule."""
+
 
 _KILLED = re.compile(r"SIGKILL|exit status 137|OUT_OF_MEMORY")
 _MISSING = re.compile(r"(\S+): (?:command )?not found")

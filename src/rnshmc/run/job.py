@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from rnshmc.errors import RnshmcError
 from rnshmc.files import write_remedy
 from rnshmc.masking import mask_addresses
-from rnshmc.run.remedies import MEMORY_REMEDY
+from rnshmc.run.failures import MEMORY_REMEDY
 
 _log = logging.getLogger(__name__)
 INTERRUPTED = 130

@@ -64,12 +64,13 @@ def make_kernel(
         raise ParameterError(f"driver: {sampler} is driven by {needed}")
     more = dict(options or {})
     check_options(sampler, more)
-    decides = _counted_potential(potential, counter)
+    riemannian = isinstance(potential, RiemannianPotential)
+    decides: Potential = (CountedRiemannianPotential if riemannian else CountedPotential)(potential, counter)
     drives: Driver = decides
     if driver is not None and chosen.view is not None:
         drives = CountedRiemannianDriver(load(VIEWS, chosen.view)(driver, **more.pop("metric", {})), counter)
     elif driver is not None:
-        drives = _counted_driver(driver, counter)
+        drives = (CountedAdaptiveDriver if isinstance(driver, AdaptiveDriver) else CountedDriver)(driver, counter)
     elif chosen.minibatches:
         if not isinstance(potential, MinibatchDriver):
             raise ParameterError(
@@ -78,18 +79,6 @@ def make_kernel(
         drives = CountedMinibatchDriver(potential, counter)
     kernel = load(KERNELS, chosen.kernel)(decides, drives, step_size=step_size, n_steps=n_steps, **more)
     return kernel, counter
-
-
-def _counted_potential(potential: Potential, counter: Counter) -> CountedPotential:
-    if isinstance(potential, RiemannianPotential):
-        return CountedRiemannianPotential(potential, counter)
-    return CountedPotential(potential, counter)
-
-
-def _counted_driver(driver: Driver, counter: Counter) -> CountedDriver:
-    if isinstance(driver, AdaptiveDriver):
-        return CountedAdaptiveDriver(driver, counter)
-    return CountedDriver(driver, counter)
 
 
 def explore(

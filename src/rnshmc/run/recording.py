@@ -127,13 +127,8 @@ class RecordedPotential:
     """An exact potential whose gradients are recorded."""
 
     def __init__(self, potential: Potential, recording: GradientRecording) -> None:
-        self._potential = potential
-        self._recording = recording
-
-    @property
-    def dim(self) -> int:
-        """Dimension of the parameter space."""
-        return self._potential.dim
+        self.dim = potential.dim
+        self._potential, self._recording = potential, recording
 
     def value(self, q: Array) -> float:
         """U(q)."""

@@ -22,9 +22,10 @@ ROUNDING = 1e-9
 """Maximum distance of a rank's position from rank 0's, relative to the largest coordinate (at least 1)."""
 
 T = TypeVar("T")
+P = TypeVar("P", bound=Potential)
 
 
-class ReplicatedPotential:
+class ReplicatedPotential(Generic[P]):
     """A potential that all ranks evaluate at rank 0's position, with rank 0's result.
 
     Parameters
@@ -35,25 +36,12 @@ class ReplicatedPotential:
         The ranks that run the chain. Every call is collective.
     """
 
-    def __init__(self, potential: Potential, comm: Any) -> None:
-        self._potential = potential
-        self._comm = comm
-
-    @property
-    def dim(self) -> int:
-        """Dimension of the parameter space."""
-        return self._potential.dim
+    def __init__(self, potential: P, comm: Any) -> None:
+        self.dim = potential.dim
+        self._potential, self._comm = potential, comm
 
     def value(self, q: Array) -> float:
-        """U(q).
-
-        Raises
-        ------
-        NumericalError
-            On every rank, if the potential raises it on rank 0.
-        RnshmcError
-            On every rank, if the positions of two ranks differ.
-        """
+        """U(q). Raises `RnshmcError` on every rank if the positions of two ranks differ."""
         return self._led(q, self._potential.value)
 
     def gradient(self, q: Array) -> Array:
@@ -78,13 +66,8 @@ class ReplicatedPotential:
         return outcome
 
 
-class ReplicatedRiemannianPotential(ReplicatedPotential):
+class ReplicatedRiemannianPotential(ReplicatedPotential[RiemannianPotential]):
     """A potential with a metric that all ranks evaluate at rank 0's position, with rank 0's result."""
-
-    _potential: RiemannianPotential
-
-    def __init__(self, potential: RiemannianPotential, comm: Any) -> None:
-        super().__init__(potential, comm)
 
     def metric(self, q: Array) -> Array:
         """G(q). Raises as `value`."""
@@ -103,13 +86,7 @@ class ReplicatedKernel(Generic[S]):
         self._comm = comm
 
     def init(self, q: Array) -> S:
-        """The state at q, which is the same on every rank.
-
-        Raises
-        ------
-        RnshmcError
-            On every rank, if the positions of two ranks differ.
-        """
+        """The state at q. Raises `RnshmcError` on every rank if the positions of two ranks differ."""
         state: S = self._comm.bcast(self._kernel.init(_same_position(self._comm, q)))
         return state
 
@@ -119,7 +96,7 @@ class ReplicatedKernel(Generic[S]):
         return outcome
 
 
-def replicate(potential: Potential, comm: Any) -> ReplicatedPotential:
+def replicate(potential: Potential, comm: Any) -> Potential:
     """A potential for a chain that the ranks of ``comm`` run together, with a metric if it has one."""
     if isinstance(potential, RiemannianPotential):
         return ReplicatedRiemannianPotential(potential, comm)
@@ -147,13 +124,7 @@ def make_replicated_kernel(
 
 
 def _same_position(comm: Any, q: Array) -> Array:
-    """Rank 0's position, after a check that all ranks have it.
-
-    Raises
-    ------
-    RnshmcError
-        On every rank, if it is not.
-    """
+    """Rank 0's position. Raises `RnshmcError` on every rank if one has another."""
     leading: Array = comm.bcast(q)
     finite = np.isfinite(leading)  # Where it is not, that is for the potential to refuse.
     distance = float(np.abs(q[finite] - leading[finite]).max(initial=0.0))

@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import scipy.linalg  # noqa: F401  # loads SciPy's BLAS, so that threadpoolctl sees it
 from threadpoolctl import threadpool_info
 
+from rnshmc.errors import DataError
+from rnshmc.files import read_npz
 from rnshmc.masking import masked
+from rnshmc.types import Origin
 
 _DISTRIBUTIONS = (
     "rnshmc",
@@ -122,3 +125,17 @@ def _blas() -> list[dict[str, Any]]:
         if library["user_api"] == "blas"
     ]
     return sorted(loaded, key=lambda library: json.dumps(library, sort_keys=True))
+
+
+ORIGINS = get_args(Origin)
+
+
+def read_origin(path: Path) -> str:
+    """The ``origin`` recorded in a processed data file, one of `ORIGINS`.
+
+    Raises `DataError` if the file has no origin, or an unknown one.
+    """
+    origin = str(read_npz(path, "origin", says="cannot read where its data came from (key 'origin'): {}")["origin"])
+    if origin not in ORIGINS:
+        raise DataError(f"{path}: origin is {origin!r}, expected one of {', '.join(ORIGINS)}")
+    return origin

@@ -9,7 +9,7 @@ from scipy.linalg.blas import dsymv, dsyr, dsyr2
 from scipy.linalg.lapack import dpotri
 
 from rnshmc.errors import FitError
-from rnshmc.surrogates.triangle import packed, unpacked
+from rnshmc.surrogates.normal_equations import packed, unpacked
 from rnshmc.types import Array
 
 DEPENDENCE_TOLERANCE = 1e-6

@@ -1,12 +1,13 @@
 """The normal equations of a growing training set, kept beside a recursion to see how far it has drifted."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from scipy.linalg.blas import dsymv, dsyrk
+from scipy.linalg.lapack import dtpttr, dtrttp
 
-from rnshmc.surrogates.triangle import packed, unpacked
 from rnshmc.types import Array
 
 BLOCK = 64
@@ -86,3 +87,16 @@ class NormalEquations:
     def _absorb(self, hidden_transposed: Array, targets: Array) -> None:
         dsyrk(1.0, hidden_transposed, lower=1, beta=1.0, c=self._matrix, overwrite_c=1)
         self._right_side = self._right_side + hidden_transposed @ targets
+
+
+def packed(matrix: Array) -> Array:
+    """The lower triangle of a matrix in Fortran order, shape (s, s), column after column: shape (s (s + 1) / 2,)."""
+    triangle, _ = dtrttp(matrix, uplo="L")
+    return np.asarray(triangle)
+
+
+def unpacked(triangle: Array) -> Array:
+    """A matrix in Fortran order with this lower triangle, and zeros above it."""
+    size = (math.isqrt(8 * len(triangle) + 1) - 1) // 2
+    matrix, _ = dtpttr(size, triangle, uplo="L")
+    return np.asarray(matrix)

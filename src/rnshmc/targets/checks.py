@@ -1,11 +1,13 @@
 """Checks that all targets share: of settings, of data, and of what was evaluated."""
 
 import math
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
 from rnshmc.errors import DataError, NumericalError, ParameterError, RnshmcError
+from rnshmc.files import read_npz
 from rnshmc.types import Array
 
 R = TypeVar("R", float, Array)
@@ -30,3 +32,12 @@ def finite(what: str, result: R) -> R:
     if not np.isfinite(result).all():
         raise NumericalError(f"the {what} is {result if isinstance(result, float) else 'not finite'}")
     return result
+
+
+def read_arrays(path: str | Path, *names: str) -> tuple[Array, ...]:
+    """The named arrays of an npz file that states the origin of its data.
+
+    Raises `DataError` if the file cannot be read, or lacks one of the arrays or ``origin``; the message names the file.
+    """
+    *arrays, _ = read_npz(path, *names, "origin", says="not a processed data set: {}").values()
+    return tuple(arrays)

@@ -15,7 +15,7 @@ def map_over_ranks(comm: Any, function: Callable[[T], Any], items: Sequence[T]) 
     """``function`` of each item, each evaluated by one rank alone. Collective.
 
     Rank r of R evaluates the items r, r + R, r + 2 R, ..., so that items of one price are shared out evenly. Results
-    are in the order of the items, shape (len(items), ...), on rank 0; None on the others.
+    are in the order of the items, shape (len(items), ...), on rank 0; None on the others. Raises as `together`.
 
     Parameters
     ----------
@@ -25,11 +25,6 @@ def map_over_ranks(comm: Any, function: Callable[[T], Any], items: Sequence[T]) 
         Depends on the item alone, and gives a number or arrays of one shape.
     items
         The same on every rank.
-
-    Raises
-    ------
-    RnshmcError
-        On every rank, if ``function`` fails on one; see `together`.
     """
     hand = together(comm, lambda: [function(item) for item in items[comm.rank :: comm.size]])
     hands = comm.gather(hand, root=0)
@@ -44,12 +39,7 @@ def map_over_ranks(comm: Any, function: Callable[[T], Any], items: Sequence[T]) 
 def together(comm: Any, work: Callable[[], T]) -> T:
     """Result of this rank's work, or an error on all ranks: no rank waits for one that has failed. Collective.
 
-    Raises
-    ------
-    Exception
-        Whatever ``work`` raised on this rank.
-    RnshmcError
-        If it raised on another rank alone; the message names the rank.
+    Raises what ``work`` raised on this rank, or `RnshmcError` if it raised on another rank alone, which it names.
     """
     try:
         result, error = work(), None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rnshmc.datasets.published import read_published
+from rnshmc.datasets.receipt import read_published
 from rnshmc.errors import ParameterError
 from rnshmc.random import stream
 from rnshmc.targets.elliptic import EllipticForwardModel

@@ -8,8 +8,7 @@ from scipy.signal import lfilter
 
 from rnshmc.errors import DataError, NumericalError, ParameterError
 from rnshmc.files import naming_file
-from rnshmc.targets.checks import check_finite, check_positive, finite
-from rnshmc.targets.stored import read_arrays
+from rnshmc.targets.checks import check_finite, check_positive, finite, read_arrays
 from rnshmc.types import Array
 
 

@@ -10,8 +10,7 @@ from scipy.spatial.distance import cdist
 
 from rnshmc.errors import DataError, NumericalError
 from rnshmc.files import naming_file
-from rnshmc.targets.checks import check_finite, check_positive, finite
-from rnshmc.targets.stored import read_arrays
+from rnshmc.targets.checks import check_finite, check_positive, finite, read_arrays
 from rnshmc.types import Array
 
 _SQRT3 = math.sqrt(3.0)

@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from rnshmc.errors import DataError
 from rnshmc.files import naming_file
-from rnshmc.targets.checks import check_finite, check_positive, finite
-from rnshmc.targets.stored import read_arrays
+from rnshmc.targets.checks import check_finite, check_positive, finite, read_arrays
 from rnshmc.types import Array
 
 # Small enough that a block is still in cache for the gradient's second product; large enough that calls do not count.

@@ -8,10 +8,9 @@ from scipy.special import expit
 
 from rnshmc.errors import ParameterError
 from rnshmc.files import naming_file
-from rnshmc.targets.checks import finite
+from rnshmc.targets.checks import finite, read_arrays
 from rnshmc.targets.logistic import LogisticRegression
 from rnshmc.targets.priors import LaplacePrior, NormalPrior, Prior, SwappedPrior
-from rnshmc.targets.stored import read_arrays
 from rnshmc.types import Array
 
 # Of the prior that is taken out of the logistic regression again; which one it is does not matter.

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rnshmc.diagnostics.arviz_version import since_one
+from rnshmc.diagnostics.summary import since_one
 from rnshmc.errors import ParameterError
 from rnshmc.files import content_sha256
 from rnshmc.types import Array

@@ -78,7 +78,7 @@ def _comparable_ess(
 
 
 def mixed(tables: Tables, problem: str, sampler: str) -> bool:
-    """Whether the chains of a sampler mixed (`rnshmc.results.mixing`)."""
+    """Whether the chains of a sampler mixed (`rnshmc.results.tables`)."""
     return bool(rows_where(tables, RESULTS, {"problem": problem, "sampler": sampler})["mixed"].iloc[0])
 
 
