@@ -4,42 +4,28 @@ The specification is a JSON object with the keys of `rnshmc.experiments.mesh_stu
 from the chain.
 """
 
-import argparse
-import json
-import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
-from rnshmc.errors import RnshmcError
 from rnshmc.experiments.mesh_study import MeshRun, run_on_mesh
+from rnshmc.run.mpi import run_script
 from rnshmc.run.recipes import recipe
 from rnshmc.run.registry import load_surrogate
 from rnshmc.store.chains import read_chain
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--spec", type=json.loads, required=True, help="settings as a JSON object")
-    parser.add_argument("--data", type=Path, required=True, help="what the forward model left")
-    parser.add_argument("--chain", type=Path, required=True, help="netCDF file of draws of the posterior")
-    parser.add_argument("--surrogate", type=Path, required=True, help="npz file of what drives RNS-HMC")
-    parser.add_argument("--output", type=Path, required=True, help="npz file of pressures and potentials to write")
-    parser.add_argument("--seconds", type=Path, required=True, help="CSV file of measured seconds to write")
-    arguments = parser.parse_args()
-    spec = dict(arguments.spec)
-    surrogate = load_surrogate({"type": recipe("rns_hmc").surrogate}, arguments.surrogate)
-    draws = read_chain(arguments.chain).draws
+def main(spec: dict[str, Any], data: Path, chain: Path, surrogate: Path, output: Path, seconds: Path) -> None:
+    driver = load_surrogate({"type": recipe("rns_hmc").surrogate}, surrogate)
+    draws = read_chain(chain).draws
     states = draws[np.linspace(0, len(draws) - 1, spec.pop("states")).astype(int)]
-    solutions, seconds = run_on_mesh(MPI.COMM_WORLD, arguments.data, surrogate, states, MeshRun(**spec))
+    solutions, measured = run_on_mesh(MPI.COMM_WORLD, data, driver, states, MeshRun(**spec))
     if MPI.COMM_WORLD.rank == 0:
-        solutions.save(arguments.output)
-        seconds.to_csv(arguments.seconds, index=False)
+        solutions.save(output)
+        measured.to_csv(seconds, index=False)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except RnshmcError as error:
-        sys.exit(f"{Path(__file__).name}: {error}")
+    run_script(main, __doc__, "data", "chain", "surrogate", "output", "seconds")

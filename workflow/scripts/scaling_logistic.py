@@ -3,32 +3,22 @@
 The specification is a JSON object with the keys of `rnshmc.experiments.sharded.ShardedRun`.
 """
 
-import argparse
-import json
-import sys
 from pathlib import Path
+from typing import Any
 
 from mpi4py import MPI
 
-from rnshmc.errors import RnshmcError
 from rnshmc.experiments.sharded import ShardedRun, run_sharded
+from rnshmc.run.mpi import run_script
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--spec", type=json.loads, required=True, help="settings as a JSON object")
-    parser.add_argument("--output", type=Path, required=True, help="npz file of values, gradients and draws to write")
-    parser.add_argument("--seconds", type=Path, required=True, help="CSV file of measured seconds to write")
-    arguments = parser.parse_args()
-    run = ShardedRun(**{**arguments.spec, "n_steps": tuple(arguments.spec["n_steps"])})
-    results, seconds = run_sharded(MPI.COMM_WORLD, run)
+def main(spec: dict[str, Any], output: Path, seconds: Path) -> None:
+    run = ShardedRun(**{**spec, "n_steps": tuple(spec["n_steps"])})
+    results, measured = run_sharded(MPI.COMM_WORLD, run)
     if MPI.COMM_WORLD.rank == 0:
-        results.save(arguments.output)
-        seconds.to_csv(arguments.seconds, index=False)
+        results.save(output)
+        measured.to_csv(seconds, index=False)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except RnshmcError as error:
-        sys.exit(f"{Path(__file__).name}: {error}")
+    run_script(main, __doc__, "output", "seconds")

@@ -16,27 +16,12 @@ ECONOMY = ("emp.var.rate", "cons.price.idx", "cons.conf.idx", "euribor3m", "nr.e
 FIELDS = (*CLIENT, *CONTACT, *ECONOMY, "y")
 
 EDUCATION = (
-    "basic.4y",
-    "basic.6y",
-    "basic.9y",
-    "high.school",
-    "illiterate",
-    "professional.course",
-    "university.degree",
-    "unknown",
+    *("basic.4y", "basic.6y", "basic.9y", "high.school", "illiterate"),
+    *("professional.course", "university.degree", "unknown"),
 )
 JOBS = (
-    "admin.",
-    "blue-collar",
-    "entrepreneur",
-    "housemaid",
-    "management",
-    "retired",
-    "self-employed",
-    "services",
-    "student",
-    "technician",
-    "unemployed",
+    *("admin.", "blue-collar", "entrepreneur", "housemaid", "management", "retired", "self-employed", "services"),
+    *("student", "technician", "unemployed"),
 )
 
 

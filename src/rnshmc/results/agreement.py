@@ -15,18 +15,8 @@ from rnshmc.results.metrics import ChainMetrics
 from rnshmc.types import Array
 
 AGREEMENT_COLUMNS = (
-    "problem",
-    "sampler",
-    "against",
-    "max_abs_z",
-    "n_coordinates",
-    "threshold",
-    "agrees",
-    "mixed",
-    "shift",
-    "spread",
-    "chains",
-    "data",
+    *("problem", "sampler", "against", "max_abs_z", "n_coordinates", "threshold", "agrees", "mixed", "shift"),
+    *("spread", "chains", "data"),
 )
 
 

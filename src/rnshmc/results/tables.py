@@ -20,30 +20,14 @@ from rnshmc.results.metrics import ChainMetrics, Convergence
 from rnshmc.store.timing import Timing
 
 RESULTS_COLUMNS = (
-    "paper",
-    "problem",
-    "sampler",
-    "recipe",
-    "hidden_units",
-    "training_draws",
-    "chains",
-    "draws",
+    *("paper", "problem", "sampler", "recipe", "hidden_units", "training_draws", "chains", "draws"),
     *MEANS,
-    "s_per_iter",
-    "fit_s",
-    "sample_s",
-    "total_s",
-    "min_ess_per_s",
-    "median_ess_per_s",
-    "median_ess_per_s_with_training",
-    "min_ess_per_value",
+    *("s_per_iter", "fit_s", "sample_s", "total_s", "min_ess_per_s", "median_ess_per_s"),
+    *("median_ess_per_s_with_training", "min_ess_per_value"),
     *SPEEDUPS,
-    "published_s_per_iter",
-    "published_total_s",
+    *("published_s_per_iter", "published_total_s"),
     *(f"published_{name}" for name in SPEEDUPS),
-    "mixed",
-    "loaded",
-    "data",
+    *("mixed", "loaded", "data"),
 )
 _COUNTS = {"hidden_units": "Int64", "training_draws": "Int64"}
 MAX_RHAT = 1.01
@@ -218,14 +202,7 @@ def unmixed_cells(metrics: Sequence[ChainMetrics], convergence: Iterable[Converg
 
 
 MATCHING_COLUMNS = (
-    "problem",
-    "surrogate",
-    "chain",
-    "train_residual_sd",
-    "variance",
-    "potential_variance",
-    "share",
-    "states",
+    *("problem", "surrogate", "chain", "train_residual_sd", "variance", "potential_variance", "share", "states"),
     "data",
 )
 

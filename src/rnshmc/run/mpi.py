@@ -1,6 +1,12 @@
-"""Environment variables for MPI launchers, so that ranks run as root, on any number of cores, and yield when idle."""
+"""Jobs on several MPI ranks: the environment of their launcher, and the command line of their scripts."""
 
-from collections.abc import Mapping
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from rnshmc.errors import RnshmcError
 
 MPI_SETTINGS: Mapping[str, str] = {
     # Open MPI refuses to run as root, or with more ranks than cores, unless told otherwise: both are usual in a
@@ -17,3 +23,16 @@ MPI_SETTINGS: Mapping[str, str] = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",  # MPICH, every thousandth turn by default
 }
+"""Ranks run as root, on any number of cores, and yield when idle."""
+
+
+def run_script(main: Callable[..., None], doc: str | None, *files: str) -> None:
+    """Call ``main`` with the options ``--spec``, a JSON object, and ``files``; an `RnshmcError` becomes a message."""
+    parser = argparse.ArgumentParser(description=doc)
+    parser.add_argument("--spec", type=json.loads, required=True, help="settings as a JSON object")
+    for name in files:
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    try:
+        main(**vars(parser.parse_args()))
+    except RnshmcError as error:
+        sys.exit(f"{Path(sys.argv[0]).name}: {error}")

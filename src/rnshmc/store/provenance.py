@@ -19,21 +19,8 @@ from rnshmc.masking import masked
 from rnshmc.types import Origin
 
 _DISTRIBUTIONS = (
-    "rnshmc",
-    "numpy",
-    "scipy",
-    "pandas",
-    "xarray",
-    "h5netcdf",
-    "arviz",
-    "scikit-learn",
-    "matplotlib",
-    "seaborn",
-    "snakemake",
-    "papermill",
-    "fenics-dolfinx",
-    "petsc4py",
-    "mpi4py",
+    *("rnshmc", "numpy", "scipy", "pandas", "xarray", "h5netcdf", "arviz", "scikit-learn", "matplotlib", "seaborn"),
+    *("snakemake", "papermill", "fenics-dolfinx", "petsc4py", "mpi4py"),
 )
 _BLAS_FIELDS = ("internal_api", "version", "threading_layer", "architecture", "num_threads")
 
