@@ -11,9 +11,9 @@ from rnshmc.datasets.bank import read_bank
 from rnshmc.datasets.matrix import LogisticData
 from rnshmc.datasets.receipt import Receipt
 from rnshmc.datasets.standin import load_summary, simulate_standin
-from rnshmc.datasets.summarise import main, summarise
 from rnshmc.errors import DataError
 from rnshmc.random import stream
+from scripts.summarise import main, summarise
 
 TABLES = Path(__file__).parents[2] / "data" / "standin"
 SIZES = {"bank": (40197, 24, 4533), "a9a": (32561, 123, 7841), "census": (48842, 123, 11687)}

@@ -76,14 +76,8 @@ class Receipt:
 def read_published(receipt: str | Path, *names: str) -> tuple[Array, ...] | None:
     """The named arrays of the raw file that a receipt is for, None where it could not be fetched.
 
-    Raises `DataError` if the raw file is gone or has changed since it was fetched; `StoreError` if it is no receipt.
-
-    Parameters
-    ----------
-    receipt
-        File of a receipt; the raw file is in the same folder.
-    names
-        Arrays of the file; dimensions of length 1 are dropped.
+    The raw file is in the folder of the receipt. Dimensions of length 1 are dropped. Raises `DataError` if the raw file
+    is gone or has changed since it was fetched; `StoreError` if it is no receipt.
     """
     found = Receipt.load(receipt)
     if found.origin != "real":

@@ -32,7 +32,7 @@ class Summary:
 
 
 def load_summary(path: str | Path) -> Summary:
-    """Read a table written by ``rnshmc.datasets.summarise``.
+    """Read a table written by ``scripts/summarise.py``.
 
     Raises `DataError` if it is no such table; the message names the file.
     """

@@ -13,16 +13,11 @@ MAX_LAG = 200
 
 
 def autocorrelation(draws: Array) -> Array:
-    """Autocorrelation of each column at every lag, by the fast Fourier transform.
+    """Autocorrelation of each column of a chain, shape (n, d), at every lag, by the fast Fourier transform.
 
     Row k of the result, shape (n, d), holds gamma(k) / gamma(0), where gamma(k) = sum_t (x_t - xbar)(x_{t+k} - xbar) /
     n is the biased autocovariance, which keeps the sequence positive definite. A column that never moves has
     autocorrelation 1 at every lag. Raises `ParameterError` if `draws` is not a matrix of at least four finite rows.
-
-    Parameters
-    ----------
-    draws
-        One chain, shape (n, d).
     """
     _check(draws)
     n = len(draws)
@@ -34,18 +29,13 @@ def autocorrelation(draws: Array) -> Array:
 
 
 def geyer_ess(draws: Array) -> Array:
-    """Effective sample size of each coordinate of one chain (paper A, section 5).
+    """Effective sample size of each coordinate of one chain, shape (n, d) (paper A, section 5).
 
     The autocorrelations are summed in pairs Gamma_k = rho(2k) + rho(2k + 1). Up to the first pair that is not positive,
     and made non-increasing, they give the integrated autocorrelation time tau = -1 + 2 sum_k Gamma_k, and ESS = n / tau
     (Geyer 1992, section 3.3). As in paper A, tau is floored at 1: an antithetic chain counts for its n draws, not more.
     The result, shape (d,), is between 1 and n. A coordinate that never moves is one draw repeated: its ESS is 1. Raises
     `ParameterError` if `draws` is not a matrix of at least four finite rows.
-
-    Parameters
-    ----------
-    draws
-        One chain, shape (n, d).
     """
     rho = autocorrelation(draws)
     n = len(rho)

@@ -14,10 +14,7 @@ FEWEST = 5
 def pareto_smoothed(log_weights: Array) -> tuple[Array, float]:
     """Log weights with a smoothed tail, shape (m,), and the tail's shape k; NaN where too few weights are in the tail.
 
-    Parameters
-    ----------
-    log_weights
-        Shape (m,), at least one of them finite, the others finite or -inf.
+    Of the weights, shape (m,), at least one is finite, and the others are finite or -inf.
     """
     if len(log_weights) < FEWEST:
         return log_weights, math.nan

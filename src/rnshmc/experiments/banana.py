@@ -85,11 +85,7 @@ def run_banana(experiment: BananaExperiment, *, settings: Mapping[str, Any]) -> 
 
     Each repeat is a chain of its own: HMC from ``start`` explores; the state of every iteration after the first
     ``discard``, repeats included, and its potential are the training set; both samplers continue from the last state.
-
-    Parameters
-    ----------
-    settings
-        Keyword settings of the ``fit`` of the random network.
+    ``settings`` are keywords of the ``fit`` of the random network.
     """
     target = experiment.target()
     networks, rows = [], []

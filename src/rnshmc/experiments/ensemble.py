@@ -67,12 +67,7 @@ def central_differences(comm: Any, potential: Potential, states: Array, along: A
     """(U(q + h v) - U(q - h v)) / 2h for each state q, its direction v and each h of `STEPS`. Collective.
 
     The result has shape (c, len(STEPS)) on rank 0, by 2 len(STEPS) independent solves for each state; it is None on the
-    others.
-
-    Parameters
-    ----------
-    states, along
-        Rows q and v, both of shape (c, dim).
+    others. States and directions are rows, (c, dim).
     """
     ends = [q + sign * h * v for q, v in zip(states, along, strict=True) for h in STEPS for sign in (1.0, -1.0)]
     values = map_over_ranks(comm, potential.value, ends)

@@ -141,13 +141,8 @@ def mesh_table(
     coarser mesh and this one; `potential_shift`, standard deviation over the states of the potential minus that on the
     coarsest mesh; seconds for each evaluation and iteration, medians over the repeats; `gain`, how many times as many
     effective samples a second RNS-HMC has as HMC; `loaded`, whether anything was timed under load.
-
-    Parameters
-    ----------
-    solutions, seconds
-        What `run_on_mesh` gave.
-    ess_per_iteration
-        Least effective sample size over the coordinates, per iteration, of HMC and of RNS-HMC.
+    ``ess_per_iteration`` is the minimum effective sample size over the coordinates, per iteration, of HMC and of
+    RNS-HMC.
     """
     coarsest, finest = (solutions[extreme(solutions)] for extreme in (min, max))
     top = max(solved.cells for solved in solutions)

@@ -79,12 +79,7 @@ def run_network_banana(experiment: NetworkBanana, *, settings: Mapping[str, Any]
     """Sample by HMC, train a network on the gradients of its first iterations, and sample by NNg-HMC from their end.
 
     Each repeat is a chain of its own, which starts at a draw of the target: every chain has converged, as the paper
-    wants it before gradients are collected.
-
-    Parameters
-    ----------
-    settings
-        Keyword settings of the ``fit`` of the gradient network.
+    wants it before gradients are collected. ``settings`` are keywords of the ``fit`` of the gradient network.
     """
     target = experiment.target()
     repeats = [_run(experiment, target, f"repeat{number}", settings) for number in range(1, experiment.repeats + 1)]

@@ -68,12 +68,8 @@ class NetworkGaussianTables(NamedTuple):
 def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, Any]) -> NetworkGaussianTables:
     """Collect gradients of HMC, train a network on them, and go on by HMC and by NNg-HMC.
 
-    Each repeat is a chain of its own. HMC goes on from where it ended, and so does NNg-HMC.
-
-    Parameters
-    ----------
-    settings
-        Keyword settings of the ``fit`` of the gradient network.
+    Each repeat is a chain of its own. HMC goes on from where it ended, and so does NNg-HMC. ``settings`` are keywords
+    of the ``fit`` of the gradient network.
     """
     target = experiment.target()
     draws, rows = [], []

@@ -24,14 +24,8 @@ def predictions(target: GPRegression, draws: Mapping[str, Array], *, inputs: int
     Given a draw the process is Gaussian. Mean and variance of the mixture over the draws follow from theirs (the law of
     total variance), and the band is that of a Gaussian with these two. Columns sampler, x, mean, low, high, from_hmc:
     the last is the largest distance, over all x, of a sampler's means from those of HMC, in half widths of HMC's band.
-    Raises `NumericalError` if the process cannot be predicted at a draw.
-
-    Parameters
-    ----------
-    draws
-        By sampler, draws of (log l, log sigma^2), shape (n, 2); at most `MAX_DRAWS` of them, evenly spaced, are used.
-    inputs
-        Number of inputs, p.
+    Draws of (log l, log sigma^2), shape (n, 2), are those of each sampler; at most `MAX_DRAWS` of them, evenly spaced,
+    are used. Raises `NumericalError` if the process cannot be predicted at a draw.
     """
     x = np.linspace(*ENDS, POINTS)
     points = np.zeros((POINTS, inputs))

@@ -104,12 +104,8 @@ def _kept(experiment: PriorSwap, sampler: str, phase: Phase) -> Kept:
 def draws_table(chains: Sequence[Kept], coordinates: Sequence[int]) -> pd.DataFrame:
     """Two coordinates of the draws, of at most `MAX_DRAWS` of each chain, evenly spaced.
 
-    Columns sampler, prior_variance, draw, x_coordinate, y_coordinate (counted from 1), x, y.
-
-    Parameters
-    ----------
-    coordinates
-        Which two, counted from 0.
+    Columns sampler, prior_variance, draw, x_coordinate, y_coordinate (counted from 1), x, y. Coordinates are counted
+    from 0 in the argument.
     """
     i, j = coordinates
     parts = []
@@ -125,12 +121,8 @@ def acceptance_table(chains: Sequence[Kept], draws: pd.DataFrame) -> pd.DataFram
     """Acceptance of each chain, and whether its means are those of HMC under the same prior.
 
     Columns sampler, prior_variance, acceptance, means: one row for each chain; `means` is the largest difference from
-    the means of HMC over its Monte Carlo threshold at `LEVEL`, NaN with an ESS below `MIN_ESS`.
-
-    Parameters
-    ----------
-    draws
-        From `draws_table`.
+    the means of HMC over its Monte Carlo threshold at `LEVEL`, NaN with an ESS below `MIN_ESS`. ``draws`` is the table
+    of `draws_table`.
     """
     rows = pd.DataFrame([{**_names(chain), "acceptance": chain.acceptance} for chain in chains])
     return with_means(rows, draws)

@@ -27,14 +27,7 @@ def acceptance_by_training(chains: Iterable[StoredChain], metrics: Iterable[Chai
     Windows do not overlap, so that rows of one chain are nearly independent. An acceptance is the mean of the
     acceptance probabilities in the window, which is less noisy than the share of accepted moves. Its abscissa is the
     number of training points at the middle of the window: those of the first fit and one for each adaptive iteration
-    since.
-
-    Parameters
-    ----------
-    chains
-        Chains of the adaptive sampler, and of its variants.
-    metrics
-        Of every chain of HMC; `hmc_ap` is the mean acceptance of those on the same problem.
+    since. `hmc_ap` is the mean acceptance of the chains of HMC, whose ``metrics`` these are, on the same problem.
     """
     exact = {cell[0]: float(np.mean([chain.ap for chain in members])) for cell, members in cells(metrics).items()}
     parts = [_windows(chain, exact) for chain in chains]

@@ -32,14 +32,8 @@ def marginal_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Data
 
     Columns `MARGINAL_COLUMNS`, with coordinates counted from 1 as in the papers. A row without `y_coordinate` and `y`
     belongs to a one-dimensional density; the others to a two-dimensional one, whose cells of density below `FAINT` of
-    the peak are omitted. The grid is that of `rnshmc.diagnostics.density`, the same for all samplers.
-
-    Parameters
-    ----------
-    chains
-        Chains of one problem.
-    coordinates
-        Coordinates, counted from 0, increasing.
+    the peak are omitted. The grid is that of `rnshmc.diagnostics.density`, the same for all samplers. Coordinates are
+    counted from 0, increasing, in the argument.
     """
     pooled = {sampler: chains.draws(sampler) for sampler in chains.chains}
     intervals = {k: support(draws[:, k] for draws in pooled.values()) for k in coordinates}
@@ -55,10 +49,7 @@ def marginal_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Data
 def marginal_distances(table: pd.DataFrame) -> "pd.Series[float]":
     """Total variation distance between two samplers' densities of each coordinate, the largest of all pairs.
 
-    Parameters
-    ----------
-    table
-        From `marginal_table`. For a single sampler the result is empty.
+    It takes the table of `marginal_table`; for a single sampler the result is empty.
     """
     single = table[table["y_coordinate"].isna()]
     densities = single.pivot_table(index=["x_coordinate", "x"], columns="sampler", values="density")

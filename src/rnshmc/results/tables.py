@@ -106,13 +106,6 @@ def diagnostics_table(metrics: Sequence[ChainMetrics], convergence: Iterable[Con
     tail; of those in `ChainMetrics.ess_min` where both are undefined), divergences, failed solves, and verdicts of
     `rnshmc.sample` other than good; it is empty if there are none. `divergences` are missing where they are not
     recorded.
-
-    Parameters
-    ----------
-    metrics
-        Of every chain.
-    convergence
-        Of every sampler.
     """
     diagnosed = {(row.problem, row.sampler): row for row in convergence}
     rows = [_diagnosed(chains, diagnosed[cell]) for cell, chains in cells(metrics).items()]

@@ -98,10 +98,7 @@ class Stopwatch:
     """Elapsed seconds and processor time of this process, all threads together, including the time before the
     checkpoint.
 
-    Parameters
-    ----------
-    wall_s, cpu_s
-        Seconds that the chain took in processes before this one.
+    ``wall_s`` and ``cpu_s`` are the seconds that the chain took in processes before this one.
     """
 
     def __init__(self, wall_s: float = 0.0, cpu_s: float = 0.0) -> None:

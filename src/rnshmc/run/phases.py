@@ -64,13 +64,17 @@ def make_kernel(
         raise ParameterError(f"driver: {sampler} is driven by {needed}")
     more = dict(options or {})
     check_options(sampler, more)
-    riemannian = isinstance(potential, RiemannianPotential)
-    decides: Potential = (CountedRiemannianPotential if riemannian else CountedPotential)(potential, counter)
+    if isinstance(potential, RiemannianPotential):
+        decides: CountedPotential[Any] = CountedRiemannianPotential(potential, counter)
+    else:
+        decides = CountedPotential(potential, counter)
     drives: Driver = decides
     if driver is not None and chosen.view is not None:
         drives = CountedRiemannianDriver(load(VIEWS, chosen.view)(driver, **more.pop("metric", {})), counter)
+    elif isinstance(driver, AdaptiveDriver):
+        drives = CountedAdaptiveDriver(driver, counter)
     elif driver is not None:
-        drives = (CountedAdaptiveDriver if isinstance(driver, AdaptiveDriver) else CountedDriver)(driver, counter)
+        drives = CountedDriver(driver, counter)
     elif chosen.minibatches:
         if not isinstance(potential, MinibatchDriver):
             raise ParameterError(

@@ -46,13 +46,8 @@ class GradientPairs(Stored):
 
         Where leapfrog is unstable, gradients grow by tens of orders of magnitude within a few steps, until the
         potential cannot be evaluated. On the scale of these, all other gradients are indistinguishable to a network.
-        Raises `FitError` if no pairs are left: there is nothing to train on.
-
-        Parameters
-        ----------
-        stats
-            ``diverging`` and ``solver_failed`` of each iteration from the first on, recorded or not, each of shape
-            (iterations,).
+        ``stats`` has ``diverging`` and ``solver_failed`` of each iteration from the first on, recorded or not. Raises
+        `FitError` if no pairs are left: there is nothing to train on.
         """
         unsound = (stats["diverging"] + stats["solver_failed"]) > 0
         kept = self._chosen(~unsound[self.iterations.astype(int)])
@@ -70,12 +65,7 @@ class GradientPairs(Stored):
 class GradientRecording:
     """Pairs of positions and exact gradients, which grow while a chain runs.
 
-    Parameters
-    ----------
-    dim
-        Dimension of the parameter space.
-    start
-        First iterations that are not recorded: those before the chain has converged.
+    Iterations before ``start``, until the chain has converged, are not recorded.
     """
 
     def __init__(self, dim: int, *, start: int = 0) -> None:

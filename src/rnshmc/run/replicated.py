@@ -28,12 +28,7 @@ P = TypeVar("P", bound=Potential)
 class ReplicatedPotential(Generic[P]):
     """A potential that all ranks evaluate at rank 0's position, with rank 0's result.
 
-    Parameters
-    ----------
-    potential
-        Evaluated by all ranks together, or by each alone with the same result.
-    comm : mpi4py.MPI.Comm
-        The ranks that run the chain. Every call is collective.
+    All ranks evaluate it together, or each alone with the same result. Every call is collective.
     """
 
     def __init__(self, potential: P, comm: Any) -> None:

@@ -70,16 +70,10 @@ def run_schedule(
     """Draw by HMC, train a network on all gradients so far at the times of the schedule, and try it.
 
     Once a network is accepted about as often as HMC, it draws what is left; if none is by the end of the schedule, HMC
-    does. Every draw counts, those of trials included, for all leave the posterior invariant. Raises `ParameterError` if
-    `iterations` leaves no draw after the schedule; `FitError` if all trajectories diverged, so that there is nothing to
-    train on.
-
-    Parameters
-    ----------
-    iterations
-        Draws in total.
-    dynamics
-        ``step_size`` and ``n_steps``, of HMC and of the network.
+    does. Every draw counts, those of trials included, for all leave the posterior invariant. ``iterations`` is the
+    number of all draws; ``dynamics`` has ``step_size`` and ``n_steps``, of HMC and of the network. Raises
+    `ParameterError` if `iterations` leaves no draw after the schedule; `FitError` if all trajectories diverged, so that
+    there is nothing to train on.
     """
     trainings = range(schedule.start, schedule.end + 1, schedule.every)
     if iterations <= schedule.end + len(trainings) * schedule.trial:

@@ -36,15 +36,8 @@ class WhitenedHMC:
     def of(cls, potential: Potential, *, start: Array, step_size: float, n_steps: StepRange) -> Self:
         """Search the mode, and take the Hessian there.
 
-        Raises `ParameterError` if a setting is out of range, or the Hessian is not positive definite; `NumericalError`
-        as the potential's, which has to be defined at the start.
-
-        Parameters
-        ----------
-        start
-            Where the search starts, shape (dim,).
-        step_size, n_steps
-            Leapfrog step, in posterior standard deviations, and the range of the number of steps.
+        The leapfrog step is in posterior standard deviations. Raises `ParameterError` if a setting is out of range, or
+        the Hessian is not positive definite; `NumericalError` as the potential's, which has to be defined at the start.
         """
         mode = find_mode(potential, start)
         metric = DenseMetric(hessian(potential, mode))
@@ -72,15 +65,9 @@ def explore_whitened(
 ) -> Phase:
     """Explore a posterior by `WhitenedHMC` from a draw of its Laplace approximation.
 
-    Raises `ParameterError` if a setting is out of range, or the Hessian at the mode is not positive definite;
-    `NumericalError` as the potential's; `CheckpointError` if the checkpoint is damaged, or belongs to another chain.
-
-    Parameters
-    ----------
-    start, step_size, n_steps
-        As in `WhitenedHMC.of`.
-    checkpoint
-        Where the exploration is kept while it runs. Its spec has to tell the potential.
+    The spec of a checkpoint has to identify the potential. Raises `ParameterError` if a setting is out of range, or the
+    Hessian at the mode is not positive definite; `NumericalError` as the potential's; `CheckpointError` if the
+    checkpoint is damaged, or belongs to another chain.
     """
     whitened = WhitenedHMC.of(potential, start=start, step_size=step_size, n_steps=n_steps)
     if checkpoint is not None:

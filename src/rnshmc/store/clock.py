@@ -22,14 +22,9 @@ def kept_stopwatch(path: Path, *, every_s: float = EVERY_S) -> Iterator[Stopwatc
     """A stopwatch that continues from the seconds in a file, and keeps that file up to date.
 
     It belongs beside evaluations that survive a killed job: what they took must survive it, too. A thread writes, so
-    that an evaluation of hours loses no more than one of milliseconds. Raises `StoreError` if the file is damaged.
-
-    Parameters
-    ----------
-    path
-        A JSON file with ``wall_s`` and ``cpu_s``; without it, the clock starts at 0. The caller removes it at the end.
-    every_s
-        Seconds between two writes.
+    that an evaluation of hours loses no more than one of milliseconds. The file is JSON with ``wall_s`` and ``cpu_s``,
+    written every ``every_s`` seconds; without it, the clock starts at 0. The caller removes it at the end. Raises
+    `StoreError` if the file is damaged.
     """
     remove_leftovers(path)
     watch, ended = Stopwatch(**_earlier(path)), Event()

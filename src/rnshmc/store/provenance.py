@@ -31,14 +31,7 @@ def provenance(config: Mapping[str, Any] | None = None, data_hashes: Mapping[str
     Ready for JSON: ``created`` (UTC, ISO 8601; nothing else depends on the time), ``python``, ``packages`` (version by
     distribution, None if not installed; dolfinx among them, without importing it), ``mpi``, ``git`` (commit and whether
     tracked files differ from it, None outside a clone), ``machine`` (platform, CPU, cores), ``blas``, and ``config``
-    and ``data`` if given.
-
-    Parameters
-    ----------
-    config
-        The settings of the run, ready for JSON; its passwords are masked (`rnshmc.masking`).
-    data_hashes
-        SHA-256 of each data file, by name.
+    and ``data`` if given. Passwords in ``config`` are masked; ``data_hashes`` are SHA-256 of data files.
     """
     content: dict[str, Any] = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),

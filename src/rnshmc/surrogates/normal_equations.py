@@ -15,15 +15,7 @@ BLOCK = 64
 
 
 class NormalEquations:
-    """(H'H + ridge I) v = H't. It changes in place.
-
-    Parameters
-    ----------
-    hidden_units
-        Number s of columns of H.
-    ridge
-        Penalty, not negative.
-    """
+    """(H'H + ridge I) v = H't. It changes in place."""
 
     def __init__(self, hidden_units: int, ridge: float) -> None:
         self._matrix: Array = np.asfortranarray(ridge * np.eye(hidden_units))

@@ -25,13 +25,6 @@ def run_forward_model(comm: Any, settings: ForwardSettings) -> ForwardData | Non
     problem, "noise")``, member i of the ensemble with ``stream(seed, problem, "prior", str(i))``. All results are on
     rank 0, None on the others.
 
-    Parameters
-    ----------
-    comm : mpi4py.MPI.Comm
-        Ranks that share the ensemble.
-    settings
-        What to compute.
-
     Raises
     ------
     RnshmcError

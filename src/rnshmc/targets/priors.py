@@ -71,12 +71,7 @@ class LaplacePrior:
 class SwappedPriorDriver:
     """A driver under another prior than that which it was trained or made with.
 
-    Parameters
-    ----------
-    driver
-        Approximates (or is) the gradient of a potential under ``old``.
-    old, new
-        The prior that is in the potential, and the one to have in its place.
+    ``driver`` is, or approximates, the gradient of a potential under ``old``; ``new`` takes the place of that prior.
     """
 
     def __init__(self, driver: Driver, *, old: Prior, new: Prior) -> None:
@@ -100,13 +95,6 @@ class SwappedPrior(SwappedPriorDriver):
     """A potential under another prior: U'(q) = U(q) - P(q) + P'(q).
 
     Exact where the potential is, up to rounding errors of the size of those of U.
-
-    Parameters
-    ----------
-    potential
-        U, under ``old``.
-    old, new
-        The prior P that is in the potential, and the one to have in its place, P'.
     """
 
     def __init__(self, potential: Potential, *, old: Prior, new: Prior) -> None:

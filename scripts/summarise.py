@@ -1,4 +1,4 @@
-"""Summary tables, from which stand-ins are simulated: ``python -m rnshmc.datasets.summarise --help``."""
+"""Summary tables, from which stand-ins are simulated: ``scripts/in-env.sh python scripts/summarise.py --help``."""
 
 import argparse
 import os
