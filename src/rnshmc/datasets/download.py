@@ -54,19 +54,8 @@ def from_folder(folder: Path, name: str, target: Path) -> None:
 def from_url(url: Url, target: Path, *, limits: Limits, progress: bool) -> None:
     """Download to ``target``, out of its archive if it comes in one.
 
-    Raises `UnavailableError` if the address cannot be reached, does not deliver in time, or the archive lacks the
-    member.
-
-    Parameters
-    ----------
-    url
-        Address, and members to follow if it is an archive.
-    target
-        File to write; may be left partial if this raises.
-    limits
-        Bounds on time and tries.
-    progress
-        Whether to draw a bar when the standard error stream is a terminal.
+    The file may be left partial if this raises; the bar of ``progress`` is drawn on a terminal alone. Raises
+    `UnavailableError` if the address cannot be reached, does not deliver in time, or the archive lacks the member.
     """
     _download(url.url, target, limits, progress)
     if url.members:

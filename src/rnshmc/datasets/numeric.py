@@ -19,20 +19,10 @@ def read_numbers(
     """Read comma-separated finite numbers.
 
     `rnshmc.datasets.tables.read_table` reads text cell by cell; this is for tables that would take it minutes. Columns
-    are float64; spaces around names are dropped. Raises `DataError` if the file is no such table or has no rows, the
-    number of columns is another, or a cell is missing or not a finite number; the message names file, line (from 1) and
-    column.
-
-    Parameters
-    ----------
-    path
-        The file, compressed if its name ends in .gz, or a zip archive.
-    columns
-        Names of the columns of a file without a header; None takes them from its first line.
-    member
-        File in the zip archive.
-    text
-        Columns that are not numbers, left out.
+    are float64; spaces around names are dropped. The file is compressed if its name ends in .gz; of a zip archive,
+    ``member`` is read. ``columns`` names those of a file without a header; columns in ``text`` are no numbers, and left
+    out. Raises `DataError` if the file is no such table or has no rows, the number of columns is another, or a cell is
+    missing or not a finite number; the message names file, line (from 1) and column.
     """
     path, header = Path(path), columns is None
     content = _content(path, member)

@@ -23,16 +23,9 @@ def project(data: LogisticData, *, dim: int, rng: np.random.Generator) -> Logist
 
     The paper states only that a9a was projected to 60 dimensions and normalised. Its chain has 61 coordinates, an
     intercept among them, and standard deviations that this recipe gives and standardised columns do not. The result has
-    shape (N, 1 + dim). Raises `ParameterError` if ``dim`` is out of range, or more than the rank of the centred data.
-
-    Parameters
-    ----------
-    data
-        Encoded data as they are, neither centred nor scaled, with d columns.
-    dim
-        Columns of the projection, without the intercept: from 1 to d.
-    rng
-        Draws the d x ``dim`` projection, with entries from N(0, 1).
+    shape (N, 1 + dim). The data are as they are, neither centred nor scaled; ``dim`` does not count the intercept, and
+    the projection has entries from N(0, 1). Raises `ParameterError` if ``dim`` is out of range, or more than the rank
+    of the centred data.
     """
     d = data.X.shape[1]
     if not 1 <= dim <= d:

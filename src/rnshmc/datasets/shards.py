@@ -16,17 +16,8 @@ def simulate_shard(n: int, d: int, *, seed: int, rank: int, size: int) -> tuple[
     """One rank's rows of a data set with n observations of d covariates, drawn as in paper A, section 5.1.
 
     Block b of `BLOCK_ROWS` rows is drawn by ``stream(seed, "shards", "block", str(b))``, and each rank makes a run of
-    whole blocks. So the ranks' rows put one below the other are the same data for any number of ranks. Raises
-    `ParameterError` if a size is too small, or there are fewer blocks than ranks.
-
-    Parameters
-    ----------
-    n, d
-        Observations of the whole data set, and columns with the constant one.
-    seed
-        Root seed.
-    rank, size
-        Which share, of how many.
+    whole blocks. So the ranks' rows put one below the other are the same data for any number of ranks. ``d`` counts the
+    constant column. Raises `ParameterError` if a size is too small, or there are fewer blocks than ranks.
 
     Returns
     -------

@@ -45,19 +45,8 @@ def simulate_normal_logistic(n: int, d: int, rng: np.random.Generator) -> Logist
 def simulate_garch(n: int, *, alpha: Sequence[float], beta: Sequence[float], rng: np.random.Generator) -> SimulatedData:
     """Draw a series from the GARCH model of paper B, eqs. (24) and (25), in its stationary state.
 
-    The paper has n = 1000 and the orders 2 and 1, and does not print the parameters. Raises `ParameterError` if n is
-    too small or the parameters are not those of a stationary process.
-
-    Parameters
-    ----------
-    n
-        Length of the series, at least 1.
-    alpha
-        alpha_0, ..., alpha_m.
-    beta
-        beta_1, ..., beta_r.
-    rng
-        Draws the series, and a start that is dropped.
+    The paper has n = 1000 and the orders 2 and 1, and does not print the parameters. A start of the series is drawn and
+    dropped. Raises `ParameterError` if n is too small or the parameters are not those of a stationary process.
     """
     _check_sizes(n=(n, 1))
     persistence = sum(alpha[1:]) + sum(beta)
@@ -80,17 +69,8 @@ def simulate_regression(n: int, *, noise_sd: float, rng: np.random.Generator) ->
     """Draw inputs from N(0, I) in four dimensions, and standardised outputs of a polynomial of them, with noise.
 
     The paper has n = 500 and does not print the polynomial (section 4.3); here it is x_1 + x_2^2 - x_3 x_4. X has shape
-    (n, 4), y has shape (n,), mean 0 and standard deviation 1 (divisor n - 1). Raises `ParameterError` if n is too small
-    or noise_sd is negative.
-
-    Parameters
-    ----------
-    n
-        Observations, at least 2.
-    noise_sd
-        Standard deviation of the noise, before the outputs are standardised.
-    rng
-        Draws inputs and noise.
+    (n, 4), y has shape (n,), mean 0 and standard deviation 1 (divisor n - 1). ``noise_sd`` is that of the noise before
+    outputs are standardised. Raises `ParameterError` if n is too small or noise_sd is negative.
     """
     _check_sizes(n=(n, 2))
     if not 0 <= noise_sd < np.inf:

@@ -71,21 +71,9 @@ def read_table(
 ) -> Table:
     """Read delimited text without guessing types.
 
-    Raises `DataError` if the file is no such text or has no rows, the header differs, or a line has too few or too many
-    fields.
-
-    Parameters
-    ----------
-    path
-        The file; UTF-8, any line ends; blank lines are skipped.
-    columns
-        Names of the columns. With a header it has to agree; None takes the header as it is.
-    header
-        Whether the first line names the columns.
-    delimiter
-        Separator of the fields; spaces after it are dropped.
-    comment
-        Lines whose first field starts with it are skipped.
+    Text is UTF-8 with any line ends; blank lines, lines that start with ``comment``, and spaces after a delimiter are
+    skipped. A header has to agree with ``columns``, if these are given. Raises `DataError` if the file is no such text
+    or has no rows, the header differs, or a line has too few or too many fields.
     """
     path = Path(path)
     try:

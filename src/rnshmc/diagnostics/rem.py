@@ -10,17 +10,9 @@ from rnshmc.types import Array
 def relative_error_of_mean(draws: Array, reference_mean: Array, iterations: npt.NDArray[np.int64]) -> Array:
     """||qbar(t) - E q|| / ||E q|| after t = `iterations` draws (paper A, section 5.3 and Fig. 8).
 
-    The result has one error for each entry of `iterations`. Raises `ParameterError` if the shapes do not fit, an
-    iteration lies outside 1..n, or the reference mean is zero: the error is relative.
-
-    Parameters
-    ----------
-    draws
-        One chain, shape (n, d).
-    reference_mean
-        E q, shape (d,).
-    iterations
-        How many draws each mean is taken over, between 1 and n.
+    The result has one error for each entry of `iterations`. Draws of one chain have shape (n, d); each entry of
+    ``iterations`` is between 1 and n. Raises `ParameterError` if the shapes do not fit, an iteration lies outside 1..n,
+    or the reference mean is zero: the error is relative.
     """
     if draws.ndim != 2 or draws.shape[1:] != reference_mean.shape:
         raise ParameterError(f"draws {draws.shape} and reference_mean {reference_mean.shape} do not fit")

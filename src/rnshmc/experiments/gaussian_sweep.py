@@ -76,19 +76,10 @@ def sweep_point(
     search_s (of the search for hyperparameters, which the published clock leaves out), train_s and train_wall_s (of the
     fit once they are known), sample_s and sample_wall_s (of the iterations after the burn-in), acceptance, mean_ess
     (over the coordinates), ess_per_s, matching_sd (standard deviation of surrogate minus exact potential over fresh
-    draws of the target) and failures (of the driver). Raises `FitError` if a surrogate cannot be fitted.
-
-    Parameters
-    ----------
-    sampler
-        A name in `rnshmc.run.recipes.RECIPES`.
-    size
-        Number of training states; 0 where nothing is trained.
-    repeats
-        Independent training sets and chains.
-    settings
-        Keyword settings of the ``fit`` of the surrogate that drives. None: the exact potential drives. The inducing
-        points of FITC are drawn from the target, as the published code does, and not from the training states.
+    draws of the target) and failures (of the driver). Size is 0 where nothing is trained, because ``settings``,
+    keywords of the ``fit`` of the surrogate, are None and the exact potential drives. The inducing points of FITC are
+    drawn from the target, as the published code does, and not from the training states. Raises `FitError` if a
+    surrogate cannot be fitted.
     """
     rows = []
     for repeat in range(1, repeats + 1):

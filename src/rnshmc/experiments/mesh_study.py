@@ -83,18 +83,8 @@ def run_on_mesh(
     """Solve at some states, and time evaluations and iterations. Collective.
 
     Returns the solutions, and the seconds in the columns of `rnshmc.experiments.scaling.COLUMNS`, of which ``what`` is
-    value, value_and_grad, hmc or rns_hmc, and ``size`` the evaluations or iterations of a repeat.
-
-    Parameters
-    ----------
-    comm : mpi4py.MPI.Comm
-        Ranks that share the mesh.
-    data
-        File of the problem's observations.
-    surrogate
-        What drives RNS-HMC.
-    states : (m, dim)
-        States of the posterior. Evaluations are timed at one after the other, and chains start at the first.
+    value, value_and_grad, hmc or rns_hmc, and ``size`` the evaluations or iterations of a repeat. The surrogate drives
+    RNS-HMC. Evaluations are timed at one state of the posterior after the other; chains start at the first.
     """
     target = from_file(data, comm=comm, **run.model)
     uniform = target.model.predict(np.zeros(target.dim))

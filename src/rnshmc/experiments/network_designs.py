@@ -20,17 +20,9 @@ def training_losses(
     """Train a network of each design on the same pairs.
 
     Columns network, chain, epoch (counted from 1), loss (half the mean squared error of the gradient's components),
-    weights (of the network, biases left out, as the paper counts its units). Raises `FitError` if the training set has
-    the wrong shape or is not finite; `ParameterError` if a design or epochs is out of range.
-
-    Parameters
-    ----------
-    q, gradients
-        Training pairs, both of shape (n, dim).
-    epochs
-        How often training runs through the pairs.
-    chain
-        Number of the chain whose gradients these are, which names the streams.
+    weights (of the network, biases left out, as the paper counts its units). Pairs have shape (n, dim); the number of
+    the chain that they are from names the streams. Raises `FitError` if the training set has the wrong shape or is not
+    finite; `ParameterError` if a design or epochs is out of range.
     """
     parts = []
     for name, design in designs.items():

@@ -45,19 +45,9 @@ def comparison_rows(
 
     A Gaussian process is trained on exact potentials, a gradient network on exact gradients. Chains start at a draw of
     the target. Columns method, d, size, repeat, acceptance (share of accepted proposals), acceptance_with_empty (the
-    same with trajectories of no step, as printed) and train_s (processor seconds). Raises `FitError` if a driver cannot
-    be fitted.
-
-    Parameters
-    ----------
-    method
-        A name in `rnshmc.run.recipes.RECIPES`.
-    d
-        Dimension.
-    sizes
-        Numbers of training states; 0 where nothing is trained.
-    settings
-        Keyword settings of the ``fit`` of what drives. None: the exact potential drives.
+    same with trajectories of no step, as printed) and train_s (processor seconds). Size is 0 where nothing is trained:
+    without ``settings``, keywords of the ``fit`` of what drives, the exact potential drives. Raises `FitError` if a
+    driver cannot be fitted.
     """
     rows = []
     for size in sizes:

@@ -20,17 +20,6 @@ def field_on_grid(
 
     Columns: the coordinates, potential (less its smallest value on the grid), and for each sampler <sampler>_1 and
     <sampler>_2.
-
-    Parameters
-    ----------
-    target
-        Exact potential.
-    drivers
-        What moves each sampler.
-    names
-        Names of the coordinates.
-    grids
-        Values of the first and of the second coordinate.
     """
     grid = np.stack(np.meshgrid(*grids), axis=-1).reshape(-1, 2)
     potential = np.array([target.value(q) for q in grid])
@@ -46,18 +35,8 @@ def trajectories_from(
 ) -> pd.DataFrame:
     """Leapfrog trajectories of each driver from the same starts with the same momenta.
 
-    Columns sampler, trajectory (counted from 1), step (0 to n_steps) and the coordinates.
-
-    Parameters
-    ----------
-    drivers
-        What moves each sampler.
-    names
-        Names of the coordinates.
-    starts, momenta
-        Where trajectories start and their initial momenta, both of shape (trajectories, 2).
-    step_size, n_steps
-        Leapfrog settings.
+    Columns sampler, trajectory (counted from 1), step (0 to n_steps) and the coordinates. Starts and momenta have shape
+    (trajectories, 2).
     """
     parts = []
     for sampler, driver in drivers.items():

@@ -66,18 +66,9 @@ def swap_prior(
 ) -> list[Kept]:
     """Run HMC and NNg-HMC under the new prior.
 
-    Raises `ParameterError` if a setting is out of range.
-
-    Parameters
-    ----------
-    target
-        The exact potential under the new prior, which decides in both.
-    network
-        The gradient network, trained under the old one.
-    start
-        Where both start, shape (dim,): a state of the exploration under the old prior.
-    settings
-        ``step_size`` and ``n_steps`` of each of the two samplers, as under the old prior.
+    The exact potential under the new prior decides in both. They start at a state of the exploration under the old
+    prior, with the step size and numbers of steps that each had under it. Raises `ParameterError` if a setting is out
+    of range.
     """
     swapped = SwappedPriorDriver(network, old=NormalPrior(experiment.old_sd), new=NormalPrior(experiment.new_sd))
     drivers: dict[str, Driver | None] = {EXACT: None, NETWORK: swapped}

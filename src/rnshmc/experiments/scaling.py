@@ -28,16 +28,9 @@ def measure(
 
     Returns the last result, and `COLUMNS` with a row for each repeat, the same on every rank: seconds of the slowest
     rank; cores that other processes used on the busiest host, from the first repeat to the last, and whether that is
-    enough to disturb; the largest peak so far of a rank's resident memory, in MB.
-
-    Parameters
-    ----------
-    comm : mpi4py.MPI.Comm
-        Ranks that share the work.
-    work
-        What is timed. Do it once before, if what it does the first time alone is not to be among the seconds.
-    what, size, unit
-        How the table calls the work, and how much it is: so many states, solves, rows or iterations.
+    enough to disturb; the largest peak so far of a rank's resident memory, in MB. If what the work does the first time
+    alone is not to be among the seconds, do it once before. Unit and size say how much it is: so many states, solves,
+    rows or iterations.
     """
     results, seconds = [], []
     machine, own = busy_s(), time.process_time()
@@ -63,15 +56,9 @@ def agreement(what: str, files: Mapping[int, Path], *, tolerance: float) -> pd.D
     """Compare the arrays that some ranks left with those that the first entry's number of ranks left.
 
     `AGREEMENT_COLUMNS`: for each further number of ranks and each array, the largest difference of a row, relative to
-    the norm of that row. Raises `RnshmcError` if a difference exceeds the tolerance; the message names the array and
-    the number of ranks.
-
-    Parameters
-    ----------
-    files
-        npz file of each number of ranks, with arrays of the same names and shapes.
-    tolerance
-        Largest relative difference that is allowed; 0 asks for the same bytes.
+    the norm of that row. ``files`` are npz files, by their number of ranks, with arrays of the same names and shapes; a
+    tolerance of 0 asks for the same bytes. Raises `RnshmcError` if a difference exceeds the tolerance; the message
+    names the array and the number of ranks.
     """
     (first, reference), *others = ((ranks, read_npz(path)) for ranks, path in files.items())
     rows = [

@@ -28,18 +28,7 @@ def tune_step_size(
     and the result is the geometric mean of eps over the second half (Robbins and Monro 1951; Polyak and Juditsky 1992;
     Andrieu and Thoms 2008, section 5). The acceptance probability there differs from the one asked for by about sd(a) /
     sqrt(iterations / 2). The first step is 1 / sqrt(lambda) with lambda the largest eigenvalue of the metric at the
-    origin: half of what leapfrog is stable at.
-
-    Parameters
-    ----------
-    potential
-        Decides and drives; its metric sets the scale of the first step.
-    n_steps
-        Lowest and highest number of leapfrog steps, drawn uniformly at each iteration.
-    acceptance
-        The mean acceptance probability asked for, between 0 and 1.
-    iterations
-        Iterations of the chain, at least 2.
+    origin: half of what leapfrog is stable at. ``acceptance`` is the mean acceptance probability asked for.
     """
     start = np.zeros(potential.dim)
     log_steps = np.empty(iterations + 1)

@@ -27,16 +27,8 @@ class SweepPoint(NamedTuple):
 def sweep_points(figure: str, grid: Mapping[str, Sequence[int]], cuts: Mapping[str, int]) -> list[SweepPoint]:
     """All points of a figure, training points varying fastest.
 
+    ``figure`` is its name in the config, for messages; ``cuts`` are the values at which it cuts through the grid.
     Raises `ParameterError` if a cut misses the grid.
-
-    Parameters
-    ----------
-    figure
-        Its name in the config, for messages.
-    grid
-        The values of each field of `SweepPoint`.
-    cuts
-        The values at which the figure cuts through the grid.
     """
     for name, value in cuts.items():
         if value not in grid[name]:
@@ -65,25 +57,9 @@ def sweep_run(
 
     The training sets of one exploration are nested: N points are the states that one has after waiting for N iterations
     beyond ``discard``, repeats included, and their potentials. Returns the fields of ``point``, run, step_size, ap
-    (share of accepted proposals of RNS-HMC) and hmc_ap (that of exact HMC over the exploration after ``discard``).
-    Raises `ParameterError` if the exploration is too short; `FitError` if the network cannot be fitted.
-
-    Parameters
-    ----------
-    potential
-        Decides.
-    draws, stats
-        An exploration by exact HMC: states, shape (n, d), and the statistics potential and accepted, shape (n,).
-    run
-        Number of the exploration; with the point it names the random streams.
-    discard
-        First iterations of the exploration that stay out of the training set.
-    keep
-        Iterations of RNS-HMC.
-    ridge
-        Penalty on the squared norm of the output weights.
-    step_size, n_steps
-        Leapfrog settings of the exploration and of RNS-HMC.
+    (share of accepted proposals of RNS-HMC) and hmc_ap (that of exact HMC over the exploration after ``discard``). The
+    potential decides; number of the exploration and point name the random streams; ``keep`` are the iterations of
+    RNS-HMC. Raises `ParameterError` if the exploration is too short; `FitError` if the network cannot be fitted.
     """
     end = discard + point.training_points
     if end > len(draws):

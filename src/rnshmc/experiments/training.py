@@ -17,17 +17,9 @@ SurrogateSettings = Mapping[str, Mapping[str, Any]]
 def train(sampler: str, q: Array, u: Array, *, settings: Mapping[str, Any], rng: np.random.Generator) -> Any:
     """Fit the surrogate that drives a sampler.
 
-    Raises `ParameterError` if there is no such sampler, or the exact potential drives it; `FitError` if the surrogate
-    cannot be fitted.
-
-    Parameters
-    ----------
-    sampler
-        A name in `rnshmc.run.recipes.RECIPES`.
-    q, u
-        Training states, shape (n, dim), and their potentials, shape (n,).
-    settings
-        Keyword settings of the surrogate's ``fit``.
+    Training states have shape (n, dim), their potentials (n,); ``settings`` are keywords of the ``fit``. Raises
+    `ParameterError` if there is no such sampler, or the exact potential drives it; `FitError` if the surrogate cannot
+    be fitted.
     """
     surrogate = recipe(sampler).surrogate
     if surrogate is None:

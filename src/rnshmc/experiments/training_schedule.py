@@ -28,20 +28,7 @@ def schedule_table(
 
     Columns `COLUMNS`: a row for each stretch of draws by ``hmc`` or ``nng_hmc``, and for each ``training``. Draws and
     seconds are those up to its end, and ``hmc_seconds`` what HMC takes for as many draws, by its seconds per draw in
-    the same chain.
-
-    Parameters
-    ----------
-    start
-        Where the chain starts, shape (dim,).
-    draws
-        Draws in total.
-    schedule
-        Fields of `rnshmc.run.schedule.Schedule`.
-    dynamics
-        ``step_size`` and ``n_steps`` of HMC and of the network.
-    settings
-        Keyword settings of the ``fit`` of the gradient network.
+    the same chain. ``draws`` is the number of all; ``settings`` are keywords of the ``fit`` of the gradient network.
     """
 
     def train(q: Array, gradients: Array) -> Driver:

@@ -49,18 +49,8 @@ def agreement_table(
     `shift` and `spread` measure how far apart the posteriors are, regardless of the error: the median over the
     coordinates of the distance of the means in standard deviations of the reference, and of the factor, at least 1, by
     which the standard deviations differ. Both are NaN where HMC never moved, and `spread` where the sampler never did.
-    Raises `StoreError` if the chains of a row do not belong together.
-
-    Parameters
-    ----------
-    metrics
-        Of every chain.
-    references
-        The reference run of each problem that has one.
-    unmixed
-        Problems and samplers whose chains did not mix (`rnshmc.results.tables.unmixed_cells`).
-    level
-        Maximum probability of a false alarm in a row.
+    ``unmixed`` are the cells of `rnshmc.results.tables.unmixed_cells`; ``level`` bounds the probability of a false
+    alarm in a row. Raises `StoreError` if the chains of a row do not belong together.
     """
     chains = cells(metrics)
     rows = []

@@ -23,19 +23,11 @@ def chain_metrics(chain: StoredChain, *, reference_mean: Array | None, discard: 
     """Measure one chain file.
 
     The draws of `rnshmc.sample` are no Markov chain with a surrogate, and several without. Their effective sample size
-    is (sd / standard error of the mean)^2 in each coordinate, by what `rnshmc.sample` reports or over its chains.
-    Blank are what the papers' implementations count along one chain (``truncated_ess_*``, ``ap_with_empty``, ``rem``),
-    bulk and tail ESS with a surrogate, and what is not recorded: divergences and gradients of the surrogate.
-
-    Parameters
-    ----------
-    chain
-        Its settings have the keys problem, sampler, recipe, chain; explored and, among ``settings``, n_steps, except
-        with an `Account`. `hidden_units` is looked up in its phase ``fit``.
-    reference_mean
-        Posterior mean of the reference run, shape (d,); None for a problem without one.
-    discard
-        First iterations of the exploration, excluded from training sets and running means.
+    is (sd / standard error of the mean)^2 in each coordinate, by what `rnshmc.sample` reports or over its chains. Blank
+    are what the papers' implementations count along one chain (``truncated_ess_*``, ``ap_with_empty``, ``rem``), bulk
+    and tail ESS with a surrogate, and what is not recorded: divergences and gradients of the surrogate.
+    ``reference_mean``, shape (d,), is None for a problem without a reference run; the first ``discard`` iterations of
+    the exploration are in no training set and no running mean.
     """
     account = Account.of(chain)
     draws = len(chain.draws) if account is None else account.draws

@@ -65,17 +65,9 @@ def results_table(
     `min_ess_per_value` is ess_min per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient
     brings its value along). `mixed` is false for a sampler among `unmixed`, which has no speed-up; nor has any sampler
     where that is HMC. `loaded` says that other work kept the machine busy while seconds were measured; `data` is the
-    origin of the data; `paper` is empty for a user's problem. Raises `StoreError` if a timing is missing, or the chains
-    of a row differ in data, length, recipe, hidden units or training draws.
-
-    Parameters
-    ----------
-    metrics, timings
-        Of every chain, and of every sampler.
-    papers
-        The paper of each problem that has one.
-    unmixed
-        Problems and samplers whose chains did not mix (`rnshmc.results.tables.unmixed_cells`).
+    origin of the data; `paper` is empty for a user's problem. ``papers`` has the paper of each problem that has one,
+    ``unmixed`` the cells whose chains did not mix (`unmixed_cells`). Raises `StoreError` if a timing is missing, or the
+    chains of a row differ in data, length, recipe, hidden units or training draws.
     """
     return _table(metrics, timings, papers, unmixed, "value")
 

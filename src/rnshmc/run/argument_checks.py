@@ -21,18 +21,8 @@ def check_settings(
 ) -> None:
     """Check settings against the keyword-only parameters of what they are for.
 
-    Raises `ParameterError` if one is not known or missing.
-
-    Parameters
-    ----------
-    function
-        What takes them.
-    settings
-        Settings by name.
-    key, owner
-        Where they came from and what they are for, as the message names them.
-    ours
-        Keyword-only parameters that do not come from the settings.
+    Messages name ``key``, where the settings are from, and ``owner``, what they are for; keyword-only parameters among
+    ``ours`` do not come from settings. Raises `ParameterError` if one is not known or missing.
     """
     parameters = {
         name: parameter

@@ -113,21 +113,10 @@ class Keeper:
     """Keeps one phase of a chain at a checkpoint; used by `rnshmc.run.chain.run_phase`.
 
     Everything that the next transition depends on is saved exactly: the state with its evaluations, the generator, and
-    the state of the kernel and its driver if they are `Resumable`. Raises `ParameterError` if the state of the
-    generator cannot be written as JSON, as that of a PCG64 can.
-
-    Parameters
-    ----------
-    checkpoint
-        Where and how often; number of iterations, start and generator are added to its spec.
-    kernel
-        The kernel.
-    start
-        Where the phase starts, shape (dim,).
-    rng
-        The generator of the phase, before its first iteration. `resume` restores its state.
-    draws, stats
-        Arrays that the phase fills. `resume` restores the saved part.
+    the state of the kernel and its driver if they are `Resumable`. Number of iterations, start and generator, as it is
+    before the first iteration, are added to the spec of the checkpoint; `resume` restores the generator, and the saved
+    part of ``draws`` and ``stats``. Raises `ParameterError` if the state of the generator cannot be written as JSON, as
+    that of a PCG64 can.
     """
 
     def __init__(

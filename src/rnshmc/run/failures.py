@@ -26,18 +26,8 @@ _TAIL_LINES = 10
 def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, *, quiet_log: bool, kept: bool) -> str:
     """A message on a failed job.
 
-    Parameters
-    ----------
-    rule
-        Name of its rule.
-    outputs, logs
-        Its outputs, and its log files.
-    error
-        How it ended, such as the text of the exception.
-    quiet_log
-        Whether its output went only to the log; its last lines are then part of the message.
-    kept
-        Whether the results that the run replaces are put aside (`rnshmc.rerun.aside`).
+    ``error`` is the text of the exception. With ``quiet_log`` the output went only to the log, and its last lines are
+    part of the message; ``kept`` says whether results that the run replaces are put aside (`rnshmc.rerun.aside`).
     """
     text = "".join(_read(Path(log)) for log in logs) if quiet_log else ""
     tail = [f"  | {line}" for line in text.splitlines()[-_TAIL_LINES:]]

@@ -26,15 +26,8 @@ def fit(
     """Fit a surrogate to the potential at the states of an exploration.
 
     The training set is the state and its potential at each iteration after the first ``discard``, repeats included.
-
-    Parameters
-    ----------
-    exploration, potentials
-        States, shape (n, dim), and U at each of them, shape (n,).
-    surrogate
-        A name in `rnshmc.run.registry.SURROGATES` that is not in `rnshmc.run.registry.FITTED_TO_GRADIENTS`.
-    settings
-        Keyword settings of that surrogate's ``fit``.
+    States have shape (n, dim); ``settings`` are keywords of the ``fit`` of the surrogate, which is not fitted to
+    gradients.
 
     Raises
     ------
@@ -55,16 +48,8 @@ def fit_gradients(
 ) -> FittedDriver:
     """Fit a surrogate to gradients along the trajectories of an exploration.
 
-    Raises `ParameterError` if there is no such surrogate; `FitError` if the surrogate cannot be fitted.
-
-    Parameters
-    ----------
-    q, gradients
-        Positions and exact gradients there, each of shape (n, dim), as `rnshmc.run.recording` keeps them.
-    surrogate
-        A name in `rnshmc.run.registry.FITTED_TO_GRADIENTS`.
-    settings
-        Keyword settings of that surrogate's ``fit``.
+    Positions and exact gradients, each of shape (n, dim), are those that `rnshmc.run.recording` keeps. Raises
+    `ParameterError` if there is no such surrogate; `FitError` if the surrogate cannot be fitted.
     """
     fitted: FittedDriver = load(SURROGATES, surrogate).fit(q, gradients, rng=rng, **settings)
     return fitted

@@ -47,16 +47,10 @@ def make_kernel(
 ) -> tuple[Kernel[Any], Counter]:
     """The kernel of a recipe on counted evaluations, and the counter.
 
-    Raises `ParameterError` if a setting is out of range or missing, the driver does not fit the recipe, or the recipe
-    needs a metric or mini-batches that the potential does not have.
-
-    Parameters
-    ----------
-    driver
-        The fitted surrogate of the recipe; None lets the exact potential drive.
-    options
-        Further settings of the recipe: keywords of its kernel, and under ``metric`` those of the view through which
-        its surrogate is a metric.
+    Without a driver, which is a fitted surrogate, the exact potential drives. Options are keywords of the kernel and,
+    under ``metric``, those of the view through which the surrogate is a metric. Raises `ParameterError` if a setting is
+    out of range or missing, the driver does not fit the recipe, or the recipe needs a metric or mini-batches that the
+    potential does not have.
     """
     chosen, counter = recipe(sampler), Counter()
     if (driver is None) != (chosen.surrogate is None):

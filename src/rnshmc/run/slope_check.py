@@ -49,16 +49,7 @@ def check_slope(
     """Compare a gradient with central differences along a random direction, for two values where it is right.
 
     A wrong sign shows, and so does one wrong entry. With differences of two steps that agree with each other and not
-    with the gradient, it is wrong.
-
-    Parameters
-    ----------
-    both
-        Values at two positions, the rows of an array of shape (2, d).
-    position, value, gradient
-        Where, and what the function and its gradient are there.
-    rng
-        Source of the direction.
+    with the gradient, it is wrong. ``both`` gives the values at the rows of an array of shape (2, d).
     """
     direction = _direction(gradient, rng)
     slope = float(gradient @ direction)

@@ -31,21 +31,9 @@ def automatic_chain(
 
     Everything that was evaluated, the way to the mode and the training included, stands with the first draw: sums over
     draws are evaluations in all. ``accepted`` is the same at each draw: the acceptance of the exact Metropolis steps,
-    whose proposals were draws of the surrogate where there was one. The potential at the draws is not known. Raises
-    `StoreError` if there are no draws.
-
-    Parameters
-    ----------
-    result
-        What `rnshmc.sample` returned.
-    evaluations
-        All of its exact evaluations, including those of earlier starts of the job.
-    settings
-        Problem, sampler, chain, seed, target.
-    cost
-        ``wall_s``, ``cpu_s`` and ``other_cores``, those of other processes meanwhile.
-    origin, provenance
-        As in `StoredChain`.
+    whose proposals were draws of the surrogate where there was one. The potential at the draws is not known.
+    ``evaluations`` include those of earlier starts of the job; ``cost`` has ``wall_s``, ``cpu_s`` and ``other_cores``,
+    those of other processes meanwhile. Raises `StoreError` if there are no draws.
     """
     if not len(result.draws):
         raise StoreError(f"{settings['sampler']}: no draws to store: {result.outcome.reason}")

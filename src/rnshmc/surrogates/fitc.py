@@ -101,16 +101,8 @@ def log_likelihood(distances: Distances, targets: Array, hyperparameters: Hyperp
 
     With C = Q_N + A + sigma^2 I, a = C^-1 t and G = (a a' - C^-1) / 2, the derivative is <G, dC>. In dC the matrix dQ_N
     = P' dK_MN + dK_NM P - P' dK_M P, P = K_M^-1 K_MN, stands off the diagonal only, since A replaces its diagonal by
-    that of K_N. Raises `scipy.linalg.LinAlgError` if K_M, or A + sigma^2 I, is not positive definite in doubles.
-
-    Parameters
-    ----------
-    distances
-        Squared distances, of M inducing points and N training states.
-    targets
-        t, shape (N,).
-    hyperparameters
-        sigma_f, l and sigma.
+    that of K_N. There are M inducing points and N training states, whose targets t have shape (N,). Raises
+    `scipy.linalg.LinAlgError` if K_M, or A + sigma^2 I, is not positive definite in doubles.
     """
     fitted = _Posterior.of(distances, targets, hyperparameters)
     misfit = fitted.residuals @ (fitted.residuals / fitted.variances) + fitted.mean @ fitted.mean

@@ -112,16 +112,8 @@ def log_likelihood(squared_distances: Array, targets: Array, hyperparameters: Hy
     """log N(t | 0, K_N + sigma^2 I) and its gradient in (log sigma_f, log l, log sigma).
 
     For one Cholesky factorisation and one inverse (Rasmussen and Williams, Gaussian Processes for Machine Learning,
-    2006, eqs. 5.8 and 5.9). Raises `scipy.linalg.LinAlgError` if K_N + sigma^2 I is not positive definite in doubles.
-
-    Parameters
-    ----------
-    squared_distances
-        |q_i - q_j|^2, shape (N, N).
-    targets
-        t, shape (N,).
-    hyperparameters
-        sigma_f, l and sigma.
+    2006, eqs. 5.8 and 5.9). Distances have shape (N, N), targets t (N,). Raises `scipy.linalg.LinAlgError` if K_N +
+    sigma^2 I is not positive definite in doubles.
     """
     n, noise = len(targets), hyperparameters.noise_sd**2
     matrix = _noisy_covariance(squared_distances, hyperparameters)

@@ -77,17 +77,9 @@ def maximise(log_likelihood: LogLikelihood, start: Hyperparameters, *, max_evalu
     first step would lead to the bounds. Where the likelihood cannot be evaluated, the step is rejected: it counts as
     worse than all before it, so that the line search shortens it. The result is the best point met. Its outcome is
     "converged" (the slope or the last gain is below tolerance), "max_evaluations", or "stalled" (no better point was
-    found along the last direction, as at the rim of what can be factorised). Raises `FitError` if the likelihood cannot
-    be evaluated at the start; `ParameterError` if max_evaluations is less than 1.
-
-    Parameters
-    ----------
-    log_likelihood
-        Value and gradient.
-    start
-        From `data_scales`.
-    max_evaluations
-        No new iteration begins after this many evaluations; the last one may take some more.
+    found along the last direction, as at the rim of what can be factorised). No new iteration begins after
+    ``max_evaluations``; the last one may take some more. Raises `FitError` if the likelihood cannot be evaluated at the
+    start; `ParameterError` if max_evaluations is less than 1.
     """
     if max_evaluations < 1:
         raise ParameterError(f"max_evaluations must be at least 1, got {max_evaluations!r}")

@@ -37,17 +37,9 @@ class PotentialMatch:
 def potential_matching(surrogate: Predictor, q: Array, u: Array) -> PotentialMatch:
     """Compare a surrogate V with exact potentials at states that it was not fitted to (paper A, eqs. 14 and 15).
 
-    Raises `ParameterError` if the shapes do not fit, or the potentials do not vary: no share can then be stated;
-    `NumericalError` if the variance of V - U is not finite.
-
-    Parameters
-    ----------
-    surrogate
-        V, compared up to a constant.
-    q
-        Held-out states from the posterior, shape (n, dim).
-    u
-        Exact potentials U at the states, shape (n,).
+    V is compared up to a constant, at draws of the posterior, shape (n, dim). Raises `ParameterError` if the shapes do
+    not fit, or the potentials do not vary: no share can then be stated; `NumericalError` if the variance of V - U is
+    not finite.
     """
     if q.ndim != 2 or u.shape != (len(q),):
         raise ParameterError(f"u: expected one potential for each row of q, got shapes {u.shape} and {q.shape}")

@@ -47,16 +47,8 @@ def ridge_regression(hidden: Array, targets: Array, ridge: float) -> tuple[Array
     0, v is the least-squares solution of the stacked system [H; sqrt(ridge) I] v = [t; 0] by a complete orthogonal
     factorisation, which does not square the condition number; it has the smallest norm if the system is singular, so
     that ridge = 0 gives the Moore-Penrose solution of Algorithm 2. The weights have shape (s,); the solver is
-    "cholesky" or "least_squares". Raises `FitError` if no finite solution is found.
-
-    Parameters
-    ----------
-    hidden
-        Output matrix H, shape (n, s).
-    targets
-        Targets t, shape (n,).
-    ridge
-        Penalty on the squared norm of v; not negative.
+    "cholesky" or "least_squares". H has shape (n, s), t has shape (n,). Raises `FitError` if no finite solution is
+    found.
     """
     if ridge > 0:
         with suppress(linalg.LinAlgError):

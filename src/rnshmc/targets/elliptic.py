@@ -182,17 +182,8 @@ def boundary_pressure(x1: Array, x2: Array) -> Array:
 def from_file(path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any) -> EllipticInverseProblem:
     """The posterior for the observations that the forward-model stage left.
 
-    Raises `DataError` if the file cannot be read or its contents do not fit together; the message names it. Raises
-    `ParameterError` if a setting is unknown or has a wrong value.
-
-    Parameters
-    ----------
-    path
-        npz file of `rnshmc.targets.forward_data.ForwardData`.
-    comm
-        As in `EllipticForwardModel`.
-    **settings
-        Fields of `EllipticSettings`.
+    ``settings`` are fields of `EllipticSettings`. Raises `DataError` if the file cannot be read or its contents do not
+    fit together; the message names it. Raises `ParameterError` if a setting is unknown or has a wrong value.
     """
     return load(EllipticInverseProblem, path, comm=comm, **settings)
 

@@ -15,16 +15,8 @@ def map_over_ranks(comm: Any, function: Callable[[T], Any], items: Sequence[T]) 
     """``function`` of each item, each evaluated by one rank alone. Collective.
 
     Rank r of R evaluates the items r, r + R, r + 2 R, ..., so that items of one price are shared out evenly. Results
-    are in the order of the items, shape (len(items), ...), on rank 0; None on the others. Raises as `together`.
-
-    Parameters
-    ----------
-    comm : mpi4py.MPI.Comm
-        Ranks that share the work.
-    function
-        Depends on the item alone, and gives a number or arrays of one shape.
-    items
-        The same on every rank.
+    are in the order of the items, shape (len(items), ...), on rank 0; None on the others. Raises as `together`. The
+    function depends on its item alone, and gives a number or arrays of one shape; items are the same on every rank.
     """
     hand = together(comm, lambda: [function(item) for item in items[comm.rank :: comm.size]])
     hands = comm.gather(hand, root=0)

@@ -105,17 +105,6 @@ def spread_gaussian(
 
     Paper B has 30 dimensions, variances 0.1 and 1000, and the others between 1 and 100. Raises `ParameterError` if dim
     is less than 2 or the variances are not positive and in order.
-
-    Parameters
-    ----------
-    rng
-        Draws the variances in between.
-    dim
-        Dimension, at least 2.
-    smallest, largest
-        First and last variance.
-    between
-        Interval of the other variances, within [smallest, largest].
     """
     low, high = between
     if dim < 2:

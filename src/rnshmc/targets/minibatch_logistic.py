@@ -20,18 +20,9 @@ _REMOVED = NormalPrior(1.0)
 class MinibatchLogistic(SwappedPrior):
     """A logistic regression under any prior, exact and by mini-batches.
 
-    The rows are held a second time, one after the other, so that those of a mini-batch are read at once. Raises
-    `DataError` if X or y has a wrong shape, X is not finite, or y holds another label.
-
-    Parameters
-    ----------
-    X
-        Design matrix, shape (N, d); an intercept is a column of ones.
-    y
-        Labels 0 or 1, shape (N,).
-    prior
-        Prior of the coefficients.
-
+    The rows are held a second time, one after the other, so that those of a mini-batch are read at once. X has shape
+    (N, d), labels 0 or 1 have shape (N,). Raises `DataError` if X or y has a wrong shape, X is not finite, or y holds
+    another label.
     """
 
     def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, prior: Prior) -> None:
@@ -55,14 +46,7 @@ class Minibatch:
 
         g(q) = w sum_i -s_i sigmoid(-s_i x_i'q) x_i + grad P(q),  P = -log prior
 
-    Parameters
-    ----------
-    signed_rows
-        -s_i x_i, shape (n, d).
-    weight
-        w: how many rows each stands for.
-    prior
-        Prior of the coefficients.
+    ``signed_rows`` are -s_i x_i, shape (n, d), and ``weight`` is w: how many rows each stands for.
     """
 
     def __init__(self, signed_rows: Array, weight: float, prior: Prior) -> None:
