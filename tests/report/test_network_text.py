@@ -60,7 +60,6 @@ def test_printed_numbers_stand_where_the_paper_counts_them() -> None:
     assert network.numbers["speedup"] == Number("4.12", "", "4.50")
     assert network.numbers["total_speedup"].paper == ""
     assert SECTIONS["lr_200"].rows[0].numbers["speedup"].paper == ""
-    assert SECTIONS["cover_type"].draws == 600
     shared = SECTIONS["news"].rows[1]
     assert (shared.numbers["speedup"].paper, shared.numbers["total_speedup"].paper) == ("", "4.27")
     assert (shared.loaded, network.loaded) == (True, False)
@@ -71,7 +70,7 @@ def test_samplers_without_a_metropolis_step_are_left_out() -> None:
 
 
 def test_stand_ins_are_known_and_named() -> None:
-    assert [section.problem for section in SECTIONS.values() if section.stand_in] == ["news"]
+    assert [section.problem for section in SECTIONS.values() if section.origin == "stand-in"] == ["news"]
     assert "**Stand-in data:** News." in stand_in_warning(TABLE, TITLES)
     assert stand_in_warning(TABLE[TABLE["problem"] != "news"], TITLES) == ""
 

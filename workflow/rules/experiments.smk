@@ -22,7 +22,7 @@ FIG3_CODE = {
 }
 
 
-rule fig1_table:
+rule table_fig1:
     """Fit surrogates to few observations of a parabola."""
     input:
         published=[f"{RAW}/fig1-observations.json"] if EXPERIMENTS["fig1"]["published"] else [],
@@ -75,7 +75,7 @@ for figure, (sampler, tables, modules) in BESIDE_HMC.items():
     rule:
         """Run HMC and another sampler on a small distribution."""
         name:
-            f"{figure}_table"
+            f"table_{figure}"
         output:
             **{table: f"{RESULTS}/tables/{figure}_{table}.csv" for table in tables},
         resources:
@@ -119,7 +119,7 @@ rule fig3_point:
         "../scripts/experiment.py"
 
 
-rule fig3_table:
+rule table_fig3:
     """Gather the points of Fig. 3."""
     input:
         points=[rules.fig3_point.output.table.format(method=method, size=size) for method, size in FIG3_POINTS],
@@ -205,7 +205,7 @@ rule sweep_point:
         "../scripts/sweep_point.py"
 
 
-rule sweep_table:
+rule table_sweep:
     """Gather the points of a figure."""
     input:
         points=lambda wc: [rules.sweep_point.output.point.format(**point._asdict()) for point in SWEEP_POINTS[wc.sweep]],
@@ -251,13 +251,3 @@ rule a9a_dimension:
         },
     script:
         "../scripts/a9a_dimension.py"
-
-
-# The tables of each experiment; other rule files add theirs.
-EXPERIMENT_TABLES = {
-    "fig1": [*rules.fig1_table.output],
-    "fig2": [*rules.fig2_table.output],
-    "fig3": [*rules.fig3_table.output],
-    **{name: [rules.sweep_table.output.table.format(sweep=name)] for name in SWEEPS},
-    **({"projection": [*rules.a9a_dimension.output]} if "a9a" in PROBLEMS else {}),
-}

@@ -56,7 +56,7 @@ rule fit:
             "seed": config["seed"],
             "discard": iterations(wc.problem, "discard"),
             "training_end": training_end(wc.problem, wc.surrogate),
-            "surrogate": problem(wc)["surrogates"][wc.surrogate],
+            "surrogate": problem_entry(wc)["surrogates"][wc.surrogate],
             "entry": SURROGATES[surrogate_type(wc.problem, wc.surrogate)],
         },
     script:
@@ -80,8 +80,8 @@ rule explore_whitened:
             "surrogate": wc.surrogate,
             "chain": chain_number(wc),
             "seed": config["seed"],
-            "target": problem(wc)["target"],
-            "whitened": problem(wc)["surrogates"][wc.surrogate]["whitened"],
+            "target": problem_entry(wc)["target"],
+            "whitened": problem_entry(wc)["surrogates"][wc.surrogate]["whitened"],
             "entry": target_code(wc),
             "iterations": iterations(wc.problem, "explore"),
             **start_of(wc.problem),
@@ -130,7 +130,7 @@ rule matching:
             "problem": wc.problem,
             "name": wc.surrogate,
             "chain": chain_number(wc),
-            "surrogate": problem(wc)["surrogates"][wc.surrogate],
+            "surrogate": problem_entry(wc)["surrogates"][wc.surrogate],
         },
     script:
         "../scripts/matching.py"
@@ -150,7 +150,7 @@ rule reference:
         spec=lambda wc: {
             "problem": wc.problem,
             "seed": config["seed"],
-            "target": problem(wc)["target"],
+            "target": problem_entry(wc)["target"],
             "reference": config["reference"],
             "entry": target_code(wc),
             **start_of(wc.problem),
@@ -203,7 +203,7 @@ if AUTOMATIC:
                 "sampler": wc.sampler,
                 "chain": chain_number(wc),
                 "seed": config["seed"],
-                "target": problem(wc)["target"],
+                "target": problem_entry(wc)["target"],
                 "entry": target_code(wc),
                 "iterations": kept(wc),
                 **start_of(wc.problem),
@@ -215,7 +215,7 @@ if AUTOMATIC:
     rule timing_auto:
         """Gather the seconds that chains of rnshmc.sample took."""
         input:
-            chains=lambda wc: of_chains(rules.sample_auto.output.chain, wc.problem, AUTO),
+            chains=lambda wc: chain_files(rules.sample_auto.output.chain, wc.problem, AUTO),
         output:
             timing=f"{RESULTS}/timing/{{problem}}/{AUTO}.json",
         wildcard_constraints:

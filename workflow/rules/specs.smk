@@ -19,8 +19,8 @@ def explore_spec(wildcards):
         "problem": name,
         "chain": chain_number(wildcards),
         "seed": config["seed"],
-        "target": problem(wildcards)["target"],
-        "hmc": {key: problem(wildcards)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
+        "target": problem_entry(wildcards)["target"],
+        "hmc": {key: problem_entry(wildcards)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
         "entries": [target_code(wildcards), KERNELS["hmc"]],
         "iterations": iterations(name, "explore"),
         **start_of(name),
@@ -30,20 +30,20 @@ def explore_spec(wildcards):
 
 def sampler_spec(wildcards, **more):
     """All that shapes a sampler's draws, as one dictionary: Snakemake compares parameters without their names."""
-    entry = problem(wildcards)["samplers"][wildcards.sampler]
+    entry = problem_entry(wildcards)["samplers"][wildcards.sampler]
     name = surrogate_of(wildcards)
     spec = {
         "problem": wildcards.problem,
         "sampler": wildcards.sampler,
         "recipe": recipe_name(wildcards.sampler),
         "seed": config["seed"],
-        "target": problem(wildcards)["target"],
+        "target": problem_entry(wildcards)["target"],
         "settings": {key: value for key, value in entry.items() if key not in RUN_SETTINGS},
         "entries": sampler_code(wildcards),
         "explored": training_end(wildcards.problem, name) if name else iterations(wildcards.problem, "explore"),
         **more,
     }
-    return {**spec, "surrogate": problem(wildcards)["surrogates"][name]} if name else spec
+    return {**spec, "surrogate": problem_entry(wildcards)["surrogates"][name]} if name else spec
 
 
 def published_spec(wildcards):
@@ -54,7 +54,7 @@ def published_spec(wildcards):
         **spec,
         "sampler": as_published(wildcards.sampler),
         "target": {**spec["target"], "kind": kind},
-        "settings": {**spec["settings"], way: problem(wildcards)["baseline"][way]},
+        "settings": {**spec["settings"], way: problem_entry(wildcards)["baseline"][way]},
         "entries": sampler_code(wildcards, TARGETS[kind]),
     }
 
@@ -70,9 +70,9 @@ def timing_settings(problem, sampler):
 
 def timed(problem):
     """The samplers of a problem that are timed: each as it runs, then those that the published code runs otherwise."""
-    ours = [(sampler, False) for sampler in samplers(problem) if sampler != AUTO]
-    published = [(sampler, True) for name, sampler in WASTED if name == problem]
-    return [SimpleNamespace(problem=problem, sampler=sampler, published=way) for sampler, way in ours + published]
+    plain = [(sampler, False) for sampler in samplers(problem) if sampler != AUTO]
+    published = [(sampler, True) for name, sampler in TIMED_AS_PUBLISHED if name == problem]
+    return [SimpleNamespace(problem=problem, sampler=sampler, published=way) for sampler, way in plain + published]
 
 
 def timed_code(problem):

@@ -1,10 +1,13 @@
 """Acceptance of every chain, over all problems or of one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.panels import Titles, origins_of
 from rnshmc.plots.rows import problem_ticks, row_places
 from rnshmc.plots.style import PAPER, WIDTH, sampler_legend, sampler_style, theme
@@ -42,3 +45,17 @@ def acceptance(chains: pd.DataFrame, paper: pd.DataFrame, titles: Titles) -> Fig
         shown = published.index.isin(pd.MultiIndex.from_frame(cells[["problem", "sampler"]])).any()
         sampler_legend(figure, cells["sampler"], marker=True, extra=[mark] if shown else [])
         return figure
+
+
+FIGURE = Drawing(
+    name="acceptance",
+    title="Acceptance of every chain",
+    draw=acceptance,
+    reads=("metrics", "published"),
+    page="table1",
+    settings=("titles",),
+    caption="Acceptance probability over the kept iterations, one mark per chain.{% if compared %} A grey bar is the "
+    "value of the paper.{% endif %}",
+)
+
+OF_PROBLEM = replace(FIGURE, page="problem")

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.tri import Triangulation
 
 from rnshmc.fem.random_field import karhunen_loeve
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_style, theme
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.registry import target_settings
@@ -83,3 +84,15 @@ def _field_row(
         ax.set_ylabel("$x_2$", labelpad=-4)
         ax.grid(visible=False)
     figure.colorbar(ScalarMappable(scale, COLOURS), ax=axes, label=label, shrink=0.85)
+
+
+FIGURE = Drawing(
+    name="field",
+    title="The diffusion field",
+    draw=diffusion_fields,
+    reads=("chains", "forward"),
+    page="problem",
+    settings=("target", "title"),
+    caption="Logarithm of the field of {{ problem }}: the truth, where the observations were simulated, and posterior "
+    "mean and standard deviation by each sampler. Dots are the points where the pressure was observed.",
+)

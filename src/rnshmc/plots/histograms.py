@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import WIDTH, SamplerStyle, coordinate_label, mark_origin, plain, theme, variant_styles
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import base_sampler
@@ -62,3 +63,21 @@ def _place(bins: pd.DataFrame) -> tuple[float, float]:
     kept = ends[~approximate | (widths == widths.min())]
     low, high = kept["low"].min(), kept["high"].max()
     return low - MARGIN * (high - low), high + MARGIN * (high - low)
+
+
+FIGURE = Drawing(
+    name="nng_fig9",
+    title="Distributions sampled by HMC, NNg-HMC and SGHMC (paper B, Fig. 9)",
+    draw=coefficient_histograms,
+    reads=("nng_fig9",),
+    page="gradient_stochastic",
+    problem="cover_type",
+    settings=("title",),
+    caption="Histograms of the draws of two coefficients, on a logarithmic scale, of the logistic regression on Cover "
+    "Type with a Laplace prior: HMC and NNg-HMC, which sample the posterior, and SGHMC without correction at "
+    'leapfrog steps of {% for name, entry in samplers.items() if "friction" in entry %}{{ ", " if not '
+    'loop.first }}{{ entry.step_size }} ({{ name | replace("sghmc_", "") }}){% endfor %}; their squares are '
+    "what the paper calls step sizes. The axis is wide enough for the narrowest histogram of SGHMC; the "
+    "others extend beyond it. The two coefficients are those with the largest absolute posterior means by "
+    "HMC.",
+)

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from rnshmc.plots.coordinates import coordinate_name
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.panels import no_chain
 from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_style, theme
 from rnshmc.results.marginals import selected_coordinates
@@ -67,3 +68,15 @@ def _reach(chains: ProblemChains, coordinate: int) -> tuple[float, float]:
     # A chain that never moved has no width.
     room = MARGIN * float(np.ptp(values)) or 1.0
     return float(values.min()) - room, float(values.max()) + room
+
+
+FIGURE = Drawing(
+    name="traces",
+    title="Traces",
+    draw=traces,
+    reads=("chains",),
+    page="problem",
+    settings=("target", "title"),
+    caption="The first chain of each sampler on {{ problem }}: the exploration by exact HMC in grey, then the kept "
+    "draws. The first fifth of the exploration may lie outside the axes.",
+)
