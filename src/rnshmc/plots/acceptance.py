@@ -53,7 +53,6 @@ FIGURE = Drawing(
     draw=acceptance,
     reads=("metrics", "published"),
     page="table1",
-    settings=("titles",),
     caption="Acceptance probability over the kept iterations, one mark per chain.{% if compared %} A grey bar is the "
     "value of the paper.{% endif %}",
 )

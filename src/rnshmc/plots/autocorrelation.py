@@ -42,7 +42,6 @@ FIGURE = Drawing(
     draw=autocorrelations,
     reads=("chains",),
     page="problem",
-    settings=("title",),
     caption="Of the kept draws on {{ problem }}, averaged over chains: the median of the coordinates, shaded from the "
     "least to the most correlated one.",
 )

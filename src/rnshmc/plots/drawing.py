@@ -16,7 +16,8 @@ class Drawing:
     name, title
         Of its files, and above its caption.
     draw
-        Takes the contents of `reads`, in that order, and the `settings` by name.
+        Takes the contents of `reads`, in that order, and settings by their names: ``titles`` of all problems, ``title``
+        or ``target`` of the figure's problem, settings of the experiment.
     reads
         Names of tables of the run, or keys of `rnshmc.plots.readers.FIGURE_READERS`.
     page
@@ -24,15 +25,12 @@ class Drawing:
     caption
         Text with Jinja2 expressions of the settings of the experiment, of the config as ``config``, and of the problem
         as ``problem`` and ``samplers``; code is in double backticks.
-    settings
-        Arguments of the function: ``titles`` of all problems, ``title`` or ``target`` of the figure's problem, or a
-        setting of the experiment.
     config
         Key of the experiment in the config, such as ``experiments.fig2``.
     problem
         Its problem, if the config of the experiment names none.
     arguments
-        The values of the settings in a run.
+        The settings, in a run.
     """
 
     name: str
@@ -41,7 +39,6 @@ class Drawing:
     reads: tuple[str, ...]
     page: str
     caption: str
-    settings: tuple[str, ...] = ()
     config: str = ""
     problem: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)

@@ -82,7 +82,6 @@ FIGURE = Drawing(
     draw=efficiency,
     reads=("table1", "table1_se"),
     page="table1",
-    settings=("titles",),
     caption="Minimum over the coordinates, for the kept iterations, with standard errors. Numbers are ratios to HMC; "
     "there is none where chains of the sampler or of HMC did not mix (R-hat above 1.1).",
 )

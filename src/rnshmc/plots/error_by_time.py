@@ -73,7 +73,6 @@ FIGURE = Drawing(
     draw=error_by_time,
     reads=("fig8",),
     page="adaptive",
-    settings=("titles",),
     caption="Relative error of the posterior mean: medians over chains at equal seconds, with bands from the lowest "
     "to the highest chain. The clock starts with the chain; exploration and fit count, at the seconds that "
     "the timing stage measured. The mean is that of all states since the beginning of the training set. A "

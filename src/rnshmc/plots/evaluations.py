@@ -62,7 +62,6 @@ FIGURE = Drawing(
     draw=evaluations,
     reads=("metrics",),
     page="table1",
-    settings=("titles",),
     caption="Evaluations of the exact potential, of its gradient and of the surrogate's gradient: costs that do not "
     "depend on the machine.",
 )

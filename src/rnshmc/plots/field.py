@@ -92,7 +92,6 @@ FIGURE = Drawing(
     draw=diffusion_fields,
     reads=("chains", "forward"),
     page="problem",
-    settings=("target", "title"),
     caption="Logarithm of the field of {{ problem }}: the truth, where the observations were simulated, and posterior "
     "mean and standard deviation by each sampler. Dots are the points where the pressure was observed.",
 )

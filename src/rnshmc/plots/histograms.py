@@ -72,7 +72,6 @@ FIGURE = Drawing(
     reads=("nng_fig9",),
     page="gradient_stochastic",
     problem="cover_type",
-    settings=("title",),
     caption="Histograms of the draws of two coefficients, on a logarithmic scale, of the logistic regression on Cover "
     "Type with a Laplace prior: HMC and NNg-HMC, which sample the posterior, and SGHMC without correction at "
     'leapfrog steps of {% for name, entry in samplers.items() if "friction" in entry %}{{ ", " if not '

@@ -61,7 +61,6 @@ FIGURE = Drawing(
     reads=("nng_fig7",),
     page="gradient_models",
     problem="gp_regression",
-    settings=("title",),
     caption="Posterior densities of the hyperparameters of a Gaussian process regression by HMC and by NNg-HMC. The "
     "chains sample their logarithms.",
 )

@@ -105,7 +105,6 @@ FIG6 = Drawing(
     reads=("fig6",),
     page="marginals",
     problem="lr_simulated",
-    settings=("target", "title"),
     caption="One- and two-dimensional marginals of five coefficients of {{ problem }}, overlaid. Contours contain 50% "
     "and 90% of the posterior.",
 )
@@ -116,7 +115,6 @@ OF_PROBLEM = Drawing(
     draw=marginals_of_chains,
     reads=("chains",),
     page="problem",
-    settings=("target", "title"),
     caption="One- and two-dimensional marginals of five coordinates of {{ problem }}, all samplers overlaid. Contours "
     "contain 50% and 90% of the posterior.",
 )

@@ -61,7 +61,6 @@ FIGURE = Drawing(
     reads=("nng_fig3_draws", "nng_fig3_acceptance"),
     page="gradients",
     config="experiments.nng_fig3",
-    settings=("smallest", "largest"),
     caption="A Gaussian in {{ dimension }} dimensions with variances from {{ smallest }} to {{ largest }}, in its "
     "narrowest and its widest coordinate; the two axes have very different scales, which are the same in both "
     "panels. The network was trained on the gradients along the trajectories of {{ collected }} iterations of "

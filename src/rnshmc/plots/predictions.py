@@ -43,7 +43,6 @@ FIGURE = Drawing(
     reads=("nng_fig8",),
     page="gradient_models",
     problem="gp_regression",
-    settings=("title",),
     caption="Posterior predictions of a Gaussian process regression along the first input, with the others at 0, from "
     "draws of HMC and of NNg-HMC: mean of the process and a band that contains it with probability 0.9 at "
     "each point, over at most 100 draws of the hyperparameters.",

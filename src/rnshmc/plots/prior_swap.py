@@ -48,7 +48,6 @@ FIGURE = Drawing(
     reads=("nng_fig4_draws", "nng_fig4_acceptance"),
     page="gradient_logistic",
     config="experiments.nng_fig4",
-    settings=("title",),
     caption="Draws of two coefficients of a logistic regression in 200 dimensions by HMC (left) and by NNg-HMC "
     '(right), under the prior used for training the network and under one with standard deviation {{ "%.3g" | '
     "format(prior_sd) }}, where the difference of the priors' gradients is added to the same network. The two "

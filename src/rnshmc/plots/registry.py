@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import reduce
+from inspect import signature
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
@@ -117,7 +118,7 @@ def _filled(drawing: Drawing, config: Mapping[str, Any], problems: Mapping[str, 
         drawing,
         problem=problem,
         caption=_TEXTS.from_string(drawing.caption).render(known),
-        arguments={name: known[name] for name in drawing.settings},
+        arguments={name: known[name] for name in list(signature(drawing.draw).parameters)[len(drawing.reads) :]},
     )
 
 

@@ -25,6 +25,5 @@ FIGURE = Drawing(
     reads=("nng_fig6",),
     page="gradient_models",
     problem="garch",
-    settings=("title",),
     caption="The simulated series whose GARCH(2, 1) model is sampled.",
 )

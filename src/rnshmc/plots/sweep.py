@@ -102,7 +102,6 @@ FIG4 = Drawing(
     reads=("fig4",),
     page="sweeps",
     config="sweeps.fig4",
-    settings=("cuts",),
     caption="Acceptance probability of RNS-HMC on simulated logistic regressions with {{ config.sweeps.observations "
     "}} observations and d parameters, drawn as in section 5.1 of the paper, one model for each d ({{ "
     "config.sweeps.runs }} runs per point; the paper: 10). Left: mean over the runs, by hidden units s and d; "
@@ -124,7 +123,6 @@ FIG5 = Drawing(
     reads=("fig5",),
     page="sweeps",
     config="sweeps.fig5",
-    settings=("cuts",),
     caption="Acceptance probability of RNS-HMC on a simulated logistic regression with {{ config.sweeps.observations "
     "}} observations and {{ grid.d[0] }} parameters ({{ config.sweeps.runs }} runs per point; the paper: 10). "
     "Left: mean over the runs, by hidden units s and training points N; the red outlines mark the cuts shown "

@@ -54,7 +54,6 @@ FIGURE = Drawing(
     reads=("nng_fig10",),
     page="gradient_stochastic",
     problem="cover_type",
-    settings=("title",),
     caption="Traces of a coefficient of the logistic regression on Cover Type by NNg-HMC, by SGHMC with "
     "Metropolis-Hastings correction, and by SGHMC without correction: the first chain of each, for the number "
     "of iterations that all have. Titles give the acceptance. Without correction the chain moves much "

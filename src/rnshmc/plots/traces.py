@@ -76,7 +76,6 @@ FIGURE = Drawing(
     draw=traces,
     reads=("chains",),
     page="problem",
-    settings=("target", "title"),
     caption="The first chain of each sampler on {{ problem }}: the exploration by exact HMC in grey, then the kept "
     "draws. The first fifth of the exploration may lie outside the axes.",
 )

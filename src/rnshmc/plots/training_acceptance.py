@@ -54,7 +54,6 @@ FIGURE = Drawing(
     draw=acceptance_by_training,
     reads=("fig7",),
     page="adaptive",
-    settings=("titles",),
     caption="Acceptance against the number of training points: median over chains, and a band that contains 90% of "
     "them. The dashed red line is the mean acceptance of HMC. Each point averages the acceptance "
     "probabilities of a window of iterations, whose length is the column ``window`` of ``fig7.csv``.",

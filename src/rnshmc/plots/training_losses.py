@@ -52,7 +52,6 @@ FIGURE = Drawing(
     reads=("nng_fig5",),
     page="gradient_logistic",
     config="experiments.nng_fig5",
-    settings=("title",),
     caption="Training loss of gradient networks of three designs on the gradients of the same explorations: {% for "
     'name, design in designs.items() %}{{ ", " if not loop.first }}{{ name }} with {{ design.blocks }} hidden '
     'layer{{ "s" if design.blocks > 1 }} of {{ design.hidden_units }} units{% endfor %}. The loss is half the '
