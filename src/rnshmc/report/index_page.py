@@ -151,8 +151,8 @@ def index_page(
         pages={link.name for link in links},
         table=table,
         means={
-            (row.problem, sampler_label(row.sampler)): means_text(row.agrees, mixed=bool(row.mixed))
-            for row in agreement.itertuples()
+            (row["problem"], sampler_label(row["sampler"])): means_text(row["agrees"], mixed=bool(row["mixed"]))
+            for row in agreement.to_dict("records")
         },
         samplers=len(diagnostics),
         warned=diagnostics[diagnostics["warnings"] != "none"].to_dict("records"),

@@ -129,7 +129,8 @@ def _page(path: Path, entry: Mapping[str, Any], papers: Collection[str]) -> Page
         raise DataError(f"{path}, page, key title: missing")
     if entry.get("paper", "") not in ("", *papers):
         raise DataError(f"{path}, page, key paper: {entry['paper']!r}; papers.csv has {', '.join(sorted(papers))}")
-    return Page(**{key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()})
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+    return Page(**values)
 
 
 def _is_made(name: str, page: Page, run: Run, about_problems: Collection[str]) -> bool:
