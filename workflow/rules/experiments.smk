@@ -8,7 +8,6 @@ EXPERIMENTS = config["experiments"]
 FIG3_SURROGATES = EXPERIMENTS["fig3"]["surrogates"]
 # Exact HMC is trained on nothing.
 FIG3_POINTS = [("hmc", 0), *((method, size) for method in FIG3_SURROGATES for size in EXPERIMENTS["fig3"]["sizes"])]
-NOT_SHARED = ("surrogates", "sizes", "repeats")
 # Registry entries of each sampler's kernel and surrogate.
 ENTRIES = {"hmc": [KERNELS["hmc"]]} | {
     sampler: [KERNELS[recipe(sampler).kernel], SURROGATES[recipe(sampler).surrogate]]
@@ -106,7 +105,11 @@ rule fig3_point:
         spec=lambda wc: {
             "seed": config["seed"],
             "entries": ENTRIES[wc.method],
-            "settings": {key: value for key, value in EXPERIMENTS["fig3"].items() if key not in NOT_SHARED},
+            "settings": {
+                key: value
+                for key, value in EXPERIMENTS["fig3"].items()
+                if key not in ("surrogates", "sizes", "repeats")
+            },
             "arguments": {
                 "sampler": wc.method,
                 "size": int(wc.size),

@@ -151,7 +151,6 @@ MESH_POINTS = [
     for cells in MESH_STUDY[solver]
     for ranks in MESH_STUDY["ranks"]
 ]
-MESH_SAMPLERS = ("hmc", "rns_hmc")
 
 
 rule mesh_study_point:
@@ -190,7 +189,7 @@ rule mesh_study_point:
                 },
                 "samplers": {
                     name: {key: config["problems"][STUDIED]["samplers"][name][key] for key in ("step_size", "n_steps")}
-                    for name in MESH_SAMPLERS
+                    for name in ("hmc", "rns_hmc")
                 },
             }
         ),
