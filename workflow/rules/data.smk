@@ -24,15 +24,6 @@ FETCHED = {
 }
 
 
-def receipts(path):
-    """Receipts of the raw files behind a processed file, which may have some of the rows or a projection of them."""
-    if Path(path).parent == Path(RESULTS, "forward"):
-        return PUBLISHED_OBSERVATIONS
-    dataset = re.sub(r"_\d+_rows$", "", Path(path).stem)
-    dataset = PROJECTED.get(dataset, {}).get("of", dataset)
-    return expand(f"{RAW}/{{raw}}.json", raw=FETCHED[dataset]["raw"]) if dataset in FETCHED else []
-
-
 # Where data are read from is not what they are: the mirror is no parameter, so that another one reruns nothing.
 if config["data"]["mirror"] and not os.getenv("RNSHMC_DATA_MIRROR"):
     os.environ.update(RNSHMC_DATA_MIRROR=config["data"]["mirror"])

@@ -17,17 +17,6 @@ FIGURES = run_figures(
 )
 
 
-def read_by_figure(name, problem):
-    """The files of an input of a figure: a table of the run, or files of the figure's problem or of all with a page."""
-    if name == "chains":
-        return all_chain_files(rules.sample.output.chain, [problem])
-    if name == "forward":
-        return data_file(problem)
-    if name == "metrics":
-        return expand(rules.metrics.output.metrics, problem=problem or PAGED)
-    return PUBLISHED if name == "published" else f"{RESULTS}/tables/{name}.csv"
-
-
 rule figure:
     """Draw a figure as PNG and PDF."""
     input:

@@ -5,27 +5,6 @@ from rnshmc.report.notebooks import Run, notebooks, read_pages, shown
 STYLE = project_path("workflow/report/style.css")
 
 
-def problem_notebook(name):
-    """Title, files, figures and parameters of the notebook of a problem."""
-    story = project_path(f"workflow/report/problems/{name}.txt")
-    figures = {
-        drawing.name: drawing for drawing in FIGURES.values() if (drawing.page, drawing.problem) == ("problem", name)
-    }
-    return {
-        "title": TITLES[name],
-        "paper": PAPER_OF.get(name, ""),
-        "items": [],
-        "files": {
-            "chain_files": all_chain_files(rules.sample.output.chain, [name]),
-            "metrics_files": [rules.metrics.output.metrics.format(problem=name)],
-            **run_tables("table1", "diagnostics"),
-            "story": [story] if Path(story).exists() else [],
-        },
-        "figures": {key.removeprefix(f"{name}_"): figure for key, figure in shown(figures, RESULTS).items()},
-        "parameters": {"problem": name, **names_of(name)},
-    }
-
-
 # The pages that are notebooks: title, files, figures and parameters of each.
 NOTEBOOKS = {
     **notebooks(

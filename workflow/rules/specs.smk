@@ -1,4 +1,4 @@
-# What shapes the draws and seconds of a job, as one dictionary each: the parameters of its script.
+# Parameters and inputs of rules: what shapes draws and seconds, as one dictionary each, and what figures and pages read.
 
 
 def names_of(problem):
@@ -97,4 +97,45 @@ def timing_spec(wildcards):
             )
             for cell in timed(wildcards.problem)
         ],
+    }
+
+
+def receipts(path):
+    """Receipts of the raw files behind a processed file, which may have some of the rows or a projection of them."""
+    if Path(path).parent == Path(RESULTS, "forward"):
+        return PUBLISHED_OBSERVATIONS
+    dataset = re.sub(r"_\d+_rows$", "", Path(path).stem)
+    dataset = PROJECTED.get(dataset, {}).get("of", dataset)
+    return expand(f"{RAW}/{{raw}}.json", raw=FETCHED[dataset]["raw"]) if dataset in FETCHED else []
+
+
+def read_by_figure(name, problem):
+    """The files of an input of a figure: a table of the run, or files of the figure's problem or of all with a page."""
+    if name == "chains":
+        return all_chain_files(rules.sample.output.chain, [problem])
+    if name == "forward":
+        return data_file(problem)
+    if name == "metrics":
+        return expand(rules.metrics.output.metrics, problem=problem or PAGED)
+    return PUBLISHED if name == "published" else f"{RESULTS}/tables/{name}.csv"
+
+
+def problem_notebook(name):
+    """Title, files, figures and parameters of the notebook of a problem."""
+    story = project_path(f"workflow/report/problems/{name}.txt")
+    figures = {
+        drawing.name: drawing for drawing in FIGURES.values() if (drawing.page, drawing.problem) == ("problem", name)
+    }
+    return {
+        "title": TITLES[name],
+        "paper": PAPER_OF.get(name, ""),
+        "items": [],
+        "files": {
+            "chain_files": all_chain_files(rules.sample.output.chain, [name]),
+            "metrics_files": [rules.metrics.output.metrics.format(problem=name)],
+            **run_tables("table1", "diagnostics"),
+            "story": [story] if Path(story).exists() else [],
+        },
+        "figures": {key.removeprefix(f"{name}_"): figure for key, figure in shown(figures, RESULTS).items()},
+        "parameters": {"problem": name, **names_of(name)},
     }
