@@ -5,7 +5,7 @@ ROUTE := $(if $(filter command,$(origin ENV)),$(ENV))
 IN_ENV := scripts/in-env.sh
 CALIBRATED := $(if $(filter sample,$(PART)),tests/inference/test_emulated_calibration.py,tests/test_calibration.py tests/inference)
 
-.PHONY: help env run test suite test-workflow test-rounding test-dolfinx test-wheel test-adapters site calibrate test-slurm paper lint lock clean
+.PHONY: help env run test suite test-workflow test-rounding test-dolfinx test-wheel test-adapters test-snakemake site calibrate test-slurm paper lint lock clean
 
 help: ## Print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -45,6 +45,9 @@ test-wheel: ## Install the wheel into an empty environment and run the tutorial 
 test-adapters: ## Test the adapters, each with the real package in an environment of its own
 	@scripts/test-adapters.sh
 
+test-snakemake: ## Test Snakemake's private interfaces with the oldest and the newest supported version
+	@scripts/test-snakemake.sh
+
 site: ## Build the documentation site in build/site
 	@scripts/site.sh
 
@@ -57,8 +60,8 @@ lint: env ## Run the linters and the type checker
 	$(IN_ENV) snakefmt --check Snakefile workflow docs/example-own-problem
 	$(IN_ENV) mypy
 
-lock: env ## Pin the newest versions that pyproject.toml allows in requirements.lock
-	$(IN_ENV) python scripts/lock.py
+lock: env ## Pin the newest versions in requirements.lock (those of test-rounding's newest part: make lock PART=newest)
+	$(IN_ENV) python scripts/lock.py $(PART)
 
 clean: ## Remove the environment and the caches; data and results stay
 	rm -rf .venv .venv-newest .venv-site build/site .mypy_cache .pytest_cache .ruff_cache src/rnshmc.egg-info

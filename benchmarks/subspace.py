@@ -21,8 +21,7 @@ from scipy.special import digamma, polygamma
 from threadpoolctl import threadpool_limits
 
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.surrogate.learning import learnt
-from rnshmc.inference.surrogate.subspace import SubspaceKernel
+from rnshmc.inference.surrogate.learning import SubspaceKernel, learnt
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.surrogates.gradient_kernel import LENGTHS

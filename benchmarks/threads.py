@@ -21,7 +21,7 @@ from peers.counted import Counted
 from peers.problems import make_problem
 
 import rnshmc
-from rnshmc.inference.exact.threads import Threads
+from rnshmc.inference.exact.pools import Threads
 
 PROBLEMS = ("bank", "garch", "a9a", "eight_schools")
 

@@ -1,11 +1,16 @@
-"""Run the pages that show printed output, and write what is printed now into them.
+"""Run the pages that show printed output or pictures, and renew these.
 
-scripts/in-env.sh python scripts/docs_output.py
+scripts/in-env.sh python scripts/docs_output.py                  # all pages
+scripts/in-env.sh python scripts/docs_output.py docs/gallery.md
 
-tests/docs compares the two. Long lines are wrapped with a deeper indentation, by which they are joined again.
+tests/docs compares what is printed with the pages. Long lines are wrapped with a deeper indentation, by which they are
+joined again. A picture that a page shows as pictures/x.png is the file x.png that its code saves.
 """
 
 import os
+import re
+import shutil
+import sys
 import tempfile
 import textwrap
 from collections.abc import Sequence
@@ -14,7 +19,8 @@ from pathlib import Path
 from run_page import Output, run_page
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/index.md", "docs/result.md", "docs/tutorial.md")
+PAGES = ("README.md", "docs/gallery.md", "docs/index.md", "docs/result.md", "docs/tutorial.md")
+PICTURES = ROOT / "docs/pictures"
 WIDTH = 88
 CONTINUED = " " * 6
 
@@ -40,15 +46,25 @@ def renewed(page: str, outputs: Sequence[Output]) -> str:
     return page
 
 
+def pictures(page: str) -> list[str]:
+    """Names of the pictures that a page shows and that its code, or another page's, saves."""
+    return re.findall(r"\]\(pictures/(\S+)\)", page)
+
+
 def main() -> None:
-    """Renew all pages, each run in an empty folder."""
-    for name in PAGES:
+    """Renew the pages that are named, or all, each run in an empty folder."""
+    os.environ["MPLBACKEND"] = "Agg"
+    PICTURES.mkdir(exist_ok=True)
+    for name in sys.argv[1:] or PAGES:
         page = ROOT / name
+        text = page.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             _, outputs = run_page(page)
             os.chdir(ROOT)
-        page.write_text(renewed(page.read_text(encoding="utf-8"), outputs), encoding="utf-8")
+            for saved in sorted(set(pictures(text)) & set(os.listdir(folder))):
+                shutil.copy(Path(folder) / saved, PICTURES)
+        page.write_text(renewed(text, outputs), encoding="utf-8")
 
 
 if __name__ == "__main__":

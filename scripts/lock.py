@@ -1,4 +1,7 @@
-"""Write requirements.lock: the newest versions that pyproject.toml allows, pinned, with the hashes of their files."""
+"""Write requirements.lock: the newest versions that pyproject.toml allows beside Debian's dolfinx, with hashes.
+
+With the argument ``newest``: write requirements-newest.txt, the newest versions without dolfinx (`make test-rounding`).
+"""
 
 import json
 import re
@@ -21,17 +24,21 @@ HEADER = """\
 # setuptools builds rnshmc itself, which is installed in place. Hashes are those of all files of a version.
 """
 OLDEST_PYTHON = "3.11"
+NEWEST_HEADER = """\
+# The newest environment of `make test-rounding`. Written by `make lock PART=newest`; not to be edited.
+"""
 
 
-def resolve() -> dict[str, str]:
+def resolve(*wanted: str) -> dict[str, str]:
     """Names and versions of a complete installation that owes nothing to what is installed."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
-        wanted = [*NUMPY, "setuptools>=77", f"{ROOT}[pipeline,dev]"]
-        subprocess.run([*pip, "--report", str(report), *wanted], check=True)
+        command = [*pip, "--report", str(report), *wanted, "setuptools>=77", f"{ROOT}[pipeline,dev]"]
+        subprocess.run(command, check=True)
         chosen = [item["metadata"] for item in json.loads(report.read_text())["install"]]
-    return {re.sub(r"[-_.]+", "-", item["name"]).lower(): item["version"] for item in chosen}
+    names = {re.sub(r"[-_.]+", "-", item["name"]).lower(): item["version"] for item in chosen}
+    return {name: names[name] for name in sorted(names.keys() - {"rnshmc"})}
 
 
 def with_hashes(pins: list[str]) -> str:
@@ -43,13 +50,19 @@ def with_hashes(pins: list[str]) -> str:
         return subprocess.run([*uv, *plain], input="\n".join(pins), text=True, check=True, capture_output=True).stdout
 
 
-def main() -> None:
-    """Resolve and write."""
-    pins = resolve()
-    others = sorted(pins.keys() - FROM_DEBIAN - {"numpy", "rnshmc"})
+def write_lock() -> None:
+    """Resolve and write requirements.lock."""
+    pins = resolve(*NUMPY)
+    others = [name for name in pins if name not in FROM_DEBIAN | {"numpy"}]
     locked = with_hashes([*NUMPY, *(f"{name}=={pins[name]}" for name in others)])
     (ROOT / "requirements.lock").write_text(HEADER + locked)
 
 
+def write_newest() -> None:
+    """Resolve and write requirements-newest.txt."""
+    lines = [f"{name}=={version}\n" for name, version in resolve().items()]
+    (ROOT / "requirements-newest.txt").write_text(NEWEST_HEADER + "".join(lines))
+
+
 if __name__ == "__main__":
-    main()
+    write_newest() if sys.argv[1:] == ["newest"] else write_lock()

@@ -1,40 +1,48 @@
-"""Copy a run's results into docs/results, judge it by papers/, and write verdicts and tables into docs/RESULTS.md.
+"""Copy a run's results into docs/results, judge it by papers/, and write docs/RESULTS.md from papers/RESULTS.md.j2.
 
 scripts/in-env.sh python scripts/publish.py results/paper
 scripts/in-env.sh python scripts/publish.py                 # judge the published tables again, by today's papers/
 """
 
+import json
 import shutil
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from PIL import Image
 
-from rnshmc.report.beside_printed import beside_printed, counted_and_lean, grid_beside_printed
-from rnshmc.report.scorecard_text import verdict_sentence, verdict_table
-from rnshmc.report.table_text import to_markdown
-from rnshmc.scorecard.card import scorecard
+from rnshmc.report.beside_printed import beside_printed, counted, grid_beside_printed, lean_speedups
+from rnshmc.report.scorecard_text import difference_table, sum_table, verdict_table
+from rnshmc.report.table_text import to_markdown, with_error
+from rnshmc.scorecard.card import AFTER_SEARCH, scorecard, verdict_counts
 from rnshmc.scorecard.papers import read_papers
-from rnshmc.scorecard.published import Published, read_published
-from rnshmc.scorecard.reasons import Reason, read_reasons
+from rnshmc.scorecard.published import read_published
+from rnshmc.scorecard.reasons import read_reasons
+from rnshmc.scorecard.settings import other_settings
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs/results"
 PAGE = ROOT / "docs/RESULTS.md"
 PAPERS = ROOT / "papers"
-BESIDE_PRINTED = {
-    ("zhang2017", "table 1"): {
+SHORT = {"zhang2017": "paper A", "li2019": "paper B"}
+TABLES = {
+    "zhang2017 table 1": {
         "table1/lr_simulated": "simulated LR",
         "table1/bank": "Bank Marketing",
         "table1/a9a": "a9a",
         "table1/pde": "elliptic PDE",
     },
-    ("li2019", "tables 1 and 2"): {"table1/garch": "GARCH", "table2/gp_regression": "Gaussian process"},
-    ("li2019", "table 5"): {"table5/news": "News", "table5/census": "Census", "table5/dota2": "Dota2"},
+    "li2019 tables 1 to 3": {
+        "table1/garch": "GARCH",
+        "table2/gp_regression": "Gaussian process",
+        "table3/cover_type": "Cover Type",
+    },
+    "li2019 table 5": {"table5/news": "News", "table5/census": "Census", "table5/dota2": "Dota2"},
 }
-"""Tables of each paper on the page: the problems of each, and what the page calls them."""
+"""Tables on the page: the problems of each, and what the page calls them."""
 PALETTES = (128, 64, 32)
 """Numbers of colours: the first is enough for the figures' few hues and their shades, at a third of the bytes."""
 LARGEST = 200_000
@@ -50,34 +58,86 @@ def shrink(figure: Path, to: Path) -> None:
                 return
 
 
-def verdicts(
-    card: pd.DataFrame, titles: dict[str, str], numbers: Sequence[Published], reasons: Sequence[Reason]
-) -> str:
-    """The verdicts of a scorecard as Markdown: a sentence and a table for each paper."""
-    return "\n".join(
-        f"### {title}\n\n{verdict_sentence(card[card['paper'] == paper])}\n\n"
-        f"{to_markdown(verdict_table(card, numbers, paper, reasons))}"
-        for paper, title in titles.items()
-    )
+class Numbers:
+    """The numbers of the published run, as the page's template asks for them."""
+
+    def __init__(self, card: pd.DataFrame) -> None:
+        self._card = card
+        self._cells = card.set_index(["paper", "item", "quantity"])
+
+    def ours(self, paper: str, item: str, quantity: str, decimals: int = 2) -> str:
+        """Our number: a cell of the scorecard."""
+        return f"{self._cells.at[(paper, item, quantity), 'ours']:.{decimals}f}"
+
+    def error(self, paper: str, item: str, quantity: str) -> str:
+        """Our number with its standard error."""
+        return with_error(*(float(self._cells.at[(paper, item, quantity), name]) for name in ("ours", "ours_se")))
+
+    def beside(self, paper: str, item: str, quantity: str, decimals: int = 2) -> str:
+        """Our number, and the printed one in brackets."""
+        printed = self._cells.at[(paper, item, quantity), "printed"]
+        return f"{self.ours(paper, item, quantity, decimals)} [{printed:g}]"
+
+    def count(self, paper: str, verdict: str, item: str = "", quantity: str = "", *, after_search: bool = False) -> int:
+        """How many numbers of a paper have a verdict, of the items and quantities that begin so."""
+        rows = self._card[
+            (self._card["paper"] == paper)
+            & self._card["item"].str.startswith(item)
+            & self._card["quantity"].str.startswith(quantity)
+            & (self._card["after_search"].astype(bool) == after_search)
+        ]
+        return int((rows["verdict"] == verdict).sum())
+
+    def lean(self, problem: str, sampler: str) -> str:
+        """A speed-up of paper A's Table 1 with each gradient evaluated once."""
+        return lean_speedups(*(pd.read_csv(DOCS / f"table1{suffix}.csv") for suffix in ("", "_se")))[
+            f"table1/{problem}/{sampler}"
+        ]
+
+    def lean_ratio(self, problem: str, sampler: str, printed: float) -> str:
+        """The same over the printed speed-up."""
+        return f"{float(self.lean(problem, sampler).split()[0]) / printed:.1f}"
+
+    def ratio(self, paper: str, item: str, quantity: str) -> str:
+        """Our number over the printed one."""
+        return f"{self._cells.at[(paper, item, quantity), 'ratio']:.1f}"
+
+    def cell(self, table: str, column: str, decimals: int = 2, **where: float | str) -> str:
+        """The mean of a column of a published table over the rows with these values."""
+        rows = pd.read_csv(DOCS / f"{table}.csv")
+        for name, value in where.items():
+            rows = rows[rows[name] == value]
+        return f"{rows[column].mean():.{decimals}f}"
 
 
-def replaced(page: str, text: str, name: str) -> str:
-    """The page with this text between the two lines of a name."""
-    begin, end = f"<!-- {name}: written by scripts/publish.py -->", f"<!-- end of {name} -->"
-    head, rest = page.split(begin)
-    return f"{head}{begin}\n\n{text}\n{end}{rest.split(end)[1]}"
-
-
-def with_tables(page: str, card: pd.DataFrame) -> str:
-    """The page with the tables of `BESIDE_PRINTED`, paper B's Table 4, and counts and lean seconds."""
-    for (paper, name), problems in BESIDE_PRINTED.items():
-        table = to_markdown(beside_printed(card[card["paper"] == paper], problems))
-        page = replaced(page, table, f"{name} of {paper}")
-    grid = grid_beside_printed(card[card["paper"] == "li2019"], "table4")
-    page = replaced(page, to_markdown(grid), "table 4 of li2019")
-    of_zhang = {item.split("/")[1]: title for item, title in BESIDE_PRINTED["zhang2017", "table 1"].items()}
+def page() -> str:
+    """docs/RESULTS.md of what is in docs/results."""
+    card = pd.read_csv(DOCS / "scorecard.csv")
+    titles = {name: paper.title for name, paper in read_papers(PAPERS / "papers.csv").items()}
+    published = read_published(PAPERS / f"{paper}.csv" for paper in titles)
+    reasons = read_reasons(PAPERS / "reasons.csv")
     table1, errors = (pd.read_csv(DOCS / f"{name}.csv") for name in ("table1", "table1_se"))
-    return replaced(page, to_markdown(counted_and_lean(table1, errors, of_zhang)), "evaluations and lean seconds")
+    tables = {
+        "sums": sum_table(card, SHORT),
+        "counted": counted(table1, {key.split("/")[1]: title for key, title in TABLES["zhang2017 table 1"].items()}),
+        "li2019 table 4": grid_beside_printed(card[card["paper"] == "li2019"], "table4"),
+        **{f"{paper} verdicts": verdict_table(card, published, paper) for paper in titles},
+        **{f"{paper} differences": difference_table(card, paper, reasons) for paper in titles},
+    }
+    for name, problems in TABLES.items():
+        lean = lean_speedups(table1, errors) if name == "zhang2017 table 1" else None
+        tables[name] = beside_printed(card[card["paper"] == name.split()[0]], problems, lean)
+    environment = Environment(
+        loader=FileSystemLoader(PAPERS), undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True
+    )
+    return environment.get_template("RESULTS.md.j2").render(
+        tables={name: to_markdown(table).rstrip() for name, table in tables.items()},
+        counts={paper: verdict_counts(card[card["paper"] == paper]) for paper in titles},
+        after=AFTER_SEARCH,
+        titles=titles,
+        number=Numbers(card),
+        commit=json.loads((DOCS / "provenance.json").read_text(encoding="utf-8"))["git"]["commit"][:7],
+    )
 
 
 def copy(run: Path) -> None:
@@ -94,17 +154,15 @@ def copy(run: Path) -> None:
 
 
 def judge() -> None:
-    """Judge the tables in docs/results by papers/, where rules and reasons may be newer than the run."""
+    """Judge the tables in docs/results by papers/ and the settings of config/, which may be newer than the run."""
     tables = {path.stem: pd.read_csv(path) for path in sorted(DOCS.glob("*.csv")) if path.stem != "scorecard"}
-    titles = {name: paper.title for name, paper in read_papers(PAPERS / "papers.csv").items()}
-    numbers = read_published(PAPERS / f"{paper}.csv" for paper in titles)
-    reasons = read_reasons(PAPERS / "reasons.csv")
-    card = scorecard(tables, numbers, reasons)
+    published = read_published(PAPERS / f"{paper}.csv" for paper in read_papers(PAPERS / "papers.csv"))
+    run = json.loads((DOCS / "provenance.json").read_text(encoding="utf-8"))["config"]
+    others = other_settings(run, yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8")))
+    card = scorecard(tables, published, read_reasons(PAPERS / "reasons.csv"), others)
     card.to_csv(DOCS / "scorecard.csv", index=False, float_format="%.6g")
-    text = verdicts(card, titles, numbers, reasons)
-    page = replaced(PAGE.read_text(encoding="utf-8"), text, "the verdicts")
     # From the file, whose digits are those that a reader finds.
-    PAGE.write_text(with_tables(page, pd.read_csv(DOCS / "scorecard.csv")), encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 #
 #   scripts/test-adapters.sh [adapter ...]
 #
-# An adapter is the name of an extra that tests/adapters has a file for; "arviz" is arviz from 1.0 on.
+# An adapter is the name of an extra that tests/adapters has a file for; "arviz" is arviz from 1.0 on. One that this machine
+# cannot test is reported; it is an error if that holds for all of them.
 set -euo pipefail
 # What a test needs beside the extra. BridgeStan's own compiler is not on the package index; httpstan's is.
 declare -A beside=([stan]=httpstan [arviz]="arviz>=1")
@@ -11,7 +12,7 @@ declare -A beside=([stan]=httpstan [arviz]="arviz>=1")
 declare -A before=([petab]=swig)
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-folder="$(mktemp -d)" path="$PATH"
+folder="$(mktemp -d)" path="$PATH" tested=0
 trap 'rm -rf "$folder"' EXIT
 if [ $# = 0 ]; then
     mapfile -t adapters < <(find tests/adapters -name 'test_*.py' -printf '%f\n' | sed -E 's/test_(.*)\.py/\1/' | sort)
@@ -35,4 +36,7 @@ for adapter; do
         --editable ".[$adapter]" "${beside[$adapter]:-pip}" pytest pytest-xdist
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$folder/$adapter/bin/python" -m pytest -p no:cacheprovider \
         "tests/adapters/test_$adapter.py"
+    tested=$((tested + 1))
 done
+echo "test-adapters: $tested of $# tested"
+if [ $tested = 0 ]; then exit 1; fi

@@ -23,13 +23,19 @@ stop() {
     exit 1
 }
 
+# 77: this machine cannot run them (.ci/run).
+cannot() {
+    printf 'test-dolfinx: %s\n' "$1" >&2
+    exit 77
+}
+
 say() { printf 'test-dolfinx: %s\n' "$1"; }
 
 check_machine() {
     local advice="the trees need root, debootstrap and the right to mount"
-    if [ "$(id -u)" != 0 ]; then stop "$advice; this is user $(id -un)"; fi
-    if ! command -v debootstrap >/dev/null; then stop "$advice; run: apt-get install debootstrap"; fi
-    if ! unshare --mount --pid --fork true 2>/dev/null; then stop "$advice; this container does not allow mounts"; fi
+    if [ "$(id -u)" != 0 ]; then cannot "$advice; this is user $(id -un)"; fi
+    if ! command -v debootstrap >/dev/null; then cannot "$advice; run: apt-get install debootstrap"; fi
+    if ! unshare --mount --pid --fork true 2>/dev/null; then cannot "$advice; this container does not allow mounts"; fi
 }
 
 # --- What a tree takes from this machine -----------------------------------------------------------------------------

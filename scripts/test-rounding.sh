@@ -9,9 +9,8 @@
 # Haswell, Zen, SkylakeX
 #           .venv with OpenBLAS's kernels for these processors; the last ones need AVX-512. What this processor cannot
 #           run is reported and left out.
-# newest    .venv-newest, which has the newest NumPy and SciPy and the newest of all else that pyproject.toml allows, but
-#           neither dolfinx nor mpi4py: tests that need these are skipped. It is made again if pyproject.toml changes; to
-#           have still newer ones, remove it.
+# newest    .venv-newest, with newer NumPy and SciPy, which requirements-newest.txt pins: `make lock PART=newest` moves them
+#           to the newest that pyproject.toml allows. Tests that need dolfinx or mpi4py are skipped.
 #
 # whole is the suite without tests/workflow and tests/slurm, and the default; fast are the parts of it that compute.
 set -euo pipefail
@@ -32,14 +31,15 @@ say() { printf 'test-rounding: %s\n' "$1"; }
 ingredients() {
     echo "$PWD"
     .venv/bin/python --version
-    cat pyproject.toml
+    cat requirements-newest.txt
 }
 
 make_newest() {
     if ingredients | cmp -s - $newest/.made-from; then return; fi
     say "making $newest"
     .venv/bin/python -m venv --clear $newest
-    $newest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[pipeline,dev]'
+    $newest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-newest.txt
+    $newest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
     ingredients >$newest/.made-from
 }
 

@@ -8,12 +8,18 @@ stop() {
     exit 1
 }
 
+# 77: this machine cannot run it (.ci/run).
+cannot() {
+    printf 'make test-slurm: %s\n' "$1" >&2
+    exit 77
+}
+
 install_slurm() {
     local missing=""
     for program in slurmctld slurmd srun munged; do command -v $program >/dev/null || missing="$missing $program"; done
     if [ -z "$missing" ]; then return; fi
     if ! command -v apt-get >/dev/null; then
-        stop "missing:$missing, and this system has no apt; install Slurm and munge"
+        cannot "missing:$missing, and this system has no apt; install Slurm and munge"
     fi
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends slurm-wlm munge >/dev/null
@@ -72,7 +78,7 @@ finish() {
 }
 
 if [ "$(id -u)" != 0 ]; then
-    stop "only root can run a Slurm for itself; on a cluster, try: snakemake --profile profiles/slurm"
+    cannot "only root can run a Slurm for itself; on a cluster, try: snakemake --profile profiles/slurm"
 fi
 install_slurm
 daemons=()

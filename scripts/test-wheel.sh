@@ -9,7 +9,9 @@ trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/env"
 python="$folder/env/bin/python"
 "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$folder" .
-"$python" -m pip install --quiet --disable-pip-version-check "$folder"/rnshmc-*.whl
+wheels=("$folder"/rnshmc-*.whl)
+# The tutorial draws figures.
+"$python" -m pip install --quiet --disable-pip-version-check "${wheels[0]}[plot]"
 cd "$folder"
 "$python" - <<'PYTHON'
 import importlib.util

@@ -15,7 +15,7 @@ from scipy.stats import chi2
 
 from rnshmc.random import stream
 from rnshmc.run.recipes import RECIPES
-from rnshmc.run.sample import sample
+from rnshmc.run.sample import run_sampler
 from rnshmc.targets.gp_regression import GPRegression
 from rnshmc.targets.logistic import LogisticRegression
 from rnshmc.targets.minibatch_logistic import MinibatchLogistic
@@ -103,7 +103,7 @@ def ranks(model: Model, name: str, sampler: str = "hmc", step_size: float = 0.5)
     found = np.empty((REPLICATIONS, 2))
     for r in range(REPLICATIONS):
         theta, potential = model(stream(21, "calibration", name, str(r)))
-        chain = sample(
+        chain = run_sampler(
             potential,
             sampler=sampler,
             start=np.zeros(2),

@@ -1,4 +1,4 @@
-"""pyproject.toml is the one list of dependencies; environment.yml and requirements.lock follow it."""
+"""pyproject.toml is the one list of dependencies; environment.yml and the files of pinned versions follow it."""
 
 import re
 import sys
@@ -11,10 +11,12 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
 
 LOCK = (ROOT / "requirements.lock").read_text()
+NEWEST = (ROOT / "requirements-newest.txt").read_text()
 
 # Where conda calls a package otherwise, mostly the part of it that is needed here.
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "nbconvert": "nbconvert-core", "snakemake": "snakemake-minimal"}
@@ -80,6 +82,16 @@ def test_lock_satisfies_pyproject(declared: Requirements, locked: dict[str, str]
     wanted = {name: r for name, r in declared.items() if name not in FROM_DEBIAN} | {build.name: build}
     assert wanted.keys() - locked.keys() == set()
     assert [name for name, r in wanted.items() if not r.specifier.contains(locked[name], prereleases=True)] == []
+
+
+def test_newest_environment_satisfies_pyproject_without_dolfinx(declared: Requirements, locked: dict[str, str]) -> None:
+    lines = [line for line in NEWEST.splitlines() if not line.startswith("#")]
+    pins = {name: str(r.specifier).removeprefix("==") for name, r in by_name(lines).items()}
+    wanted = {name: r for name, r in declared.items() if name not in {"fenics-dolfinx", "mpi4py"}}
+    assert wanted.keys() - pins.keys() == set()
+    assert [name for name, r in wanted.items() if not r.specifier.contains(pins[name], prereleases=True)] == []
+    assert [name for name in ("numpy", "scipy") if Version(pins[name]) < Version(locked[name])] == []
+    assert Version(pins["numpy"]) > Version(locked["numpy"])
 
 
 def test_lock_leaves_to_debian_what_is_debians(locked: dict[str, str]) -> None:

@@ -123,7 +123,8 @@ def test_the_potential_is_the_density_of_the_coordinates() -> None:
 
 @pytest.mark.parametrize("problem", HERE, ids=lambda problem: problem.names[0])
 def test_rnshmc_is_asked_for_the_same_posterior(problem: ForwardProblem) -> None:
-    posed = as_model(problem, problem.forward).forward_posterior(problem.names)
+    posed = as_model(problem, problem.forward).posterior(problem.names).forward_posterior
+    assert posed is not None
     rng = np.random.default_rng(7)
     centre = problem.coordinates(problem.start)
 

@@ -210,9 +210,10 @@ def test_the_figure_has_a_sampler_that_was_not_run_nowhere() -> None:
         OTHERS[0]: Style("adaptive parallel tempering", *figure.FIRST_OTHER),
         OTHERS[1]: Style("adaptive Metropolis", *figure.SECOND_OTHER),
     }
-    (axes,) = draw(units_of([row]), styles, "simulations").axes
+    drawn = draw(units_of([row]), styles, "simulations")
+    (axes,) = drawn.axes
     shown = {str(line.get_label()): np.asarray(line.get_xdata()).tolist() for line in axes.lines}
     assert shown["rnshmc.sample"] == [100.0]
     assert shown["adaptive parallel tempering"] == [4000.0]
     assert shown["adaptive Metropolis"] == []
-    assert axes.get_xlabel() == "simulations until the accuracy of 1000 independent draws"
+    assert drawn.get_supxlabel() == "simulations until the accuracy of 1000 independent draws"

@@ -151,3 +151,10 @@ def test_the_figure_shows_what_was_not_reached_apart() -> None:
     (x,) = np.asarray(not_ours.get_xdata(), dtype=float)
     assert not_ours.get_fillstyle() == "none"
     assert x > 2000.0
+
+
+def test_many_posteriors_share_two_panels() -> None:
+    units = {f"p{k}": {name: [100.0 + k] for name in STYLES} for k in range(7)}
+    figure = draw(units, STYLES, "units")
+    shown = [[label.get_text() for label in axes.get_yticklabels()] for axes in figure.axes]
+    assert shown == [["p0", "p1", "p2", "p3"], ["p4", "p5", "p6"]]

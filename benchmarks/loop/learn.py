@@ -12,7 +12,7 @@ from loop.posterior import SurrogatePosterior, draw_tempered, fit_posterior, wit
 from loop.tuning import LEARNING, Learning
 
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.outlying import outlying
+from rnshmc.inference.final_checks import outlying
 from rnshmc.inference.surrogate.weights import weight_variance
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
@@ -45,7 +45,7 @@ class Learnt:
     searched
         Number of training points when the covariance was searched.
     outlying
-        Part of a variance that draws lack far out, see `rnshmc.inference.outlying`.
+        Part of a variance that draws lack far out, see `rnshmc.inference.final_checks`.
     good
         Whether its moments are known well enough; False while learning continues.
     """

@@ -8,6 +8,8 @@ from matplotlib.ticker import NullFormatter, ScalarFormatter
 from peers.judge import Verdict
 from peers.wording import count, median, seconds, spread
 
+from rnshmc.plots.style import INK, WIDTH, theme
+
 SERIES = {
     "logistic regression, simulated": (("lr_simulated", "lr_200", "lr_300", "lr_500"), "o", "#0072b2"),
     "logistic regression, real data": (("bank", "news", "a9a", "dota2"), "s", "#d55e00"),
@@ -83,7 +85,12 @@ def _beside(overheads: Sequence[Mapping[str, str]]) -> list[str]:
 
 def draw(runs: Sequence[Verdict], dims: Mapping[str, int]) -> Figure:
     """Units until the accuracy of 1000 draws over d: a mark for each seed, and their medians joined."""
-    figure = Figure(figsize=(6.5, 4.2), layout="constrained")
+    with theme():
+        return _drawn(runs, dims)
+
+
+def _drawn(runs: Sequence[Verdict], dims: Mapping[str, int]) -> Figure:
+    figure = Figure(figsize=(WIDTH, 3.8), layout="constrained")
     axes = figure.add_subplot()
     for label, (names, marker, colour) in SERIES.items():
         groups = {dims[name]: [run for run in runs if run.problem == name] for name in names if name in dims}
@@ -94,9 +101,9 @@ def draw(runs: Sequence[Verdict], dims: Mapping[str, int]) -> Figure:
         axes.plot(x, y, marker, color=colour, markersize=4, alpha=0.35, linestyle="none")
         medians = sorted((d, median(found, "units_goal")) for d, found in groups.items() if found)
         joined = "" if names == SERIES["logistic regression, real data"][0] else "-"
-        axes.plot(*np.array(medians).T, marker=marker, color=colour, markersize=8, linestyle=joined, label=label)
+        axes.plot(*np.array(medians).T, marker=marker, color=colour, markersize=7, linestyle=joined, label=label)
     d = np.array([20.0, 600.0])
-    axes.plot(d, PER_DIMENSION * d, color="0.3", linestyle="--", linewidth=1.0, label=f"{PER_DIMENSION} d")
+    axes.plot(d, PER_DIMENSION * d, color=INK, linestyle="--", label=f"{PER_DIMENSION} d")
     axes.set(
         xscale="log", yscale="log", xlabel="number of parameters d", ylabel="units until the accuracy of 1000 draws"
     )
@@ -105,7 +112,5 @@ def draw(runs: Sequence[Verdict], dims: Mapping[str, int]) -> Figure:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(ScalarFormatter())
         axis.set_minor_formatter(NullFormatter())
-    axes.grid(color="0.9")
-    axes.set_axisbelow(True)
-    figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    figure.legend(loc="outside lower center", ncols=4)
     return figure

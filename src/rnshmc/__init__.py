@@ -8,7 +8,7 @@ samples a posterior of one's own for few exact evaluations, see `rnshmc.inferenc
 
 A Hamiltonian sampler has two potentials: one decides (the exact potential, in the Metropolis step) and one drives (the
 potential whose gradient moves the trajectory). Every sampler of the papers is one kernel with another driver; see
-`rnshmc.run.recipes` for their names and `rnshmc.run.sample` to run them.
+`rnshmc.run.recipes` for their names and `rnshmc.run.sample.run_sampler` to run one.
 
 Names of this package are imported when they are used, so that it ties no stages together. `__init__.pyi` has them for
 type checkers.
@@ -19,7 +19,7 @@ EXPORTS = {
     "load": "rnshmc.inference.result.making",
     "Result": "rnshmc.inference.result.result",
     # Forms in which a posterior can be given
-    "LeastSquares": "rnshmc.inference.exact.least_squares",
+    "LeastSquares": "rnshmc.inference.exact.forward",
     "Model": "rnshmc.inference.exact.forward",
     "UMBridge": "rnshmc.inference.exact.umbridge",
     "Potential": "rnshmc.types",
@@ -32,7 +32,7 @@ EXPORTS = {
     "Poisson": "rnshmc.inference.exact.likelihoods.named",
     "Relative": "rnshmc.inference.exact.likelihoods.named",
     "StudentT": "rnshmc.inference.exact.likelihoods.named",
-    "Normal": "rnshmc.inference.exact.priors.normal",
+    "Normal": "rnshmc.inference.exact.priors.base",
     # Potentials
     "Banana": "rnshmc.targets.banana",
     "GPRegression": "rnshmc.targets.gp_regression",

@@ -3,8 +3,8 @@ from rnshmc.errors import EvaluationError as EvaluationError
 from rnshmc.errors import ParameterError as ParameterError
 from rnshmc.errors import RnshmcError as RnshmcError
 from rnshmc.inference.call import sample as sample
+from rnshmc.inference.exact.forward import LeastSquares as LeastSquares
 from rnshmc.inference.exact.forward import Model as Model
-from rnshmc.inference.exact.least_squares import LeastSquares as LeastSquares
 from rnshmc.inference.exact.likelihoods.named import Binomial as Binomial
 from rnshmc.inference.exact.likelihoods.named import Gaussian as Gaussian
 from rnshmc.inference.exact.likelihoods.named import LogNormal as LogNormal
@@ -13,7 +13,7 @@ from rnshmc.inference.exact.likelihoods.named import Poisson as Poisson
 from rnshmc.inference.exact.likelihoods.named import Relative as Relative
 from rnshmc.inference.exact.likelihoods.named import StudentT as StudentT
 from rnshmc.inference.exact.likelihoods.own import Custom as Custom
-from rnshmc.inference.exact.priors.normal import Normal as Normal
+from rnshmc.inference.exact.priors.base import Normal as Normal
 from rnshmc.inference.exact.umbridge import UMBridge as UMBridge
 from rnshmc.inference.result.converting import ConversionError as ConversionError
 from rnshmc.inference.result.making import load as load

@@ -1,6 +1,6 @@
 """The sampler ``rnshmc`` of bilby: ``bilby.run_sampler(likelihood, priors, sampler="rnshmc")``.
 
-It needs ``pip install rnshmc[bilby]``.
+It needs the extra ``bilby``: ``pip install ".[bilby]"`` in a clone of the repository.
 """
 
 import logging

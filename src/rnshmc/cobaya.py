@@ -1,6 +1,6 @@
 """A sampler of cobaya: ``sampler: {rnshmc.cobaya.RNSHMC: {draws: 1000}}``.
 
-It needs ``pip install rnshmc[cobaya]``.
+It needs the extra ``cobaya``: ``pip install ".[cobaya]"`` in a clone of the repository.
 """
 
 import re

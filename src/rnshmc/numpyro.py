@@ -1,6 +1,6 @@
 """Models of NumPyro: `rnshmc.numpyro.sample(model, args)` instead of ``MCMC``, for an expensive likelihood.
 
-It needs ``pip install rnshmc[numpyro]``.
+It needs the extra ``numpyro``: ``pip install ".[numpyro]"`` in a clone of the repository.
 """
 
 import logging
@@ -20,9 +20,8 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference.call import sample as sample_density
 from rnshmc.inference.exact.density import reason
 from rnshmc.inference.exact.differentiated import Differentiated, in_doubles
-from rnshmc.inference.result.converting import carried, check_labels
+from rnshmc.inference.result.converting import carried, check_labels, labels_of
 from rnshmc.inference.result.result import Result
-from rnshmc.inference.result.variables import Layout
 from rnshmc.types import Array
 
 PRIOR_DRAWS = 400
@@ -103,7 +102,7 @@ class Posterior:
             if site["type"] == "deterministic" or site.get("is_observed") or name in info.param_info.z
         }
         self.x0: Array = np.asarray(flat[free], dtype=np.float64)
-        labels = Layout(shapes).labels
+        labels = labels_of(shapes)
         self.names = tuple(labels[i] for i in free)
 
     def __call__(self, x: Array) -> Any:

@@ -1,6 +1,6 @@
 """Models of PyMC: `rnshmc.pymc.sample(model)` instead of ``pm.sample``, for an expensive likelihood.
 
-It needs ``pip install rnshmc[pymc]``.
+It needs the extra ``pymc``: ``pip install ".[pymc]"`` in a clone of the repository.
 """
 
 import logging

@@ -1,6 +1,6 @@
 """Problems of pyPESTO: ``pypesto.sample.sample(problem, sampler=rnshmc.pypesto.Sampler())``.
 
-It needs ``pip install rnshmc[pypesto]``.
+It needs the extra ``pypesto``: ``pip install ".[pypesto]"`` in a clone of the repository.
 """
 
 import logging
@@ -14,7 +14,7 @@ from pypesto.sample import Sampler as SamplerOfPypesto
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.call import sample
-from rnshmc.inference.exact.least_squares import LeastSquares
+from rnshmc.inference.exact.forward import LeastSquares
 from rnshmc.inference.result.converting import carried
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.stages.starts import moved_inside

@@ -1,6 +1,6 @@
 """Stan programs: `rnshmc.stan.sample(model)` for a model of BridgeStan, a compiled program with its data.
 
-It needs ``pip install rnshmc[stan]``. BridgeStan compiles the program.
+It needs the extra ``stan``: ``pip install ".[stan]"`` in a clone of the repository. BridgeStan compiles the program.
 """
 
 import logging

@@ -12,7 +12,7 @@ from rnshmc.run.registry import (
     KERNELS,
     VIEWS,
 )
-from rnshmc.run.sample import Chain, sample
+from rnshmc.run.sample import Chain, run_sampler
 from rnshmc.types import Array, Driver
 from tests.conftest import z_bound
 
@@ -95,7 +95,7 @@ VARIANCE = 0.39493406684822646
 @pytest.mark.parametrize("name", SAMPLER_CASES)
 class TestSampler:
     def run(self, name: str, chain: int = 1, iterations: int = 50) -> Chain:
-        return sample(
+        return run_sampler(
             LogGamma(),
             sampler=name,
             start=np.zeros(2),

@@ -1,9 +1,9 @@
 """A download that goes wrong ends the workflow's job in bounded time, and says what to do; other data stay."""
 
-import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from threading import Event
 
 import pytest
 import yaml
@@ -13,7 +13,8 @@ from tests.workflow.conftest import Project, copy_project
 pytestmark = pytest.mark.workflow
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
-BOUND_S = 60.0
+SERVER_PATIENCE_S = 600.0
+"""How long a server lets a client wait that has no limits of its own."""
 
 
 def cut_midway(request: BaseHTTPRequestHandler) -> None:
@@ -32,7 +33,7 @@ def wrong_bytes(request: BaseHTTPRequestHandler) -> None:
 
 
 def no_answer(request: BaseHTTPRequestHandler) -> None:
-    time.sleep(BOUND_S)
+    pass
 
 
 BY_HAND = "put bank-additional-full.csv into data/raw, name a mirror that has it (data.mirror in the config)"
@@ -46,7 +47,7 @@ BY_HAND = "put bank-additional-full.csv into data/raw, name a mirror that has it
         (no_answer, ("no source of bank could be reached", "{url}: no answer within the time limit", BY_HAND)),
     ],
 )
-def test_a_bad_download_ends_in_time_and_leaves_nothing(
+def test_a_bad_download_is_given_up_before_the_server_ends_it_and_leaves_nothing(
     answer: Answer,
     told: tuple[str, ...],
     serve: Callable[[Answer], str],
@@ -54,15 +55,22 @@ def test_a_bad_download_ends_in_time_and_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("RNSHMC_DATA_MIRROR", raising=False)
-    url = f"{serve(answer)}/bank.csv"
+    given_up, ended_by_server = Event(), Event()
+
+    def open_until_given_up(request: BaseHTTPRequestHandler) -> None:
+        answer(request)
+        if answer is no_answer and not given_up.wait(SERVER_PATIENCE_S):
+            ended_by_server.set()
+
+    url = f"{serve(open_until_given_up)}/bank.csv"
     project = copy_project(tmp_path / "project")
     raw = project.folder / "data/raw"
     raw.mkdir()
     (raw / "a9a").write_bytes(b"of another data set")
     take_from(url, project)
-    begun = time.monotonic()
     done = project.snakemake("--cores", "1", "--config", "data={policy: real-only}", "--", "data/raw/bank.json")
-    assert time.monotonic() - begun < BOUND_S
+    given_up.set()
+    assert not ended_by_server.is_set()
     assert done.returncode != 0
     for words in (*told, "Rule download failed to make data/raw/bank.json"):
         assert words.format(url=url) in done.stdout

@@ -21,7 +21,7 @@ from tests.conftest import z_bound
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 ROW = re.compile(rf"^(?P<name>\S+)(?P<numbers>(?:\s+{NUMBER.pattern}){{4}})(?:\s+(?P<unit>\S.*))?$")
 LINE = re.compile(r"^ [ !] \S")
-COUNTED = ("evaluation", "values", "units", "points", "exact draws")
+COUNTED = ("evaluation", "values", "units", "points", "exact Metropolis")
 SPREAD, ERROR_SPREAD = 0.2, 0.27
 """Standard deviations of the logarithms of a count and of a standard error over 30 seeds of the pages' examples."""
 ROUNDING = 1e-5

@@ -14,10 +14,10 @@ RESULT = """\
         mean        +-      sd        +-
 rise    8.01  0.000498  0.0742  0.000594  K
 
-2000 draws: of the surrogate, corrected
+2000 draws from the surrogate, corrected
 evaluated 83 points, 166 units: 83 values, 83 gradients
 
-No problem found in the one mode that was looked at; other modes were not searched for.
+No problem found in the one mode that was examined; other modes were not searched for.
    R-hat = 1.00: the chains agree.
 """
 
@@ -50,6 +50,19 @@ def test_a_result_has_a_table_figures_and_a_file(
     assert differences(docs_output.joined(output.shown), output.printed) == []
     assert {path.name for path in tmp_path.iterdir()} == {"pairs.png", "surrogate.png", "training.png", "result.nc"}
     assert names["more"].shape == (10_000, 2)
+
+
+def test_the_gallery_draws_its_figures(
+    docs_output: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    names, _ = docs_output.run_page(ROOT / "docs/gallery.md")
+    kinds = ("pairs", "surrogate", "training", "predictions")
+    assert {path.name for path in tmp_path.iterdir()} == {f"gallery-{kind}.png" for kind in kinds}
+    # The parameters that the counts were simulated with.
+    mean, sd = names["result"].mean.value, names["result"].sd.value
+    assert (np.abs(mean - [5.0, 0.6, 200.0]) < 4 * sd).all()
 
 
 def test_the_papers_sampler_samples_its_posterior(docs_output: ModuleType) -> None:

@@ -39,6 +39,14 @@ def test_two_draws_make_a_mixture() -> None:
     assert_allclose(variances[2], (variances[0] + variances[1]) / 2 + (means[0] - means[1]) ** 2 / 4, rtol=1e-9)
 
 
+def test_the_distance_from_hmc_is_in_half_widths_of_its_band() -> None:
+    table = predictions(TARGET, {"hmc": Q[np.newaxis], "nng_hmc": Q[np.newaxis] + 0.3}, inputs=3)
+    hmc, other = (table[table["sampler"] == name].set_index("x") for name in ("hmc", "nng_hmc"))
+    furthest = np.max(2 * (other["mean"] - hmc["mean"]).abs() / (hmc["high"] - hmc["low"]))
+    assert set(hmc["from_hmc"]) == {0.0}
+    assert_allclose(other["from_hmc"], furthest)
+
+
 def test_at_most_so_many_draws_are_used_evenly() -> None:
     draws = Q + 0.1 * RNG.normal(size=(3 * MAX_DRAWS, 2))
     many = predictions(TARGET, {"hmc": draws, "nng_hmc": draws[::3]}, inputs=3)

@@ -72,7 +72,22 @@ def test_tables_name_samplers_and_variances() -> None:
     assert_allclose(table["x"], draws[table["draw"], 1])
     assert_allclose(table["y"], draws[table["draw"], 3])
     assert table[["x_coordinate", "y_coordinate"]].drop_duplicates().to_numpy().tolist() == [[2, 4]]
-    assert acceptance_table(chains).to_numpy().tolist() == [["hmc", 4.0, 0.8], ["nng_hmc", 0.25, 0.6]]
+
+
+def test_means_are_compared_with_those_of_hmc_under_the_same_prior() -> None:
+    rng = np.random.default_rng(7)
+    near, far = rng.standard_normal((2, 800, 2))
+    chains = [Kept("hmc", 2.0, near, 0.8), Kept("nng_hmc", 2.0, far, 0.6), Kept("hmc", 0.5, near[:20], 0.7)]
+    for shift in (0.0, 0.5):
+        moved = [replace(chains[1], draws=far + shift)]
+        all_chains = [chains[0], *moved, chains[2], replace(chains[2], sampler="nng_hmc")]
+        table = acceptance_table(all_chains, draws_table(all_chains, [0, 1]))
+        assert table["acceptance"].tolist() == [0.8, 0.6, 0.7, 0.7]
+        # A shift by half a standard deviation is ten standard errors of 800 draws.
+        assert (table["means"][1] > 1.0) == (shift > 0)
+        assert table["means"][0] == 0.0
+        # Twenty draws are too few.
+        assert table["means"][2:].isna().all()
 
 
 @pytest.mark.parametrize(("name", "value"), [("burn_in", -1), ("iterations", 0)])

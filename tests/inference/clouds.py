@@ -6,10 +6,8 @@ The one place where tests know how these are stored.
 import numpy as np
 
 from rnshmc.inference.result.corrected import Corrected
-from rnshmc.inference.surrogate.influence import Chosen
-from rnshmc.inference.surrogate.paths import Paths
-from rnshmc.inference.surrogate.tails import Tails
-from rnshmc.inference.surrogate.weights import smoothed
+from rnshmc.inference.surrogate.uncertainty import Paths, Tails
+from rnshmc.inference.surrogate.weights import Chosen, smoothed
 from rnshmc.types import Array
 
 AIM = 1000.0

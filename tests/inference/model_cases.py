@@ -9,7 +9,7 @@ import numpy as np
 import rnshmc
 from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.exact.forward import Model
-from rnshmc.inference.exact.runs import Runs
+from rnshmc.inference.exact.forward_posterior import Runs
 from rnshmc.inference.exact.target import make_posterior
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate

@@ -1,4 +1,4 @@
-"""Whole runs on known densities: the algorithm without its call, what the verdict says, and bounds on its errors."""
+"""Whole runs on known densities: the algorithm without its call, the verdict, and bounds on its errors."""
 
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ def sampled(
     return run(archive, np.asarray(start, dtype=float), draws=draws, rng=stream(seed, "algorithm"), tuning=tuning)
 
 
-def said(outcome: Outcome) -> str:
+def verdict_of(outcome: Outcome) -> str:
     return str(judge(outcome, [f"x{i}" for i in range(len(outcome.mean.value))]))
 
 

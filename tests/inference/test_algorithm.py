@@ -1,4 +1,4 @@
-"""Draws and expectations are right, or a plain sentence says that they are not."""
+"""Draws and expectations are right, or a plain sentence reports that they are not."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 from peers.known_laws import LogGamma
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference import attempt
+from rnshmc.inference import attempt, checking
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages.correction import draw_surrogate
@@ -20,7 +20,7 @@ from rnshmc.inference.tuning import DEFAULT, Correction
 from rnshmc.types import Array
 from tests.conftest import z_bound
 from tests.inference.problems import Cliff, Correlated, Flat, Noisy, Raising
-from tests.inference.runs import BRIEF, said, sampled, within
+from tests.inference.runs import BRIEF, sampled, verdict_of, within
 
 
 def test_a_surrogate_whose_chains_are_apart_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,7 +34,7 @@ def test_a_surrogate_whose_chains_are_apart_is_not_used(monkeypatch: pytest.Monk
         drawn.append(draws + fallen)
         return drawn[-1]
 
-    monkeypatch.setattr(attempt, "draw_surrogate", draw)
+    monkeypatch.setattr(checking, "draw_surrogate", draw)
     outcome = sampled(problem, np.zeros(5), tuning=tuning)
     assert (len(drawn), outcome.method) == (2, "surrogate")
     assert outcome.by_stage["correction"].units <= 2 * DEFAULT.training.fewest_checks
@@ -43,7 +43,7 @@ def test_a_surrogate_whose_chains_are_apart_is_not_used(monkeypatch: pytest.Monk
     untaught = replace(tuning, attempts=1, teaching=replace(DEFAULT.teaching, tries=0))
     once = sampled(problem, np.zeros(5), tuning=untaught)
     assert once.method != "surrogate"
-    assert "the surrogate's chains are in different places (R-hat " in said(once)
+    assert "the surrogate's chains are in different places (R-hat " in verdict_of(once)
 
 
 def test_a_surrogate_that_diverged_is_trained_again_from_the_coordinates_of_the_mode(
@@ -88,8 +88,8 @@ def test_a_flat_direction_is_told() -> None:
     [direction] = outcome.uninformed
     np.testing.assert_allclose(np.abs(direction), [0.0, 1.0], rtol=0, atol=1e-3)
     informed = replace(outcome, uninformed=np.empty((0, 2)))
-    told = set(judge(outcome, ["a", "b"]).findings) - set(judge(informed, ["a", "b"]).findings)
-    assert [finding.level for finding in told] == ["doubtful"]
+    added = set(judge(outcome, ["a", "b"]).findings) - set(judge(informed, ["a", "b"]).findings)
+    assert [finding.level for finding in added] == ["doubtful"]
 
 
 def test_a_cliff() -> None:
@@ -117,7 +117,7 @@ def test_a_cliff() -> None:
 def test_a_noisy_potential_is_told() -> None:
     outcome = sampled(Noisy(), np.ones(3), draws=400)
     assert outcome.surrogate_error > 0.2
-    assert said(outcome).count("! The log density is noisy") == 1
+    assert verdict_of(outcome).count("! The log density is noisy") == 1
 
 
 def test_a_noisy_potential_is_trained_on_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,13 +133,13 @@ def test_a_noisy_potential_is_trained_on_once(monkeypatch: pytest.MonkeyPatch) -
     outcome = sampled(Noisy(), np.ones(3), draws=400)
     assert outcome.method == "adapted HMC"
     assert len(trainings) == 1
-    assert said(outcome).count("! The log density is noisy") == 1
+    assert verdict_of(outcome).count("! The log density is noisy") == 1
 
 
 def test_one_that_raises_now_and_then_is_told_and_right() -> None:
     outcome = sampled(Raising(), np.array([1.0, 1.1, 0.9, 1.000007]))
     assert outcome.failures
-    assert "evaluations failed" in said(outcome)
+    assert "evaluations failed" in verdict_of(outcome)
     within(outcome, 0.0, np.ones(4))
 
 

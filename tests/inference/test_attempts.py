@@ -1,4 +1,4 @@
-"""Another attempt at a surrogate: at the mode that the first came upon, behind a nearer wall, with more points."""
+"""Another attempt at a surrogate: at the mode that the first found, behind a nearer wall, with more points."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from peers.known_laws import TwistedGaussian
 
-from rnshmc.inference import attempt, coordinates
+from rnshmc.inference import attempt
 from rnshmc.inference.attempt import attempts, lowered
 from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
-from rnshmc.inference.surrogate.tails import no_tails
+from rnshmc.inference.surrogate.uncertainty import no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.random import stream
@@ -28,7 +28,7 @@ from tests.inference.problems import Correlated, two_modes
 def test_later_attempts_are_behind_a_nearer_wall_and_may_have_more(
     emulating: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first failed for what is far up, and its points are no reason to give up; emulators go on with all runs."""
+    """The first failed for what is far up, and its points are no reason to give up; emulators keep all runs."""
     archive = Archive.of(evaluations_of_potential(Correlated()))
     seen: list[Tuning] = []
 
@@ -69,7 +69,7 @@ def test_with_a_hull_the_wall_is_farther_out_only_where_points_are() -> None:
     assert far.walls(along)[1][0] == far.reach
 
 
-def test_an_attempt_begins_at_the_mode_below_what_the_last_came_upon() -> None:
+def test_an_attempt_begins_at_the_mode_below_the_lowest_point_of_the_last() -> None:
     """The descent ended where no mode is: one point of the training is 18 below it, at the foot of a mode."""
     archive = Archive.of(evaluations_of_potential(two_modes()))
     first = replace(descend(archive, np.array([-5.0, 1.0]), DEFAULT), value=22.5)
@@ -88,7 +88,7 @@ def test_an_attempt_begins_at_the_mode_below_what_the_last_came_upon() -> None:
 def test_a_surrogate_far_from_the_posterior_has_no_second_attempt_before_exact_chains(
     variance: float, budget: int | None, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the budget suffices for chains: they tell where the posterior is.
+    """Where the budget suffices for chains: they find the posterior.
 
     Nor is there a third where the second evaluated nothing: it would be the same.
     """
@@ -115,7 +115,7 @@ def test_a_surrogate_far_from_the_posterior_has_no_second_attempt_before_exact_c
 def test_a_bend_is_searched_in_many_dimensions_where_the_last_draws_show_that_the_surrogate_is_wrong(
     dim: int, latest: float, searched: bool
 ) -> None:
-    """The first good draws are not believed yet: the variance is half of what it may be at most."""
+    """The first good draws are not trusted yet: the variance is half of what it may be at most."""
     archive = Archive.of(evaluations_of_potential(TwistedGaussian(dim)))
     assert unexplained(state_of(archive), latest) == searched
 
@@ -148,7 +148,7 @@ def test_a_bend_is_searched_where_parts_are_missing_or_tails_stay_open(
     archive = Archive.of(evaluations_of_potential(TwistedGaussian(dim)))
     archive.evaluate(stream(6, "points").standard_normal((30, dim)), "training")
     near = replace(_wrong(dim, 0.5), variance=0.5, missing=missing, filling=filling)
-    assert coordinates.unexplained(state_of(archive, unbent=last), near) == searched
+    assert attempt.unexplained(state_of(archive, unbent=last), near) == searched
 
 
 @pytest.mark.parametrize("infinite", [False, True])
@@ -160,7 +160,7 @@ def test_a_search_that_finds_no_bend_is_remembered(infinite: bool, monkeypatch: 
     wrong = _wrong(13, np.inf if infinite else 1.5)
     monkeypatch.setattr(attempt, "train", lambda *_, **__: iter((wrong, wrong, wrong)))
     monkeypatch.setattr(attempt, "measure_noise", lambda *_: None)
-    monkeypatch.setattr(coordinates, "better_bend", lambda archive, *_, **__: asked.append(archive))
+    monkeypatch.setattr(attempt, "better_bend", lambda archive, *_, **__: asked.append(archive))
     last = ended(attempt.attempt(state_of(archive, whitening=wrong.posterior.whitening)))
     assert last.refused
     assert len(asked) == (0 if infinite else 1)
@@ -173,7 +173,7 @@ def _wrong(dim: int, latest: float) -> Trained:
 
 
 def unexplained(state: State, latest: float) -> bool:
-    return coordinates.unexplained(state, _wrong(state.archive.dim, latest))
+    return attempt.unexplained(state, _wrong(state.archive.dim, latest))
 
 
 @pytest.mark.parametrize(("depth", "early"), [(2.5, False), (8.0, True)])

@@ -1,4 +1,4 @@
-"""Where a bend is taken, and taken back: from gradients where a posterior is bent, and nowhere else."""
+"""A bend is taken, and withdrawn, by gradients: where a posterior is bent, and nowhere else."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,15 +9,13 @@ from peers.hierarchies import EightSchools
 from peers.known_laws import Funnel, Law, LogGamma, TwistedGaussian
 
 import rnshmc
-from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.stages.bends import better_bend, no_bend
 from rnshmc.inference.surrogate import matching
-from rnshmc.inference.surrogate.centring import centring
-from rnshmc.inference.surrogate.layered import Layered
+from rnshmc.inference.surrogate.layered import Layered, centring
 from rnshmc.inference.surrogate.matching import Match, match, simplified
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import DEFAULT
-from rnshmc.inference.tuning_bends import Bending
+from rnshmc.inference.tuning import DEFAULT, Bending
+from rnshmc.inference.warp import Warp, WarpLayer
 from rnshmc.types import Array
 from tests.inference.conftest import archive_of
 from tests.inference.problems import Correlated
@@ -46,7 +44,7 @@ def test_the_normal_equations_are_those_of_the_derivatives_of_residuals() -> Non
 
 
 def test_a_dozen_gradients_show_a_shear_and_a_conditional_scale() -> None:
-    """The family holds both densities, but penalties pull, and a dozen gradients leave some of it open."""
+    """The family holds both densities, but penalties bias it, and a dozen gradients determine it in part."""
     rng = np.random.default_rng(7)
     for problem, spread, slope, curve in ((TwistedGaussian(), 5.0, 0.0, -0.1), (Funnel(), 1.0, 0.5, 0.0)):
         points = rng.standard_normal((2 * problem.dim, problem.dim))
@@ -83,17 +81,17 @@ def centred_schools(rng: np.random.Generator, count: int) -> Array:
     return np.column_stack((effects, mu, log_tau))
 
 
-def test_one_simple_layer_that_cannot_be_fitted_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    def raised_at_two(layer: Layer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
+def test_a_simple_layer_that_cannot_be_fitted_does_not_prevent_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raised_at_two(layer: WarpLayer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
         if layer is not None and layer.scales[0].max() == 2.0:
             raise np.linalg.LinAlgError("singular")
-        return behind_given(layer, points, gradients, tuning)
+        return match_given(layer, points, gradients, tuning)
 
     points = np.random.default_rng(9).standard_normal((20, 6))
     gradients = np.array([Funnel().gradient(point) for point in points])
     found = match(points, gradients, Whitening(np.zeros(6), np.eye(6)), 0, TUNING)
-    behind_given = matching.behind_given
-    monkeypatch.setattr(matching, "behind_given", raised_at_two)
+    match_given = matching.match_given
+    monkeypatch.setattr(matching, "match_given", raised_at_two)
     simple = simplified(found, points, gradients, (), TUNING)
     assert simple is not None
     assert simple.layer is not None
@@ -148,7 +146,7 @@ class Binomials(Law):
 
 
 def test_gradients_far_up_hide_no_bend() -> None:
-    """There those of binomials are bounded, and no coordinates make them those of a normal density."""
+    """Gradients of binomials are bounded there, and no coordinates make them normal."""
     rng = np.random.default_rng(16)
     near, far = (np.column_stack((rng.standard_normal((40, 6)), rng.uniform(*ends, 40))) for ends in ((-3, 0), (2, 4)))
     near[:, :6] *= np.exp(near[:, 6:])
@@ -161,7 +159,7 @@ def test_gradients_far_up_hide_no_bend() -> None:
 
 
 def test_no_centre_where_gradients_show_none() -> None:
-    """Neither of independent parameters nor where the effects are apart from their mean already."""
+    """Neither for independent parameters nor for effects that are deviations from their mean already."""
     rng = np.random.default_rng(14)
     for problem in (LogGamma(), EightSchools(centred=False)):
         points = rng.standard_normal((45, problem.dim))
@@ -170,27 +168,27 @@ def test_no_centre_where_gradients_show_none() -> None:
     assert centring(points, np.zeros(points.shape), TUNING) is None
 
 
-def test_what_is_kept_of_a_bend_stays() -> None:
-    """Points of a density without any bend take back a layer that is not kept, and none that is."""
+def test_the_kept_part_of_a_bend_stays() -> None:
+    """Points of a density without any bend withdraw a layer that is not kept, and none that is."""
     points = np.random.default_rng(11).standard_normal((60, 6))
     scales = np.zeros((2, 6))
     scales[0, 1:] = 0.5
     layers = [
-        Layer(k, 0.0, 1.0, np.zeros((3, 6)), np.where(np.arange(6) == k, 0.0, scales), np.ones(6)) for k in (0, 1)
+        WarpLayer(k, 0.0, 1.0, np.zeros((3, 6)), np.where(np.arange(6) == k, 0.0, scales), np.ones(6)) for k in (0, 1)
     ]
-    kept, whitening = Bend((layers[0],)), Whitening(np.zeros(6), np.eye(6))
-    for bend, left in ((Bend(tuple(layers)), kept), (kept, None)):
+    kept, whitening = Warp((layers[0],)), Whitening(np.zeros(6), np.eye(6))
+    for bend, left in ((Warp(tuple(layers)), kept), (kept, None)):
         archive = archive_of(Correlated(6), points).seen(bend)
         found = no_bend(archive, whitening, TUNING, height=np.inf, begun=whitening, kept=kept)
         assert (None if found is None else found.bend) is left
 
 
-def test_a_bend_that_more_gradients_contradict_is_taken_back() -> None:
-    """Sixty points of a density without a bend speak against that of a funnel, those of the funnel for it."""
+def test_a_bend_that_more_gradients_contradict_is_withdrawn() -> None:
+    """Sixty points of a density without a bend contradict the bend of a funnel; points of the funnel support it."""
     rng = np.random.default_rng(11)
     scales = np.zeros((2, 6))
     scales[0, 1:] = 0.5
-    bend = Bend((Layer(0, 0.0, 1.0, np.zeros((3, 6)), scales, np.ones(6)),))
+    bend = Warp((WarpLayer(0, 0.0, 1.0, np.zeros((3, 6)), scales, np.ones(6)),))
     whitening = Whitening(np.zeros(6), np.eye(6))
     for problem, taken_back in ((Correlated(6), True), (Funnel(), False)):
         archive = archive_of(problem, rng.standard_normal((60, 6))).seen(bend)
@@ -216,11 +214,11 @@ class Regression(Law):
         return 0.5 * squares + 40.0 * q[2], np.array([*(-precision * left @ self.x), 40.0 - squares])
 
 
-def test_a_bend_that_only_points_far_out_follow_is_taken_back() -> None:
+def test_a_bend_that_only_points_far_out_follow_is_withdrawn() -> None:
     """There b exp(-s) is normal; all points together still show it."""
     rng, whitening, scales = np.random.default_rng(13), Whitening(np.zeros(3), np.eye(3)), np.zeros((2, 3))
     scales[0, :2] = 1.0
-    bend = Bend((Layer(2, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
+    bend = Warp((WarpLayer(2, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
     far = bend.forward(rng.standard_normal((40, 3)) * [3e3, 3e3, 1.0])
     near = [100.0, -100.0, 0.0] + rng.standard_normal((20, 3)) * [0.16, 0.16, 0.11]
     archive = archive_of(Regression(), np.concatenate((far, near))).seen(bend)

@@ -14,7 +14,7 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.account import Progress
+from rnshmc.inference.exact.evaluation import Progress
 from rnshmc.types import Array
 from tests.conftest import z_bound
 from tests.inference.conftest import interrupted
@@ -70,15 +70,15 @@ def test_names_and_units_go_through_to_arviz_and_its_files(result: rnshmc.Result
 
 def test_there_are_as_many_draws_as_were_asked_for(result: rnshmc.Result) -> None:
     assert result.draws.shape == (200, 3)
-    assert "200 draws: of the surrogate, corrected" in repr(result)
-    assert "exact draws in 4 chains" in repr(result)
+    assert "200 draws from the surrogate, corrected" in repr(result)
+    assert "draws from 4 exact Metropolis chains" in repr(result)
 
 
 def test_the_text_has_parameters_costs_and_verdict(result: rnshmc.Result) -> None:
     text = repr(result)
     values, gradients = result.spent.values, result.spent.gradients
-    said = f"evaluated {values} points, {values + gradients} units: {values} values, {gradients} gradients"
-    assert said in text.splitlines()
+    line = f"evaluated {values} points, {values + gradients} units: {values} values, {gradients} gradients"
+    assert line in text.splitlines()
     assert "sd(U - V) = " in text
     assert any(line.startswith("c ") and line.endswith(" m") for line in text.splitlines())
 
@@ -105,11 +105,11 @@ def test_parameters_with_bounds_are_sampled_inside_them() -> None:
 
 
 def test_callbacks_are_told_of_stages_and_costs() -> None:
-    told: list[Progress] = []
-    found = run(callback=told.append)
-    assert told[-1].spent == found.spent
-    assert len({progress.stage for progress in told}) > 2
-    units = [progress.spent.units for progress in told]
+    reported: list[Progress] = []
+    found = run(callback=reported.append)
+    assert reported[-1].spent == found.spent
+    assert len({progress.stage for progress in reported}) > 2
+    units = [progress.spent.units for progress in reported]
     assert units == sorted(units)
 
 
@@ -181,7 +181,7 @@ def test_a_run_that_starts_again_comes_to_the_same_result_for_one_point(tmp_path
     for found in (second, third):
         assert found.chains.tobytes() == never_stopped.chains.tobytes()
         assert found.mean.value.tobytes() == never_stopped.mean.value.tobytes()
-    # A value and a gradient say that the file is of this target.
+    # A value and a gradient show that the file is of this target.
     assert first.spent.units + second.spent.units == never_stopped.spent.units + 2
     assert third.spent.units == 2
 
@@ -246,7 +246,7 @@ def test_kill_9_loses_no_evaluation(tmp_path: Path, pool: int, target: str) -> N
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     evaluated = made.read_text().splitlines()
     assert len(evaluated) > moments[-1]
-    # And each time that it started again, one point of the file was made anew.
+    # And each time that it started again, one point of the file was evaluated again.
     assert len(evaluated) - len(set(evaluated)) <= len(moments) * (max(pool, 1) + 1)
 
 
@@ -273,4 +273,4 @@ def test_mistakes_are_told_before_anything_is_evaluated(settings: dict[str, Any]
 def test_a_gradient_that_is_known_to_be_inexact_is_in_the_verdict() -> None:
     found = rnshmc.sample(lambda x: (posterior(x)[0], 1.05 * posterior(x)[1]), 0.5 * SCALES, draws=200)
     assert found.verdict.level != "good"
-    assert " ! The gradient is inexact: along one direction at x0 it says " in str(found.verdict)
+    assert " ! The gradient is inexact: along one direction at x0 it is " in str(found.verdict)

@@ -7,7 +7,7 @@ import pytest
 from peers.known_laws import Contaminated, Funnel, Student
 from scipy.stats import chi2
 
-from rnshmc.inference.result.averages import average
+from rnshmc.inference.result.estimates import average
 from rnshmc.inference.result.verdict import judge
 from rnshmc.types import Array
 from tests.conftest import FAILURE
@@ -51,7 +51,7 @@ def test_a_tail_that_decides_a_variance_is_doubtful() -> None:
     funnel = Funnel(2).sample(rng, 2000).reshape(CHAINS_OF, TRANSITIONS, 2)
     level, text = judged(funnel)
     assert level == "doubtful"
-    assert "! The tail of the squares of a coordinate has shape" in text
+    assert "! The squares of a coordinate have a tail of shape" in text
     assert judged(Student(2).sample(rng, 2000).reshape(funnel.shape))[0] == "good"
 
 

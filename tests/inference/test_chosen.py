@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import rnshmc
-from rnshmc.inference.exact.chosen import chosen
 from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.exact.stored_evaluations import chosen
 from rnshmc.inference.transforms import make_transform
 from rnshmc.random import stream
 from rnshmc.types import Array
@@ -21,13 +21,13 @@ def known(points: Array) -> tuple[Evaluation, ...]:
     return tuple(Evaluation(x, 0.5 * float(x @ x), x) for x in points)
 
 
-def test_few_are_all_taken_as_they_are() -> None:
+def test_few_evaluations_are_all_taken_unchanged() -> None:
     given = known(stream(1, "few").standard_normal((20, 2)))
     taken = chosen(given, REAL, None, most=20, height=10.0)
     assert all(one is other for one, other in zip(taken, given, strict=True))
 
 
-def test_of_few_plausible_ones_the_lowest_are_taken() -> None:
+def test_the_lowest_potentials_are_taken_where_few_are_plausible() -> None:
     given = known(stream(1, "far").uniform(-40.0, 40.0, (2000, 2)))
     taken = chosen(given, REAL, None, most=50, height=10.0)
     highest = max(one.value for one in taken)
@@ -35,7 +35,7 @@ def test_of_few_plausible_ones_the_lowest_are_taken() -> None:
     assert sum(one.value < highest for one in given) == 49
 
 
-def test_of_many_plausible_ones_a_part_is_spread() -> None:
+def test_a_selection_is_spread_over_many_plausible_points() -> None:
     """Nearest neighbours are farther apart than those of random draws, and the mode is among them."""
     points = np.concatenate((stream(1, "many").standard_normal((3000, 2)), np.full((500, 2), 1.5)))
     taken = np.array([one.point for one in chosen(known(points), REAL, None, most=100, height=10.0)])
@@ -48,7 +48,7 @@ def test_of_many_plausible_ones_a_part_is_spread() -> None:
     assert gap(taken) > 2.0 * gap(points[:100])
 
 
-def test_what_is_equal_is_taken_once_and_what_is_outside_never() -> None:
+def test_equal_points_are_taken_once_and_points_outside_never() -> None:
     bounded = make_transform({"a": (0.0, None)}, ["a", "b"])
     points = np.concatenate((np.full((60, 2), 1.0), np.full((60, 2), -1.0), [[2.0, 0.0]]))
     taken = chosen(known(points), bounded, None, most=10, height=10.0)
@@ -56,7 +56,7 @@ def test_what_is_equal_is_taken_once_and_what_is_outside_never() -> None:
 
 
 def test_thousands_of_known_evaluations_are_used_in_seconds(caplog: pytest.LogCaptureFixture) -> None:
-    """5000 with gradients: those of more than a surrogate takes made it refused, after a minute."""
+    """5000 evaluations with gradients, more than a surrogate takes."""
     points = 1.5 * stream(1, "thousands").standard_normal((5000, 2))
     given: dict[str, Any] = {
         "points": points,

@@ -1,4 +1,4 @@
-"""What training does next follows from a few numbers."""
+"""The next step of training follows from a few numbers."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ TALLY = Tally(
         ({"variance": 5.0, "tried": 180}, Decision.GIVE_UP),
         ({"variance": 3.0, "tried": 180}, Decision.BATCH),
         ({"variance": 1.0, "used": 319}, Decision.BATCH),
-        # What the last points have made of it is seen before it is given up.
+        # The effect of the last points is measured before training is given up.
         ({"variance": 1.0, "used": 319, "most_rows": 3600}, Decision.BATCH),
         ({"variance": 1.0, "used": 319, "most_rows": 3600, "final": True}, Decision.GIVE_UP),
         ({"variance": 0.05, "used": 319, "most_rows": 3600, "final": True}, Decision.EXAMINE),

@@ -45,7 +45,7 @@ def price(cost: Cost) -> tuple[int, int]:
         (Density(value, None, pair), False, False, (1, 0)),
     ],
 )
-def test_what_targets_return_and_what_it_costs(
+def test_return_values_of_targets_and_their_cost(
     model: Density, gradient: bool, has: bool, costs: tuple[int, int]
 ) -> None:
     answer, cost = model.evaluate(X, gradient=gradient)
@@ -69,21 +69,21 @@ def test_a_number_is_a_number(returned: Any) -> None:
         (np.ma.masked, "the log density is nan"),
         (math.inf, "the log density is inf"),
         (None, "the target returned None"),
-        ("much", "the log density is 'much', expected a number"),
+        ("much", "the log density is 'much', expected a real number"),
         (np.zeros(2), r"the log density has shape \(2,\), expected a number"),
         ((1.0, np.zeros(2), 3), "the target returned 3 things"),
         ((1.0, np.zeros((2, 1))), r"the gradient has shape \(2, 1\), expected \(2,\)"),
         ((1.0, np.zeros(3)), r"the gradient has shape \(3,\), expected \(2,\)"),
         ((1.0, [0.0, math.nan]), "the gradient is nan in entry 1"),
-        ((1.0, "steep"), "the gradient is 'steep', expected numbers"),
+        ((1.0, "steep"), "the gradient is 'steep', expected real numbers"),
         (-2.5 + 1j, r"the log density is complex, \(-2\.5\+1j\); expected a real number"),
         (np.complex128(-2.5), r"the log density is complex, \(-2\.5\+0j\); expected a real number"),
-        ((1.0, np.array([1.0, 1j])), "the gradient is complex, expected real numbers"),
+        ((1.0, np.array([1.0, 1j])), "the gradient is complex, .*; expected real numbers"),
         ([1.0, 2.0], r"the log density has shape \(2,\), expected a number"),
         ([1.0, np.zeros(3)], r"the gradient has shape \(3,\), expected \(2,\)"),
     ],
 )
-def test_what_cannot_be_used_is_a_failure_with_a_reason(returned: Any, failure: str) -> None:
+def test_an_unusable_return_value_is_a_failure_with_a_reason(returned: Any, failure: str) -> None:
     answer, _ = Density(lambda x: returned).evaluate(X, gradient=True)
     assert answer.failure is not None
     assert re.search(failure, answer.failure)
@@ -136,7 +136,7 @@ def test_a_gradient_is_at_the_point_whatever_the_function_did_to_its_argument() 
     assert (answer.gradient == -3.0 * X).all()
 
 
-def test_a_server_that_is_gone_is_no_failure_of_the_point() -> None:
+def test_an_unavailable_server_is_no_failure_of_the_point() -> None:
     def gone(x: Array) -> float:
         raise EvaluationError("gone")
 
@@ -153,11 +153,11 @@ def test_interrupts_pass() -> None:
 
 
 class Panic(BaseException):
-    """What a model in Rust raises: no `Exception`."""
+    """A panic of a model in Rust, which is no `Exception`."""
 
 
 class MuteError(Exception):
-    """An exception without words."""
+    """An exception without a message."""
 
     def __str__(self) -> str:
         raise RuntimeError
@@ -172,7 +172,7 @@ class MuteError(Exception):
         (MuteError(), "MuteError"),
     ],
 )
-def test_whatever_a_model_raises_is_a_failure(error: BaseException, failure: str) -> None:
+def test_every_exception_of_a_model_is_a_failure(error: BaseException, failure: str) -> None:
     def raises(x: Array) -> float:
         raise error
 

@@ -41,13 +41,13 @@ def failing(x: Array) -> tuple[float, Array]:
 
 @pytest.mark.parametrize("target", [edged, failing], ids=["zero", "failure"])
 @pytest.mark.parametrize("seed", [1, 3])
-def test_what_is_cut_off_is_in_the_corrections_and_told(target: object, seed: int) -> None:
+def test_mass_that_is_cut_off_is_corrected_and_reported(target: object, seed: int) -> None:
     result = rnshmc.sample(target, np.full(6, 0.1), draws=1000, seed=seed, progress_bar=False)
     mean = result.expectation(lambda x: x @ DIAGONAL)
     assert abs(float(mean.value) - MEAN) < z_bound(2) * float(mean.standard_error)
     log_z = 3.0 * math.log(2.0 * math.pi) + LOG_MASS
     assert abs(float(result.log_evidence.value) - log_z) < z_bound(2) * float(result.log_evidence.standard_error)
-    # Errors that tell an edge from none: without it the mean is 0, and log Z larger by 0.037.
+    # Errors small enough to show the edge: without it the mean is 0, and log Z larger by 0.037.
     assert float(mean.standard_error) < abs(MEAN) / 2
     assert float(result.log_evidence.standard_error) < -LOG_MASS
     assert "points where the surrogate expects draws" in str(result.verdict)
@@ -85,7 +85,7 @@ def white(centre: list[float], sd: float, value: float) -> Mode:
     return Mode(Whitening(np.array(centre), np.eye(2) / sd), value, 0.0)
 
 
-def test_what_is_far_below_a_mode_is_another_or_takes_its_place() -> None:
+def test_a_point_far_below_a_mode_is_another_mode_or_replaces_it() -> None:
     wide = white([0.0, 0.0], 10.0, 0.0)
     found = state_of(archive_of(Correlated(2), np.zeros((0, 2))), modes=(wide,))
     assert found.with_mode(white([5.0, 5.0], 10.0, -1.0), below=2.0).modes == (wide,)
@@ -98,7 +98,7 @@ def test_what_is_far_below_a_mode_is_another_or_takes_its_place() -> None:
     assert replace(found, modes=(narrow,)).with_mode(wide).modes == (narrow, wide)
 
 
-def test_points_that_searches_met_tell_of_no_edge() -> None:
+def test_points_of_searches_are_no_evidence_of_an_edge() -> None:
     points = np.array([[9.0, 0.0], [1.0, 1.0], [0.0, 9.0], [-1.0, 0.5]])
     archive: Any = SimpleNamespace(zeros=lambda *, failed: points)
     posterior: Any = SimpleNamespace(values=lambda x: 0.5 * (x**2).sum(axis=1))

@@ -41,7 +41,7 @@ def test_new_data_cost_no_run(kept: Path) -> None:
     forward = Counted(decay)
     result = sampled(decaying(LATER, forward), (0.1, 0.2, 0.4), evaluations=kept, budget=0)
     assert result.verdict.level == "good", str(result.verdict)
-    assert re.search(r"at \d+ runs of before, each left out in turn; none was made at draws", str(result.verdict))
+    assert re.search(r"at \d+ stored runs, each left out in turn; none was made at draws", str(result.verdict))
     assert result.spent.units == len(forward.asked) == 0
     cold = sampled(decaying(LATER), seed=2)
     for found, other in ((result.mean, cold.mean), (result.sd, cold.sd)):
@@ -58,7 +58,7 @@ def test_new_data_cost_a_few_runs_that_check(kept: Path) -> None:
     assert not stored & set(forward.asked)
 
 
-def test_runs_that_do_not_tell_enough_lead_to_no_draws(kept: Path) -> None:
+def test_too_few_runs_give_no_draws(kept: Path) -> None:
     """The posterior of these data is where no run is."""
     far = 8.0 * np.exp(-5.0 * TIMES)
     with pytest.raises(BudgetSpent, match=r"budget: 0 of 0 units are spent.*, before there are draws: "):
@@ -82,7 +82,7 @@ def test_potentials_of_given_runs_are_of_the_data(kept: Path) -> None:
     assert np.ptp(expected) > 1.0
 
 
-def test_the_same_call_with_other_data_goes_on_in_the_same_file(tmp_path: Path) -> None:
+def test_the_same_call_with_other_data_continues_the_same_file(tmp_path: Path) -> None:
     forward, kept = Counted(decay), tmp_path / "runs.jsonl"
     first = sampled(decaying(forward=forward), filepath=kept)
     repeated = sampled(decaying(forward=forward), filepath=kept)
@@ -178,7 +178,7 @@ def test_derivatives_of_runs_follow_their_outputs(tmp_path: Path) -> None:
         in_order([one], None, {"": 2}, tmp_path)
 
 
-def test_a_run_without_outputs_does_not_tell_that_a_file_is_of_this_model() -> None:
+def test_a_run_without_outputs_does_not_confirm_a_file() -> None:
     whole, none = (Evaluation(np.zeros(1), 0.0, run=Run(np.full(2, fill))) for fill in (1.0, math.nan))
     assert candidates([whole, none], gradient=False)[0] is whole
     assert difference(none, whole, [none], ["a"]) == "output 0 of the model is nan in the file, and 1 now"
@@ -193,7 +193,7 @@ def test_masked_data_are_missing() -> None:
     np.testing.assert_array_equal(forward_posterior.data[""], np.append(DATA[:-1], math.nan))
 
 
-def test_failed_runs_are_avoided_and_told() -> None:
+def test_failed_runs_are_avoided_and_reported() -> None:
     def fragile(x: Array) -> Array:
         if x[1] > 0.15:
             raise RuntimeError("no convergence")

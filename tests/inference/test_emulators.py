@@ -9,9 +9,8 @@ import pytest
 from peers.known_laws import Law, LogGamma
 
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.surrogate.learning import learnt
+from rnshmc.inference.surrogate.learning import SubspaceKernel, learnt
 from rnshmc.inference.surrogate.posterior import Kernel
-from rnshmc.inference.surrogate.subspace import SubspaceKernel
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream

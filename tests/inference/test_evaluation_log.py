@@ -50,14 +50,14 @@ def reopened(path: Path, names: list[str] = NAMES, *, resume: bool = True) -> tu
     return evaluation_log.records
 
 
-def test_what_is_read_is_what_was_written_to_the_last_bit(path: Path) -> None:
+def test_evaluations_are_read_back_to_the_last_bit(path: Path) -> None:
     assert all(map(same, reopened(path), FOUND))
     assert len(reopened(path)) == len(FOUND)
     assert all(json.loads(line) for line in path.read_text().splitlines())
 
 
 @pytest.mark.parametrize("cut", range(1, 60, 7))
-def test_a_torn_last_line_is_dropped_and_the_next_one_is_whole(path: Path, cut: int) -> None:
+def test_an_incomplete_last_line_is_removed_and_the_next_one_is_complete(path: Path, cut: int) -> None:
     path.write_bytes(path.read_bytes()[:-cut])
     evaluation_log = EvaluationLog(path, NAMES)
     assert all(map(same, evaluation_log.records, FOUND[:-1]))
@@ -68,7 +68,7 @@ def test_a_torn_last_line_is_dropped_and_the_next_one_is_whole(path: Path, cut: 
 
 
 @pytest.mark.parametrize("kept", [0, 1, 5, 20])
-def test_a_torn_first_line_is_written_again(path: Path, kept: int) -> None:
+def test_an_incomplete_first_line_is_written_again(path: Path, kept: int) -> None:
     path.write_bytes(path.read_bytes()[:kept])
     assert reopened(path) == ()
     assert path.read_text() == '{"format": "rnshmc evaluations 1", "names": ["a", "b"]}\n'
@@ -81,7 +81,7 @@ def test_a_file_has_log_densities_as_the_user_gave_them(path: Path) -> None:
     assert (failed["log_density"], failed["gradient"]) == (None, None)
 
 
-def test_files_of_others_are_refused_and_left_alone(tmp_path: Path) -> None:
+def test_files_of_another_kind_are_refused_and_unchanged(tmp_path: Path) -> None:
     other = '{"format": "other", "names": []}\n'
     for text in ("x,y\n1,2\n", "something else", other, "[1]\n", '{"format": "my config"}', '{"format": 1}\n'):
         file = tmp_path / "other.txt"
@@ -157,7 +157,7 @@ def test_one_process_writes(path: Path) -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_one_run_of_a_process_writes_and_no_reader_ends_that(path: Path) -> None:
+def test_one_run_of_a_process_writes_and_readers_do_not_release_its_lock(path: Path) -> None:
     first = EvaluationLog(path, NAMES)
     first.append(FOUND[0])
     for _ in range(2):
@@ -173,7 +173,7 @@ def test_one_run_of_a_process_writes_and_no_reader_ends_that(path: Path) -> None
 OPENED = "from rnshmc.inference.exact.evaluation_log import EvaluationLog; EvaluationLog('{path}', ['a', 'b'])"
 
 
-def test_a_forked_process_that_lives_on_holds_no_lock(path: Path) -> None:
+def test_a_forked_process_that_outlives_the_run_holds_no_lock(path: Path) -> None:
     evaluation_log = EvaluationLog(path, NAMES)
     end, begin = os.pipe()
     if (child := os.fork()) == 0:
@@ -200,8 +200,8 @@ def test_a_forked_process_that_has_not_run_yet_holds_no_lock(path: Path) -> None
         os.close(inherited)
 
 
-def test_what_others_appended_is_not_removed(path: Path) -> None:
-    """Where a file system has no locks, or a program does not ask for them."""
+def test_lines_appended_by_another_run_are_not_removed(path: Path) -> None:
+    """On a file system without locks, or with a program that does not request them."""
     evaluation_log = EvaluationLog(path, NAMES)
     evaluation_log.append(FOUND[0])
     with path.open("a") as file:
@@ -224,7 +224,7 @@ def test_a_file_removed_during_the_run_is_written_again(path: Path, caplog: pyte
     assert f"filepath: {path} was removed or replaced during the run; all evaluations are in {path}" in caplog.text
 
 
-def test_a_file_in_its_place_is_left_alone(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_file_that_replaced_it_is_unchanged(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     evaluation_log = EvaluationLog(path, NAMES)
     (path.parent / "another").write_text("another")
     (path.parent / "another").replace(path)

@@ -19,7 +19,7 @@ from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import log_evidence, log_normaliser
 from rnshmc.inference.stages.correction import draw_surrogate
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
-from rnshmc.inference.surrogate.tails import Tails, no_tails
+from rnshmc.inference.surrogate.uncertainty import Tails, no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
@@ -119,7 +119,7 @@ def wave(z: Array) -> Array:
 
 
 def test_errors_of_a_rough_surrogate_are_calibrated() -> None:
-    """Over draws made anew, the mean square of the errors in standard errors is that of normal ones."""
+    """Over new draws, the mean square of the errors in standard errors is that of normal ones."""
     posterior, rng = normal_surrogate(), stream(1, "checks")
     one = quad(lambda t: stats.norm.pdf(t) * np.exp(-float(wave(np.array([t])))), -9, 9, limit=200)[0]
     exact = 2.0 * np.log(2.0 * np.pi / 4.0) + 4.0 * np.log(one)

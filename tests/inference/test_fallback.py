@@ -1,4 +1,4 @@
-"""Where no surrogate is good enough, or the budget ends: what is looked for, begun, returned and said."""
+"""Searches, chains, results and messages where no surrogate is good enough, or the budget ends."""
 
 import re
 from collections.abc import Iterator
@@ -11,25 +11,25 @@ import pytest
 from peers.known_laws import Contaminated, LogGamma, NormalMixture, TwistedGaussian
 
 from rnshmc.errors import BudgetSpent, FitError
-from rnshmc.inference import algorithm, attempt, fallback
+from rnshmc.inference import algorithm, checking, fallback
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages import adapted
+from rnshmc.inference.stages.adapted import Around, scattered_starts
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.descent import Mode
-from rnshmc.inference.stages.scattered import Around, scattered_starts
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.posterior import fit_posterior
-from rnshmc.inference.surrogate.tails import no_tails
+from rnshmc.inference.surrogate.uncertainty import no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 from tests.inference.conftest import archive_of, evaluations_of_potential, state_of
 from tests.inference.problems import Correlated, Wide, two_modes
-from tests.inference.runs import HOPELESS, NARROW, UNBENT, said, sampled, within
+from tests.inference.runs import HOPELESS, NARROW, UNBENT, sampled, verdict_of, within
 
 
 @pytest.mark.parametrize("budget", [3, 15, 40, 75])
@@ -41,7 +41,7 @@ def test_a_spent_budget_leaves_draws_or_is_an_error(budget: int) -> None:
         assert budget < 60
         assert re.match(  # noqa: PT017 (either of the two)
             rf"budget: \d+ of {budget} units are spent, at \d+ points, and the next point takes more, before there are "
-            "draws: a surrogate takes 46 units and more here. ",
+            "draws: a surrogate needs at least 46 units here. ",
             str(error),
         )
     else:
@@ -53,14 +53,14 @@ def test_a_spent_budget_leaves_draws_or_is_an_error(budget: int) -> None:
 
 @pytest.mark.parametrize("budget", [60, 75])
 def test_a_budget_that_ends_in_training_leaves_draws_of_the_latest_surrogate(budget: int) -> None:
-    """Nothing corrects them; errors are those that the process expects, and the verdict says so."""
+    """They are not corrected; errors are those that the process expects, and the verdict reports it."""
     outcome = sampled(LogGamma(), np.zeros(3), budget=budget)
     assert outcome.method == "surrogate"
     assert len(outcome.rows) == 1000
     assert np.isfinite([outcome.mean.standard_error, outcome.variance.standard_error]).all()
     assert np.all(np.abs(outcome.mean.value - LogGamma.mean) < 0.5 * np.sqrt(LogGamma.variance))
-    assert "! The run stopped early: budget: " in said(outcome)
-    assert "nothing corrects or checks the finished surrogate" in said(outcome)
+    assert "! The run stopped early: budget: " in verdict_of(outcome)
+    assert "the finished surrogate is not checked or corrected" in verdict_of(outcome)
 
 
 @pytest.mark.parametrize(("known", "share", "lacking"), [(False, 0.3, True), (True, 0.3, False), (False, 1e3, False)])
@@ -82,8 +82,8 @@ def test_without_gradients_a_surrogate_that_is_not_good_enough_is_bad_and_names_
     outcome = sampled(LogGamma(), np.zeros(3), use_gradients=False, tuning=HOPELESS)
     assert outcome.method == "surrogate"
     assert len(outcome.rows) == 1000
-    assert "! The surrogate is used although it is not good enough: " in said(outcome)
-    assert fallback.WITHOUT_GRADIENTS in said(outcome)
+    assert "! The surrogate is used although it is not good enough: " in verdict_of(outcome)
+    assert fallback.WITHOUT_GRADIENTS in verdict_of(outcome)
     assert judge(outcome, ["x", "y", "z"]).level == "bad"
 
 
@@ -101,7 +101,7 @@ def test_a_budget_that_ends_in_corrections_leaves_those_that_were_made(left: int
     assert len(outcome.surrogate.checked) == left
     assert len(outcome.rows) == 1000
     within(outcome, LogGamma.mean, LogGamma.variance)
-    assert "! The run stopped early: budget: " in said(outcome)
+    assert "! The run stopped early: budget: " in verdict_of(outcome)
 
 
 @cache
@@ -110,17 +110,17 @@ def without_chains() -> Outcome:
 
 
 def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> None:
-    """The draws of the rough surrogate are returned, corrected by what is left."""
+    """The draws of the rough surrogate are returned, corrected with the remaining budget."""
     outcome = without_chains()
     assert outcome.method == "surrogate"
-    assert "the budget does not suffice for adapted HMC, which takes about" in outcome.reason
+    assert "the budget is too small for adapted HMC, which takes about" in outcome.reason
     assert set(outcome.by_stage) <= {"mode", "directions", "training", "tails", "noise", "correction", "far out"}
     assert len(outcome.rows) == 1000
     assert np.isfinite(outcome.mean.value).all()
     assert judge(outcome, [str(i) for i in range(10)]).level == "bad"
     assert (
         "! The surrogate is used although it is not good enough: the surrogate is too far from the posterior"
-        in said(outcome)
+        in verdict_of(outcome)
     )
 
 
@@ -138,19 +138,19 @@ def test_a_rough_surrogate_that_cannot_be_corrected_ends_a_run_with_a_reason(mon
     def at_one_point(*_: Any, **__: Any) -> Iterator[Checked]:
         raise FitError("the surrogate's chains are at one point")
 
-    monkeypatch.setattr(attempt, "check", at_one_point)
+    monkeypatch.setattr(checking, "check", at_one_point)
     outcome = sampled(TwistedGaussian(), np.ones(10), budget=700, tuning=UNBENT)
     assert outcome.reason.endswith("; the surrogate's chains are at one point")
     assert judge(outcome, [str(i) for i in range(10)]).level == "bad"
 
 
-def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_warning_states_the_expected_cost_before_exact_chains_begin(caplog: pytest.LogCaptureFixture) -> None:
     problem = Wide()
     outcome = sampled(problem, np.ones(200), draws=200, tuning=NARROW)
     assert outcome.rows.shape == (200, 200)
     assert abs(float((outcome.draws**2 / problem.variances).mean()) - 1.0) < 0.05
     (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert warning.startswith("No surrogate is used: 200 dimensions are too many for the surrogate. Continuing with")
+    assert warning.startswith("No surrogate is used: 200 dimensions are too many for the surrogate. Adapted HMC")
     price = int(warning.partition("about ")[2].split()[0])
     taken = outcome.by_stage["adapted HMC"].units
     assert 1 / 3 < taken / price < 3
@@ -158,7 +158,7 @@ def test_a_warning_tells_the_price_before_exact_chains_begin(caplog: pytest.LogC
 
 @pytest.mark.parametrize(("most", "method"), [(0.1, "surrogate"), (0.48, "adapted HMC")])
 def test_exact_chains_spend_little_more_than_they_may(most: float, method: str) -> None:
-    """Chains in a neck make the steps short: what there is then is returned, and the verdict says why it is not more.
+    """Chains in a neck make the steps short: the partial result is returned, and the verdict reports why.
 
     A round of evaluations, of four chains, is what may come on top. At 0.48 each of twelve seeds has some draws and not
     all.
@@ -170,24 +170,24 @@ def test_exact_chains_spend_little_more_than_they_may(most: float, method: str) 
     assert most * expected < outcome.spent.units < before + most * expected + 2 * 4
     assert (
         f"! The run stopped early: adapted HMC takes far more than the {expected} units that were expected, because "
-        "its steps have to be short; other parameters may make it easier. This is what its evaluations allow."
-    ) in said(outcome)
+        "its steps have to be short; other parameters may make it easier. This result uses its evaluations so far."
+    ) in verdict_of(outcome)
     assert outcome.method == method
     assert (outcome.draws.shape[1] > 0) == (method == "adapted HMC")
     assert judge(outcome, list("abcde")).level != "good"
 
 
 def test_other_modes_are_looked_for_before_exact_chains_begin() -> None:
-    """A local optimum would look the same: the verdict says what was looked for."""
+    """A local optimum would look the same: the verdict reports the search."""
     outcome = sampled(Correlated(), np.ones(5), draws=40, tuning=HOPELESS)
     assert outcome.method == "adapted HMC"
-    assert "  4 starts found one mode." in said(outcome)
+    assert "  4 starts found one mode." in verdict_of(outcome)
 
 
-def test_a_run_that_cannot_afford_looking_says_so() -> None:
+def test_a_run_that_cannot_afford_a_search_reports_it() -> None:
     outcome = without_chains()
     one = "! One start found one mode; other modes were not searched for (x0 takes several starts as rows)."
-    assert one in said(outcome)
+    assert one in verdict_of(outcome)
 
 
 def test_a_better_mode_is_found_before_exact_chains_begin() -> None:
@@ -201,12 +201,14 @@ def test_a_better_mode_is_found_before_exact_chains_begin() -> None:
     assert outcome.modes[0].value < np.log(2.0 * np.pi) + 0.5
     assert np.abs(outcome.mean.value).max() < 1.0
     # The other one's lowest point is as near, and so is the difference to 20.
-    told = re.search(r"A mode with a log density (\S+) below the highest has about 2e-09 of its mass", said(outcome))
-    assert told is not None
-    assert abs(float(told.group(1)) - 20.0) < 0.5
+    found = re.search(
+        r"A mode with a log density (\S+) below the highest has about 2e-09 of its mass", verdict_of(outcome)
+    )
+    assert found is not None
+    assert abs(float(found.group(1)) - 20.0) < 0.5
 
 
-def test_two_modes_without_surrogates_are_told() -> None:
+def test_two_modes_without_surrogates_are_reported() -> None:
     outcome = sampled(two_modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400, tuning=HOPELESS)
     assert len(outcome.modes) == 2
     assert outcome.method == "adapted HMC"
@@ -236,12 +238,12 @@ def test_states_of_exact_chains_teach_a_surrogate_that_takes_over(monkeypatch: p
     assert judge(outcome, ["a", "b", "c"]).level == "good"
 
 
-def test_chains_go_on_where_what_they_teach_is_not_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chains_continue_while_the_surrogates_they_train_are_not_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts come at numbers of states that double, each from some of these alone; none loses draws."""
-    taught: list[int] = []
+    sizes: list[int] = []
 
     def refused(state: State) -> States:
-        taught.append(len(state.archive.training().values))
+        sizes.append(len(state.archive.training().values))
         assert state.whitening is not None
         assert np.abs(state.whitening.centre - [-3.0, -2.0, -1.0, 0.0, 1.0]).max() < 0.5
         yield from ()
@@ -252,8 +254,8 @@ def test_chains_go_on_where_what_they_teach_is_not_good_enough(monkeypatch: pyte
     assert outcome.method == "adapted HMC"
     assert outcome.draws.shape == (4, 10, 5)
     # After 30, 90 and 180 transitions; 50 states or up to twice as many, of which some are the same.
-    assert len(taught) == 3
-    assert all(20 < count <= 100 for count in taught)
+    assert len(sizes) == 3
+    assert all(20 < count <= 100 for count in sizes)
 
 
 def test_states_of_chains_that_began_at_two_places_teach_one_surrogate(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,14 +271,14 @@ def test_states_of_chains_that_began_at_two_places_teach_one_surrogate(monkeypat
     outcome = sampled(LogGamma(), [np.zeros(3), np.ones(3)])
     assert outcome.method == "surrogate"
     within(outcome, LogGamma.mean, LogGamma.variance)
-    assert "  2 starts found one mode." in said(outcome)
+    assert "  2 starts found one mode." in verdict_of(outcome)
 
 
 def test_states_of_chains_that_stay_at_two_modes_teach_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    taught: list[int] = []
+    sizes: list[int] = []
 
     def noted(state: State) -> States:
-        taught.append(state.archive.spent.units)
+        sizes.append(state.archive.spent.units)
         yield from ()
         return replace(state, refused=True, reason="it was refused")
 
@@ -284,7 +286,7 @@ def test_states_of_chains_that_stay_at_two_modes_teach_none(monkeypatch: pytest.
     outcome = sampled(two_modes(), [[-5.0, 1.0], [5.0, 1.0]], draws=400, tuning=HOPELESS)
     assert outcome.method == "adapted HMC"
     assert len(outcome.modes) == 2
-    assert not taught
+    assert not sizes
 
 
 def test_no_chain_begins_far_above_a_mode() -> None:

@@ -1,4 +1,4 @@
-"""Surrogates that are fitted anew as evaluations arrive."""
+"""Surrogates are refitted as evaluations arrive."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from rnshmc.inference.stages.decision import Tally
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
 from rnshmc.inference.stages.training import State, _fill
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
-from rnshmc.inference.surrogate.tails import no_tails
+from rnshmc.inference.surrogate.uncertainty import no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream

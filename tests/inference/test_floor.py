@@ -9,8 +9,8 @@ import pytest
 import rnshmc
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.exact.floor import Floor
-from rnshmc.inference.stages.starts import first_usable
+from rnshmc.inference.exact.placing import Floor
+from rnshmc.inference.stages.start import first_usable
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of
 
@@ -45,12 +45,12 @@ def test_a_prior_may_be_added_to_a_floor() -> None:
         (900.0, 900.0, 900.0, 0.0),  # a plateau that may matter
     ],
 )
-def test_other_high_potentials_are_as_they_are(values: tuple[float, ...]) -> None:
+def test_other_high_potentials_are_no_floor(values: tuple[float, ...]) -> None:
     assert floor_of(*values).level > max(values)
 
 
-def test_a_slope_that_accounts_for_the_height_is_no_floor() -> None:
-    """Close to a start that is far from the mode potentials are nearly one."""
+def test_a_height_that_the_slope_explains_is_no_floor() -> None:
+    """Near a start far from the mode, potentials are nearly equal."""
     points = np.array([[1e7], [1e7 + 1.0], [1e7 + 2.0], [0.0]])
     potentials = 0.5 * points[:, 0] ** 2
     assert floor_of(*potentials, points=points, gradient=points[0]).level > potentials.max()

@@ -1,4 +1,4 @@
-"""Variances that a few draws in a long tail decide."""
+"""Variances that rest on a few draws in a long tail."""
 
 from dataclasses import replace
 
@@ -9,10 +9,9 @@ from scipy.stats import norm
 
 from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.stages.correction import checked_at, choose
-from rnshmc.inference.surrogate.influence import Chosen, Influence
-from rnshmc.inference.surrogate.paths import Paths
 from rnshmc.inference.surrogate.posterior import fit_posterior
-from rnshmc.inference.surrogate.weights import measured_shift, smoothed
+from rnshmc.inference.surrogate.uncertainty import Paths
+from rnshmc.inference.surrogate.weights import Chosen, Influence, measured_shift, smoothed
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
@@ -95,7 +94,7 @@ def test_an_exact_surrogate_has_no_measured_shift() -> None:
     assert float(noise[0]) < 1e-20
 
 
-def test_what_chosen_draws_leave_open_is_nothing_where_the_surrogate_is_exact() -> None:
+def test_chosen_draws_leave_nothing_open_where_the_surrogate_is_exact() -> None:
     """And a draw that it hardly has, of any weight, leaves much open, and nothing that is not finite."""
     rng = stream(5, "influence")
     draws = too_wide(rng, 6400)
@@ -118,7 +117,7 @@ def test_coordinates_that_overflow_have_no_influence() -> None:
 
 
 @pytest.mark.parametrize(("roughness", "rounds"), [(0.0, 1), (2.0, 5)])
-def test_rounds_of_chosen_draws_end_when_they_tell_enough(roughness: float, rounds: int) -> None:
+def test_rounds_of_chosen_draws_end_when_variances_are_known(roughness: float, rounds: int) -> None:
     """At once where the surrogate is right in its tail; where it is off by a factor of e^2 up or down, never."""
     rng = stream(6, "influence")
     points = rng.standard_normal((8, 1))

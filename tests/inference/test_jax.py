@@ -42,7 +42,7 @@ def test_the_first_evaluation_is_counted_as_what_it_takes() -> None:
     assert (cost.values, cost.gradients) == (2, 1)
 
 
-def test_it_can_be_sent_to_a_process() -> None:
+def test_it_can_be_pickled() -> None:
     workers = make_workers(1, Density(make_density()), time_limit=None)
     workers.submit(Task(0, X, True))
     _, (answer, _) = workers.next()

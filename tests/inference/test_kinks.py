@@ -1,4 +1,4 @@
-"""Densities with a kink at the mode, and densities cut off across parameters: what a Hessian does not know of."""
+"""Densities with a kink at the mode, and densities cut off across parameters, where no Hessian applies."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from rnshmc.inference.stages.descent import descend
 from rnshmc.inference.stages.probing import settle
 from rnshmc.inference.surrogate.chains import run_chains
 from rnshmc.inference.tuning import DEFAULT
-from rnshmc.inference.tuning_chains import AdaptedHMC
+from rnshmc.inference.tuning_result import AdaptedHMC
 from rnshmc.types import Array
 from tests.conftest import z_bound
 from tests.inference.conftest import evaluations_of
@@ -60,7 +60,7 @@ def test_chains_at_a_wall_across_parameters_keep_their_steps() -> None:
     settings: dict[str, Any] = {"rng": np.random.default_rng(1), "tuning": AdaptedHMC().trajectories}
     warm = run_chains(cut, (start, *cut(start)), transitions=100, step_size=0.5, adapt_to=0.8, **settings)
     assert warm.step_size > 0.3
-    begun = (warm.draws[:, -1], warm.potentials[:, -1], warm.last_gradients)
+    begun = warm.end
     chains = run_chains(cut, begun, transitions=400, step_size=warm.step_size, **settings)
     sums = chains.draws.sum(axis=2) / np.sqrt(2.0)
     # Across the wall a normal variable that is cut off, along it one that is not.

@@ -36,7 +36,7 @@ def test_arrays_and_files_are_read(form: str, tmp_path: Path) -> None:
     assert (first.value, second.value, second.gradient, second.failed) == (1.0, math.inf, None, False)
 
 
-def test_what_is_masked_is_not_known() -> None:
+def test_masked_entries_are_missing() -> None:
     masked_array: Any = np.ma.masked_array
     masked = masked_array([-1.0, 9.97e36], [False, True])
     [found] = read_known({"points": POINTS[:2], "log_densities": masked}, ["a", "b"])
@@ -59,13 +59,13 @@ def test_gradients_may_be_missing() -> None:
         ({"points": "many"}, "evaluations, points: expected numbers"),
     ],
 )
-def test_arrays_that_do_not_fit_are_told(changes: dict[str, Any], message: str) -> None:
+def test_arrays_of_the_wrong_shape_are_refused(changes: dict[str, Any], message: str) -> None:
     arrays = {key: value for key, value in {**ARRAYS, **changes}.items() if value is not None}
     with pytest.raises(ParameterError, match=message):
         read_known(arrays, ["a", "b"])
 
 
-def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text.npz").write_text("text")
     np.savez(tmp_path / "unknown.npz", **ARRAYS)
     content = (tmp_path / "unknown.npz").read_bytes()

@@ -1,4 +1,4 @@
-"""What is learnt of the potential: what points far up have errors of."""
+"""Errors of training points far up."""
 
 import numpy as np
 import pytest
@@ -27,12 +27,12 @@ def errors_of(quartic: float) -> Array:
     return process.amplitude * process.errors
 
 
-def test_what_a_normal_density_explains_far_up_has_no_error() -> None:
+def test_points_of_a_normal_density_far_up_have_no_error() -> None:
     assert (errors_of(0.0) == 0.0).all()
 
 
 @pytest.mark.parametrize(("quartic", "error"), [(0.001, 0.5355), (0.01, 2.897)])
-def test_what_it_does_not_explain_has_an_error(quartic: float, error: float) -> None:
+def test_other_points_far_up_have_an_error(quartic: float, error: float) -> None:
     """Three tenths of 0.001 * 6.5^4; of ten times as much, a tenth of the height above 4 + 1.5 d is less."""
     found = errors_of(quartic)
     assert (found[:8, 0] == 0.0).all()

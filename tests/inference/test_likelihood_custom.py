@@ -1,4 +1,4 @@
-"""Likelihoods that are functions of the user."""
+"""Log likelihoods given as functions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -94,9 +94,9 @@ def test_a_log_likelihood_of_minus_infinity_excludes_a_row() -> None:
 NONE = np.empty((2, 0))
 
 
-def test_data_are_not_simulated_of_a_function() -> None:
+def test_data_are_not_simulated_from_a_function() -> None:
     observed = Custom(plain, ["s"], POSITIVE).observing({"": MISSING})
-    with pytest.raises(ParameterError, match="data cannot be simulated of a function"):
+    with pytest.raises(ParameterError, match="data cannot be simulated from a function"):
         observed.simulated(np.ones((1, 5)), np.ones((1, 1)), np.random.default_rng(0))
 
 
@@ -120,14 +120,14 @@ def test_data_are_not_simulated_of_a_function() -> None:
         (lambda f, p: None, [], "likelihood: it returned None, expected a real number or a tuple"),
     ],
 )
-def test_what_a_function_returns_is_checked(function: Any, names: list[str], sentence: str) -> None:
+def test_return_values_of_a_function_are_checked(function: Any, names: list[str], sentence: str) -> None:
     observed = Custom(function, names).observing({"": np.ones(60)})
     with pytest.raises(ParameterError) as error:
         observed.potential(np.ones((1, 60)), np.ones((1, len(names))))
     assert str(error.value).startswith(sentence)
 
 
-def test_own_parameters_beyond_their_bounds_are_excluded_unasked() -> None:
+def test_own_parameters_beyond_their_bounds_are_excluded_without_a_call() -> None:
     def function(outputs: Array, parameters: Array) -> float:
         assert 0.0 < parameters[0] < 2.0
         return 0.0

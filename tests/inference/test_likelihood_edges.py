@@ -1,4 +1,4 @@
-"""Likelihoods at the edges of what outputs and data can be."""
+"""Likelihoods at the edges of possible outputs and data."""
 
 from collections.abc import Callable
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr, stdtr
 
+from rnshmc.inference.exact.likelihoods.distributions import log_student_cdf
 from rnshmc.inference.exact.likelihoods.named import (
     Binomial,
     Gaussian,
@@ -15,7 +16,6 @@ from rnshmc.inference.exact.likelihoods.named import (
     Relative,
     StudentT,
 )
-from rnshmc.inference.exact.likelihoods.student import log_student_cdf
 from rnshmc.types import Array
 
 EPS = float(np.finfo(np.float64).eps)
@@ -135,7 +135,7 @@ def test_the_slope_of_a_tail_is_density_over_probability(
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_limits_far_off_are_finite_and_those_that_hold_are_free(side: str) -> None:
+def test_distant_limits_are_finite_and_satisfied_ones_are_zero(side: str) -> None:
     observed = Gaussian("s", censored=side).observing({"": np.zeros(1)})
     sign = {"left": 1.0, "right": -1.0}[side]
     predictors, own = sign * np.array([[1e5], [-1e5]]), np.ones((2, 1))

@@ -1,4 +1,4 @@
-"""What likelihoods say of arguments and data that cannot be used."""
+"""Errors of likelihoods for unusable arguments and data."""
 
 from collections.abc import Callable
 from typing import Any
@@ -125,7 +125,7 @@ def test_data_that_cannot_be_used(make: Callable[[], Any], sentence: str) -> Non
         (rnshmc.Poisson, [""], "likelihood: got the class Poisson, expected Poisson(...)"),
     ],
 )
-def test_what_is_no_likelihood(likelihood: Any, names: list[str], sentence: str) -> None:
+def test_unusable_likelihoods_are_refused(likelihood: Any, names: list[str], sentence: str) -> None:
     with pytest.raises(ParameterError) as error:
         make_likelihood(likelihood, names)
     assert str(error.value).startswith(sentence)
@@ -139,7 +139,7 @@ def test_errors_of_a_group_name_it() -> None:
         grouped.observing({"a": np.array([1.0]), "b": np.array([np.nan])})
 
 
-def test_groups_agree_on_the_bounds_of_what_they_share() -> None:
+def test_groups_agree_on_the_bounds_of_shared_parameters() -> None:
     own = rnshmc.Custom(lambda outputs, parameters: 0.0, ["s"], {"s": (0, 5)})
     grouped = Grouped({"a": rnshmc.Gaussian("s"), "b": own})
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""What holds for every likelihood of outputs."""
+"""Properties of every likelihood of outputs."""
 
 import pickle
 from collections.abc import Callable
@@ -178,7 +178,7 @@ def test_it_is_a_likelihood_of_names_that_are_positive(case: Case) -> None:
 
 
 @every_case
-def test_it_can_be_sent_to_a_process(case: Case) -> None:
+def test_it_can_be_pickled(case: Case) -> None:
     outputs, own = case.rows(2)
     sent = pickle.loads(pickle.dumps(case.observed))
     for found, part in zip(sent.potential(sent.predictors(outputs), own), potential(case, outputs, own), strict=True):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rnshmc.inference.result.long_tails import excess_variance
+from rnshmc.inference.result.estimates import excess_variance
 from tests.conftest import z_bound
 
 DRAWS, MEANS = 10000, 40

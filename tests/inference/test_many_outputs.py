@@ -1,4 +1,4 @@
-"""Models with very many outputs: Gaussian errors are read off coefficients in a basis that grows with the runs."""
+"""Models with very many outputs: Gaussian likelihoods from coefficients in a basis that grows with the runs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,10 +8,9 @@ import pytest
 
 import rnshmc
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.exact.compression import Compression, make_compression
+from rnshmc.inference.exact.forward_posterior import Runs
 from rnshmc.inference.exact.likelihoods.base import Likelihood
-from rnshmc.inference.exact.likelihoods.compressed import gaussian_blocks
-from rnshmc.inference.exact.runs import Runs
+from rnshmc.inference.exact.likelihoods.compressed import Compression, gaussian_blocks, make_compression
 from rnshmc.inference.exact.target import make_posterior
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.outputs import roughest
@@ -99,7 +98,7 @@ def emulated(case: Case, points: Array, *, compress: bool, like: EmulatedPotenti
 
 
 @pytest.mark.parametrize("case", GAUSSIAN)
-def test_coefficients_say_what_all_outputs_do(case: Case) -> None:
+def test_coefficients_give_the_likelihood_of_all_outputs(case: Case) -> None:
     own = len(rnshmc.Model(case[0], case[1], likelihood=case[2]).own)
     points, others = unconstrained(own, 30, 1), unconstrained(own, 7, 2)
     plain = emulated(case, points, compress=False)

@@ -1,4 +1,4 @@
-"""Chains of a surrogate, which cost no exact evaluation, go on until they agree."""
+"""Chains of a surrogate, which cost no exact evaluation, continue until they agree."""
 
 import numpy as np
 import pytest

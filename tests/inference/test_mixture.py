@@ -55,7 +55,7 @@ def sampled() -> Any:
 
 def test_each_mode_has_its_share(sampled: Any) -> None:
     [doubt] = [one for one in sampled.verdict.findings if one.level != "good"]
-    assert "There may be others: too few starts looked." in doubt.text
+    assert "There may be others: too few starts were used." in doubt.text
     modes = sorted(sampled.outcome.modes, key=lambda mode: tuple(mode.point))
     shares = [float(mode.share.value) for mode in modes]
     # In the order of the first coordinates: the wide, the central and the narrow one may be swapped by rounding.

@@ -1,4 +1,4 @@
-"""A descent may end where there is no mode, and goes on when the directions around it show that."""
+"""A descent may end where there is no mode, and continues when the directions around it show that."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tests.inference.conftest import evaluations_of_potential
 from tests.inference.problems import Correlated
 
 
-def test_a_descent_that_ended_in_a_valley_goes_on() -> None:
+def test_a_descent_that_ended_in_a_valley_continues() -> None:
     """Along the ridge of a banana the descent takes a slope for a mode, 15 above the lowest potential."""
     archive = Archive.of(evaluations_of_potential(Banana()))
     ended = descend(archive, np.array([-6.0, 30.0]), DEFAULT)

@@ -83,7 +83,7 @@ def test_a_start_by_name_may_be_several() -> None:
     assert starts.tolist() == [[7.0, 0.0], [7.0, 1.0], [7.0, 2.0]]
 
 
-def test_keys_such_as_x1_are_the_names_that_parameters_have_anyway() -> None:
+def test_keys_such_as_x1_are_the_default_names() -> None:
     prior = {"x1": ("uniform", 5.0, 6.0), "x0": ("uniform", 1.0, 2.0)}
     target = rnshmc.Model(reaching, DATA, likelihood=rnshmc.Gaussian(sd=0.1), prior=prior)
     assert first_call(target, [1.5, 5.5]) == [1.5, 5.5]
@@ -120,13 +120,13 @@ def test_keys_such_as_x1_are_the_names_that_parameters_have_anyway() -> None:
         ({"progress_bar": 1}, "progress_bar: expected True or False, got 1"),
     ],
 )
-def test_what_has_no_order_or_is_of_another_type_is_named(settings: dict[str, Any], message: str) -> None:
+def test_arguments_without_order_or_of_another_type_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         rnshmc.sample(reaching, **{"x0": np.ones(2), "progress_bar": False, **settings})
 
 
-def test_a_prior_of_some_parameters_asks_for_the_names_of_all() -> None:
-    with pytest.raises(ParameterError, match="names: the prior has rate, sigma, and x0 3 entries; give names= for all"):
+def test_a_prior_of_some_parameters_requires_the_names_of_all() -> None:
+    with pytest.raises(ParameterError, match="names: the prior names rate, sigma, but x0 has 3 entries; give names="):
         rnshmc.sample(model(prior={"rate": ("lognormal", 0.0, 1.0)}), np.ones(3))
 
 

@@ -1,4 +1,4 @@
-"""Noise in the log density ends a run early, or is told; no error of linear algebra reaches a user."""
+"""Noise in the log density ends a run early or is reported; no error of linear algebra reaches a user."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +11,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference import modes
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import descend, descend_on
-from rnshmc.inference.stages.gradients import difference_step, evaluate_with_gradients, slope_noise
-from rnshmc.inference.stages.noise import noise_at
+from rnshmc.inference.stages.differences import difference_step, evaluate_with_gradients, noise_at, slope_noise
 from rnshmc.inference.stages.probing import settle
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
@@ -42,8 +41,8 @@ def archive_of(density: Callable[[Array], Any], dim: int) -> Archive:
 
 @pytest.mark.parametrize("gradient", ["exact", "noisy", "none"])
 @pytest.mark.parametrize(("sd", "levels"), [(0.3, {"doubtful", "bad"}), (1.0, {"doubtful", "bad"}), (3.0, {"bad"})])
-def test_noise_is_told(sd: float, levels: set[str], gradient: str) -> None:
-    """Noise of 0.3 and 1 is doubtful or bad by what the importance weights happen to be."""
+def test_noise_is_reported(sd: float, levels: set[str], gradient: str) -> None:
+    """Noise of 0.3 and 1 is doubtful or bad, depending on the importance weights."""
     result = rnshmc.sample(noisy_normal(sd, gradient), [0.4, -0.6], draws=200, budget=BUDGET, progress_bar=False)
     assert result.spent.units <= BUDGET
     assert NOISY in str(result.verdict)
@@ -96,7 +95,7 @@ def test_an_error_of_linear_algebra_ends_a_run_with_a_sentence(monkeypatch: pyte
     monkeypatch.setattr(modes, "settle", fails)
     result = rnshmc.sample(lambda x: -0.5 * float(x @ x), np.ones(2), progress_bar=False)
     assert result.verdict.level == "bad"
-    assert "the curvature of the log density could not be found" in str(result.verdict)
+    assert "the curvature of the log density could not be determined" in str(result.verdict)
     assert "it may be noisy" in str(result.verdict)
 
 
@@ -107,7 +106,7 @@ def test_a_singular_whitening_is_refused(factor: Array) -> None:
 
 
 def test_a_smooth_potential_is_not_called_noisy() -> None:
-    """A scale of 1e-9, as long as the distance of neighbours of a start at zero, where nothing is a parabola."""
+    """A scale of 1e-9, as long as the distance of neighbours of a start at zero, where the density is no parabola."""
     archive = archive_of(lambda x: -float(np.cosh(x * 1e9).sum()), 2)
     (first,) = archive.evaluate(np.zeros((1, 2)), "mode")
     noise_at(archive, first, np.ones(2), DEFAULT.noise, "mode")
@@ -115,7 +114,7 @@ def test_a_smooth_potential_is_not_called_noisy() -> None:
 
 
 def test_noise_of_vast_potentials_is_a_number() -> None:
-    """As where a descent from another start comes upon them: squares would overflow."""
+    """A descent from another start may find them: squares would overflow."""
     rng = np.random.default_rng(8)
     archive = archive_of(lambda x: -1e200 * (1.0 + rng.random()), 2)
     [first] = archive.evaluate(np.zeros((1, 2)), "mode", gradient=False)

@@ -26,9 +26,7 @@ def sampled(data: Array, path: Path, **settings: Any) -> rnshmc.Result:
     return rnshmc.sample(model, [1.5, 0.8], filepath=path, **settings)
 
 
-def test_a_file_of_which_little_is_asked_for_is_named_with_the_remedy(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_hardly_used_file_is_reported_with_the_remedy(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path, data = tmp_path / "runs.jsonl", decay(np.array([2.0, 0.6]))
     with caplog.at_level(logging.WARNING, logger="rnshmc"):
         first = sampled(data, path, budget=30)
@@ -36,7 +34,7 @@ def test_a_file_of_which_little_is_asked_for_is_named_with_the_remedy(
         stored = len(path.read_text(encoding="utf-8").splitlines()) - 1
         assert caplog.text == ""
         other = sampled(decay(np.array([3.0, 0.3])), path)
-    assert f"runs.jsonl holds {stored} evaluations, of which this run asked for" in caplog.text
+    assert f"runs.jsonl holds {stored} evaluations, of which this run requested" in caplog.text
     assert caplog.text.count("pass evaluations=") == 1
     assert other.spent.points > 20
     caplog.clear()
@@ -47,10 +45,10 @@ def test_a_file_of_which_little_is_asked_for_is_named_with_the_remedy(
 
 
 def test_parameters_of_the_likelihood_are_no_new_runs(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A run depends on the model's own parameters alone, so that one that resumes asks for all stored ones."""
+    """A run depends on the model's parameters alone, so a resumed run requests all stored ones."""
     settings: dict[str, Any] = {"filepath": tmp_path / "runs.jsonl", "draws": 100}
     with caplog.at_level(logging.WARNING, logger="rnshmc"):
         model_cases.sampled(model_cases.decaying(), budget=20, **settings)
         resumed = model_cases.sampled(model_cases.decaying(), **settings)
     assert resumed.spent.points > NEW_POINTS
-    assert "of which this run asked for" not in caplog.text
+    assert "of which this run requested" not in caplog.text

@@ -14,7 +14,7 @@ TURN = 2.0 * np.pi
 
 
 def angle(x: Array) -> tuple[float, Array]:
-    """Of von Mises' density 2.4% are below 0, where a start at 6 leads to."""
+    """Of von Mises' density 2.4% are below 0, the side that a start at 6 finds."""
     return float((np.cos(x[0] - CENTRE) - 1.0) / WIDTH**2), -np.sin(x - CENTRE) / WIDTH**2
 
 
@@ -26,11 +26,9 @@ def test_an_angle_across_the_ends_of_its_interval_is_marked() -> None:
     result = sampled(angle, 6.0, (0.0, TURN))
     assert result.mean.value[0] > 6.0  # the side with 2.4% of the mass
     assert result.verdict.level == "doubtful"
-    line = (
-        "! angle: draws pile up at the bound 6.28319, and the density at the other end, 0, is as high, where no draws"
-    )
+    line = "! angle: draws pile up at the bound 6.28319, but the density is as high at the other end, 0, where"
     assert line in str(result.verdict)
-    assert "If it is periodic, choose bounds away from the posterior" in str(result.verdict)
+    assert "If angle is periodic, choose bounds away from the posterior" in str(result.verdict)
     assert sum(spent.units for spent in result.outcome.by_stage.values()) <= result.spent.units
     assert result.outcome.by_stage["other ends"].points == 1
 

@@ -1,4 +1,4 @@
-"""The parts of the algorithm, each by what it states."""
+"""Statements about parts of the algorithm."""
 
 from collections.abc import Callable
 
@@ -10,8 +10,8 @@ from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.result.resampling import tilted
 from rnshmc.inference.stages.correction import Checked, metropolis
 from rnshmc.inference.surrogate.chains import run_chains
-from rnshmc.inference.surrogate.paths import Paths, open_points
 from rnshmc.inference.surrogate.posterior import fit_posterior
+from rnshmc.inference.surrogate.uncertainty import Paths, open_points
 from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.surrogate.whitening import Secants, Whitening
 from rnshmc.inference.tuning import DEFAULT
@@ -38,7 +38,7 @@ def test_directions_without_a_secant_are_unexplored() -> None:
     assert found.unexplored().shape == (4, 2)
 
 
-def test_a_secant_with_a_remainder_says_less() -> None:
+def test_a_secant_with_a_remainder_has_less_weight() -> None:
     steps = np.eye(3)
     weights = Secants.over(steps, steps, np.array([0.0, 0.01, 1.0]), DEFAULT.curvatures.third_order).weights
     assert weights[0] > weights[1] > weights[2]
@@ -51,7 +51,7 @@ def test_a_secant_to_a_potential_near_the_largest_number_weighs_nothing() -> Non
     assert weights[1] == 0.0
 
 
-def test_a_secant_of_no_length_says_nothing() -> None:
+def test_a_secant_of_no_length_is_left_out() -> None:
     steps = np.array([[0.0, 0.0], [1.0, 0.0]])
     found = Secants.over(steps, steps + 1.0, np.ones(2), DEFAULT.curvatures.third_order)
     np.testing.assert_array_equal(found.steps, steps[1:])
@@ -68,7 +68,7 @@ def test_whitening_goes_forth_and_back() -> None:
 
 
 def test_the_surrogate_posterior_has_the_gradient_of_its_values(assert_slope: Callable[..., None]) -> None:
-    """Within the wall in any direction, and beyond it along rays, where that is all that is claimed."""
+    """Within the wall in any direction, and beyond it along rays only."""
     rng = stream(1, "posterior")
     problem, points = LogGamma(3), rng.standard_normal((12, 3))
     found = [problem.value_and_grad(q) for q in points]
@@ -99,7 +99,7 @@ def test_chains_leave_a_skewed_density_as_it_is() -> None:
         assert abs(change.sum()) < z_bound(2) * np.sqrt((change**2).sum())
 
 
-def test_weights_are_finite_whatever_they_are_of() -> None:
+def test_weights_are_finite_for_any_logarithms() -> None:
     for logs in ([3.0], [1.0, 2.0], [0.0, -np.inf, 700.0], [-np.inf] * 3, list(np.linspace(-900, 900, 60))):
         found = smoothed(np.array(logs))
         assert np.isfinite(found.weights).all()
@@ -211,5 +211,5 @@ def test_tilted_weights_give_features_their_targets() -> None:
     assert logs.std() < 0.1
 
 
-def test_there_are_no_weights_for_what_no_draw_has() -> None:
+def test_there_are_no_weights_for_features_that_no_draw_has() -> None:
     assert tilted(np.linspace(-1.0, 1.0, 50)[:, None], np.array([2.0]), DEFAULT.resampling) is None

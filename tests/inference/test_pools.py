@@ -20,13 +20,14 @@ import pytest
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Answer, Task
-from rnshmc.inference.exact.pools import Workers, make_workers
+from rnshmc.inference.exact.pools import make_workers
+from rnshmc.inference.exact.workers import Workers
 from rnshmc.types import Array
 from tests.inference.conftest import Sent, make_moody, make_normal
 
 
 class OnlyMap:
-    """What emcee asks of a pool."""
+    """The interface that emcee requires of a pool."""
 
     def __init__(self, pool: Any) -> None:
         self.map = pool.map
@@ -86,7 +87,7 @@ def test_every_pool_gives_the_answers_of_this_process(pool: Any, points: Array) 
         assert np.array_equal(found[number][0].gradient, expected.gradient)  # type: ignore[arg-type]
 
 
-def test_failures_and_hangs_are_answers_and_the_rest_goes_on(pool: Any, points: Array) -> None:
+def test_failures_and_hangs_are_answers_and_the_others_continue(pool: Any, points: Array) -> None:
     points = points.copy()
     points[3, 0], points[5, 0] = 1.5, 2.5
     with workers_of(pool, make_moody(), time_limit=0.4) as workers:
@@ -114,7 +115,7 @@ def test_the_model_is_sent_to_a_worker_once(pool: Any, points: Array, tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["processes", "threads"])
-def test_nobody_waits_for_the_slowest(name: str, points: Array) -> None:
+def test_answers_do_not_wait_for_the_slowest(name: str, points: Array) -> None:
     def slow_first(x: Array) -> float:
         time.sleep(0.5 if x[0] == 9 else 0.001)
         return 0.0
@@ -125,7 +126,7 @@ def test_nobody_waits_for_the_slowest(name: str, points: Array) -> None:
         assert list(answers(workers, points))[-1] == 0
 
 
-def test_a_pool_with_map_alone_will_do(points: Array) -> None:
+def test_a_pool_with_only_map_suffices(points: Array) -> None:
     with ThreadPoolExecutor(2) as threads, workers_of(OnlyMap(threads), make_normal()) as workers:
         assert sorted(answers(workers, points)) == list(range(len(points)))
 
@@ -139,7 +140,7 @@ def test_a_crash_costs_one_evaluation(points: Array) -> None:
     assert sum(answer.failure is not None for answer, _ in found.values()) == 1
 
 
-def test_an_executor_that_a_crash_has_broken_says_so(points: Array) -> None:
+def test_an_executor_broken_by_a_crash_ends_the_run(points: Array) -> None:
     points = points.copy()
     points[2, 0] = 4
     context = multiprocessing.get_context("forkserver")
@@ -169,7 +170,7 @@ def test_a_pool_that_cancels_evaluations_ends_the_run_and_blames_no_point(points
 
 
 def make_leaving() -> Callable[[Array], float]:
-    """A model that ends its process as a program does, and one whose server is gone, by the first coordinate."""
+    """A model that exits, and one whose server is unavailable, by the first coordinate."""
 
     def leaving(x: Array) -> float:
         if x[0] > 2:
@@ -183,7 +184,7 @@ def make_leaving() -> Callable[[Array], float]:
 
 @pytest.mark.parametrize("time_limit", [None, 60.0])
 @pytest.mark.parametrize("name", ["none", "processes", "threads", "executor", "multiprocessing"])
-def test_a_model_that_exits_fails_and_a_server_that_is_gone_ends_the_run(
+def test_a_model_that_exits_fails_and_an_unavailable_server_ends_the_run(
     name: str, time_limit: float | None, points: Array
 ) -> None:
     points = points[:3].copy()
@@ -195,7 +196,7 @@ def test_a_model_that_exits_fails_and_a_server_that_is_gone_ends_the_run(
             answers(workers, np.full((1, 3), 2.5))
 
 
-def test_a_target_that_cannot_be_sent_is_told_before_it_is(tmp_path: Path) -> None:
+def test_a_target_that_cannot_be_pickled_is_refused_before_the_run(tmp_path: Path) -> None:
     with (tmp_path / "open").open("w") as file:
 
         def unsendable(x: Array) -> float:
@@ -240,7 +241,7 @@ def test_a_program_that_hangs_ends_with_its_worker(points: Array, tmp_path: Path
     ("pool", "message"),
     [(0, "pool: expected at least 1 process"), (True, "pool: expected None"), ("4", "pool: expected None")],
 )
-def test_what_is_no_pool_is_told(pool: Any, message: str) -> None:
+def test_unusable_pools_are_refused(pool: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         make_workers(pool, Density(make_normal()), time_limit=None)
 
@@ -273,7 +274,7 @@ if __name__ == "__main__":
     [
         (
             "number",
-            "PicklingError: .*; processes that the target starts find nothing of a script; put what they use",
+            "PicklingError: .*; processes that the target starts cannot import a script; put the functions they use",
         ),
         ("multiprocessing", "AssertionError: daemonic .*; give pool= a number or an executor of concurrent.futures:"),
     ],

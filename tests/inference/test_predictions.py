@@ -24,7 +24,7 @@ def test_predictions_cover_the_data_cost_nothing_and_are_stored(tmp_path: Path) 
     loaded = rnshmc.load(tmp_path / "result.nc")
     for name in ("outputs", "observations", "data"):
         np.testing.assert_array_equal(getattr(loaded.predict(), name), getattr(prediction, name))
-    with pytest.raises(ParameterError, match="seed: a result from a file has the prediction of seed 1 alone, got 2"):
+    with pytest.raises(ParameterError, match="seed: a result from a file only has the prediction of seed 1, got 2"):
         loaded.predict(seed=2)
     assert len(forward.asked) == before
     outputs, observations = prediction.outputs, prediction.observations

@@ -249,7 +249,7 @@ def test_differences_at_the_edge_of_the_support_are_one_sided() -> None:
         (3.0, "prior: got 3.0, expected None, a pair (mean, sd), rnshmc.Normal"),
     ],
 )
-def test_what_is_no_prior(given: Any, sentence: str) -> None:
+def test_unusable_priors_are_refused(given: Any, sentence: str) -> None:
     with pytest.raises(ParameterError) as error:
         make_prior(given, ["a", "b"])
     assert str(error.value).startswith(sentence)
@@ -293,13 +293,13 @@ def test_arguments_of_normal_that_cannot_be_used(make: Callable[[], Any], senten
     assert str(error.value).startswith(sentence)
 
 
-def test_what_a_function_returns_is_checked() -> None:
+def test_return_values_of_a_function_are_checked() -> None:
     with pytest.raises(ParameterError, match=r"prior: its gradient has shape \(1,\), expected \(2,\)"):
         make_prior(lambda x: (0.0, x[:1]), ["a", "b"]).potential(np.ones((1, 2)))
 
 
 @univariate
-def test_a_prior_can_be_sent_to_a_process(name: str) -> None:
+def test_a_prior_can_be_pickled(name: str) -> None:
     prior = make_prior({"a": UNIVARIATE[name][0]}, ["a"])
     x = np.array([[0.3], [0.6]])
     expected = prior.potential(x)

@@ -54,7 +54,7 @@ def test_without_a_low_rank_all_directions_are_probed() -> None:
     assert 0.3 < curvatures.min() < curvatures.max() < 3.0
 
 
-def test_small_batches_tell_nothing_of_other_directions() -> None:
+def test_small_batches_are_no_evidence_on_other_directions() -> None:
     archive, _ = probed(np.geomspace(4.0, 400.0, 6), telling=100)
     assert archive.journal.by_stage[probing.STAGE].values > DIM
 

@@ -1,4 +1,4 @@
-"""What a run tells while it runs."""
+"""Progress reports of a run."""
 
 import io
 import logging
@@ -11,8 +11,7 @@ import pytest
 from tqdm import tqdm
 
 import rnshmc
-from rnshmc.inference.exact.account import Progress
-from rnshmc.inference.exact.evaluation import Spent
+from rnshmc.inference.exact.evaluation import Progress, Spent
 from rnshmc.inference.progress import LINE_EVERY_S, listening, logged, show, written
 
 STAGES = (
@@ -22,36 +21,38 @@ STAGES = (
 
 
 def test_a_callback_is_told_and_no_bar_is_drawn_into_a_log(capsys: pytest.CaptureFixture[str]) -> None:
-    told: list[Progress] = []
-    with listening(told.append, bar=True) as tell:
+    reported: list[Progress] = []
+    with listening(reported.append, bar=True) as report:
         for progress in STAGES:
-            tell(progress)
-    assert tuple(told) == STAGES
+            report(progress)
+    assert tuple(reported) == STAGES
     assert capsys.readouterr().err == ""
 
 
 def test_the_log_has_each_stage_and_a_line_in_ten_seconds(caplog: pytest.LogCaptureFixture) -> None:
     times = iter([0.0, 1.0, 2.0, 10.9, 11.0, 12.0])
-    tell = logged(lambda: next(times))
+    report = logged(lambda: next(times))
     mode, training = STAGES
     with caplog.at_level(logging.INFO, "rnshmc"):
         for progress in (mode, training, training, training, training, mode):
-            tell(progress)
+            report(progress)
     first = "mode: 3 points, 1 failed, 6 units: 3 values, 3 gradients"
-    second = "training: 10 points, 1 failed, 20 units: 10 values, 10 gradients, sd(U - V) = 0.21; about 32 units in all"
+    second = (
+        "training: 10 points, 1 failed, 20 units: 10 values, 10 gradients, sd(U - V) = 0.21; about 32 units expected"
+    )
     assert caplog.messages == [first, second, second, first]
 
 
 def test_without_a_terminal_a_line_is_written_every_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
     times = iter([0.0, 9.9, 10.0, 19.9, 20.0])
-    tell = written(lambda: next(times))
+    report = written(lambda: next(times))
     mode, training = STAGES
     for progress in (mode, mode, training, training):
-        tell(progress)
+        report(progress)
     assert capsys.readouterr().err.splitlines() == [
         "rnshmc: mode: 3 points, 1 failed, 6 units: 3 values, 3 gradients",
         "rnshmc: training: 10 points, 1 failed, 20 units: 10 values, 10 gradients, sd(U - V) = 0.21; "
-        "about 32 units in all",
+        "about 32 units expected",
     ]
 
 
@@ -93,12 +94,12 @@ def test_in_a_notebook_there_is_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setattr(ipython, "get_ipython", ZMQInteractiveShell, raising=False)
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setattr("rnshmc.inference.progress.tqdm", tqdm)
-    with listening(None, bar=True) as tell:
-        tell(STAGES[1])
+    with listening(None, bar=True) as report:
+        report(STAGES[1])
     assert "training" in capsys.readouterr().err
     monkeypatch.setattr(ipython, "get_ipython", lambda: None)
-    with listening(None, bar=True) as tell:
-        tell(STAGES[1])
+    with listening(None, bar=True) as report:
+        report(STAGES[1])
     assert capsys.readouterr().err == ""
 
 
@@ -107,9 +108,9 @@ def test_on_a_terminal_there_are_both(monkeypatch: pytest.MonkeyPatch) -> None:
         def isatty(self) -> bool:
             return True
 
-    terminal, told = Terminal(), list[Progress]()
+    terminal, reported = Terminal(), list[Progress]()
     monkeypatch.setattr(sys, "stderr", terminal)
-    with listening(told.append, bar=True) as tell:
-        tell(STAGES[1])
-    assert told == [STAGES[1]]
+    with listening(reported.append, bar=True) as report:
+        report(STAGES[1])
+    assert reported == [STAGES[1]]
     assert "training" in terminal.getvalue()

@@ -1,4 +1,4 @@
-"""Evaluations that fail at random, as those of a solver that does not always converge."""
+"""Evaluations that fail at random, as with a solver that does not always converge."""
 
 import math
 from typing import Any
@@ -44,7 +44,7 @@ def test_failures_of_a_model_at_random_are_not_in_its_log_evidence() -> None:
     error = math.hypot(*(float(one.log_evidence.standard_error) for one in (never, often)))
     assert abs(float(often.log_evidence.value - never.log_evidence.value)) < z_bound() * error
     assert error < abs(math.log1p(-RATE)) / 5
-    assert "evaluations failed, as if at random: corrections leave out the" in str(often.verdict)
+    assert "evaluations failed, apparently at random: corrections exclude the" in str(often.verdict)
     assert "count as density 0" not in str(often.verdict)
     assert "surrogate expects draws" not in str(often.verdict)
 

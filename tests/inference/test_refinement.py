@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rnshmc.inference.stages.decision import Decision, Tally, decide
-from rnshmc.inference.surrogate.tails import doubt
+from rnshmc.inference.surrogate.uncertainty import doubt
 from rnshmc.inference.surrogate.weights import measured_shift
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream

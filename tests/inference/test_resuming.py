@@ -16,8 +16,15 @@ import rnshmc
 from rnshmc.errors import StoreError
 from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
-from rnshmc.inference.exact.failing import IN_A_ROW, TRIES
-from rnshmc.inference.exact.resuming import GRADIENT_RTOL, SPREAD_RTOL, VALUE_RTOL, candidates, difference
+from rnshmc.inference.exact.resuming import (
+    GRADIENT_RTOL,
+    IN_A_ROW,
+    SPREAD_RTOL,
+    TRIES,
+    VALUE_RTOL,
+    candidates,
+    difference,
+)
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of
 
@@ -71,7 +78,7 @@ def test_a_file_of_another_target_is_refused_and_left_alone(path: Path, other: T
     assert path.read_bytes() == before
 
 
-def test_both_numbers_are_told(tmp_path: Path) -> None:
+def test_both_numbers_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text(
         '{"format": "rnshmc evaluations 1", "names": ["a", "b"]}\n'
@@ -81,7 +88,7 @@ def test_both_numbers_are_told(tmp_path: Path) -> None:
         run(normal(), path)
 
 
-def test_the_same_target_pays_for_one_point_and_says_so(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_same_target_costs_one_point_and_reports_it(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     before, held = path.read_bytes(), len(path.read_text().splitlines()) - 1
     with caplog.at_level(logging.INFO, "rnshmc"):
         again = run(normal(), path)
@@ -90,7 +97,7 @@ def test_the_same_target_pays_for_one_point_and_says_so(path: Path, caplog: pyte
     assert path.read_bytes() == before
 
 
-def test_a_resumed_run_follows_the_file_and_not_what_was_made_anew(path: Path) -> None:
+def test_a_resumed_run_uses_the_stored_evaluation_and_not_the_new_one(path: Path) -> None:
     def rounded(x: Array) -> tuple[float, Array]:
         value, slope = normal()(x)
         return value * (1 + 1e-13), slope * (1 + 1e-13)
@@ -131,7 +138,7 @@ def test_a_target_that_fails_now_is_tried_at_other_points_and_then_refused(path:
     assert asked == 3
 
 
-def test_a_file_of_failures_alone_serves_once_the_target_is_mended(tmp_path: Path) -> None:
+def test_a_file_of_failures_alone_is_used_once_the_target_is_repaired(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     text = (
         '{"format": "rnshmc evaluations 1", "names": ["a", "b"]}\n'
@@ -158,13 +165,15 @@ class Breaking:
 
 
 FOR_GOOD = (
-    rf"the target fails for good: {IN_A_ROW} evaluations in a row did, and so did one at a point where it had worked "
-    r"\(OSError: No space left on device\); mend it and call again. The evaluations are in the file"
+    rf"the target fails for good: {IN_A_ROW} evaluations in a row failed, as did one at a point where it had worked "
+    r"\(OSError: No space left on device\); repair it and call again. The evaluations are in the file"
 )
 
 
 @pytest.mark.parametrize("pool", [None, 2])
-def test_a_target_that_fails_for_good_ends_the_run_and_is_resumed_when_mended(tmp_path: Path, pool: int | None) -> None:
+def test_a_target_that_fails_for_good_ends_the_run_and_is_resumed_when_repaired(
+    tmp_path: Path, pool: int | None
+) -> None:
     breaking, path = Breaking(8), tmp_path / "run.jsonl"
     with ThreadPoolExecutor(2) as threads:
         workers = threads if pool else None
@@ -181,14 +190,14 @@ def test_a_target_that_fails_for_good_ends_the_run_and_is_resumed_when_mended(tm
         assert mended.asked == whole.spent.units - breaking.works + 2
 
 
-def test_draws_of_a_target_that_fails_for_good_stay(tmp_path: Path) -> None:
+def test_draws_of_a_target_that_fails_for_good_are_kept(tmp_path: Path) -> None:
     whole = run(Breaking(math.inf), tmp_path / "whole.jsonl", draws=200)
     found = run(Breaking(whole.spent.units - 10), tmp_path / "run.jsonl", draws=200)
     assert len(found.draws)
     assert re.match(FOR_GOOD, found.outcome.stopped or "")
 
 
-def test_a_target_that_fails_in_a_region_runs_on_and_its_failures_stay(tmp_path: Path) -> None:
+def test_a_target_that_fails_in_a_region_continues_and_its_failures_are_kept(tmp_path: Path) -> None:
     def density(x: Array) -> float:
         if x[0] < 0.4:
             raise ValueError("not defined")
@@ -211,7 +220,7 @@ def test_a_target_that_fails_in_a_region_runs_on_and_its_failures_stay(tmp_path:
 
 
 class Digested:
-    """A normal density that says which one it is, and counts how often it is asked."""
+    """A normal density with a digest that counts its calls."""
 
     def __init__(self, digest: Any, sd: float = 1.0) -> None:
         self.digest, self.asked, self._density = digest, 0, normal(sd)
@@ -235,14 +244,14 @@ def test_an_equal_digest_saves_the_evaluation_and_another_one_is_refused(tmp_pat
 
 
 @pytest.mark.parametrize("digest", [None, "", 7])
-def test_without_a_digest_on_both_sides_the_point_decides(path: Path, digest: Any) -> None:
+def test_without_two_digests_the_point_decides(path: Path, digest: Any) -> None:
     for given in (digest, "1f"):
         assert run(Digested(given), path).spent.values == 1
         with pytest.raises(StoreError, match="the log density is"):
             run(Digested(given, sd=2.0), path)
 
 
-def test_a_digest_says_nothing_of_a_gradient_beside_the_target(tmp_path: Path) -> None:
+def test_a_digest_does_not_cover_a_separate_gradient(tmp_path: Path) -> None:
     class Valued(Digested):
         def __call__(self, x: Array) -> Any:
             return super().__call__(x)[0]
@@ -277,7 +286,7 @@ def test_the_last_point_with_all_that_can_be_compared_is_chosen() -> None:
 
 
 @pytest.mark.parametrize("size", [1.0, 1e4, 1e9])
-def test_rounding_passes_and_what_changes_a_posterior_does_not(size: float) -> None:
+def test_rounding_passes_and_a_changed_posterior_does_not(size: float) -> None:
     """Potentials around ``size``, a few units from each other, as a posterior's are."""
     stored = [at(size + k, slope=float(k)) for k in range(1, 8)]
     before, spread = stored[3], 2.0
@@ -307,7 +316,7 @@ def test_a_gradient_of_zero_may_be_rounded() -> None:
     assert re.match("the derivative of the log density by a is -?0 in the file, and 1e-06 now", said)
 
 
-def test_a_gradient_that_was_added_since_is_used_and_the_values_of_the_file_stay(tmp_path: Path) -> None:
+def test_a_new_gradient_is_used_and_the_values_of_the_file_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     run(lambda x: normal()(x)[0], path)
     held = len(path.read_text().splitlines())
@@ -317,14 +326,14 @@ def test_a_gradient_that_was_added_since_is_used_and_the_values_of_the_file_stay
     assert len(path.read_text().splitlines()) > held
 
 
-def test_a_gradient_that_was_taken_away_since_is_done_without(path: Path) -> None:
+def test_a_removed_gradient_is_not_needed(path: Path) -> None:
     found = run(lambda x: normal()(x)[0], path)
     assert found.spent.gradients == 0
     assert found.spent.values > 1
     assert found.outcome.stopped is None
 
 
-def test_no_gradient_is_used_or_kept_where_none_are_wanted(path: Path) -> None:
+def test_no_gradient_is_used_or_stored_without_gradients(path: Path) -> None:
     held = len(path.read_text().splitlines())
     exact = evaluations_of(normal(wrong=1.2), 2, evaluation_log=EvaluationLog(path, NAMES), use_gradients=False)
     exact.confirm()

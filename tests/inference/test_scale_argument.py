@@ -1,4 +1,4 @@
-"""`scale=`: coordinates to start in, from what a user knows of the width of the posterior."""
+"""`scale=`: coordinates to start in, from the width of the posterior that a user expects."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import ParameterError
-from rnshmc.inference.stages.scale import make_coordinates
+from rnshmc.inference.stages.starts import make_coordinates
 from rnshmc.inference.transforms import make_transform
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
@@ -54,12 +54,12 @@ def test_scales_of_bounded_parameters_are_relative_to_the_distance_of_the_bound(
         (np.ones((5, 2)), "scale: the covariance is not positive definite"),
     ],
 )
-def test_a_scale_that_cannot_be_used_is_told(scale: Any, message: str) -> None:
+def test_a_scale_that_cannot_be_used_is_reported(scale: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         covariance(scale)
 
 
-def test_prior_draws_outside_the_bounds_are_told() -> None:
+def test_prior_draws_outside_the_bounds_are_reported() -> None:
     with pytest.raises(ParameterError, match="scale: some of the prior draws"):
         covariance(np.random.default_rng(1).normal(size=(5, 2)), make_transform({"a": "positive"}, ["a", "b"]))
 

@@ -1,4 +1,4 @@
-"""Coordinates of any scales: what a descent asks for, and where it ends."""
+"""Descents in coordinates of any scales: their evaluations, and their ends."""
 
 from collections.abc import Callable
 
@@ -9,8 +9,8 @@ import rnshmc
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import Mode, descend
+from rnshmc.inference.stages.differences import search_scales
 from rnshmc.inference.stages.probing import settle
-from rnshmc.inference.stages.search import search_scales
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
@@ -125,7 +125,7 @@ def regression(columns: Array, observed: Array) -> Density:
 
 
 def mode_of(columns: Array, observed: Array) -> Array:
-    """Where that is highest."""
+    """The highest point of that density."""
     found, (squares,), *_ = np.linalg.lstsq(columns, observed, rcond=None)
     return np.append(found, 0.5 * np.log(squares / (len(observed) - 1)))
 
@@ -232,7 +232,7 @@ def test_a_long_fall_to_where_data_are_precise_is_no_forgotten_minus_sign(has_gr
 
 
 @pytest.mark.parametrize("has_gradient", [True, False])
-def test_a_flat_density_is_told(has_gradient: bool) -> None:
+def test_a_flat_density_is_reported(has_gradient: bool) -> None:
     def flat(x: Array) -> tuple[float, Array]:
         return 2.5, np.zeros(2)
 
@@ -260,7 +260,7 @@ def test_an_open_direction_and_heavy_tails_are_not_mistaken_for_a_wrong_sign() -
 
 @pytest.mark.parametrize("seed", range(5))
 def test_scales_are_found_above_the_noise(seed: int, caplog: pytest.LogCaptureFixture) -> None:
-    """Noise of one in the log density changes it by one over any distance, and is told."""
+    """Noise of one in the log density changes it by one over any distance, and is reported."""
     rng = np.random.default_rng(seed)
     exact = evaluations_of(lambda x: -0.5 * float(x @ x) + rng.standard_normal(), 3, use_gradients=False)
     archive = Archive.of(exact)

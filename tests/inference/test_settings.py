@@ -56,7 +56,7 @@ def test_a_file_does_what_the_call_does(folder: Path) -> None:
     [
         ("draws:", "drawz:", "'drawz' is not known; did you mean 'draws'?"),
         ("x0: [1.0, 3.0]\n", "", "'x0' is missing"),
-        ("kind: python", "kind: pyton", "target: kind is 'pyton'; there are python and umbridge"),
+        ("kind: python", "kind: pyton", "target: expected the kind python or umbridge, got 'pyton'"),
         ("make: posterior", "made: posterior", "target: 'made' is not known; did you mean 'make'?"),
         ("make: posterior", "make: likelihood", r"model.py has no function 'likelihood'"),
         ("output: draws.nc", "output: 5", "output: expected the path of a file, got 5"),
@@ -151,12 +151,12 @@ def test_a_result_that_cannot_be_written_at_the_end_is_kept(folder: Path, monkey
     assert "100 draws" in done.stdout
     last = done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
-    said = re.fullmatch(
+    message = re.fullmatch(
         r"rnshmc: output: \S*out/draws\.nc was not written \(.*\); the draws are in (\S*/draws\.nc)", last
     )
-    assert said is not None
-    assert Path(said[1]).is_relative_to(temporary)
-    sizes = arviz.from_netcdf(said[1]).posterior.sizes
+    assert message is not None
+    assert Path(message[1]).is_relative_to(temporary)
+    sizes = arviz.from_netcdf(message[1]).posterior.sizes
     assert sizes["chain"] * sizes["draw"] == 100
 
 

@@ -1,4 +1,4 @@
-"""What is told before it costs: a start or a gradient that cannot work."""
+"""A start or a gradient that cannot work is reported before it costs evaluations."""
 
 import logging
 import math
@@ -44,7 +44,7 @@ def test_a_gradient_of_zero_is_right_at_a_mode() -> None:
     assert check(lambda x: -x, lambda x: -0.5 * float(x @ x), np.zeros(DIM)) == 3
 
 
-def test_a_wrong_sign_is_told_as_one() -> None:
+def test_a_wrong_sign_is_reported_as_such() -> None:
     with pytest.raises(ParameterError, match="The sign is wrong"):
         check(lambda x: -slope(x))
 
@@ -60,8 +60,8 @@ def test_a_wrong_sign_is_told_as_one() -> None:
     ],
     ids=["scale", "zero", "order", "one entry", "shift"],
 )
-def test_a_wrong_gradient_is_told(wrong: Callable[[Array], Array]) -> None:
-    with pytest.raises(ParameterError, match=r"gradient: it is wrong.*, differences of the log density say"):
+def test_a_wrong_gradient_is_reported(wrong: Callable[[Array], Array]) -> None:
+    with pytest.raises(ParameterError, match=r"gradient: it is wrong.*, but differences of the log density are"):
         check(wrong)
 
 
@@ -98,13 +98,13 @@ def test_a_noisy_density_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
         (-math.inf, "x0: the density is 0 there"),
     ],
 )
-def test_a_start_that_cannot_be_evaluated_is_told(returned: Any, message: str) -> None:
+def test_a_start_that_cannot_be_evaluated_is_reported(returned: Any, message: str) -> None:
     exact = Archive.of(evaluations_of(lambda x: returned, DIM))
     with pytest.raises(ParameterError, match=message):
         check_start(exact, START)
 
 
-def test_a_start_outside_the_bounds_is_told_by_name() -> None:
+def test_a_start_outside_the_bounds_is_named() -> None:
     transform = make_transform({"b": "positive"}, ["a", "b"])
     check_inside(np.array([[-1.0, 1.0]]), transform, ["a", "b"])
     with pytest.raises(ParameterError, match=r"x0: b = 0 is not strictly between its bounds 0 and inf"):

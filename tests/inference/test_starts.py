@@ -52,7 +52,7 @@ def narrow_is_largest(x: Array) -> bool:
         (lambda _: "far", "x0: expected numbers"),
     ],
 )
-def test_what_is_no_start_is_told(x0: Any, message: str) -> None:
+def test_an_invalid_start_is_reported(x0: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         make_starts(x0, RNG)
 
@@ -144,7 +144,7 @@ def test_in_the_middle_of_a_ring_the_nearest_draw_is_taken() -> None:
     assert np.array_equal(middle_of(rows, lambda x: True), np.median(rows, axis=0))
 
 
-def test_a_given_start_where_the_density_is_zero_is_told_and_the_others_are_used() -> None:
+def test_a_given_start_where_the_density_is_zero_is_reported_and_the_others_are_used() -> None:
     def cut(x: Array) -> float:
         return -math.inf if x[0] > 20.0 else -0.5 * float(x @ x)
 
@@ -178,7 +178,7 @@ def test_drawn_starts_where_the_density_is_zero_are_passed_over() -> None:
         ),
     ],
 )
-def test_what_cannot_be_drawn_from_is_told(settings: dict[str, Any], message: str) -> None:
+def test_a_prior_that_cannot_be_drawn_from_is_reported(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         rnshmc.sample(two_wells, progress_bar=False, **settings)
 
@@ -189,7 +189,7 @@ def test_a_prior_that_is_flat_in_a_parameter_cannot_be_drawn_from() -> None:
         rnshmc.sample(model, names=["a", "b"], progress_bar=False)
 
 
-def test_a_density_that_is_zero_at_all_drawn_starts_is_told() -> None:
+def test_a_density_that_is_zero_at_all_drawn_starts_is_reported() -> None:
     with pytest.raises(ParameterError, match="x0: the density is 0 at all of 20 drawn starts; give one where"):
         rnshmc.sample(lambda _: -math.inf, bounds=[(0.0, 1.0)], progress_bar=False)
     with pytest.raises(ParameterError, match=r"x0: the target cannot be evaluated \(.*no licence.*\) at all of 20"):

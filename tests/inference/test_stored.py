@@ -237,12 +237,12 @@ def test_figures_of_nothing_are_refused(
     for kind in FIGURES:
         with pytest.raises(rnshmc.ParameterError, match=r"plot: (there are no draws|no )|predict: no outputs"):
             stopped.plot(kind)
-    with pytest.raises(rnshmc.ParameterError, match="kind: 'corner' is not known; there are pairs, surrogate"):
+    with pytest.raises(rnshmc.ParameterError, match="kind: expected one of pairs, surrogate"):
         result.plot("corner")
     with pytest.raises(rnshmc.ParameterError, match="names: no parameter is named 'c'; there are a, b"):
         result.plot(names=["c"])
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(rnshmc.ParameterError, match=r"pip install rnshmc\[plot\]"):
+    with pytest.raises(rnshmc.ParameterError, match="pip install matplotlib"):
         result.plot()
 
 

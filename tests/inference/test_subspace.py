@@ -1,4 +1,4 @@
-"""A process along few directions of many: what it learns, where it begins, and what comes out."""
+"""A process along few directions of many."""
 
 from dataclasses import replace
 
@@ -7,8 +7,7 @@ import pytest
 
 from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.result.verdict import judge
-from rnshmc.inference.surrogate.learning import learnt
-from rnshmc.inference.surrogate.subspace import Subspace, SubspaceKernel
+from rnshmc.inference.surrogate.learning import Subspace, SubspaceKernel, learnt
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
@@ -42,7 +41,7 @@ def test_the_directions_in_which_a_density_is_not_normal_are_found() -> None:
     np.testing.assert_allclose(np.linalg.svd(kernel.subspace.basis.T @ inside)[1], 1.0, rtol=1e-6)
 
 
-def test_what_the_subspace_leaves_is_told_by_the_covariance() -> None:
+def test_neglected_directions_are_in_the_covariance() -> None:
     residuals = np.outer(np.ones(8), np.eye(20)[0]) + 0.1 * np.eye(20)[1:9]
     subspace = Subspace.of(residuals, most=1, small=1e-6)
     assert subspace.basis.shape == (20, 1)
@@ -91,7 +90,7 @@ def test_more_than_a_hundred_dimensions_take_few_units() -> None:
 
 
 def test_errors_of_points_far_up_are_those_of_compressed_slopes() -> None:
-    """Where potentials are compressed, so are gradients, and what may be wrong with them."""
+    """Where potentials are compressed, so are gradients and their errors."""
     near, whitening, law = training(20, 3, 40)
     far = whitening.unwhiten(40.0 * np.eye(20)[:1])
     value, gradient = law.value_and_grad(far[0])

@@ -10,7 +10,7 @@ from scipy import stats
 import rnshmc
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.making import make_result
-from rnshmc.inference.result.quantiles import chain_quantiles, corrected_quantiles
+from rnshmc.inference.result.moments import chain_quantiles, corrected_quantiles
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 from tests.conftest import z_bound
@@ -52,11 +52,11 @@ def test_the_table_has_a_row_for_each_parameter_laid_out_as_arviz_does(result: r
 
 
 def test_what_it_rests_on_goes_with_it(result: rnshmc.Result) -> None:
-    told = result.summary().attrs
-    assert told["verdict"] == str(result.verdict)
-    assert (told["values"], told["gradients"]) == (result.spent.values, result.spent.gradients)
-    assert told["units"] == {"a": "m", "b": ""}
-    assert told["inference_library_version"] == metadata.version("rnshmc")
+    attributes = result.summary().attrs
+    assert attributes["verdict"] == str(result.verdict)
+    assert (attributes["values"], attributes["gradients"]) == (result.spent.values, result.spent.gradients)
+    assert attributes["units"] == {"a": "m", "b": ""}
+    assert attributes["inference_library_version"] == metadata.version("rnshmc")
 
 
 def test_quantiles_are_those_of_the_posterior(result: rnshmc.Result) -> None:

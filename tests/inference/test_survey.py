@@ -82,7 +82,7 @@ def test_rows_in_two_modes_share_their_runs() -> None:
     assert len(result.outcome.modes) == 2
     assert (np.abs(result.mean.value - mean) < z_bound(2) * result.mean.standard_error).all()
     assert len(forward.asked) < 150
-    assert "There may be others: too few starts looked." in str(result.verdict)
+    assert "There may be others: too few starts were used." in str(result.verdict)
 
 
 def test_a_model_that_fails_at_most_drawn_starts_is_searched_from_the_others() -> None:

@@ -1,4 +1,4 @@
-"""What a surrogate misses further out than its draws is found, or told."""
+"""Mass that a surrogate misses further out than its draws is found or reported."""
 
 from dataclasses import replace
 
@@ -7,15 +7,14 @@ import pytest
 from peers.known_laws import Law, Student
 
 from rnshmc.errors import FitError
-from rnshmc.inference.bend import STRAIGHT, Bend, Layer
 from rnshmc.inference.exact.archive import Archive, Training
-from rnshmc.inference.stages.looking import look_along, look_out, look_size
-from rnshmc.inference.surrogate import paths
-from rnshmc.inference.surrogate.paths import Paths, draw_paths
+from rnshmc.inference.stages.batches import look_along, look_out, look_size
+from rnshmc.inference.surrogate import uncertainty
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains, fit_posterior
-from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed
+from rnshmc.inference.surrogate.uncertainty import Paths, Tails, doubt, draw_paths, expected_tails, missed
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
+from rnshmc.inference.warp import STRAIGHT, Warp, WarpLayer
 from rnshmc.random import stream
 from rnshmc.types import Array, Potential
 from tests.inference.conftest import evaluations_of_potential
@@ -43,14 +42,14 @@ def normal_surrogate() -> tuple[SurrogatePosterior, Paths]:
 
 
 def test_chains_at_one_point_make_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a hole of a surrogate all of them are at one point, and there is no spread to measure moments by."""
+    """In a hole of a surrogate all of them are at one point, and moments have no scale."""
     posterior, _ = normal_surrogate()
 
     def still(*_: object, transitions: int, **__: object) -> tuple[Array, Array]:
         shape = (DEFAULT.process.chains, transitions)
         return np.ones((*shape, 3)), np.zeros(shape)
 
-    monkeypatch.setattr(paths, "draw_tempered", still)
+    monkeypatch.setattr(uncertainty, "draw_tempered", still)
     with pytest.raises(FitError, match="at one point"):
         draw_paths(posterior, np.zeros((8, 3)), stream(3, "tails"), DEFAULT.process)
 
@@ -64,7 +63,7 @@ def seen_by_a_normal_surrogate(potential: Potential) -> Tails:
 
 
 def test_a_right_surrogate_misses_nothing_where_its_points_are() -> None:
-    """U - V is below what counts, out to where the wall is."""
+    """U - V is below the limit as far as the wall."""
     assert np.abs(seen_by_a_normal_surrogate(Normal()).missing).sum() < 0.02
 
 
@@ -95,7 +94,7 @@ def test_a_bend_that_extrapolates_is_looked_at_along_its_driver(floor: float) ->
     """Where scales stop growing, the surrogate lacks density that no draw in bent coordinates shows."""
     posterior, paths = normal_surrogate()
     scales = np.array([[0.0, -1.0, -1.0], [0.0, 0.0, 0.0]])
-    bend = Bend((Layer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
+    bend = Warp((WarpLayer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
     archive = Archive.of(evaluations_of_potential(Scaled(floor))).seen(bend)
     tails = look_along(archive, posterior, paths, stream(2, "tails"), replace(DEFAULT.tails, along=16), STRAIGHT)
     assert len(tails.points) == 32
@@ -128,13 +127,13 @@ class Necked(Law):
 
 
 @pytest.mark.parametrize("steepness", [0.0, 1.0])
-def test_a_neck_that_a_surrogate_does_not_know_is_looked_at_along_a_suspected_bend(steepness: float) -> None:
-    """Draws in straight coordinates are beside the neck, where the exact potential is higher than the surrogate."""
+def test_an_undetected_neck_is_looked_at_along_a_suspected_bend(steepness: float) -> None:
+    """Draws in straight coordinates are next to the neck, where the exact potential exceeds the surrogate."""
     posterior, paths = normal_surrogate()
     archive = Archive.of(evaluations_of_potential(Necked(steepness)))
     tuning = replace(DEFAULT.tails, along=16)
     scales = np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
-    suspected = Bend((Layer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
+    suspected = Warp((WarpLayer(0, 0.0, 1.0, np.zeros((3, 3)), scales, np.ones(3)),))
     tails = look_along(archive, posterior, paths, stream(2, "tails"), tuning, suspected)
     assert len(tails.points) == 32
     left = missed(tails, paths, posterior, stream(3, "tails"), tuning, aim=1000.0, most=8)
@@ -156,14 +155,14 @@ def test_paths_come_with_the_variances_at_their_points() -> None:
     np.testing.assert_allclose(variances, variances_at(paths, posterior), rtol=1e-6, atol=1e-12)
 
 
-def test_a_wall_that_cuts_off_nothing_asks_for_no_points() -> None:
+def test_a_wall_that_cuts_off_no_mass_asks_for_no_points() -> None:
     posterior, paths = normal_surrogate()
     tails = expected_tails(paths, posterior, DEFAULT.tails, variances=variances_at(paths, posterior))
     assert len(missed(tails, paths, posterior, stream(3, "tails"), DEFAULT.tails, aim=1000.0, most=8)) == 0
 
 
 @pytest.mark.parametrize("change", ["wall", "process"])
-def test_what_is_cut_off_or_open_asks_for_points_there(change: str) -> None:
+def test_mass_that_is_cut_off_or_open_asks_for_points_there(change: str) -> None:
     """A wall at 2, beyond which is a quarter of a normal density in three dimensions; a process far too sure."""
     posterior, paths = normal_surrogate()
     if change == "wall":
@@ -176,6 +175,6 @@ def test_what_is_cut_off_or_open_asks_for_points_there(change: str) -> None:
 
 
 def test_doubt_is_about_potentials_below_the_surrogate() -> None:
-    """Those above, as behind a cliff, are no reason to look for more mass."""
+    """Potentials above, as behind a cliff, do not indicate more mass."""
     assert doubt([np.array([50.0, 80.0]), np.array([0.5, -0.5])]) == 1.0
     assert doubt([np.array([-3.0, 3.0])]) == pytest.approx(9.0)

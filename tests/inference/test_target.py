@@ -8,7 +8,7 @@ import pytest
 
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.inference.exact.evaluation import Cost, Evaluation
-from rnshmc.inference.exact.least_squares import LeastSquares
+from rnshmc.inference.exact.forward import LeastSquares
 from rnshmc.inference.exact.names import make_names, make_units
 from rnshmc.inference.exact.target import make_model, make_posterior
 from rnshmc.targets.gaussian import Gaussian
@@ -50,7 +50,7 @@ def test_a_potential_that_cannot_be_evaluated_is_a_failure() -> None:
     assert answer.failure == "NumericalError: an overflow"
 
 
-def test_a_potential_with_one_of_its_two_gradients_is_used_with_it() -> None:
+def test_a_potential_is_used_with_either_of_its_two_gradients() -> None:
     class Apart:
         dim = 2
 
@@ -137,18 +137,18 @@ def test_least_squares_without_jacobian_has_no_gradient() -> None:
         ({"prior": (0.0, -1.0)}, "Normal: expected a positive sd, got -1.0"),
     ],
 )
-def test_mistakes_in_least_squares_are_told(arguments: dict[str, Any], message: str) -> None:
+def test_unusable_arguments_of_least_squares_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         make_posterior(LeastSquares(forward, **{"data": DATA, "noise_sd": 1.0, **arguments}), None, ("a", "b"))
 
 
-def test_a_forward_model_of_another_shape_is_a_failure_that_says_so() -> None:
+def test_outputs_of_the_wrong_shape_are_a_failure_that_names_the_shape() -> None:
     target = LeastSquares(lambda x: np.zeros(2), DATA, 1.0)
     found, _ = read(target, gradient=False)
     assert found.failure == "ParameterError: the forward model's output has shape (2,), expected (3,)"
 
 
-def test_complex_numbers_are_a_failure_and_lose_no_part() -> None:
+def test_complex_numbers_are_a_failure() -> None:
     class Potential:
         dim = 2
 
@@ -158,7 +158,7 @@ def test_complex_numbers_are_a_failure_and_lose_no_part() -> None:
     answer, _ = make_model(Potential(), None, 2).evaluate(X, gradient=True)
     assert answer.failure == "the log density is complex, (-3-0j); expected a real number"
     found, _ = read(LeastSquares(lambda x: np.fft.ifft(np.fft.fft(DATA)), DATA, 1.0), gradient=True)
-    assert found.failure == "ParameterError: the forward model's output: complex numbers, expected real ones"
+    assert found.failure == "ParameterError: the forward model's output: expected real numbers, got complex numbers"
 
 
 @pytest.mark.parametrize(
@@ -170,12 +170,12 @@ def test_complex_numbers_are_a_failure_and_lose_no_part() -> None:
         (forward, True, "gradient: expected a function of x, False or None, got True"),
     ],
 )
-def test_what_is_no_target_is_told(target: Any, gradient: Any, message: str) -> None:
+def test_unusable_targets_are_refused(target: Any, gradient: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         make_model(target, gradient, 2)
 
 
-def test_names_and_units_go_with_the_parameters() -> None:
+def test_names_and_units_match_the_parameters() -> None:
     assert make_names(None, 2) == ("x0", "x1")
     assert make_units(None, ["a", "b"]) == ("", "")
     assert make_units({"b": "m"}, ["a", "b"]) == ("", "m")

@@ -10,8 +10,7 @@ import rnshmc
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Task
-from rnshmc.inference.exact.pools import make_workers
-from rnshmc.inference.exact.threads import Threads, Unlimited
+from rnshmc.inference.exact.pools import Threads, Unlimited, make_workers
 from rnshmc.types import Array
 
 SEED = 4
@@ -50,7 +49,7 @@ def test_the_target_has_the_callers_threads_and_the_surrogate_one(pooled: bool) 
 
 
 def test_workers_have_the_callers_threads_until_their_last_task_is_done() -> None:
-    """A pool of threads goes on with the others while the first answer is looked at."""
+    """A pool of threads continues with the others while the first answer is processed."""
     with threadpool_limits(2, user_api="blas"):
         threads = Threads()
         workers, tasks = Unlimited(make_workers(None, Density(quartic), time_limit=None), threads), []

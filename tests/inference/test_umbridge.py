@@ -1,4 +1,4 @@
-"""Models behind UM-Bridge: what a server answers well, badly or not at all."""
+"""Models served by UM-Bridge: good, bad and missing answers."""
 
 import json
 import multiprocessing
@@ -145,7 +145,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> str:
         return f"http://127.0.0.1:{free.getsockname()[1]}"
 
 
-def test_a_server_that_is_not_there_is_told(nowhere: str) -> None:
+def test_a_missing_server_is_reported(nowhere: str) -> None:
     with pytest.raises(EvaluationError, match=f"the model server at {nowhere} does not answer"):
         UMBridge(nowhere)
 
@@ -165,7 +165,7 @@ def test_a_server_that_dies_ends_the_run_and_no_point(url: str, nowhere: str) ->
         ({"model": "twofold"}, r"model: 'twofold' has 2 inputSizes \[2, 1\], expected one vector"),
     ],
 )
-def test_a_model_that_cannot_be_used_is_told(url: str, settings: dict[str, Any], message: str) -> None:
+def test_unusable_models_are_refused(url: str, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         posterior(url, **settings)
 

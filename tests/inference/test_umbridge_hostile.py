@@ -1,4 +1,4 @@
-"""UM-Bridge's client with servers that are slow, endless or none of UM-Bridge, and with credentials."""
+"""UM-Bridge's client with slow, endless and other servers, and with credentials."""
 
 import datetime
 import json
@@ -135,20 +135,18 @@ def url() -> Iterator[str]:
         ("support", "/support/ModelInfo: 'support' is missing in {'support': True}"),
     ],
 )
-def test_what_is_no_server_of_um_bridge_is_named_with_its_answer(url: str, folder: str, message: str) -> None:
+def test_other_servers_are_named_with_their_answer(url: str, folder: str, message: str) -> None:
     with pytest.raises(ParameterError, match=f"^url: no server of UM-Bridge answers at {url}{message}"):
         UMBridge(f"{url}/{folder}")
 
 
 def test_sizes_are_whole_numbers(url: str) -> None:
-    with pytest.raises(
-        ParameterError, match=r"sizes/InputSizes says that inputSizes are \['two'\], expected whole numb"
-    ):
+    with pytest.raises(ParameterError, match=r"sizes/InputSizes reports inputSizes \['two'\], expected whole numb"):
         UMBridge(f"{url}/sizes")
 
 
 @pytest.mark.parametrize("address", [5, None, "localhost:4242", "file:///etc/passwd", "http://", "http://here:port"])
-def test_an_address_is_one_of_http(address: Any) -> None:
+def test_an_address_is_an_http_address(address: Any) -> None:
     with pytest.raises(
         ParameterError,
         match=f"^url: expected an address such as 'http://localhost:4242', got {re.escape(repr(address))}$",
@@ -170,7 +168,7 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(address: str) -> N
         ({"request_limit": "5"}, "request_limit: expected a positive number of seconds, got '5'"),
         ({"request_limit": float("nan")}, "request_limit: expected a positive number of seconds, got nan"),
         ({"config": SECRET}, "config: expected a mapping from names to values, got str"),
-        ({"config": {"day": datetime.date(2026, 1, 1)}}, "config: it is not one of JSON: Object of type date"),
+        ({"config": {"day": datetime.date(2026, 1, 1)}}, "config: it cannot be written as JSON: Object of type date"),
         (
             {"data": [1.0, 2.0], "noise_sd": 1.0},
             r"data: the model 'm' has 1 outputs; expected as many data, got shape \(2",
@@ -190,7 +188,7 @@ def test_a_reply_has_to_be_complete_within_the_limit(url: str, folder: str) -> N
         model.log_density(X)
 
 
-def test_a_reply_without_an_end_is_not_read(url: str) -> None:
+def test_an_endless_reply_is_not_read(url: str) -> None:
     # A megabyte, and a hundred for the one number.
     with pytest.raises(ModelError, match=r"^the model server sent a reply of more than 1048676 bytes$"):
         UMBridge(f"{url}/endless").log_density(X)
@@ -202,13 +200,13 @@ def test_a_malformed_reply_rejects_a_proposal(url: str, folder: str) -> None:
         from_server(Path(), url=f"{url}/{folder}").value(X)
 
 
-def test_a_reply_that_is_cut_short_is_asked_for_again(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_truncated_reply_is_requested_again(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(umbridge, "PAUSE_S", 0.01)
     assert UMBridge(f"{url}/cut-short").log_density(X) == -0.5
     assert Hostile.cut_short == 1
 
 
-def test_a_proxy_is_not_for_this_machine(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_is_not_used_for_this_machine(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(umbridge, "PAUSE_S", 0.01)
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.delenv("no_proxy", raising=False)

@@ -117,9 +117,9 @@ def result() -> rnshmc.Result:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda x: x[:, 0] + 1j, "complex numbers, expected real ones"),
+        (lambda x: x[:, 0] + 1j, "expected real numbers, got complex numbers"),
         (lambda x: MAKERS["subclass"](x[:, 0]), r"got numbers with a unit \(km\)"),
-        (lambda x: x[:, 0].astype("timedelta64[s]"), "dates or durations, expected real ones"),
+        (lambda x: x[:, 0].astype("timedelta64[s]"), "expected real numbers, got dates or durations"),
     ],
 )
 def test_no_part_of_a_function_of_the_draws_is_dropped(

@@ -9,7 +9,7 @@ import rnshmc
 from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Answer, Task
-from rnshmc.inference.exact.runner import Runner
+from rnshmc.inference.exact.forward_posterior import Runner
 from rnshmc.inference.exact.target import make_posterior
 from rnshmc.inference.exact.vectorized import VectorizedWorker
 from rnshmc.types import Array
@@ -102,7 +102,7 @@ def test_a_forward_model_takes_rows_too() -> None:
         np.testing.assert_array_equal(found.run.outputs, one(x[:2]))
 
 
-def test_the_gradient_may_be_another_function_of_rows() -> None:
+def test_the_gradient_may_be_a_separate_function_of_rows() -> None:
     points = np.random.default_rng(2).standard_normal((5, 2))
     asked: list[int] = []
 
@@ -146,14 +146,14 @@ def test_rows_of_nan_fail_alone_and_exceptions_fail_the_batch() -> None:
         answers(gone, points)
 
 
-def test_a_function_of_one_point_is_told_so_at_the_start() -> None:
+def test_a_function_of_one_point_is_refused_at_the_start() -> None:
     with pytest.raises(rnshmc.ParameterError, match=r"returns a row for each, got shape \(\) for 1 points"):
         rnshmc.sample(lambda x: -np.sum(x**2), [1.0, 1.0], vectorize=True)
 
 
-def test_what_cannot_be_vectorised_is_refused() -> None:
+def test_targets_that_cannot_be_vectorised_are_refused() -> None:
     for name in ("pool", "time_limit"):
-        with pytest.raises(rnshmc.ParameterError, match=f"{name}: with vectorize=True this process calls the target"):
+        with pytest.raises(rnshmc.ParameterError, match=f"{name}: not possible with vectorize=True"):
             rnshmc.sample(rows, [1.0, 1.0], vectorize=True, **{name: 2})  # type: ignore[arg-type]
     potential = rnshmc.TwistedGaussian.__new__(rnshmc.TwistedGaussian)
     with pytest.raises(rnshmc.ParameterError, match="vectorize: expected a function of points as rows or a Model"):

@@ -1,4 +1,4 @@
-"""The verdict says what is wrong, in words, and nothing where nothing is."""
+"""The verdict names each problem in words, and none where there is none."""
 
 from dataclasses import replace
 from functools import cache
@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected
-from rnshmc.inference.result.error_findings import error_findings
 from rnshmc.inference.result.estimates import Estimate
+from rnshmc.inference.result.findings import error_findings
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.outcome import ModeFound, Outcome
 from rnshmc.inference.result.verdict import HEADS, judge
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.surrogate.weights import Weights, reliable_k
-from rnshmc.inference.tuning import DEFAULT
+from rnshmc.inference.warp import Warp, WarpLayer
 from tests.inference.clouds import cloud
 from tests.inference.conftest import archive_of, state_of
 from tests.inference.problems import Correlated
@@ -68,12 +67,12 @@ def outcome(**changes: Any) -> Outcome:
     return replace(good, **changes)
 
 
-def test_a_good_run_is_good_and_says_what_that_rests_on() -> None:
+def test_a_good_run_is_good_and_reports_its_evidence() -> None:
     verdict = judge(outcome(), NAMES)
     assert verdict.level == "good"
     lines = str(verdict).splitlines()
-    assert lines[0] == "No problem found in the one mode that was looked at; other modes were not searched for."
-    for said in (
+    assert lines[0] == "No problem found in the one mode that was examined; other modes were not searched for."
+    for line in (
         "sd(U - V) = 0.2",
         "efficiency 0.96",
         "Pareto k = 0.30",
@@ -81,7 +80,7 @@ def test_a_good_run_is_good_and_says_what_that_rests_on() -> None:
         "R-hat = 1.010: the surrogate's chains agree.",
         "One start found one mode; other modes were not searched for (x0 takes several starts as rows).",
     ):
-        assert said in str(verdict)
+        assert line in str(verdict)
     assert not any(line.startswith(" !") for line in lines)
 
 
@@ -96,7 +95,7 @@ def seen(count: int, zeros: int) -> Checked:
 
 
 @pytest.mark.parametrize(
-    ("changes", "level", "said"),
+    ("changes", "level", "line"),
     [
         # Normal differences of these sds have the first two efficiencies; a few that are far off leave the others.
         ({"surrogate_error": 1.0, "efficiency": 0.37}, "doubtful", "! sd(U - V) = 1:"),
@@ -107,9 +106,17 @@ def seen(count: int, zeros: int) -> Checked:
         # Few weights are even by chance.
         ({"surrogate_error": 1.0, "efficiency": 0.9, "surrogate": corrected(99)}, "doubtful", "! sd(U - V) = 1:"),
         ({"surrogate_error": np.nan}, "bad", "! sd(U - V) is unknown"),
-        ({"surrogate": corrected(0)}, "doubtful", "! sd(U - V) = 0.2 at the last training points; nothing corrects"),
-        ({"surrogate": corrected(missing=0.02)}, "doubtful", "! Tails may lack up to"),
-        ({"surrogate": corrected(missing=0.1)}, "bad", "! Tails may lack up to"),
+        (
+            {"surrogate": corrected(0)},
+            "doubtful",
+            "! sd(U - V) = 0.2 at the last training points; the finished surrogate is not",
+        ),
+        (
+            {"surrogate": corrected(missing=0.02)},
+            "doubtful",
+            "! Unexplored tails may shift a mean or variance by up to",
+        ),
+        ({"surrogate": corrected(missing=0.1)}, "bad", "! Unexplored tails may shift a mean or variance by up to"),
         ({"pareto_k": 0.6}, "doubtful", "! Pareto k = 0.60: standard errors of corrected expectations are too small"),
         ({"pareto_k": 0.5}, "good", "are reliable (200 weights: reliable up to 0.57)"),
         (
@@ -121,7 +128,7 @@ def seen(count: int, zeros: int) -> Checked:
         (
             {"pareto_k": 1.2, "surrogate": corrected(25)},
             "good",
-            "  The tail of 25 importance weights cannot be judged: Pareto k takes 100 or more.",
+            "  The tail of 25 weights cannot be judged: Pareto k needs 100 or more.",
         ),
         ({"acceptance": 0.5}, "doubtful", "! 50% of proposals were accepted; sd(U - V) predicts 89%: the surrogate is"),
         ({"predicted_acceptance": 0.5}, "good", "  90% of proposals were accepted; sd(U - V) predicts 50%."),
@@ -130,7 +137,7 @@ def seen(count: int, zeros: int) -> Checked:
         (
             {"learnt": 1},
             "good",
-            "  The surrogate learns 1 of 2 directions, those in which gradients show",
+            "  The surrogate learns 1 of 2 directions: those in which gradients show",
         ),
         ({**CHAINS, "rhat": 1.7}, "bad", "! R-hat = 1.700: the chains are in different places."),
         ({**CHAINS, "modes": TWO}, "doubtful", "! 4 starts found 2 modes, with log densities 0, -2.5 relative to the"),
@@ -143,9 +150,9 @@ def seen(count: int, zeros: int) -> Checked:
         (
             {"starts": 2, "surveyed": 60, "modes": (mode(1.0, 0.7, 0.01), mode(3.5, 0.3, 0.01))},
             "good",
-            "  60 runs of a search over drawn starts found 2 modes; their shares of the posterior are 0.700 +- 0.01,",
+            "  A search over drawn starts (60 runs) found 2 modes; their shares of the posterior are 0.700 +- 0.01,",
         ),
-        ({"surveyed": 60}, "good", "  60 runs of a search over drawn starts found one mode."),
+        ({"surveyed": 60}, "good", "  A search over drawn starts (60 runs) found one mode."),
         (
             {"starts": 24, "quiet": 20, "modes": (mode(1.0, 0.7, 0.01), mode(3.5, 0.3, 0.01))},
             "doubtful",
@@ -159,24 +166,28 @@ def seen(count: int, zeros: int) -> Checked:
         (
             {"starts": 4, "left_out": 3 * (mode(21.0, 2e-9),)},
             "doubtful",
-            "! 4 starts found as many modes, of which one has a share that matters; there may be better ones.",
+            "! 4 starts found 4 modes, of which one has a share that matters; there may be better ones.",
         ),
         (
             {"starts": 4, "left_out": 3 * (mode(21.0, 2e-9, converged=False),)},
             "doubtful",
-            "! 1 of 4 starts found a mode; the others stopped before one.",
+            "! 1 of 4 starts found a mode; the others stopped before they reached one.",
         ),
         (
             {"starts": 4, "left_out": (mode(21.0, 2e-9, converged=False),)},
             "good",
-            "  A descent stopped before it found a mode, with a log density 20 below the highest.",
+            "  A descent stopped before it reached a mode, at a log density 20 below the highest.",
         ),
         (
             {**CHAINS, "starts": 4, "left_out": 3 * (mode(21.0, 2e-9, converged=False),)},
             "doubtful",
             "! 1 of 4 starts found",
         ),
-        (CHAINS, "good", "  No surrogate was used, but adapted HMC: the surrogate is close to the posterior."),
+        (
+            CHAINS,
+            "good",
+            "  The draws are from adapted HMC, not from a surrogate: the surrogate is close to the posterior.",
+        ),
         ({**CHAINS, "starts": 1}, "doubtful", "! One start found one mode; other modes were not searched for"),
         (
             {**CHAINS, "draws": np.zeros((1, 10, 2))},
@@ -188,15 +199,15 @@ def seen(count: int, zeros: int) -> Checked:
         (
             {"failures": {"ValueError: no": 3}, "spent": Spent(1, 0, 0)},
             "good",
-            "3 evaluations failed and count as density 0; most often (3)",
+            "3 evaluations failed and count as density 0; the most frequent reason (3 times)",
         ),
         (
             {"beyond": 3, "checked": seen(200, 6)},
             "good",
-            "  The density is 0, or fails, at 3 points where the surrogate",
+            "  The density is 0, or was not computed, at 3 points where the surrogate",
         ),
-        ({"beyond": 3, "checked": seen(199, 6)}, "doubtful", "! The density is 0, or fails, at 3 points"),
-        ({"beyond": 3, "checked": seen(200, 21)}, "doubtful", "at 21 of 200 checked draws: corrections rest on these"),
+        ({"beyond": 3, "checked": seen(199, 6)}, "doubtful", "! The density is 0, or was not computed, at 3 points"),
+        ({"beyond": 3, "checked": seen(200, 21)}, "doubtful", "at 21 of 200 checked draws. Only these draws correct"),
         ({"uninformed": np.array([[0.1, -0.99]])}, "doubtful", "! The density hardly depends on -0.99 b"),
         ({"noise": 0.3}, "doubtful", "! The log density is noisy: it differs by 0.3 between neighbouring points"),
         ({"doubts": ("The gradient is inexact.",)}, "doubtful", "! The gradient is inexact."),
@@ -206,36 +217,36 @@ def seen(count: int, zeros: int) -> Checked:
         ({"mean": Estimate(np.full(2, np.nan), np.zeros(2))}, "bad", "! Means or variances are not finite"),
     ],
 )
-def test_what_is_wrong_is_said(changes: dict[str, Any], level: str, said: str) -> None:
+def test_each_problem_is_reported(changes: dict[str, Any], level: str, line: str) -> None:
     verdict = judge(outcome(**changes), NAMES)
     assert verdict.level == level
     assert str(verdict).startswith(HEADS[level])
-    assert said in str(verdict)
+    assert line in str(verdict)
 
 
-def test_errors_of_few_draws_are_told_of_the_users_parameters() -> None:
+def test_errors_of_few_draws_are_reported_for_the_users_parameters() -> None:
     draws = np.random.default_rng(1).standard_normal((1000, 2))
     of_1000, of_40 = 1.0 / np.sqrt(1000), 1.0 / np.sqrt(40)
 
-    def said(means: float, sds: float, count: int = 1000) -> list[str]:
+    def texts(means: float, sds: float, count: int = 1000) -> list[str]:
         mean = Estimate(np.zeros(2), np.array([of_1000, means]))
         sd = Estimate(np.ones(2), np.array([of_1000, sds]) / np.sqrt(2))
-        return [one.text for one in error_findings(mean, sd, draws[:count], NAMES, DEFAULT.judging)]
+        return [one.text for one in error_findings(mean, sd, draws[:count], NAMES)]
 
-    assert said(of_1000, of_1000) == said(np.nan, np.nan) == said(0.0, 0.0) == []
+    assert texts(of_1000, of_1000) == texts(np.nan, np.nan) == texts(0.0, 0.0) == []
     z = draws[:, 1] - draws[:, 1].mean()
-    # In units of the variances that these draws have, in place of those of a normal law, 1 and 2.
+    # In units of the variances of these draws instead of a normal law's, 1 and 2.
     for of, found, by in (
-        ("mean", said(of_40, of_1000), (z**2).mean()),
-        ("standard deviation", said(of_1000, of_40), (z**2).var() / 2),
+        ("mean", texts(of_40, of_1000), (z**2).mean()),
+        ("standard deviation", texts(of_1000, of_40), (z**2).var() / 2),
     ):
         (text,) = found
-        assert text == f"The standard error of the {of} of b is that of {40 * by:.2g} independent draws."
+        assert text == f"The {of} of b is only as precise as {40 * by:.2g} independent draws would make it."
     # A run that was to have 100 draws has errors of 50.
-    assert said(of_40, of_40, 100) == []
+    assert texts(of_40, of_40, 100) == []
 
 
-def test_how_many_draws_an_error_is_that_of_is_not_told_where_no_number_of_draws_tells() -> None:
+def test_no_number_of_draws_is_reported_where_draws_do_not_show_it() -> None:
     """x ~ N(0, exp(v)), v ~ N(0, 9): the kurtosis is 3 exp(9), and of a thousand draws a few dozen to hundreds."""
     rng = np.random.default_rng(1)
     draws = rng.standard_normal((1000, 2))
@@ -246,20 +257,20 @@ def test_how_many_draws_an_error_is_that_of_is_not_told_where_no_number_of_draws
     known, of_ten = scale / np.sqrt(1000), np.sqrt(z.var() / 10.0) * scale[1]
     sds = Estimate(scale, np.array([known[0], np.sqrt((z**2).var() / 60.0) * scale[1] / 2.0]))
     assert sds.standard_error[1] < scale[1]
-    assert list(error_findings(Estimate(np.zeros(2), known), sds, draws, NAMES, DEFAULT.judging)) == []
+    assert list(error_findings(Estimate(np.zeros(2), known), sds, draws, NAMES)) == []
     # Where the error is larger than the standard deviation, that is not known, by any count.
     unknown = Estimate(scale, np.array([known[0], 1.01 * scale[1]]))
-    [found] = error_findings(Estimate(np.zeros(2), known), unknown, draws, NAMES, DEFAULT.judging)
-    assert "the standard deviation of b" in found.text
-    [found] = error_findings(Estimate(np.zeros(2), np.array([known[0], of_ten])), sds, draws, NAMES, DEFAULT.judging)
-    assert found.text == "The standard error of the mean of b is that of 10 independent draws."
+    [found] = error_findings(Estimate(np.zeros(2), known), unknown, draws, NAMES)
+    assert "The standard deviation of b" in found.text
+    [found] = error_findings(Estimate(np.zeros(2), np.array([known[0], of_ten])), sds, draws, NAMES)
+    assert found.text == "The mean of b is only as precise as 10 independent draws would make it."
 
 
 def test_surrogates_of_several_modes_leave_a_bend_with_all_else() -> None:
     curved = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
-    bend = Bend((Layer(0, 0.0, 1.0, curved, np.zeros((2, 2)), np.ones(2)),))
+    bend = Warp((WarpLayer(0, 0.0, 1.0, curved, np.zeros((2, 2)), np.ones(2)),))
     mixture = Mixture((corrected(), corrected()), Estimate(np.zeros(2), np.full(2, 0.1)))
-    straight = state_of(archive_of(Correlated(2), np.zeros((0, 2))), mixture=mixture).straightened(bend).mixture
+    straight = state_of(archive_of(Correlated(2), np.zeros((0, 2))), mixture=mixture).without_warp(bend).mixture
     assert straight is not None
     for part, before in zip(straight.parts, mixture.parts, strict=True):
         np.testing.assert_array_equal(part.draws, bend.forward(before.draws))
@@ -268,9 +279,9 @@ def test_surrogates_of_several_modes_leave_a_bend_with_all_else() -> None:
 def test_a_variance_that_its_correction_makes_negative_is_not_known() -> None:
     draws = np.random.default_rng(1).standard_normal((1000, 2))
     mean, sd = Estimate(np.zeros(2), np.full(2, 0.01)), Estimate(np.array([1.0, 0.0]), np.array([0.01, np.inf]))
-    [found] = error_findings(mean, sd, draws, NAMES, DEFAULT.judging)
-    assert found.text == "The standard error of the standard deviation of b is that of less than one independent draw."
-    [found] = error_findings(mean, replace(sd, value=np.array([1.0, np.inf])), draws, NAMES, DEFAULT.judging)
+    [found] = error_findings(mean, sd, draws, NAMES)
+    assert found.text == "The standard deviation of b is less precise than one draw would make it."
+    [found] = error_findings(mean, replace(sd, value=np.array([1.0, np.inf])), draws, NAMES)
     assert (found.level, found.text) == ("bad", "The mean or standard deviation of b is not finite.")
 
 

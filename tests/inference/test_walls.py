@@ -1,4 +1,4 @@
-"""A density that is zero beyond an undeclared bound: the bound is found and used, and the verdict says so."""
+"""A density that is zero beyond an undeclared bound: the bound is found and used, and the verdict reports it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -47,7 +47,7 @@ def values_of(density: Callable[[Array], tuple[float, Array]]) -> Callable[[Arra
          "bounds={'a': (None, 1)}."),
     ],
 )  # fmt: skip
-def test_a_wall_beside_the_mode_is_found_and_used(
+def test_a_wall_next_to_the_mode_is_found_and_used(
     density: Any, start: float, mean: float, told: str, gradients: bool
 ) -> None:
     target = density if gradients else values_of(density)
@@ -93,14 +93,14 @@ def test_drawn_starts_beyond_a_wall_that_is_found_are_left_out() -> None:
     assert any("this bound was taken from a few values" in one.text for one in found.verdict.findings)
 
 
-def test_a_declared_bound_is_not_told() -> None:
+def test_a_declared_bound_is_not_reported() -> None:
     found = rnshmc.sample(gamma, [1.0, 0.5], names=["a", "b"], bounds={"a": "positive"}, draws=500)
     assert FREE not in str(found.verdict)
     assert found.verdict.level == "good"
 
 
 def test_a_wall_across_coordinates_is_none_of_one() -> None:
-    """Nothing is said of a bound, and the density of zero is not called good."""
+    """No bound is reported, and the verdict is not good."""
 
     def slanted(x: Array) -> tuple[float, Array]:
         return (-0.5 * float(x @ x), -x) if x[0] + x[1] > 0.3 else (-np.inf, np.zeros(2))

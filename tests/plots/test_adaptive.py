@@ -23,9 +23,10 @@ def marked(figure: Figure) -> list[str]:
 
 def test_acceptance_shows_median_band_and_hmc() -> None:
     rows = [
-        {"problem": p, "chain": k, "training_points": n, "ap": 0.1 * k, "hmc_ap": 0.7, "data": origin(p)}
+        {"problem": p, "sampler": s, "chain": k, "training_points": n, "ap": ap, "hmc_ap": 0.7, "data": origin(p)}
         for p in TITLES
         for k in range(1, 6)
+        for s, ap in (("arns_hmc", 0.1 * k), ("arns_hmc_early", 0.9))
         for n in (500, 600)
     ]
     figure = acceptance_by_training(pd.DataFrame(rows), TITLES)

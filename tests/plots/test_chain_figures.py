@@ -14,10 +14,10 @@ from numpy.testing import assert_allclose
 from rnshmc.diagnostics.ess import autocorrelation
 from rnshmc.errors import ParameterError
 from rnshmc.plots.autocorrelation import autocorrelations
-from rnshmc.plots.field import diffusion_fields
+from rnshmc.plots.field import PIXELS, diffusion_fields
 from rnshmc.plots.marginals import marginals
 from rnshmc.plots.style import MARKS
-from rnshmc.plots.traces import traces
+from rnshmc.plots.traces import SHOWN, traces
 from rnshmc.results.marginals import marginal_table
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.store.account import Account
@@ -38,26 +38,15 @@ def marks(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.texts if text.get_text() == MARKS["stand-in"]]
 
 
-def test_traces_show_the_exploration_and_then_the_kept_draws(chains: ProblemChains) -> None:
-    figure = traces(chains, LOGISTIC, "Bank")
-    explored, kept = figure.axes[0].lines[:2]
-    first = chains.chains["hmc"][0]
-    assert first.warmup is not None
-    assert_allclose(np.asarray(explored.get_ydata(), dtype=float), first.warmup[:, 0])
-    assert_allclose(np.asarray(kept.get_ydata(), dtype=float), first.draws[:, 0])
-    assert np.asarray(kept.get_xdata())[0] == len(first.warmup)
+def test_traces_show_the_last_draws(make_chain: MakeChain) -> None:
+    long = make_chain("bank", "hmc", 1, draws=700)
+    short = make_chain("bank", "rns_hmc", 1, draws=300)
+    figure = traces(ProblemChains.of([long, short]), LOGISTIC, "Bank")
+    for ax, chain, shown in zip(figure.axes, (long, short), (SHOWN, 300), strict=False):
+        (line,) = ax.lines
+        assert_allclose(np.asarray(line.get_ydata(), dtype=float), chain.draws[-shown:, 0])
+        assert (np.asarray(line.get_xdata())[[0, -1]] == [-shown, -1]).all()
     assert figure.axes[6].get_ylabel() == r"$\beta_{4}$"
-
-
-def test_a_start_far_away_does_not_squeeze_a_trace(make_chain: MakeChain) -> None:
-    chain = make_chain("bank", "hmc", 1)
-    assert chain.warmup is not None
-    far = chain.warmup.copy()
-    far[:20] += 1e3
-    axes = traces(ProblemChains.of([replace(chain, warmup=far)]), LOGISTIC, "Bank").axes
-    low, high = axes[0].get_ylim()
-    assert low < chain.draws[:, 0].min()
-    assert chain.draws[:, 0].max() < high < 100
 
 
 def draw_marginals(chains: ProblemChains, *, title: str, coordinates: Sequence[int] = (0, 1, 2)) -> Figure:
@@ -114,11 +103,23 @@ def test_fields_show_the_truth_where_it_is_known(make_chain: MakeChain) -> None:
     chains = ProblemChains.of([make_chain("pde", sampler, 1, dim=4) for sampler in ("hmc", "rns_hmc")])
     target = {"kind": "elliptic", "cells": 8, "modes": 4}
     for truth, titles in (
-        (np.ones(4), ["truth", "mean, HMC", "mean, RNS-HMC", "sd, HMC", "sd, RNS-HMC"]),
-        (np.full(4, np.nan), ["mean, HMC", "mean, RNS-HMC", "sd, HMC", "sd, RNS-HMC"]),
+        (np.ones(4), ["truth", "mean, HMC", "RNS-HMC - HMC", "sd, HMC", "RNS-HMC - HMC"]),
+        (np.full(4, np.nan), ["mean, HMC", "RNS-HMC - HMC", "sd, HMC", "RNS-HMC - HMC"]),
     ):
         figure = diffusion_fields(chains, forward_data(truth), target, "Elliptic")
         assert [ax.get_title() or ax.get_title(loc="left") for ax in figure.axes if ax.axison and ax.lines] == titles
+
+
+def test_a_field_is_drawn_cell_by_cell_up_to_the_frame(make_chain: MakeChain) -> None:
+    chains = ProblemChains.of([make_chain("pde", "hmc", 1, dim=4)])
+    settings = {"kind": "elliptic", "cells": 8, "modes": 4, "cell_type": "quadrilateral"}
+    mean = diffusion_fields(chains, forward_data(np.full(4, np.nan)), settings, "Elliptic").axes[0].images[0]
+    assert tuple(mean.get_extent()) == (0, 1, 0, 1)
+    shown = np.asarray(mean.get_array())
+    assert shown.shape == (PIXELS, PIXELS)
+    cells = shown.reshape(8, PIXELS // 8, 8, PIXELS // 8)
+    assert (cells == cells[:, :1, :, :1]).all()
+    assert len(np.unique(shown)) == 64
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
@@ -67,8 +68,8 @@ def tick_labels(figure: Figure) -> list[str]:
 def test_efficiency_writes_the_ratio_to_hmc(table: pd.DataFrame) -> None:
     errors = table.assign(min_ess_per_s=0.5, min_ess_per_value=np.nan)
     figure = efficiency(table, errors, TITLES)
-    assert [text.get_text() for text in figure.axes[0].texts] == ["× 8.5"] * 3
-    assert [text.get_text() for text in figure.axes[1].texts] == ["× 4"] * 3
+    assert [text.get_text() for text in figure.axes[0].texts] == ["HMC = 1", "× 8.5"] * 3
+    assert [text.get_text() for text in figure.axes[1].texts] == ["HMC = 1", "× 4"] * 3
     assert tick_labels(figure) == ["Bank", f"Adult,\na9a\n[{MARKS['stand-in']}]", "My own"]
 
 
@@ -85,6 +86,19 @@ def test_acceptance_shows_each_chain_beside_the_paper(chains: pd.DataFrame) -> N
     assert_allclose(np.asarray(lines[0].get_xdata(), dtype=float), [0.71, 0.72])
     assert_allclose(np.asarray(lines[1].get_xdata(), dtype=float), 0.7)
     assert MARKS["stand-in"] in tick_labels(figure)[1]
+
+
+def test_acceptance_has_one_order_of_samplers(chains: pd.DataFrame) -> None:
+    paper = pd.DataFrame({"problem": ["bank"], "sampler": ["hmc"], "ap": [0.7]})
+    figures = [acceptance(table, paper, TITLES) for table in (chains, chains.iloc[[2, 3, 0, 1, *range(4, 12)]])]
+    first, second = ([line.get_marker() for line in figure.axes[0].lines] for figure in figures)
+    assert first == second
+
+
+def test_only_exact_evaluations_are_filled(chains: pd.DataFrame) -> None:
+    bars = evaluations(chains, TITLES).axes[0].patches
+    # Of HMC and RNS-HMC from below: values, gradients, gradients of the surrogate.
+    assert [to_rgba(bar.get_facecolor())[3] for bar in bars] == [1, 1, 1, 1, 0, 0]
 
 
 def test_evaluations_leave_out_what_nobody_evaluated(chains: pd.DataFrame) -> None:

@@ -19,10 +19,21 @@ NUMBERS = read_published(PAPERS / f"{paper}.csv" for paper in PAPER_TITLES)
 NAN = float("nan")
 CARD = pd.DataFrame(
     [
-        ("zhang2017", "table1/bank/rns_hmc", "ap", 0.7, 0.69, 0.004, 0.986, "reproduced", "within 0.03"),
-        ("zhang2017", "table1/bank/hmc", "ap", 0.7, 0.69, 0.004, 0.986, "reproduced", "within 0.03"),
-        ("zhang2017", "fig5/rns_hmc", "acceptance_at_500", 0.1, 0.5, 0.01, 5.0, "differs", "unexplained; factor 2"),
-        ("zhang2017", "fig7/bank/arns_hmc", "final_over_hmc", NAN, NAN, NAN, NAN, "not comparable", "not run"),
+        ("zhang2017", "table1/bank/rns_hmc", "ap", 0.7, 0.69, 0.004, 0.986, "reproduced", False, "within 0.03"),
+        ("zhang2017", "table1/bank/hmc", "ap", 0.7, 0.69, 0.004, 0.986, "reproduced", False, "within 0.03"),
+        (
+            "zhang2017",
+            "fig5/rns_hmc",
+            "acceptance_at_500",
+            0.1,
+            0.5,
+            0.01,
+            5.0,
+            "differs",
+            False,
+            "unexplained; two",
+        ),
+        ("zhang2017", "fig7/bank/arns_hmc", "final_over_hmc", NAN, NAN, NAN, NAN, "not judged", False, "not run"),
     ],
     columns=list(SCORECARD_COLUMNS),
 )

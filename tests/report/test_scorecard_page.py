@@ -33,7 +33,7 @@ def test_the_scorecard_shows_what_differs_first() -> None:
     assert text.count("≠ differs") == 2
     assert text.count("✓ reproduced") == 2
     assert everything < text.index("Table 1: Bank Marketing") < text.index("RNS-HMC, acceptance 0.7 0.690 ± 0.0040")
-    assert "comparable acceptance rate to that of HMC. – – not comparable not run" in text
+    assert "comparable acceptance rate to that of HMC. – ? not judged not run" in text
     assert re.findall(r'(?:src|href)="([^"]*)"', html) == ["index.html"]
     assert "<script" not in html
 
@@ -44,8 +44,19 @@ def test_the_scorecard_of_a_run_without_a_paper_has_no_part() -> None:
 
 def test_the_scorecard_keeps_the_papers_apart() -> None:
     rows = [
-        ("li2019", "table5/news/nng_hmc_10", "cpu_s", 0.139, 0.3, 0.01, 2.2, "differs", "another clock"),
-        ("li2019", "table4/gp_hmc_published", "ap_d10_n500", 0.65, 0.66, 0.01, 1.02, "reproduced", "within 0.05"),
+        ("li2019", "table5/news/nng_hmc_10", "cpu_s", 0.139, 0.3, 0.01, 2.2, "differs", True, "another clock"),
+        (
+            "li2019",
+            "table4/gp_hmc_published",
+            "ap_d10_n500",
+            0.65,
+            0.66,
+            0.01,
+            1.02,
+            "reproduced",
+            False,
+            "within 0.05",
+        ),
     ]
     card = pd.concat([CARD, pd.DataFrame(rows, columns=list(SCORECARD_COLUMNS))], ignore_index=True)
     differing, everything = Page(scores(card)).text.split("All numbers")
@@ -53,5 +64,5 @@ def test_the_scorecard_keeps_the_papers_apart() -> None:
     assert differing.index("Paper B: Li") < differing.index("seconds of 10000 draws relative to HMC 0.139 0.300")
     paper_a, paper_b = everything.split("Paper B: Li")
     assert "Table 1: Bank Marketing" in paper_a
-    assert "compared with the paper: 2; reproduced: 1; different: 1" in paper_b
+    assert "compared with the paper: 1; reproduced: 1; different: 0; after a search, reproduced: 0 of 1." in paper_b
     assert paper_b.index("Table 5: news") < paper_b.index("Table 4 Acceptance with the Gaussian process")

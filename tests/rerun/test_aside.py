@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from rnshmc.rerun.aside import put_aside, put_back
-from rnshmc.rerun.records import record_path
+from rnshmc.run.internals import incomplete_mark, record_path
 
 OUTPUT = "results/a/table.csv"
 ASIDE = Path("aside")
-RECORD = record_path(Path(), OUTPUT)
-MARK = Path(".snakemake/incomplete", RECORD.name)
+RECORD = record_path(OUTPUT)
+MARK = incomplete_mark(OUTPUT)
 
 
 @pytest.fixture

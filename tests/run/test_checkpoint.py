@@ -16,7 +16,7 @@ from rnshmc.run.chain import Phase, Progress, run_phase
 from rnshmc.run.checkpoint import Checkpoint, Stopwatch
 from rnshmc.run.phases import explore, make_kernel
 from rnshmc.run.recipes import RECIPES
-from rnshmc.run.sample import Chain, sample
+from rnshmc.run.sample import Chain, run_sampler
 from rnshmc.surrogates.normal_equations import BLOCK
 from rnshmc.surrogates.online import OnlineNetwork
 from rnshmc.targets.logistic import LogisticRegression
@@ -64,7 +64,7 @@ def target(sampler: str = "hmc") -> Potential:
 
 def chain(sampler: str, checkpoint: Checkpoint | None = None, progress: Progress | None = None) -> Chain:
     settings: dict[str, Any] = {"step_size": 0.3, **SETTINGS[sampler]}
-    return sample(
+    return run_sampler(
         target(sampler),
         sampler=sampler,
         start=np.zeros(3),

@@ -7,7 +7,7 @@ import pytest
 
 from rnshmc.errors import ParameterError
 from rnshmc.run.phases import make_kernel
-from rnshmc.run.sample import sample
+from rnshmc.run.sample import run_sampler
 from rnshmc.types import Array
 
 
@@ -67,7 +67,7 @@ def test_what_is_missing_is_named_before_anything_is_evaluated(
 ) -> None:
     target = Normal()
     with pytest.raises(ParameterError, match=message):
-        sample(
+        run_sampler(
             target,
             sampler=sampler,
             options=options,

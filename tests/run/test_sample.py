@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import NumericalError, ParameterError
-from rnshmc.run.sample import sample
+from rnshmc.run.sample import run_sampler
 from rnshmc.surrogates.gradient_network import GradientNetwork
 from rnshmc.types import Array
 
@@ -29,7 +29,7 @@ class Rugged:
 
 
 def test_a_network_is_trained_on_sound_trajectories_after_those_discarded() -> None:
-    chain = sample(
+    chain = run_sampler(
         Rugged(),
         sampler="nng_hmc",
         start=np.ones(2),
@@ -75,7 +75,7 @@ NETWORK = {"hidden_units": 5, "ridge": 1e-6}
 def tried(potential: Any, **settings: Any) -> None:
     how: dict[str, Any] = {"sampler": "rns_hmc", "surrogate": NETWORK, **settings}
     shared: dict[str, Any] = {"step_size": 0.5, "n_steps": (1, 3), "iterations": 1, "explore_iterations": 10}
-    sample(potential, start=np.ones(2), **shared, **how)
+    run_sampler(potential, start=np.ones(2), **shared, **how)
 
 
 @pytest.mark.parametrize(

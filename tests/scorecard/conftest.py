@@ -28,6 +28,7 @@ NUMBER = Published(
     draws=5000,
     chains=5,
     rule=Rule("within", 0.03, 0.03),
+    after_search=False,
     relative_to="",
     measure="cell",
     arguments={"column": "ap"},

@@ -11,14 +11,16 @@ def test_the_end_of_an_adaptive_chain_is_compared_with_hmc(find: Find) -> None:
     rows = [
         {
             "problem": "bank",
+            "sampler": sampler,
             "chain": chain,
             "training_points": 500 + 100 * k,
-            "ap": 0.06 * k,
+            "ap": share * k,
             "hmc_ap": 0.6,
             "data": "real",
         }
         for chain in (1, 2)
         for k in range(11)
+        for sampler, share in (("arns_hmc", 0.06), ("arns_hmc_early", 0.01))
     ]
     end = find({"fig7": pd.DataFrame(rows)}, "final_acceptance", "bank", "arns_hmc")
     assert end is not None

@@ -8,12 +8,15 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from rnshmc.scorecard.card import SCORECARD_COLUMNS, scorecard, verdict_counts
+from rnshmc.scorecard.card import SCORECARD_COLUMNS, scorecard, sums, verdict_counts
 from rnshmc.scorecard.measured import Tables
 from rnshmc.scorecard.published import Published
 from rnshmc.scorecard.reasons import Reason
+from rnshmc.scorecard.rules import Rule
+from tests.scorecard.conftest import Make
 
 Results = Callable[..., Tables]
+NEAR = Rule("near", 0.15, 0.35)
 BANK, NEWS = "table1/bank/rns_hmc", "table5/news/nng_hmc_10"
 
 
@@ -43,10 +46,10 @@ def bank(numbers: tuple[Published, ...], results: Results) -> Callable[..., Tabl
     """Bank Marketing as published, with 1000 draws in place of 5000, but for what is changed in RNS-HMC."""
 
     def _bank(data: str = "real", **changes: float) -> Tables:
-        rows = as_printed(numbers, "table1", "bank", {"speedup": "speedup_min_ess"})
+        rows = as_printed(numbers, "table1", "bank", {"speedup": "published_speedup_min_ess"})
         for row in rows.values():
             row.update({name: value / 5 for name, value in row.items() if name.startswith("ess_")})
-            row["published_speedup_min_ess"] = row["speedup_min_ess"]
+            row["published_s_per_iter"] = row.pop("s_per_iter")
         rows["bank", "rns_hmc"].update(changes)
         return results(rows, error=0.002, draws=1000, data=data)
 
@@ -85,15 +88,20 @@ def test_the_published_numbers_reproduce_themselves(
     assert len(table) == 4 * 7
     assert set(table["paper"]) == {"zhang2017"}
     assert_allclose(table["ratio"], 1.0)
-    # HMC's seconds, every number per second, the speed-up of HMC over itself, and what of the Riemannian samplers chose
-    # their number of steps: three sizes, seconds and the speed-up of each.
+    # HMC's seconds, every number per second, and the speed-up of HMC over itself are not compared.
     assert verdict_counts(table) == {
-        "reproduced": 4 + 2 * 3 + 2,
+        "reproduced": 4 * 4 + 2 * 3,
         "differs": 0,
         "unexplained": 0,
+        "better than printed": 0,
         "not judged": 0,
-        "not comparable": 1 + 4 + 1 + 2 * 5,
+        "not comparable": 1 + 4 + 1,
+        "after a search": 0,
+        "after a search, reproduced": 0,
+        "after a search, compared": 0,
     }
+    by_kind = sums(table)["zhang2017", False]
+    assert by_kind[by_kind > 0].to_dict() == {"reproduced": 22, "another machine": 5, "by construction": 1}
 
 
 def test_effective_sizes_are_scaled_to_the_draws_of_the_paper(
@@ -104,11 +112,11 @@ def test_effective_sizes_are_scaled_to_the_draws_of_the_paper(
 
 
 def test_seconds_are_compared_relative_to_hmc(numbers: tuple[Published, ...], bank: Callable[..., Tables]) -> None:
-    row = cell(scorecard(bank(s_per_iter=0.012), numbers, []), "s_per_iter")
+    row = cell(scorecard(bank(published_s_per_iter=0.012), numbers, []), "s_per_iter")
     assert_allclose([row["printed"], row["ours"], row["ratio"]], [0.007 / 0.061, 0.012 / 0.061, 12 / 7])
     assert row["verdict"] == "reproduced"
     assert "relative to HMC, printed 0.007 over 0.061" in row["note"]
-    assert cell(scorecard(bank(s_per_iter=0.015), numbers, []), "s_per_iter")["verdict"] == "differs"
+    assert cell(scorecard(bank(published_s_per_iter=0.016), numbers, []), "s_per_iter")["verdict"] == "differs"
 
 
 def test_what_was_not_run_has_no_section(numbers: tuple[Published, ...], bank: Callable[..., Tables]) -> None:
@@ -118,7 +126,7 @@ def test_what_was_not_run_has_no_section(numbers: tuple[Published, ...], bank: C
     assert set(card["paper"]) == {"zhang2017"}
     one = {name: table[table["sampler"] != "rmhmc"] for name, table in bank().items()}
     row = cell(scorecard(one, numbers, []), "ap", "table1/bank/rmhmc")
-    assert (row["verdict"], row["note"][:7]) == ("not comparable", "not run")
+    assert (row["verdict"], row["note"][:7]) == ("not judged", "not run")
     assert math.isnan(row["ours"])
 
 
@@ -149,10 +157,39 @@ def test_other_data_are_marked_and_prove_nothing(
     assert row["note"].startswith("stand-in data")
 
 
-def test_what_is_not_defined_is_not_compared(numbers: tuple[Published, ...], bank: Callable[..., Tables]) -> None:
+def test_what_is_not_defined_is_not_judged(numbers: tuple[Published, ...], bank: Callable[..., Tables]) -> None:
     row = cell(scorecard(bank(published_speedup_min_ess=math.nan), numbers, []), "speedup")
-    assert row["verdict"] == "not comparable"
-    assert row["note"].startswith("not defined")
+    assert row["verdict"] == "not judged"
+    assert row["note"].startswith("too few effective draws, or chains that did not mix")
+
+
+def test_what_is_much_cheaper_than_printed_counts_for_neither_side(
+    numbers: tuple[Published, ...], bank: Callable[..., Tables]
+) -> None:
+    card = scorecard(bank(published_s_per_iter=0.001, published_speedup_min_ess=50.0), numbers, [])
+    assert [cell(card, name)["verdict"] for name in ("s_per_iter", "speedup")] == ["better than printed"] * 2
+    counts = verdict_counts(card[card["item"] == BANK])
+    assert (counts["better than printed"], counts["reproduced"], counts["differs"]) == (2, 4, 0)
+
+
+def test_sizes_that_are_all_the_draws_in_both_are_by_construction(make: Make, results: Results) -> None:
+    def verdict(printed: float, ours: float) -> str:
+        number = make(quantity="ess_max", printed=printed, rule=NEAR, measure="ess", arguments={"column": "ess_max"})
+        tables = results({("bank", "rns_hmc"): {"ess_max": ours / 5}}, error=0.02, draws=1000)
+        return str(scorecard(tables, [number], []).at[0, "verdict"])
+
+    assert verdict(5000.0, 5000.0) == "by construction"
+    assert (verdict(4999.0, 5000.0), verdict(5000.0, 4990.0)) == ("reproduced", "reproduced")
+    assert verdict(5000.0, 3000.0) == "differs"
+
+
+def test_repeats_are_shown_where_their_problem_ran_and_count_nowhere(
+    numbers: tuple[Published, ...], bank: Callable[..., Tables]
+) -> None:
+    card = scorecard(bank(), numbers, [])
+    repeats = card[card["verdict"] == "repeat"]
+    assert list(repeats["item"]) == ["section5/bank/rns_hmc", "section5.1/bank/rns_rmhmc"]
+    assert repeats["ours"].isna().all()
 
 
 def test_numbers_with_training_are_those_of_table_5(
@@ -163,9 +200,14 @@ def test_numbers_with_training_are_those_of_table_5(
     assert_allclose([row["printed"] for row in rows], [0.61, 605.0, 502 / 3607, 4.27])
     # The printed 4.27 is not the ratio of the printed rows, and not judged.
     assert_allclose([row["ours"] for row in rows], [0.61, 605.0, 502 / 3607, (1416 / 502) / (2021 / 3607)])
-    assert [row["verdict"] for row in rows] == ["not comparable", "reproduced", "reproduced", "not comparable"]
+    assert [row["verdict"] for row in rows] == ["searched", "reproduced", "reproduced", "contradictory in print"]
+    assert [row["after_search"] for row in rows] == [False, True, True, False]
     assert "the epochs, which are not printed, were chosen by it" in rows[0]["note"]
-    assert "contradicts its row" in rows[-1]["note"]
+    assert "546 candidates" in rows[1]["note"]
+    assert "0.66 is printed" in rows[-1]["note"]
+    counts = verdict_counts(card)
+    # Of three networks three sizes and the seconds, of two of them the acceptance.
+    assert (counts["reproduced"], counts["after a search, reproduced"]) == (0, 3 * 4 + 2)
 
 
 def test_a_network_with_another_share_of_the_draws_is_not_that_of_the_paper(
@@ -181,11 +223,11 @@ def test_numbers_by_which_a_setting_was_chosen_are_not_judged(
 ) -> None:
     row = cell(scorecard(news(), numbers, []), "ap", "table5/news/hmc")
     assert_allclose(row["ours"], row["printed"])
-    assert row["verdict"] == "not comparable"
-    assert "step size, which are not printed, were chosen by it" in row["note"]
+    assert row["verdict"] == "searched"
+    assert "step size and number of steps are not printed" in row["note"]
 
 
-def test_a_sampler_with_shorter_chains_is_not_judged_whatever_came_out(
+def test_a_sampler_with_other_settings_is_not_judged_whatever_came_out(
     numbers: tuple[Published, ...], bank: Callable[..., Tables]
 ) -> None:
     parts = {"bank/rns_hmc": "keep is 1000, not 5000"}
@@ -193,11 +235,11 @@ def test_a_sampler_with_shorter_chains_is_not_judged_whatever_came_out(
         card = scorecard(bank(ap=ap), numbers, [], parts)
         row = cell(card, "ap")
         assert (row["verdict"], row["ours"]) == ("not judged", ap)
-        assert row["note"].startswith("shorter than in the papers: keep is 1000, not 5000; Table 1")
+        assert row["note"].startswith("other settings than the papers': keep is 1000, not 5000; Table 1")
         assert cell(card, "ap", "table1/bank/hmc")["verdict"] == "reproduced"
         assert verdict_counts(card)["differs"] == 0
     # Seconds on another machine are compared in no run.
-    assert cell(card, "min_ess_per_s")["verdict"] == "not comparable"
+    assert cell(card, "min_ess_per_s")["verdict"] == "another machine"
 
 
 def test_the_note_says_that_the_error_leaves_the_verdict_open(

@@ -76,65 +76,12 @@ def test_agreement_is_read_from_its_table(find: Find) -> None:
     assert find(tables, "agreement", "cover_type", "rns_hmc", **z) is None
 
 
-def test_predictions_are_compared_in_half_widths_of_the_band(find: Find) -> None:
-    rows = [
-        {"sampler": sampler, "x": x, "mean": mean + shift * x, "low": mean - 1, "high": mean + 3}
-        for sampler, shift in (("hmc", 0.0), ("nng_hmc", 0.2))
-        for x, mean in enumerate((1.0, 5.0, 2.0))
-    ]
-    found = find({"f": pd.DataFrame(rows)}, "bands", table="f", sampler="nng_hmc", other="hmc")
-    assert found is not None
-    assert_allclose(found.estimate.value, 0.2)
-
-
-def draws(shift: float) -> Tables:
-    rng = stream(5, "draws")
-    parts = [
-        pd.DataFrame({"sampler": name, "prior": 0.1, "x": rng.standard_normal(N) + move, "y": rng.standard_normal(N)})
-        for name, move in (("hmc", 0.0), ("nng_hmc", shift))
-    ]
-    return {"d": pd.concat(parts)}
-
-
-def test_means_of_draws_agree_within_their_errors(find: Find) -> None:
-    arguments = {
-        "table": "d",
-        "columns": ("x", "y"),
-        "sampler": "nng_hmc",
-        "other": "hmc",
-        "level": FAILURE,
-        "prior": 0.1,
-    }
-    alike, apart = (find(draws(shift), "draws_agree", **arguments) for shift in (0.0, 0.5))
-    assert alike is not None
-    assert apart is not None
-    assert alike.estimate.value <= 1.0 < apart.estimate.value
-    few = {"d": draws(0.0)["d"].groupby("sampler").head(20)}
-    too_few = find(few, "draws_agree", **arguments)
-    assert too_few is not None
-    assert math.isnan(too_few.estimate.value)
-
-
 def test_a_variance_has_the_error_of_its_draws(find: Find) -> None:
-    table = draws(0.0)["d"]
-    tables = {"d": table.assign(repeat=table.groupby("sampler").cumcount() % 2)}
+    draws = stream(5, "draws").standard_normal(N)
+    tables = {"d": pd.DataFrame({"sampler": "hmc", "x": draws, "repeat": np.arange(N) % 2})}
     found = find(tables, "variance", table="d", column="x", sampler="hmc", per="repeat")
     assert found is not None
     assert found.over == "2 chains"
     # Squares of normal draws have the variance 2.
     assert abs(found.estimate.value - 1.0) < z_bound() * math.sqrt(2 / N)
     assert_allclose(found.estimate.error, math.sqrt(2 / N), rtol=0.3)
-
-
-def test_traces_are_compared_by_their_effective_draws(find: Find) -> None:
-    steps = np.repeat(stream(5, "trace").standard_normal(N // 10), 10)
-    fast = stream(5, "fast").standard_normal(N)
-    parts = [
-        pd.DataFrame({"problem": "cover_type", "sampler": name, "value": trace, "data": "real"})
-        for name, trace in (("nng_hmc", fast), ("sghmc_mh", steps))
-    ]
-    arguments = {"table": "t", "column": "value", "sampler": "nng_hmc", "other": "sghmc_mh"}
-    found = find({"t": pd.concat(parts)}, "trace_ratio", "cover_type", "nng_hmc", **arguments)
-    assert found is not None
-    # A state that stays for ten draws has sum_k rho(k) = 4.5 over positive lags.
-    assert 3.0 < found.estimate.value < 8.0

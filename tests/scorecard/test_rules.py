@@ -6,7 +6,7 @@ import pytest
 
 from rnshmc.errors import ParameterError
 from rnshmc.results.estimates import Estimate
-from rnshmc.scorecard.rules import Kind, Rule
+from rnshmc.scorecard.rules import APART, Kind, Rule
 
 
 def says(rule: Rule, printed: float, ours: float, error: float = math.nan, printed_error: float = math.nan) -> str:
@@ -19,8 +19,8 @@ def says(rule: Rule, printed: float, ours: float, error: float = math.nan, print
         (Rule("within", 0.03, 0.03), 0.70, [0.671, 0.729], [0.669, 0.731]),
         (Rule("near", 0.15, 0.35), 2000.0, [1701.0, 2299.0], [1699.0, 2301.0]),
         (Rule("factor", 2.0), 8.0, [4.1, 15.9], [3.9, 16.1]),
-        (Rule("no_less", 0.5), 8.0, [4.1, 900.0], [3.9]),
-        (Rule("no_more", 2.0), 8.0, [15.9, 0.001], [16.1]),
+        (Rule("cost", 2.0), 8.0, [4.1, 15.9], [16.1]),
+        (Rule("gain", 2.0), 8.0, [4.1, 15.9], [3.9]),
         (Rule("at_least", 20.0, bound_by="paper"), math.nan, [20.0, 900.0], [19.9]),
         (Rule("at_most", 1.0, bound_by="ours"), math.nan, [1.0, -5.0], [1.1]),
     ],
@@ -75,19 +75,32 @@ def test_a_tie_does_not_show_that_ours_is_better(kind: Kind, sign: float) -> Non
     assert says(rule, math.nan, 1.0, error=0.0) == "reproduced"
 
 
+def test_what_is_cheaper_than_a_factor_of_two_is_better_than_printed() -> None:
+    assert says(Rule("cost", 2.0), 8.0, 3.9) == "better than printed"
+    assert says(Rule("gain", 2.0), 8.0, 16.1) == "better than printed"
+
+
 @pytest.mark.parametrize(
-    ("kind", "bound", "ours"), [("no_less", 0.5, 0.9), ("no_more", 2.0, 4.2), ("factor", 2.0, 4.2)]
+    ("kind", "ours", "outside"),
+    [
+        ("gain", 0.9, "differs"),
+        ("gain", 4.4, "better than printed"),
+        ("cost", 4.4, "differs"),
+        ("cost", 0.9, "better than printed"),
+        ("factor", 4.4, "differs"),
+    ],
 )
-def test_a_cost_that_breaks_its_limit_within_its_error_is_not_judged(kind: Kind, bound: float, ours: float) -> None:
-    # Printed 2, of which the limits are 1 and 4: 0.1 and 0.2 beyond.
-    distance = abs(ours - bound * 2.0)
-    assert says(Rule(kind, bound), 2.0, ours, error=0.51 * distance) == "not judged"
-    assert says(Rule(kind, bound), 2.0, ours, error=0.49 * distance) == "differs"
-    assert says(Rule(kind, bound), 2.0, 2.0, error=9.0) == "reproduced"
+def test_a_cost_that_breaks_its_limit_within_its_error_is_not_judged(kind: Kind, ours: float, outside: str) -> None:
+    # Printed 2, of which the limits are 1 and 4: a tenth beyond.
+    distance = abs(math.log(ours / 2.0)) - math.log(2.0)
+    assert says(Rule(kind, 2.0), 2.0, ours, error=0.51 * distance * ours) == "not judged"
+    assert says(Rule(kind, 2.0), 2.0, ours, error=0.49 * distance * ours) == outside
+    assert says(Rule(kind, 2.0), 2.0, 2.0, error=9.0) == "reproduced"
 
 
-def test_what_is_never_compared_has_no_other_verdict() -> None:
-    assert says(Rule("never"), 1.0, 1.0) == "not comparable"
+@pytest.mark.parametrize("kind", APART)
+def test_what_is_never_compared_has_the_verdict_of_its_kind(kind: Kind) -> None:
+    assert says(Rule(kind), 1.0, 1.0) == kind
 
 
 def test_a_threshold_of_ours_is_called_ours() -> None:
@@ -100,11 +113,11 @@ def test_a_threshold_of_ours_is_called_ours() -> None:
     [
         (("about", 0.1), r"rule: there is no 'about'.*within"),
         (("within",), r"bound: 'within' needs a number"),
-        (("never", 0.1), r"bound: 'never' needs none"),
+        (("repeat", 0.1), r"bound: 'repeat' needs none"),
         (("within", 0.1), r"slack: 'within' needs a number"),
         (("factor", 2.0, 0.1), r"slack: 'factor' needs none"),
-        (("no_less", 0.5, 0.1), r"slack: 'no_less' needs none"),
-        (("no_more", 2.0, math.nan, "ours"), r"bound_by"),
+        (("gain", 2.0, 0.1), r"slack: 'gain' needs none"),
+        (("cost", 2.0, math.nan, "ours"), r"bound_by"),
         (("at_most", 1.0), r"bound_by"),
         (("at_most", 1.0, 0.1, "paper"), r"slack: 'at_most' needs none"),
         (("within", 0.1, 0.1, "ours"), r"bound_by"),

@@ -27,7 +27,7 @@ def test_a_mean_is_taken_at_the_stated_settings(find: Find) -> None:
     assert small is not None
     assert_allclose(small.estimate, (0.2, 0.1))
     assert small.over == "2 runs"
-    share = find(tables, "mean_ratio", table="sweep", column="ap", other="hmc_ap", per="run", points=2000)
+    share = find(tables, "mean", table="sweep", column="ap", relative="hmc_ap", per="run", points=2000)
     last = find(tables, "mean", table="sweep", column="ap", per="run", last="points")
     assert share is not None
     assert last is not None
@@ -72,20 +72,16 @@ def table4(acceptances: dict[tuple[str, int], tuple[float, float]]) -> Tables:
     return {"t": pd.DataFrame(rows)}
 
 
-def test_differences_are_taken_cell_by_cell_in_each_repeat(find: Find) -> None:
+def test_differences_are_taken_in_each_repeat(find: Find) -> None:
     process = {("process", d): (0.5, 0.7) for d in (10, 40)}
     tables = table4({**process, ("network", 10): (0.6, 0.8), ("network", 40): (0.8, 1.0)})
     pair = {"table": "t", "column": "ap", "per": "repeat", "key": "method", "name": "network", "other": "process"}
-    overall = find(tables, "paired_difference", cells=("d", "size"), **pair)
+    overall = find(tables, "paired_difference", **pair)
     first = find(tables, "paired_difference", first="d", **pair)
-    growth = find(tables, "growth", cells="size", along="d", to=40, start=10, **pair)
     assert overall is not None
     assert first is not None
-    assert growth is not None
-    assert_allclose(
-        [overall.estimate, first.estimate, growth.estimate], [(0.2, 0.0), (0.1, 0.0), (0.2, 0.0)], atol=1e-12
-    )
-    assert find(table4(process), "paired_difference", cells="d", **pair) is None
+    assert_allclose([overall.estimate, first.estimate], [(0.2, 0.0), (0.1, 0.0)], atol=1e-12)
+    assert find(table4(process), "paired_difference", **pair) is None
 
 
 def gaussian() -> Tables:
@@ -113,7 +109,6 @@ def gaussian() -> Tables:
     [
         ("exponent", "s", "network", 1.0),
         ("exponent", "s", "process", 3.0),
-        ("end_over_best", "e", "process", 1 / 1.5),
         ("end_over_start", "e", "network", 2.0),
         ("change", "e", "network", 9.0 * 0.5 * 1.5),
     ],
@@ -124,19 +119,3 @@ def test_a_curve_is_measured_in_each_run(find: Find, measure: str, column: str, 
     assert_allclose(found.estimate.value, value)
     assert found.over == "2 repeats"
     assert find(gaussian(), measure, table="g", column=column, along="size", per="repeat", method="other") is None
-
-
-def test_all_methods_have_to_be_there_to_name_the_best(find: Find) -> None:
-    best = {"table": "g", "column": "e", "along": "size", "per": "repeat", "key": "method", "name": "network"}
-    found = find(gaussian(), "best_over_others", others=("process", "process"), **best)
-    assert found is not None
-    assert_allclose(found.estimate, (9.0 / 3.0, 0.0), atol=1e-12)
-    assert find(gaussian(), "best_over_others", others=("process", "additive"), **best) is None
-
-
-def test_acceptance_is_high_up_to_the_first_setting_where_it_is_not(find: Find) -> None:
-    acceptances = {16: (0.7, 0.7), 32: (0.6, 0.6), 48: (0.4, 0.5), 64: (0.3, 0.3), 80: (0.6, 0.6)}
-    arguments = {"table": "sweep", "column": "ap", "relative": "hmc_ap", "share": 0.5, "along": "d", "per": "run"}
-    found = find(sweep("d", acceptances), "high_until", **arguments)
-    assert found is not None
-    assert found.estimate.value == 48

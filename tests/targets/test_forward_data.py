@@ -37,6 +37,14 @@ def test_equal_data_are_equal_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
+def test_the_ensemble_is_a_training_set_of_the_potential() -> None:
+    data = forward_data()
+    states, potentials = data.prior_training_set()
+    np.testing.assert_array_equal(states, data.prior_theta)
+    # Residuals of 0.9 and 0.8 at noise 0.1, and three coefficients of 1 at prior 0.5.
+    np.testing.assert_allclose(potentials, 0.5 * ((0.9**2 + 0.8**2) / 0.1**2 + 3 / 0.5**2))
+
+
 def test_missing_entry_is_named_with_its_file(tmp_path: Path) -> None:
     np.savez(tmp_path / "part.npz", points=np.zeros((1, 2)))
     with pytest.raises(DataError, match=r"part\.npz: .* no array 'observations'"):

@@ -69,9 +69,10 @@ class Project:
             return subprocess.CompletedProcess(["snakemake", *arguments], process.exitcode, said.read())
 
     def jobs(self, *arguments: str) -> dict[str, int]:
-        """How many jobs of each rule a dry run would run; nothing if there is nothing to do."""
+        """How many jobs of each rule a dry run would run; nothing if there is nothing to do. It prints no warning."""
         done = self.snakemake("--dry-run", *arguments)
         assert done.returncode == 0, done.stdout
+        assert re.findall(r"^.*(?:warning|discouraged).*$", done.stdout, re.MULTILINE | re.IGNORECASE) == []
         stats = re.search(r"^Job stats:\n.*\n-.*\n((?:.+\n)+)", done.stdout, re.MULTILINE)
         lines = stats.group(1).splitlines() if stats else []
         counts = {rule: int(count) for rule, count in (line.split() for line in lines)}

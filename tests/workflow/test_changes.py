@@ -42,7 +42,11 @@ EDITS = {
     "RECIPES": Edit(
         "src/rnshmc/run/recipes.py", 'options=("batch_size",), minibatches=True', 'options=("batch_size",)'
     ),
+    "KERNELS": Edit("src/rnshmc/run/registry.py", ":AdaptiveHMC", ":ARNSHMC"),
+    "READERS": Edit("src/rnshmc/datasets/registry.py", "adult:read_either", "adult:read_svmlight"),
     "STANDARDISED": Edit("src/rnshmc/datasets/registry.py", 'frozenset({"dota2"})', "frozenset()"),
+    "SAMPLERS": Edit("src/rnshmc/results/names.py", '"nng_hmc": "NNg-HMC"', '"nng_hmc": "NNgHMC"'),
+    "MEASURES": Edit("src/rnshmc/scorecard/measures/registry.py", "cells.over_best,", ""),
     "run/timing": Edit("src/rnshmc/run/timing.py"),
     "reference": Edit("src/rnshmc/diagnostics/reference.py"),
     "one_dimension": Edit("src/rnshmc/experiments/one_dimension.py"),
@@ -55,6 +59,9 @@ EDITS = {
     # The config: a step size, which RNS-HMC has for itself; the number of draws; a title.
     "step_size": Edit("config/config.yaml", "rns_hmc: {step_size: 0.045", "rns_hmc: {step_size: 0.044"),
     "keep": Edit("config/test.yaml", "keep: 40\n", "keep: 39\n"),
+    # What the papers print, and the columns of their tables.
+    "zhang2017": Edit("papers/zhang2017.csv", "lr_simulated,hmc,ap,0.76,", "lr_simulated,hmc,ap,0.77,"),
+    "views": Edit("papers/views.csv", "table1,ap,ap,fixed 3,", "table1,ap,ap,fixed 2,"),
     # Data: one address in the table of sources, what one of them became, the statistics of a stand-in.
     "sources": Edit("data/sources.yaml", "libsvmtools/datasets/binary/a9a\n", "libsvmtools/datasets/a9a\n"),
     "a9a.npz": Edit("data/processed/a9a.npz"),

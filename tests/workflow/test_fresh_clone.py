@@ -1,4 +1,4 @@
-"""Results that were copied into a fresh clone run nothing again, until something is edited there."""
+"""Results that were copied with their records into a fresh clone rerun nothing, until something is edited there."""
 
 import shutil
 from pathlib import Path
@@ -9,6 +9,8 @@ from tests.workflow.conftest import Project, copy_project
 from tests.workflow.test_changes import EDITS, TEST, edited, expected
 
 pytestmark = pytest.mark.workflow
+
+RESULTS = ("results", ".snakemake/metadata")
 
 
 def fresh_clone(finished: Project, folder: Path, *parts: str) -> Project:
@@ -21,8 +23,8 @@ def fresh_clone(finished: Project, folder: Path, *parts: str) -> Project:
 
 @pytest.fixture(scope="module")
 def clone(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A fresh copy of the project that got results and data from the finished one."""
-    return fresh_clone(finished, tmp_path_factory.mktemp("clone") / "project", "results", "data")
+    """A fresh copy of the project that got results, their records and data from the finished one."""
+    return fresh_clone(finished, tmp_path_factory.mktemp("clone") / "project", *RESULTS, "data")
 
 
 def test_copied_results_rerun_nothing(clone: Project) -> None:
@@ -35,14 +37,14 @@ def test_an_edit_then_reruns_what_the_table_says(clone: Project, edit: str) -> N
         assert clone.jobs(*TEST) == expected(edit)
 
 
-def test_results_alone_rerun_and_download_nothing(finished: Project, tmp_path: Path) -> None:
-    clone = fresh_clone(finished, tmp_path / "project", "results")
+def test_results_without_data_rerun_and_download_nothing(finished: Project, tmp_path: Path) -> None:
+    clone = fresh_clone(finished, tmp_path / "project", *RESULTS)
     assert clone.jobs(*TEST) == {}
     assert not (clone.folder / "data/processed").exists()
 
 
 def test_data_that_are_made_again_rerun_nothing(finished: Project, tmp_path: Path) -> None:
-    clone = fresh_clone(finished, tmp_path / "project", "results")
+    clone = fresh_clone(finished, tmp_path / "project", *RESULTS)
     done = clone.snakemake(*TEST, "--", "data/processed/lr_simulated_5000_rows.npz")
     assert done.returncode == 0, done.stdout[-5000:]
     assert clone.jobs(*TEST) == {}

@@ -133,7 +133,7 @@ def test_title_and_names_of_the_config_are_no_commands_or_columns(ended: Project
 
 def test_no_file_of_the_run_has_a_password(ended: Project) -> None:
     written = [path for path in ended.folder.rglob("*") if path.is_file() and path.name != "config.yaml"]
-    assert {"counts.html", "records.json", "provenance.json"} <= {path.name for path in written}
+    assert {"counts.html", "provenance.json"} <= {path.name for path in written}
     assert [path for path in written if PASSWORD.encode() in path.read_bytes()] == []
     assert '"api_key": "***"' in (ended.folder / "results/mine/provenance.json").read_text(encoding="utf-8")
 
@@ -216,7 +216,7 @@ def test_nothing_of_it_goes_to_the_project(ended: Project) -> None:
     project = ended.folder.parent / CLONE
     assert not (project / "results").exists()
     assert not (project / "data/processed").exists()
-    assert (ended.folder / "results/mine/records.json").exists()
+    assert (ended.folder / "results/mine/provenance.json").exists()
 
 
 def test_other_names_sample_nothing_again_but_auto(ended: Project) -> None:

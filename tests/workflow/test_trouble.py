@@ -71,9 +71,9 @@ def begun(base: Project, tmp_path: Path) -> Project:
 
 
 def results(project: Project) -> dict[str, str]:
-    """SHA-256 of each file among the results, but for Snakemake's records and what fills a disk."""
+    """SHA-256 of each file among the results, except the one that fills a disk."""
     folder = project.folder / "results"
-    files = [path for path in folder.rglob("*") if path.is_file() and path.name not in ("records.json", FILLER)]
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != FILLER]
     return {str(path.relative_to(folder)): sha256(path) for path in files}
 
 

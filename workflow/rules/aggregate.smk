@@ -1,6 +1,6 @@
 """From chains to tables: metrics of each chain, the tables of the run, the scorecard, provenance."""
 
-from rnshmc.scorecard.lengths import shorter
+from rnshmc.scorecard.settings import other_settings
 
 # What each paper prints.
 PUBLISHED = [project_path(f"papers/{name}.csv") for name in PAPERS]
@@ -82,7 +82,7 @@ rule tables:
 rule table_fig7_fig8:
     """Make the tables of the adaptive experiment, Figs. 7 and 8."""
     input:
-        chains=[path for name in ADAPTED for path in chain_files(rules.sample.output.chain, name, "arns_hmc")],
+        chains=[path for name in ADAPTED for path in recipe_files(name, "arns_hmc")],
         metrics=expand(rules.metrics.output.metrics, problem=ADAPTED),
         timing=timing_files(ADAPTED),
     output:
@@ -132,8 +132,8 @@ rule scorecard:
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        # What is shorter than in the run of the papers is not judged.
-        spec={"shorter": shorter(config, load_configfile(ROOT / "config/config.yaml"))},
+        # What has other settings than the run of the papers is not judged.
+        spec={"other_settings": other_settings(config, load_configfile(ROOT / "config/config.yaml"))},
     script:
         "../scripts/scorecard.py"
 

@@ -32,6 +32,7 @@ for name in [name for name in os.environ if name.startswith("PMIX_") or name in 
     del os.environ[name]
 
 from rnshmc.masking import handed_over, masked
+from rnshmc.run import internals
 from rnshmc.run.config import check_config, is_selected, selected_problems
 from rnshmc.run.mpi import MPI_SETTINGS
 from rnshmc.run.recipes import AUTO, recipe, recipe_name
@@ -39,13 +40,13 @@ from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, OWN_TARGETS, SURRO
 from rnshmc.run.schema import check_schema
 from rnshmc.results.estimates import as_published
 from rnshmc.scorecard.papers import NO_PAPER, papers_of, read_papers
-from rnshmc.rerun.closure import script_imports
+from rnshmc.rerun.closure import imported_names, module_file
 from rnshmc.rerun.code_digest import code_digest, own_digest
 
 check_schema(
     config,
     load_configfile(ROOT / "workflow/schemas/config.schema.yaml"),
-    map(Path, dict.fromkeys([project_path("config/config.yaml"), *workflow.configfiles])),
+    dict.fromkeys([Path(project_path("config/config.yaml")), *internals.config_files(workflow)]),
 )
 check_config(config)
 # What the user's environment says of MPI goes first.
@@ -75,13 +76,15 @@ REFERRED = [name for name, entry in PROBLEMS.items() if entry["compared_with"] =
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
 # What a sampler's entry may say of its runs; the rest of the entry shapes its transitions.
 RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
-# Settings by which a kernel works as the published implementation does, and samplers that are timed a second time so.
-PUBLISHED_WAYS = {"hmc": "gradients_per_step", "rmhmc": "fixed_point_iterations"}
+# Samplers that are timed a second time, as the published implementation works: HMC with its gradients in each step, and with another target
+# RMHMC as well, whose solver stays ours, so that seconds and effective sample sizes are of one.
 TIMED_AS_PUBLISHED = [
     (name, sampler)
     for name, entry in PROBLEMS.items()
     for sampler in entry["samplers"]
-    if sampler != AUTO and PUBLISHED_WAYS.get(recipe(sampler).kernel) in (entry.get("baseline") or {})
+    if sampler != AUTO
+    and (baseline := entry.get("baseline"))
+    and (recipe(sampler).kernel == "hmc" or (recipe(sampler).kernel == "rmhmc" and "target" in baseline))
 ]
 # Problems that are a user's model, and those that `rnshmc.sample` samples.
 OWN = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] in OWN_TARGETS]
@@ -209,6 +212,11 @@ def code(script, *entries):
     comments and docstrings do not count (docs/workflow.md).
     """
     return code_digest(Path("workflow", script), entries, ROOT)
+
+
+def script_imports(path):
+    """Modules of the package that a notebook imports: registry entries for `code`, which it runs beside its script."""
+    return [name for name in imported_names(path) if module_file(name, ROOT / "src")]
 
 
 def target_code(wildcards):

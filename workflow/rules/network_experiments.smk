@@ -1,4 +1,4 @@
-"""Tables of paper B's Figs. 2 to 10 and its Table 4; those of a problem that a config lacks are left out."""
+"""Tables of paper B's Figs. 1 to 10 and its Table 4; those of a problem that a config lacks are left out."""
 
 NNG_TABLE4 = EXPERIMENTS["nng_table4"]
 NNG_METHODS = ["hmc", *NNG_TABLE4["surrogates"]]
@@ -49,12 +49,15 @@ rule nng_table4:
         "../scripts/gather.py"
 
 
-# Figs. 4 and 5 are of the problem that the config names.
-SWAPPED, DESIGNED = (config["experiments"][figure]["problem"] for figure in ("nng_fig4", "nng_fig5"))
+# Figs. 1, 4 and 5 are of the problem that the config names.
+SCHEDULED, SWAPPED, DESIGNED = (
+    config["experiments"][figure]["problem"] for figure in ("nng_fig1", "nng_fig4", "nng_fig5")
+)
 # The problem of each figure that is of one, where the run has both.
 NETWORK_FIGURES = {
     figure: name
     for figure, name in {
+        "nng_fig1": SCHEDULED,
         "nng_fig4": SWAPPED,
         "nng_fig5": DESIGNED,
         "nng_fig6": "garch",
@@ -63,6 +66,43 @@ NETWORK_FIGURES = {
     }.items()
     if name in PROBLEMS and "nng_hmc" in samplers(name) and (figure not in EXPERIMENTS or is_selected(config, figure))
 }
+
+
+if "nng_fig1" in NETWORK_FIGURES:
+
+    rule table_nng_fig1:
+        """Sample by a schedule of training."""
+        input:
+            data=data_file(SCHEDULED),
+        output:
+            table=f"{RESULTS}/tables/nng_fig1.csv",
+        resources:
+            **demand(mem_mb=2000, runtime=60),
+        params:
+            code=code(
+                "scripts/nng_fig1_table.py",
+                TARGETS[PROBLEMS[SCHEDULED]["target"]["kind"]],
+                KERNELS["hmc"],
+                SURROGATES["gradient_network"],
+            ),
+            spec={
+                "seed": config["seed"],
+                "target": PROBLEMS[SCHEDULED]["target"],
+                **start_of(SCHEDULED),
+                "experiment": {
+                    **{key: config["experiments"]["nng_fig1"][key] for key in ("draws", "schedule")},
+                    "dynamics": {
+                        key: PROBLEMS[SCHEDULED]["samplers"]["nng_hmc"][key] for key in ("step_size", "n_steps")
+                    },
+                    "settings": {
+                        key: value
+                        for key, value in PROBLEMS[SCHEDULED]["surrogates"][network_of(SCHEDULED)].items()
+                        if key not in ("type", "states")
+                    },
+                },
+            },
+        script:
+            "../scripts/nng_fig1_table.py"
 
 
 if "nng_fig4" in NETWORK_FIGURES:
@@ -179,6 +219,7 @@ if "nng_fig9" in NETWORK_FIGURES:
 
 
 NETWORK_TABLES = [
+    *(rules.table_nng_fig1.output if "nng_fig1" in NETWORK_FIGURES else []),
     *(rules.table_nng_fig4.output if "nng_fig4" in NETWORK_FIGURES else []),
     *(rules.table_nng_fig5.output if "nng_fig5" in NETWORK_FIGURES else []),
     *(rules.table_nng_fig6.output if "nng_fig6" in NETWORK_FIGURES else []),

@@ -41,6 +41,8 @@ rule fit:
             if surrogate_type(wc.problem, wc.surrogate) in FITTED_TO_GRADIENTS
             else []
         ),
+        # The ensemble of the forward model begins the training set (paper A, Algorithm 3).
+        prior=lambda wc: data_of(wc) if problem_entry(wc)["surrogates"][wc.surrogate].get("from_prior") else [],
     output:
         surrogate=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.npz",
         report=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.json",

@@ -49,12 +49,14 @@ def sampler_spec(wildcards, **more):
 def published_spec(wildcards):
     """All that shapes the seconds of a sampler as published: its own settings and those of the problem's baseline."""
     spec = sampler_spec(wildcards, **timing_settings(wildcards.problem, wildcards.sampler))
-    way, kind = PUBLISHED_WAYS[recipe(wildcards.sampler).kernel], published_target(wildcards)
+    kind, steps = published_target(wildcards), {
+        "gradients_per_step": problem_entry(wildcards)["baseline"]["gradients_per_step"]
+    }
     return {
         **spec,
         "sampler": as_published(wildcards.sampler),
         "target": {**spec["target"], "kind": kind},
-        "settings": {**spec["settings"], way: problem_entry(wildcards)["baseline"][way]},
+        "settings": spec["settings"] | (steps if recipe(wildcards.sampler).kernel == "hmc" else {}),
         "entries": sampler_code(wildcards, TARGETS[kind]),
     }
 

@@ -31,5 +31,6 @@ with job(snakemake.log[0]):
         settings=spec["samplers"],
     )
     coordinates = leading_coordinates(old[0].draws, 2)
-    draws_table([*old, *new], coordinates).to_csv(snakemake.output.draws, index=False, float_format="%.6g")
-    acceptance_table([*old, *new]).to_csv(snakemake.output.acceptance, index=False, float_format="%.6g")
+    draws = draws_table([*old, *new], coordinates)
+    draws.to_csv(snakemake.output.draws, index=False, float_format="%.6g")
+    acceptance_table([*old, *new], draws).to_csv(snakemake.output.acceptance, index=False, float_format="%.6g")

@@ -18,6 +18,6 @@ with job(snakemake.log[0]):
         {Path(path).stem: pd.read_csv(path) for path in snakemake.input.tables},
         read_published(map(Path, snakemake.input.published)),
         read_reasons(Path(snakemake.input.reasons)),
-        snakemake.params.spec["shorter"],
+        snakemake.params.spec["other_settings"],
     )
     card.to_csv(snakemake.output.scorecard, index=False, float_format="%.6g")

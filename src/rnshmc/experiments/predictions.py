@@ -33,7 +33,8 @@ def predictions(target: GPRegression, draws: Mapping[str, Array], *, inputs: int
 
     Returns
     -------
-    Columns sampler, x, mean, low, high.
+    Columns sampler, x, mean, low, high, from_hmc: the last is the largest distance, over all x, of a sampler's
+    means from those of HMC, in half widths of HMC's band.
 
     Raises
     ------
@@ -48,7 +49,17 @@ def predictions(target: GPRegression, draws: Mapping[str, Array], *, inputs: int
         mean, sd = _mixture(target, sample[:: -(-len(sample) // MAX_DRAWS)], points)
         half = float(ndtri(0.5 + 0.5 * BAND)) * sd
         parts.append(pd.DataFrame({"sampler": sampler, "x": x, "mean": mean, "low": mean - half, "high": mean + half}))
-    return pd.concat(parts, ignore_index=True)
+    return with_distance(pd.concat(parts, ignore_index=True))
+
+
+def with_distance(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of `predictions` with its column `from_hmc`."""
+    of = {sampler: part.set_index("x") for sampler, part in table.groupby("sampler")}
+    half_width = (of["hmc"]["high"] - of["hmc"]["low"]) / 2
+    furthest = {
+        sampler: float(((part["mean"] - of["hmc"]["mean"]).abs() / half_width).max()) for sampler, part in of.items()
+    }
+    return table.assign(from_hmc=table["sampler"].map(furthest))
 
 
 def _mixture(target: GPRegression, draws: Array, points: Array) -> tuple[Array, Array]:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rnshmc.diagnostics.agreement import MIN_ESS, compare_means
+from rnshmc.diagnostics.ess import geyer_ess
 from rnshmc.errors import ParameterError
 from rnshmc.random import stream
 from rnshmc.run.chain import Phase
@@ -24,6 +26,8 @@ MAX_DRAWS = 1000
 """Draws of each sampler and prior that the figure shows, at most."""
 NETWORK_FACTOR = 10
 """Iterations of NNg-HMC for one of HMC: each costs a tenth, and few of its proposals are accepted."""
+LEVEL = 0.01
+"""Probability that means of one posterior are further apart than the threshold of `agreement_table`."""
 
 
 @dataclass(frozen=True)
@@ -134,9 +138,39 @@ def draws_table(chains: Sequence[Kept], coordinates: Sequence[int]) -> pd.DataFr
     return pd.concat(parts, ignore_index=True)
 
 
-def acceptance_table(chains: Sequence[Kept]) -> pd.DataFrame:
-    """Columns sampler, prior_variance, acceptance: one row for each chain."""
-    return pd.DataFrame([{**_names(chain), "acceptance": chain.acceptance} for chain in chains])
+def acceptance_table(chains: Sequence[Kept], draws: pd.DataFrame) -> pd.DataFrame:
+    """Acceptance of each chain, and whether its means are those of HMC under the same prior.
+
+    Parameters
+    ----------
+    draws
+        From `draws_table`.
+
+    Returns
+    -------
+    Columns sampler, prior_variance, acceptance, means: one row for each chain; `means` is the largest difference from
+    the means of HMC over its Monte Carlo threshold at `LEVEL`, NaN with an ESS below `MIN_ESS`.
+    """
+    rows = pd.DataFrame([{**_names(chain), "acceptance": chain.acceptance} for chain in chains])
+    return with_means(rows, draws)
+
+
+def with_means(rows: pd.DataFrame, draws: pd.DataFrame) -> pd.DataFrame:
+    """The rows of samplers and priors with the column `means` of `acceptance_table`."""
+    found = {key: _means(part[["x", "y"]].to_numpy()) for key, part in draws.groupby(["sampler", "prior_variance"])}
+    keys = zip(rows["sampler"], rows["prior_variance"], strict=True)
+    return rows.assign(means=[_distance(found[key], found[EXACT, key[1]]) for key in keys])
+
+
+def _means(draws: Array) -> tuple[Array, Array, float]:
+    """Means, their Monte Carlo standard errors, and the smallest effective sample size."""
+    sizes = np.maximum(geyer_ess(draws), 1.0)
+    return draws.mean(axis=0), draws.std(axis=0, ddof=1) / np.sqrt(sizes), float(sizes.min())
+
+
+def _distance(ours: tuple[Array, Array, float], hmc: tuple[Array, Array, float]) -> float:
+    result = compare_means(ours[0], ours[1], hmc[0], hmc[1], level=LEVEL)
+    return result.max_abs_z / result.threshold if min(ours[2], hmc[2]) >= MIN_ESS else float("nan")
 
 
 def _names(chain: Kept) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from rnshmc.datasets.matrix import LogisticData
 from rnshmc.datasets.project import project
 from rnshmc.datasets.subset import random_rows
 from rnshmc.random import stream
-from rnshmc.run.sample import sample
+from rnshmc.run.sample import run_sampler
 from rnshmc.targets.logistic import LogisticRegression
 
 COLUMNS = ("d", "repeat", "sampler", "ap", "data")
@@ -44,7 +44,7 @@ def acceptance_by_dimension(
     discard
         First iterations of an exploration, which are neither trained on nor counted.
     settings
-        Keywords of `rnshmc.run.sample.sample`: step size, steps, iterations, and settings of the surrogate's fit.
+        Keywords of `rnshmc.run.sample.run_sampler`: step size, steps, iterations, and settings of the surrogate's fit.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def acceptance_by_dimension(
             projected = project(data, dim=d, rng=stream(seed, *names))
             if rows is not None:
                 projected = random_rows(projected, rows, stream(seed, *names, "rows"))
-            chain = sample(
+            chain = run_sampler(
                 LogisticRegression(projected.X, projected.y, prior_sd=prior_sd),
                 sampler="rns_hmc",
                 start=np.zeros(1 + d),

@@ -11,43 +11,36 @@ import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.algorithm import run
-from rnshmc.inference.errstate import own_errstate
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.exact.chosen import chosen
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.evaluation import Evaluable
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.forward import Model
+from rnshmc.inference.exact.forward_posterior import Runner
 from rnshmc.inference.exact.names import find_names, make_names, make_units
-from rnshmc.inference.exact.pools import Pool, Workers, make_workers
-from rnshmc.inference.exact.runner import Runner
-from rnshmc.inference.exact.stored_evaluations import StoredEvaluations, read_known
-from rnshmc.inference.exact.target import (
-    Gradient,
-    digest_of,
-    is_function,
-    make_posterior,
-    model_of,
-    with_arguments,
-)
-from rnshmc.inference.exact.threads import Threads, Unlimited
+from rnshmc.inference.exact.pools import Pool, Threads, Unlimited, make_workers
+from rnshmc.inference.exact.stored_evaluations import StoredEvaluations, chosen, read_known
+from rnshmc.inference.exact.target import Gradient, digest_of, is_function, make_posterior, model_of, with_arguments
 from rnshmc.inference.exact.vectorized import VectorizedWorker
-from rnshmc.inference.other_end import with_other_ends
+from rnshmc.inference.exact.workers import Workers
+from rnshmc.inference.final_checks import with_other_ends
+from rnshmc.inference.given import own_errstate
 from rnshmc.inference.progress import Listener, listening
 from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.stages.decision import most_known
-from rnshmc.inference.stages.scale import inside, make_coordinates, prior_scale
-from rnshmc.inference.stages.start import check_gradient, check_inside, check_own, check_start
+from rnshmc.inference.stages.start import check_gradient, check_inside, check_own, check_start, first_usable
 from rnshmc.inference.stages.starts import (
     Candidates,
     Start,
     drawn_starts,
-    first_usable,
     further_starts,
+    inside,
+    make_coordinates,
     make_starts,
     number_of_parameters,
+    prior_scale,
 )
 from rnshmc.inference.stages.walls import take_up
 from rnshmc.inference.transforms import Bounds, listed, make_transform
@@ -82,86 +75,86 @@ def sample(
     """Sample a posterior whose density is expensive to evaluate, for few evaluations.
 
     A surrogate is fitted to exact values and gradients and drives Hamiltonian Monte Carlo. Exact values at some of its
-    draws correct expectations, and decide in chains of their own; `Result` tells the kinds of draws apart.
+    draws correct expectations, and decide in chains of their own; `Result` has both kinds of draws.
 
     Parameters
     ----------
     target
         The log density, up to a constant: a function of x, shape (d,), that returns a number, or the pair of the number
         and its gradient, shape (d,). Without a gradient, more evaluations are needed. A function written in JAX is
-        differentiated. Or a `Model`, whose outputs are emulated; a `UMBridge`; a potential of this package. Where it
-        raises an exception or returns NaN, the evaluation has failed; the run continues. Impossible points have -inf;
-        one huge negative number at all of them, far below all others, counts as that.
+        differentiated. Or a `Model`, whose outputs are emulated; a `UMBridge`; a potential of this package. An
+        exception or NaN is a failed evaluation; the run continues. Impossible points have -inf; one huge negative
+        number, far below all others, counts as -inf.
     x0
-        Where to start, shape (d,), or a mapping from names to numbers; or several starts to look for several modes,
-        shape (n, d): each mode that they lead to has a surrogate of its own, and its share of the posterior. After a
-        hundred in a row that lead to no further one, the rest is not used. A function of a numpy generator that returns
-        a start, shape (d,), gives four. None: four draws from the prior of a `Model`, or from the box that finite
-        bounds make; the number of parameters is that of ``names`` or of a sequence of bounds then. Modes of a `Model`
-        are searched for on its emulated outputs. For a density with several modes, more starts are drawn until a
-        hundred in a row find no new one, or half of the budget is spent. Where one fails, it is passed over.
+        Start, shape (d,), or a mapping from names to numbers; or several starts to search for several modes, shape
+        (n, d): each mode that they find has a surrogate of its own, and its share of the posterior. After a hundred in
+        a row without a new mode, the others are not used. A function of a numpy generator that returns a start, shape
+        (d,), gives four. None: four draws from the prior of a `Model`, or from the box of finite bounds, with ``names``
+        or a sequence of bounds for the number of parameters. Modes of a `Model` are searched for on its emulated
+        outputs. If a density has several modes, more starts are drawn until a hundred in a row find no new one, or half
+        of the budget is spent. Starts that fail are skipped.
     gradient
-        Gradient of the log density as a function of its own; False: do without one.
+        Gradient of the log density as a separate function; False: use none.
     args, kwargs
         Further arguments of the log density and of its gradient: ``target(x, *args, **kwargs)``.
     vectorize
         Whether the function takes all points of a batch in one call, as rows, (n, d), and returns n log densities, or
-        the pair of these and their gradients, (n, d); that of a `Model`, outputs (n, ...). A function in JAX is
-        differentiated. Points that fail are rows of NaN; what it raises is a failure of all points of the batch. There
-        is no pool then.
+        the pair of these and their gradients, (n, d); that of a `Model` returns outputs (n, ...). A function in JAX is
+        differentiated. Points that fail are rows of NaN; an exception is a failure of the whole batch. There is no pool
+        then.
     draws
-        Number of draws in the result. It sets the precision, too: expectations aim at the errors of half as many
-        independent draws.
+        Number of draws in the result. It sets the precision, too: the target errors of expectations are those of half
+        as many independent draws.
     seed
-        Seed of all that is random. One process evaluates to the same result at each call; several finish in any order.
+        Seed of all random numbers. One process returns the same result at each call; several finish in any order.
     scale
-        How wide the posterior may be, roughly, in the parameters of x0: a number, standard deviations, shape (d,), a
+        Approximate width of the posterior in the parameters of x0: a number, standard deviations, shape (d,), a
         covariance, or draws of the prior, shape (n, d) with n > d. An array of shape (d, d) is always a covariance.
-        Evaluations begin with steps of that size. Scales of bounded parameters are translated by the slope of the
-        transform at x0, prior draws one by one. Without it, scales are found from x0 and evaluations near it.
+        The first steps have this size. Scales of bounded parameters are translated by the slope of the transform at x0,
+        prior draws one by one. Without it, scales are found from x0 and evaluations near it.
     bounds
         For each parameter (low, high) with None for no bound, or one of the words ``"positive"``, ``"unit"`` and
         ``"real"``; or a mapping from names to these; or a `scipy.optimize.Bounds`. The target is called inside the
-        bounds only. A bound that is not declared, beyond which the log density is -inf, is found by a few values where
-        it matters, and reported. Bounds of a `Model`'s priors and scales need not be repeated.
+        bounds only. An undeclared bound, beyond which the log density is -inf, is located by a few values where it
+        matters, and reported. Bounds of a `Model`'s priors and scales need not be repeated.
     names, units
-        Names and units of the parameters, in their order in x, for the output. Those of a likelihood's own parameters
-        come last. Without names, they are the keys of a `Model`'s prior, in their order, or those of x0.
+        Names and units of the parameters, in their order in x, for the output. A likelihood's own parameters come last.
+        Without names, they are the keys of a `Model`'s prior, in their order, or those of x0.
     pool
-        Who evaluates: None for this process, a number of processes, or an object with ``submit`` or ``map``, such as
-        an executor of `concurrent.futures` or `mpi4py.futures`, a client of Dask, or a `multiprocessing.Pool`. The
-        target is sent to each worker once.
+        Workers: None for this process, a number of processes, or an object with ``submit`` or ``map``, such as an
+        executor of `concurrent.futures` or `mpi4py.futures`, a client of Dask, or a `multiprocessing.Pool`. The target
+        is sent to each worker once.
     time_limit
-        Seconds after which an evaluation has failed. A process of ours is then killed; a worker of the user's pool goes
-        on to the next evaluation, and leaves the other to itself.
+        Seconds after which an evaluation has failed. A process started by this call is then killed; a worker of the
+        user's pool gets the next evaluation, and the timed-out one is abandoned.
     filepath
-        File to which each evaluation is appended as it arrives. The same call after an end of any kind comes to the
-        result that it would have come to; with more draws, it goes on from there. It evaluates one stored point anew,
-        and refuses a file of another target. A target with an attribute ``digest``, a string that changes whenever the
-        log density does, is known by that, and nothing is evaluated anew.
+        File to which each evaluation is appended as it arrives. Repeating the call after an interruption gives the
+        uninterrupted result; with more draws, it continues from there. It evaluates one stored point again, and refuses
+        a file of another target. A target with an attribute ``digest``, a string that changes whenever the log density
+        does, is recognised by that, and no point is evaluated again.
     resume
-        Whether what the file holds is used. If not, a file with evaluations is refused, never overwritten.
+        Whether to use the evaluations in the file. If not, a file with evaluations is refused, never overwritten.
     evaluations
         Evaluations to learn from: a file of an earlier ``filepath``, an npz file or a mapping with ``points``,
-        ``log_densities`` and perhaps ``gradients``. Of a `Model`, runs: with ``points``, its own parameters, and
-        ``outputs``, (n, m); or a file of an earlier call with any data of the same names and sizes. Of more than a
-        surrogate takes (up to 256 with gradients, 2400 values or 800 runs), a part is used: near the mode, and spread.
+        ``log_densities`` and perhaps ``gradients``. For a `Model`, runs: with ``points``, its own parameters, and
+        ``outputs``, (n, m); or a file of an earlier call with any data of the same names and sizes. If there are more
+        than a surrogate takes (up to 256 with gradients, 2400 values or 800 runs), some are used: near the mode, and
+        spread.
     budget
-        Units that this call may spend; a value is one unit, a gradient one more; of a `Model`, a run one, and a product
-        with its Jacobian one more. With a budget of 0, given runs are all there is, and the verdict says what they
-        tell.
+        Units that this call may spend; a value is one unit, a gradient one more; for a `Model`, a run is one, and a
+        product with its Jacobian one more. With a budget of 0, the result rests on the given runs.
     callback
-        Called with a `rnshmc.inference.exact.account.Progress` now and then.
+        Called with a `rnshmc.inference.exact.evaluation.Progress` now and then.
     progress_bar
-        Whether there is a bar where standard error is a terminal, or in a notebook, and elsewhere a line on standard
-        error every ten seconds. Where there is neither, or lines of level INFO of the logger ``rnshmc`` are shown, it
-        gets one at each stage and every ten seconds.
+        Whether there is a bar in a terminal or a notebook, and elsewhere a line on standard error every ten seconds.
+        Without it, or where lines of level INFO of the logger ``rnshmc`` are shown, that logger gets a line at each
+        stage and every ten seconds.
 
     Returns
     -------
     Result
-        Draws, expectations with standard errors, what was spent, and a verdict on all of it. After Ctrl-C, or when the
-        budget is spent, what there is then.
+        Draws, expectations with standard errors, the evaluations spent, and a verdict. After Ctrl-C, or when the budget
+        is spent, the partial result.
 
     Raises
     ------
@@ -170,7 +163,7 @@ def sample(
     BudgetSpent
         If the budget ends before there are draws.
     EvaluationError
-        If nothing can be evaluated any more.
+        If no further evaluation is possible.
     DataError
         If a file cannot be read, or belongs to other parameters.
     StoreError
@@ -186,14 +179,14 @@ def sample(
     if not isinstance(evaluations, str | os.PathLike | Mapping | None):
         raise ParameterError(f"evaluations: expected the path of a file or a mapping, got {evaluations!r:.80}")
     target, gradient = with_arguments(target, gradient, args, kwargs)
-    model, bounds = model_of(target), listed(bounds)
+    model, bounds = model_of(target), None if bounds is None else listed(bounds)
     own, of_prior = (model.own, model.names) if model else ((), None)
     found = find_names(names, x0, of_prior, own)
     rng = stream(seed, "starts")
     starts = None if x0 is None else make_starts(x0, rng, found)
     dim = number_of_parameters(found, bounds, own) if starts is None else starts.shape[1]
     if names is None and found is not None and len(found) != dim:
-        raise ParameterError(f"names: the prior has {', '.join(found)}, and x0 {dim} entries; give names= for all")
+        raise ParameterError(f"names: the prior names {', '.join(found)}, but x0 has {dim} entries; give names=")
     chosen_names = make_names(found, dim, own)
     chosen_units = make_units(units, chosen_names)
     posterior = make_posterior(target, gradient, chosen_names)
@@ -217,7 +210,7 @@ def sample(
         workers: Workers = _vectorized(target, posterior.evaluable, pool, time_limit)
     else:
         workers = make_workers(pool, posterior.evaluable, time_limit=time_limit)
-    # The digest of a target says nothing of a gradient beside it.
+    # The digest of a target does not cover a separate gradient.
     digest = None if callable(gradient) else digest_of(target)
     evaluation_log = None
     if filepath is not None:
@@ -235,9 +228,9 @@ def sample(
         forward_posterior=forward_posterior,
         slope_price=posterior.slope_price,
     )
-    with closing(potential), threads.one(), listening(callback, bar=progress_bar) as tell:
+    with closing(potential), threads.one(), listening(callback, bar=progress_bar) as report:
         potential.confirm()
-        # Known runs of a model without derivatives take the place of starts.
+        # Known runs of a model without derivatives replace starts.
         archive = Archive.of(potential)
         served = not posterior.slope_price and archive.has_enough_runs(DEFAULT.training.fewest)
         archive = replace(archive, emulating=False)
@@ -254,7 +247,7 @@ def sample(
         given = potential.given
         for _ in range(2 * dim + 1):
             outcome = run(
-                Archive.of(potential, transform, given=given, progress=tell),
+                Archive.of(potential, transform, given=given, progress=report),
                 transform.coordinates(starts),
                 draws=draws,
                 rng=stream(seed, "inference"),
@@ -273,21 +266,14 @@ def sample(
                 starts = transform.parameters(Archive.of(potential, transform, given=given).lowest.point)[None]
             expected = inside(expected, transform)
             coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
-        outcome = with_other_ends(outcome, Archive.of(potential, transform), chosen_names, DEFAULT.judging)
+        outcome = with_other_ends(outcome, Archive.of(potential, transform), chosen_names)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
 
 
 def _vectorized(target: Any, evaluable: Evaluable, pool: Pool, time_limit: float | None) -> VectorizedWorker:
-    """The workers of a target that takes all points of a batch in one call.
-
-    Raises
-    ------
-    ParameterError
-        If the target cannot, or there is a pool or a time limit, too.
-    """
     for name, value in (("pool", pool), ("time_limit", time_limit)):
         if value is not None:
-            raise ParameterError(f"{name}: with vectorize=True this process calls the target, for all points at once")
+            raise ParameterError(f"{name}: not possible with vectorize=True: this process evaluates all points at once")
     if not (is_function(target) or isinstance(target, Model)):
         raise ParameterError(f"vectorize: expected a function of points as rows or a Model of one, got {target!r:.80}")
     assert isinstance(evaluable, Density | Runner)

@@ -1,6 +1,6 @@
-"""Where no surrogate is good enough: exact chains, or the surrogate as it is without a gradient, or a budget for them.
+"""Where no surrogate is good enough: exact chains; without gradients or budget for them, the surrogate nevertheless.
 
-States of the chains teach surrogates in turn, each by at least twice as many, and the first good one takes over.
+States of the chains train surrogates in turn, each at least twice as many, and the first good one takes over.
 """
 
 import logging
@@ -9,24 +9,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.inference.attempt import attempt, checked_surrogate, with_rows
+from rnshmc.inference.attempt import attempt
+from rnshmc.inference.checking import checked_surrogate, with_rows
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages import adapted
+from rnshmc.inference.stages.adapted import Around
 from rnshmc.inference.stages.correction import Exact, largest_rhat
-from rnshmc.inference.stages.scattered import Around
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.types import Array
 
 WITHOUT_GRADIENTS = "without gradients no other sampler is tried here, but emcee or nautilus may sample this posterior"
 
-STAGE = "mode"
-
 _log = logging.getLogger(__name__)
 
 
 def fall_back(state: State) -> States:
-    """Exact chains; without a gradient, or the budget for them, the surrogate as it is, corrected by what is left."""
+    """Exact chains; without gradients or budget for them, the surrogate, corrected as far as the budget allows."""
     # Exact chains are of the whole density, and so is what corrects a surrogate now.
     state = replace(state, archive=replace(state.archive, part=None))
     all_draws = state.expected_cost(state.draws)
@@ -34,10 +33,10 @@ def fall_back(state: State) -> States:
         state = replace(state, reason=f"{state.reason}; {WITHOUT_GRADIENTS}")
         return (yield from _rough(state, state.trained)) if state.trained is not None else state
     if not state.affords_chains and state.trained is not None:
-        short = f"the budget does not suffice for adapted HMC, which takes about {all_draws} units"
+        short = f"the budget is too small for adapted HMC, which takes about {all_draws} units"
         return (yield from _rough(replace(state, reason=f"{state.reason}, and {short}"), state.trained))
     _log.warning(
-        "No surrogate is used: %s. Continuing with adapted HMC: about %d evaluation units for %d draws.",
+        "No surrogate is used: %s. Adapted HMC takes over: about %d evaluation units for %d draws.",
         state.reason,
         all_draws,
         state.draws,
@@ -55,28 +54,28 @@ def fall_back(state: State) -> States:
             continue
         if len(state.modes) == 1 or _mixed(state, seen):
             due, tries = 2 * states, tries + 1
-            taught = yield from _trained_on_chain_states(state, seen)
-            if taught.rows is None:
-                yield taught
-            elif not _cut_off(taught) and not _without_the_mode(taught):
-                return taught
+            trained = yield from _trained_on_chain_states(state, seen)
+            if trained.rows is None:
+                yield trained
+            elif not _cut_off(trained) and not _without_the_mode(trained):
+                return trained
     return state
 
 
 def _mixed(state: State, seen: tuple[Exact, ...]) -> bool:
-    """Whether chains that began at several modes are in the same places by now."""
+    """Whether chains that began at several modes have mixed."""
     draws, _ = _settled(state, seen)
     return largest_rhat(draws) < state.tuning.teaching.mixed
 
 
 def _cut_off(state: State) -> bool:
-    """Whether the density is zero at many draws of a surrogate: exact chains know of the edge there."""
+    """Whether the density is zero at many draws of a surrogate, where exact chains respect the edge."""
     checked = state.checked
     return checked is not None and bool((~np.isfinite(checked.values)).mean() > state.tuning.judging.failing)
 
 
 def _without_the_mode(state: State) -> bool:
-    """Whether a surrogate lacks the mode that is known: chains outside of a narrow mode do not show it.
+    """Whether a surrogate lacks the known mode, which chains outside of a narrow mode do not show.
 
     Exact values at draws of the normal density there estimate the mass, relative to that of the surrogate:
 
@@ -89,7 +88,7 @@ def _without_the_mode(state: State) -> bool:
     points = mode.whitening.unwhiten(z)
     if state.archive.affordable(points) < len(points):
         return False
-    exact = np.array([one.value for one in state.archive.evaluate(points, STAGE, gradient=False)])
+    exact = np.array([one.value for one in state.archive.evaluate(points, "mode", gradient=False)])
     log_mass = mode.log_mass + 0.5 * state.archive.dim * np.log(2.0 * np.pi) - float(state.log_evidence.value)
     with np.errstate(over="ignore"):
         excess = np.maximum(state.trained.posterior.values(points) - exact, 0.0)
@@ -107,8 +106,8 @@ def _settled(state: State, seen: tuple[Exact, ...]) -> tuple[Array, Array]:
 def _trained_on_chain_states(state: State, seen: tuple[Exact, ...]) -> States:
     """A surrogate trained on states of exact chains, which has rows if it is good enough.
 
-    They are where the posterior is, and whiten the coordinates: their mean may be far from the mode, and their
-    covariance from the curvature there. What was evaluated elsewhere before, as along trajectories, is left out.
+    They whiten the coordinates: their mean may be far from the mode, and their covariance from the curvature there.
+    Points elsewhere, as along trajectories, are left out.
     """
     archive, own, known = state.archive, state.tuning.teaching, state.archive.training()
     draws, potentials = _settled(state, seen)
@@ -123,10 +122,10 @@ def _trained_on_chain_states(state: State, seen: tuple[Exact, ...]) -> States:
         return state
     tuning, some = state.tuning.trained_on_chain_states(known=int(chosen.sum())), archive.without(known.points[~chosen])
     begun = replace(state, archive=some, tuning=tuning, whitening=whitening, begun=whitening)
-    taught = replace((yield from attempt(begun)), archive=archive, tuning=state.tuning)
-    if taught.rows is None:
-        return replace(taught, method=state.method)
-    return replace(taught, modes=(state.lowest,), blocks=())
+    ended = replace((yield from attempt(begun)), archive=archive, tuning=state.tuning)
+    if ended.rows is None:
+        return replace(ended, method=state.method)
+    return replace(ended, modes=(state.lowest,), blocks=())
 
 
 def _stretches(state: State) -> Iterator[adapted.Stretch]:
@@ -139,7 +138,7 @@ def _stretches(state: State) -> Iterator[adapted.Stretch]:
 
 
 def _rough(state: State, trained: Trained) -> States:
-    """A surrogate that is not good enough, corrected by as many exact values as the budget allows."""
+    """A surrogate that is not good enough, corrected by exact values as far as the budget allows."""
     if state.surrogate is None:
         reason = state.reason
         state = yield from checked_surrogate(state, trained)

@@ -1,4 +1,4 @@
-"""Several modes: those that count, a surrogate for each, and the share of the posterior that each has."""
+"""Several modes: the search for them, a surrogate for each, and their shares of the posterior."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,18 +19,11 @@ from rnshmc.inference.stages.descent import Mode, Watch, descend, far_below, unw
 from rnshmc.inference.stages.probing import settle
 from rnshmc.types import Array
 
-STAGE = "mode"
 
+def refine_modes(state: State, watch: Watch = unwatched) -> State:
+    """Determine curvatures of each mode in every direction, in the order of potentials; drop negligible modes.
 
-def settled(state: State, watch: Watch = unwatched) -> State:
-    """With curvatures of each mode in every direction, from the lowest potential on, without those that do not count.
-
-    A mode from which the potential falls towards another is none.
-
-    Parameters
-    ----------
-    watch
-        Ends probing as soon as it says so.
+    A mode from which the potential falls towards another one is dropped, too. ``watch`` may end probing.
     """
     tuning, kept, left = state.tuning.modes, tuple[Mode, ...](), state.left_out
     whole = replace(state.archive, part=None)
@@ -44,11 +37,11 @@ def settled(state: State, watch: Watch = unwatched) -> State:
         centre, below = better.whitening.centre, far_below(whole, state.tuning)
         if not any(one.near(centre, better.value, below) or _joined(whole, one, better, tuning.step) for one in kept):
             kept = (*kept, better)
-    return counted(replace(state, archive=whole, modes=kept, left_out=left))
+    return without_negligible_modes(replace(state, archive=whole, modes=kept, left_out=left))
 
 
-def counted(state: State) -> State:
-    """Without the modes that have next to nothing of the posterior."""
+def without_negligible_modes(state: State) -> State:
+    """Drop the modes with a negligible share of the posterior."""
     most, least = max(mode.log_mass for mode in state.modes), state.tuning.modes.negligible
     kept = tuple(mode for mode in state.modes if mode.log_mass >= most - least)
     left = (*state.left_out, *(mode for mode in state.modes if mode not in kept))
@@ -57,12 +50,12 @@ def counted(state: State) -> State:
     return replace(state, archive=archive, modes=kept, left_out=left, whitening=best.whitening)
 
 
-def descended(state: State, mode: Mode) -> State:
-    """With the mode that one more descent led to, and how many did not lead to another that may count."""
+def record_mode(state: State, mode: Mode) -> State:
+    """Add the mode that a descent found, and count the descents since the last new mode that may matter."""
     wider = state.with_mode(mode, far_below(state.archive, state.tuning))
     new = len(wider.modes) > len(state.modes)
     least = max((known.log_mass for known in state.modes), default=-np.inf) - state.tuning.modes.hopeless
-    # A descent that ended before a mode tells of none.
+    # A descent that ended before a mode is no evidence.
     quiet = 0 if new and mode.log_mass >= least else state.quiet + int(mode.converged)
     # Points without density that were found while a surrogate was trained are not early ones.
     early = len(state.archive.zeros(failed=True)) if state.trained is None else state.early
@@ -70,15 +63,10 @@ def descended(state: State, mode: Mode) -> State:
 
 
 def search_more_starts(state: State, further: Array) -> State:
-    """With what further starts lead to, until `Modes.quiet` in a row lead to no other mode.
+    """Descend from further starts, (n, d), until `Modes.quiet` in a row find no new mode.
 
-    How many starts lead to a mode does not tell its share: the narrow one among wide ones is reached by the fewest. At
-    most half of what is left of a budget is spent on them.
-
-    Parameters
-    ----------
-    further
-        Starts, (n, d). Where the density is zero, none starts.
+    The number of starts that find a mode does not show its share: a narrow one among wide ones is found by the fewest.
+    At most half of the remaining budget is spent. Starts of zero density are skipped.
     """
     least, first = state.archive.units_left // 2, state
     for start in further:
@@ -87,20 +75,15 @@ def search_more_starts(state: State, further: Array) -> State:
         known = (*state.modes, *state.left_out)
         with suppress(ParameterError):
             mode = descend(state.archive, start, state.tuning, state.modes[0].whitening, known=known)
-            state = descended(state, mode)
-    return settled(state) if state.modes != first.modes else state
+            state = record_mode(state, mode)
+    return refine_modes(state) if state.modes != first.modes else state
 
 
 def search_nearby(state: State, start: Array) -> State:
-    """With what descents from other places lead to, where one start led to one mode.
+    """Descend from other places around the only start, (d,), in coordinates without a warp.
 
-    They start around the given start, in each coordinate at most `Modes.spread` times as far from it as the larger of
-    its own distance from zero and from the mode. Where the density is zero, none starts, and another place is tried.
-
-    Parameters
-    ----------
-    start
-        Shape (d,), in coordinates without a bend.
+    In each coordinate they are at most `Modes.spread` times as far from it as the larger of its distances from zero and
+    from the mode. Places of zero density are replaced.
     """
     [mode], tuning, bend = state.modes, state.tuning.modes, state.archive.bend
     sizes = np.maximum(np.abs(start), np.abs(bend.forward(mode.whitening.centre[None])[0] - start))
@@ -112,27 +95,20 @@ def search_nearby(state: State, start: Array) -> State:
             )
         except ParameterError:
             continue
-        state = descended(state, other)
+        state = record_mode(state, other)
         if state.starts > tuning.looks:
             break
-    return settled(state) if state.modes != (mode,) else state
+    return refine_modes(state) if state.modes != (mode,) else state
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The part of a density that is a mode's: exp(-U) r, where r is the mode's share of normal densities at all modes.
+    """A mode's part of a density: exp(-U) r, where r is the mode's share of normal densities at all modes.
 
         r_k(x) = exp(-h_k(x)) / sum_j exp(-h_j(x)),  h_j = `Mode.heights`
 
     The parts of all modes add up to the density, however far they are apart, and the part of a normal mode among normal
-    ones is that mode.
-
-    Attributes
-    ----------
-    mode
-        The mode.
-    others
-        All others.
+    ones is that mode. ``others`` are all other modes.
     """
 
     mode: Mode
@@ -159,7 +135,7 @@ def each_mode(state: State) -> States:
 
 
 def combined(state: State, parts: tuple[State, ...]) -> State:
-    """What is found of each mode as one, by the integrals of the density over each."""
+    """Combine the results of all modes by the integrals of the density over each."""
     surrogates = tuple(part.surrogate for part in parts if part.surrogate is not None)
     evidences = Estimate.stacked([part.log_evidence for part in parts])
     if not np.isfinite(evidences.standard_error).all():
@@ -192,12 +168,12 @@ def _joined(archive: Archive, known: Mode, other: Mode, length: float) -> bool:
     lower, higher = sorted((known, other), key=lambda mode: mode.value)
     way = lower.whitening.centre - higher.whitening.centre
     step = length * way / higher.whitening.length(way)
-    [found] = archive.evaluate((higher.whitening.centre + step)[None], STAGE, gradient=False)
+    [found] = archive.evaluate((higher.whitening.centre + step)[None], "mode", gradient=False)
     return bool(found.value < higher.value)
 
 
 def _of(archive: Archive, mode: Mode, others: tuple[Mode, ...]) -> Archive:
-    """Of the part of the density that is a mode's among others."""
+    """The archive of a mode's part of the density."""
     return replace(archive, part=Part(mode, others) if others else None)
 
 
@@ -206,9 +182,9 @@ def _others(state: State, mode: Mode) -> tuple[Mode, ...]:
 
 
 def _proportional(state: State, parts: tuple[State, ...], shares: Array, rng: np.random.Generator) -> Checked:
-    """Checked draws of all modes in random order, as many of each as its share asks for, as draws of the mixture.
+    """Checked draws of all modes in random order, in proportion to their shares, as draws of the mixture.
 
-    Those of the pair (x, mode) are differences: the sum of its densities over the modes is the posterior.
+    Differences are those of the pair (x, mode): the sum of its densities over the modes is the posterior.
     """
     chosen = []
     counts = np.array([0 if part.checked is None else len(part.checked.values) for part in parts])

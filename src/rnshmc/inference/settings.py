@@ -6,9 +6,9 @@
     bounds: {scale: positive}
     output: draws.nc
 
-``make`` names a function of the file that takes no arguments (or those under ``settings``) and returns what `sample`
-takes as a target. ``{kind: umbridge, url: ..., data: ..., noise_sd: ...}`` is a `UMBridge`, its arguments by name. All
-other keys are arguments of `sample` by their names. Paths are relative to the file.
+``make`` names a function of the file that takes no arguments (or those under ``settings``) and returns a target of
+`sample`. ``{kind: umbridge, url: ..., data: ..., noise_sd: ...}`` is a `UMBridge`, with arguments by name. All other
+keys are arguments of `sample`. Paths are relative to the file.
 """
 
 import difflib
@@ -32,19 +32,10 @@ _NOT_IN_A_FILE = ("gradient", "callback")
 
 
 def run_file(path: Path) -> tuple[Result, Path]:
-    """Sample the posterior of a settings file.
+    """Sample the posterior of a settings file; return the result and the path of its output.
 
-    Returns
-    -------
-    The result, and the file that is to hold its draws.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read.
-    ParameterError
-        If a key is missing, misspelt or cannot be used, and all that `sample` raises. Whether the output can be written
-        is checked before anything is evaluated.
+    Besides errors of `sample`, a `DataError` is raised if the file cannot be read, and a `ParameterError` if a key is
+    missing, misspelt or cannot be used, or the output cannot be written; that is checked before any evaluation.
     """
     settings = _read(path)
     keywords = inspect.signature(sample).parameters.keys() - {"target", *_NOT_IN_A_FILE}
@@ -60,12 +51,9 @@ def run_file(path: Path) -> tuple[Result, Path]:
 
 
 def save(result: Result, output: Path) -> None:
-    """Write a result as netCDF; if that fails, to a new folder of temporary files, its draws as npz if need be.
+    """Write a result as netCDF; if that fails, to a new temporary folder, its draws as npz if need be.
 
-    Raises
-    ------
-    StoreError
-        If the output could not be written; the message says where the draws are instead.
+    A `StoreError` then reports where the draws are.
     """
     try:
         result.save(output)
@@ -75,7 +63,7 @@ def save(result: Result, output: Path) -> None:
 
 
 def _rescued(result: Result, name: str) -> str:
-    """Where a result is that could not be written where it should."""
+    """Write a result to a temporary file, and return a sentence on its place."""
     try:
         file = Path(tempfile.mkdtemp(prefix="rnshmc-")) / name
         try:
@@ -89,7 +77,6 @@ def _rescued(result: Result, name: str) -> str:
 
 
 def _check_output(output: Path) -> None:
-    """Check that a file can be written, by writing one beside it."""
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=output.parent):
@@ -101,13 +88,7 @@ def _check_output(output: Path) -> None:
 
 
 def make_target(entry: Any, folder: Path) -> Any:
-    """The target that an entry of a settings file describes.
-
-    Raises
-    ------
-    ParameterError
-        If a key is missing, misspelt or cannot be used.
-    """
+    """The target of an entry of a settings file; a `ParameterError` names a key that cannot be used."""
     if not isinstance(entry, Mapping):
         raise ParameterError(f"target: expected kind: python or kind: umbridge with their keys, got {entry!r}")
     keys = {key: value for key, value in entry.items() if key != "kind"}
@@ -129,17 +110,11 @@ def make_target(entry: Any, folder: Path) -> Any:
                 keys["prior"] = tuple(prior)
             return UMBridge(**keys)
         case kind:
-            raise ParameterError(f"target: kind is {kind!r}; there are python and umbridge")
+            raise ParameterError(f"target: expected the kind python or umbridge, got {kind!r}")
 
 
 def check_keys(settings: Mapping[str, Any], known: Any, *, required: tuple[str, ...], where: str) -> None:
-    """Check that all keys are known and none is missing.
-
-    Raises
-    ------
-    ParameterError
-        Naming the key, and the one that it may be meant to be.
-    """
+    """Check that all keys are known and none is missing; a `ParameterError` names the key and the closest known one."""
     for key in settings:
         if key not in known:
             near = difflib.get_close_matches(str(key), sorted(known), n=1)

@@ -6,26 +6,18 @@ With theta = T(x), the density of x is that of theta times |dT/dx|: U(x) = -log 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.optimize
 from scipy.special import expit, log_expit, logit
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.given import entries, numbers
 from rnshmc.types import Array
 
-
-@runtime_checkable
-class Sides(Protocol):
-    """Lower and upper bounds, as `scipy.optimize.Bounds` has them."""
-
-    lb: Any
-    ub: Any
-
-
-Bounds = Iterable[Any] | Mapping[str, Any] | Sides
+Bounds = Iterable[Any] | Mapping[str, Any] | scipy.optimize.Bounds
 _WORDS = {"positive": (0.0, math.inf), "unit": (0.0, 1.0), "real": (-math.inf, math.inf)}
 
 
@@ -48,14 +40,14 @@ class Transform:
         return len(self.low)
 
     def with_bound(self, coordinate: int, inside: float, outside: float) -> tuple["Transform", float]:
-        """With a bound of one parameter between two of its values, and that bound: the roundest number between them."""
+        """Add a bound of one parameter, the roundest number between two of its values; return that bound, too."""
         bound = roundest(inside, outside)
         low, high = self.low.copy(), self.high.copy()
         (low if outside < inside else high)[coordinate] = bound
         return Transform(low, high), bound
 
     def within(self, bounds: Mapping[int, tuple[float | None, float | None]]) -> "Transform":
-        """With narrower bounds for some parameters, by their number."""
+        """Narrow the bounds of some parameters, by their number."""
         low, high = self.low.copy(), self.high.copy()
         for k, (least, most) in bounds.items():
             low[k] = max(low[k], -math.inf if least is None else least)
@@ -63,7 +55,7 @@ class Transform:
         return Transform(low, high)
 
     def parameters(self, x: Array) -> Array:
-        """T(x) for the rows of ``x`` or one point; strictly inside the bounds, even if T(x) rounds to a bound."""
+        """T(x) for the rows of ``x`` or one point, strictly inside the bounds even if T(x) rounds to a bound."""
         below, above, both = self._kinds()
         theta = np.array(x, dtype=np.float64)
         with np.errstate(over="ignore"):
@@ -135,52 +127,30 @@ def roundest(first: float, second: float) -> float:
 
 
 def make_transform(bounds: Bounds | None, names: Sequence[str]) -> Transform:
-    """The transform for the user's bounds.
+    """The transform for the user's bounds of parameters with these names.
 
-    Parameters
-    ----------
-    bounds
-        One entry per parameter, or a mapping from some names to entries. An entry is a pair (low, high) in which None
-        or an infinity stands for no bound, or one of the words "positive", "unit" and "real"; None: no bounds.
-    names
-        Names of the parameters.
-
-    Raises
-    ------
-    ParameterError
-        Naming the parameter whose entry cannot be used.
+    There is one entry for each parameter, or a mapping from some names to entries. An entry is a pair (low, high) in
+    which None or an infinity stands for no bound, or one of the words "positive", "unit" and "real"; None: no bounds. A
+    `ParameterError` names the parameter whose entry cannot be used.
     """
-    entries = _entries(bounds, names)
-    pairs = np.array([_pair(entry, name) for entry, name in zip(entries, names, strict=True)])
+    given: list[Any] | Mapping[str, Any] = {} if bounds is None else listed(bounds)
+    if isinstance(given, Mapping):
+        if unknown := [name for name in given if name not in names]:
+            raise ParameterError(f"bounds: no parameter is named {unknown[0]!r}; there are {', '.join(names)}")
+        given = [given.get(name) for name in names]
+    if len(given) != len(names):
+        raise ParameterError(f"bounds: expected one entry for each of the {len(names)} parameters, got {len(given)}")
+    pairs = np.array([_pair(entry, name) for entry, name in zip(given, names, strict=True)])
     return Transform(pairs[:, 0], pairs[:, 1])
 
 
-def listed(bounds: Bounds | None) -> list[Any] | Mapping[str, Any] | None:
-    """Bounds as `make_transform` takes them, from any iterable of entries or a `scipy.optimize.Bounds`.
-
-    Raises
-    ------
-    ParameterError
-        If they are none of these, or in no order.
-    """
-    if bounds is None or isinstance(bounds, Mapping):
+def listed(bounds: Bounds) -> list[Any] | Mapping[str, Any]:
+    """A list or mapping of entries, from any ordered iterable of them or a `scipy.optimize.Bounds`."""
+    if isinstance(bounds, Mapping):
         return bounds
-    if isinstance(bounds, Sides):
+    if isinstance(bounds, scipy.optimize.Bounds):
         return list(np.stack(np.broadcast_arrays(np.atleast_1d(bounds.lb), bounds.ub), axis=-1))
     return entries(bounds, "bounds")
-
-
-def _entries(given: Bounds | None, names: Sequence[str]) -> list[Any]:
-    bounds = listed(given)
-    if bounds is None:
-        return [None] * len(names)
-    if isinstance(bounds, Mapping):
-        if unknown := [name for name in bounds if name not in names]:
-            raise ParameterError(f"bounds: no parameter is named {unknown[0]!r}; there are {', '.join(names)}")
-        return [bounds.get(name) for name in names]
-    if len(bounds) != len(names):
-        raise ParameterError(f"bounds: expected one entry for each of the {len(names)} parameters, got {len(bounds)}")
-    return bounds
 
 
 def _pair(entry: Any, name: str) -> tuple[float, float]:
@@ -188,7 +158,7 @@ def _pair(entry: Any, name: str) -> tuple[float, float]:
         return _WORDS["real"]
     if isinstance(entry, str):
         if entry not in _WORDS:
-            raise ParameterError(f"bounds of {name}: {entry!r} is none of {', '.join(_WORDS)}")
+            raise ParameterError(f"bounds of {name}: expected one of {', '.join(_WORDS)}, got {entry!r}")
         return _WORDS[entry]
     expected = "(low, high), None or a word"
     try:

@@ -9,8 +9,9 @@ from matplotlib.lines import Line2D
 
 from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.panels import Titles, origins_of
-from rnshmc.plots.rows import problem_ticks, row_places
+from rnshmc.plots.rows import ROW, problem_ticks, row_places
 from rnshmc.plots.style import PAPER, WIDTH, sampler_legend, sampler_style, theme
+from rnshmc.results.names import in_order
 
 
 def acceptance(chains: pd.DataFrame, paper: pd.DataFrame, titles: Titles) -> Figure:
@@ -25,10 +26,10 @@ def acceptance(chains: pd.DataFrame, paper: pd.DataFrame, titles: Titles) -> Fig
     titles
         Title of each problem.
     """
-    cells = chains.groupby(["problem", "sampler"], sort=False)["data"].first().reset_index()
+    cells = _cells(chains)
     published = paper.set_index(["problem", "sampler"])["ap"]
     with theme():
-        figure = Figure(figsize=(WIDTH, 0.9 + 0.25 * (len(cells) + cells["problem"].nunique())), layout="constrained")
+        figure = Figure(figsize=(WIDTH, 0.9 + ROW * (len(cells) + cells["problem"].nunique())), layout="constrained")
         ax = figure.subplots()
         places, ticks = row_places(cells)
         for place, (problem, sampler) in zip(places, cells[["problem", "sampler"]].to_numpy(), strict=True):
@@ -45,6 +46,14 @@ def acceptance(chains: pd.DataFrame, paper: pd.DataFrame, titles: Titles) -> Fig
         shown = published.index.isin(pd.MultiIndex.from_frame(cells[["problem", "sampler"]])).any()
         sampler_legend(figure, cells["sampler"], marker=True, extra=[mark] if shown else [])
         return figure
+
+
+def _cells(chains: pd.DataFrame) -> pd.DataFrame:
+    """A row for each problem and sampler: problems as in the table, their samplers in the order of all figures."""
+    origins = chains.groupby(["problem", "sampler"])["data"].first()
+    samplers = chains.groupby("problem", sort=False)["sampler"]
+    order = [(problem, sampler) for problem, members in samplers for sampler in in_order(members)]
+    return origins.loc[order].reset_index()
 
 
 FIGURE = Drawing(

@@ -12,6 +12,8 @@ from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import in_order
 
 PROPOSAL = "#0072b2"
+TRAJECTORY = 1.0
+"""Width of a trajectory's line, which is solid in both panels: dashes would hide its bends."""
 NAMES = ("theta1", "theta2")
 MARGIN = 0.25
 """Free space around the grid of the banana and the exact trajectories."""
@@ -44,18 +46,20 @@ def banana(field: pd.DataFrame, trajectories: pd.DataFrame, acceptance: pd.DataF
             contours(ax, field, names=NAMES)
             ax.set_xlabel(r"$\theta_1$")
             ax.grid(visible=False)
-        extra = [
+        looks = [sampler_style(sampler) for sampler in samplers]
+        handles = [
+            *(Line2D([], [], color=look.colour, linewidth=TRAJECTORY, label=look.label) for look in looks),
             Line2D([], [], color=ALARM, linestyle="", marker="s", markersize=5, label="start"),
             Line2D([], [], color=PROPOSAL, linestyle="", marker="o", markersize=4.5, label="proposals"),
         ]
-        sampler_legend(figure, samplers, extra=extra)
+        sampler_legend(figure, (), extra=handles)
         return figure
 
 
 def _trajectories(ax: Axes, trajectories: pd.DataFrame, sampler: str) -> None:
     for _, path in trajectories.groupby("trajectory"):
         path = path.sort_values("step")
-        ax.plot(path["theta1"], path["theta2"], color=sampler_style(sampler).colour, linewidth=1.0, alpha=0.85)
+        ax.plot(path["theta1"], path["theta2"], color=sampler_style(sampler).colour, linewidth=TRAJECTORY)
         ax.plot(path["theta1"].iloc[-1], path["theta2"].iloc[-1], "o", color=PROPOSAL, markersize=4.5, zorder=4)
     start = trajectories[trajectories["step"] == 0].iloc[0]
     ax.plot(start["theta1"], start["theta2"], "s", color=ALARM, markersize=6, zorder=5)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.panels import Titles, origins_of
-from rnshmc.plots.rows import problem_ticks, row_places
+from rnshmc.plots.rows import ROW, problem_ticks, row_places
 from rnshmc.plots.style import INK, WIDTH, log_axis, sampler_legend, sampler_style, theme
 from rnshmc.results.estimates import BASELINE
 
@@ -28,7 +28,7 @@ def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Fig
         Title of each problem.
     """
     with theme():
-        figure = Figure(figsize=(WIDTH, 0.9 + 0.25 * (len(table) + table["problem"].nunique())), layout="constrained")
+        figure = Figure(figsize=(WIDTH, 0.9 + ROW * (len(table) + table["problem"].nunique())), layout="constrained")
         axes = figure.subplots(1, 2, sharey=True)
         places, ticks = row_places(table)
         panels = {"min_ess_per_s": "min ESS per second", "min_ess_per_value": "min ESS per exact evaluation"}
@@ -63,10 +63,10 @@ def _efficiency_panel(ax: Axes, table: pd.DataFrame, errors: pd.DataFrame, colum
     for place, (_, row), error in zip(places, table.iterrows(), errors[column], strict=True):
         style = sampler_style(row["sampler"])
         ax.errorbar(row[column], place, xerr=error, fmt=style.marker, color=style.colour, capsize=2, markersize=6)
-        if row["sampler"] != BASELINE and pd.notna(row["speedup"]):
+        if pd.notna(row["speedup"]):
             ratio = row[column] / baseline[row["problem"]]
             ax.annotate(
-                f"× {ratio:.3g}" if ratio < 1000 else f"× {ratio:.0f}",
+                _ratio_text(row["sampler"], ratio),
                 (row[column], place),
                 xytext=(9, 0),
                 textcoords="offset points",
@@ -74,6 +74,12 @@ def _efficiency_panel(ax: Axes, table: pd.DataFrame, errors: pd.DataFrame, colum
                 color=INK,
                 size="small",
             )
+
+
+def _ratio_text(sampler: str, ratio: float) -> str:
+    if sampler == BASELINE:
+        return f"{sampler_style(sampler).label} = 1"
+    return f"× {ratio:.3g}" if ratio < 1000 else f"× {ratio:.0f}"
 
 
 FIGURE = Drawing(

@@ -1,4 +1,9 @@
-"""Evaluations of the exact potential and of its surrogate over all problems."""
+"""Evaluations of the exact potential and of its surrogate over all problems.
+
+Exact evaluations are filled bars and those of the surrogate outlines: their costs differ by orders of magnitude.
+"""
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,15 +13,16 @@ from matplotlib.patches import Patch
 
 from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.panels import Titles, origins_of, problem_panels, rows_of
-from rnshmc.plots.style import INK, WIDTH, sampler_style, theme
+from rnshmc.plots.style import INK, PAPER, WIDTH, sampler_style, theme
 from rnshmc.results.names import in_order
 
-EVALUATIONS = {
-    "values_per_iter": ("exact potential", INK, ""),
-    "gradients_per_iter": ("exact gradient", "#7b8794", "////"),
-    "metrics_per_iter": ("exact metric", "#c9ced3", "...."),
-    "surrogate_gradients_per_iter": ("surrogate gradient", "#f2b38a", "\\\\\\\\"),
+EVALUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "values_per_iter": ("exact potential", {"facecolor": INK, "edgecolor": "white"}),
+    "gradients_per_iter": ("exact gradient", {"facecolor": "#7b8794", "edgecolor": "white", "hatch": "////"}),
+    "metrics_per_iter": ("exact metric", {"facecolor": "#c9ced3", "edgecolor": "white", "hatch": "...."}),
+    "surrogate_gradients_per_iter": ("surrogate gradient", {"facecolor": "none", "edgecolor": PAPER}),
 }
+"""Label and look of each kind, in the order of the bars."""
 
 
 def evaluations(chains: pd.DataFrame, titles: Titles) -> Figure:
@@ -37,10 +43,7 @@ def evaluations(chains: pd.DataFrame, titles: Titles) -> Figure:
             # What is not counted, as gradients of the surrogate in `rnshmc.sample`, has no bar.
             counts = chains[chains["problem"] == problem].groupby("sampler")[kinds].mean().fillna(0.0)
             _evaluation_bars(ax, counts.loc[in_order(counts.index)[::-1]])
-        patches = [
-            Patch(facecolor=colour, hatch=hatch, edgecolor="white", label=label)
-            for label, colour, hatch in map(EVALUATIONS.__getitem__, kinds)
-        ]
+        patches = [Patch(label=label, **look) for label, look in map(EVALUATIONS.__getitem__, kinds)]
         figure.legend(handles=patches, loc="outside lower center", ncols=len(patches))
         return figure
 
@@ -48,8 +51,9 @@ def evaluations(chains: pd.DataFrame, titles: Titles) -> Figure:
 def _evaluation_bars(ax: Axes, counts: pd.DataFrame) -> None:
     start = np.zeros(len(counts))
     for kind in counts.columns.astype(str):
-        _, colour, hatch = EVALUATIONS[kind]
-        ax.barh(range(len(counts)), counts[kind], left=start, color=colour, hatch=hatch, edgecolor="white", height=0.6)
+        # An outline of no width would be a line.
+        lines = np.where(counts[kind] > 0, 0.8, 0.0)
+        ax.barh(range(len(counts)), counts[kind], left=start, height=0.6, linewidth=lines, **EVALUATIONS[kind][1])
         start += counts[kind].to_numpy()
     ax.set_yticks(range(len(counts)), [sampler_style(sampler).label for sampler in counts.index])
     ax.set(xlim=(0, 1.05 * start.max()), ylim=(-0.6, len(counts) - 0.1))
@@ -63,5 +67,5 @@ FIGURE = Drawing(
     reads=("metrics",),
     page="table1",
     caption="Evaluations of the exact potential, of its gradient and of the surrogate's gradient: costs that do not "
-    "depend on the machine.",
+    "depend on the machine. Exact evaluations are filled, those of the surrogate are outlines.",
 )

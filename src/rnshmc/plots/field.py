@@ -1,31 +1,39 @@
-"""The diffusion field of the elliptic inverse problem: the truth behind the observations, and posterior estimates."""
+"""The diffusion field of the elliptic inverse problem: posterior estimates of one sampler, and where others differ."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.tri import Triangulation
+from scipy.spatial import KDTree
 
 from rnshmc.fem.random_field import karhunen_loeve
 from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_style, theme
+from rnshmc.results.names import in_order
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.registry import target_settings
 from rnshmc.targets.elliptic_settings import EllipticSettings, from_mapping
 from rnshmc.targets.forward_data import ForwardData
 from rnshmc.types import Array
 
+Cells = npt.NDArray[np.intp]
+"""Number of a cell for each pixel."""
+
 COLOURS = "cividis"
+PIXELS = 120
+"""Pixels along a side, each with the value of the cell that it is in."""
 
 
 def diffusion_fields(chains: ProblemChains, forward: ForwardData, target: Mapping[str, Any], title: str) -> Figure:
-    """Logarithm of the diffusion field: the truth, then posterior mean (above) and standard deviation of each sampler.
+    """Logarithm of the diffusion field: posterior mean (above) and standard deviation by one sampler.
 
-    The dots are the points where the pressure was observed. The truth is omitted for a user's observations.
+    Of the other samplers, the differences from it are shown, on one scale in each row. The dots are the points where
+    the pressure was observed. The truth is omitted for a user's observations.
 
     Parameters
     ----------
@@ -46,44 +54,79 @@ def diffusion_fields(chains: ProblemChains, forward: ForwardData, target: Mappin
         length_scale=settings.length_scale,
         variance=settings.variance,
     )
-    means, spreads = {}, {}
-    if np.isfinite(forward.theta_true).all():
-        means["truth"] = field.modes @ forward.theta_true
-    for sampler in chains.chains:
+    means, sds = {}, {}
+    for sampler in in_order(chains.chains):
         draws = chains.draws(sampler)
         label = sampler_style(sampler).label
-        means[f"mean, {label}"] = field.modes @ draws.mean(axis=0)
+        means[label] = field.modes @ draws.mean(axis=0)
         covariance = np.cov(draws, rowvar=False)
-        spreads[f"sd, {label}"] = np.sqrt(np.einsum("ni,ij,nj->n", field.modes, covariance, field.modes))
+        sds[label] = np.sqrt(np.einsum("ni,ij,nj->n", field.modes, covariance, field.modes))
+    truth = {"truth": field.modes @ forward.theta_true} if np.isfinite(forward.theta_true).all() else {}
+    columns = len(truth) + len(means)
     with theme():
-        width = WIDTH / 3 * max(len(means), 2)
-        figure = Figure(figsize=(width, 5.2), layout="constrained")
-        axes = figure.subplots(2, len(means), squeeze=False)
-        _field_row(figure, list(axes[0]), field.points, means, forward.points, "log c")
-        offset = len(means) - len(spreads)
-        for ax in axes[1, :offset]:
+        figure = Figure(figsize=(max(WIDTH, 2.0 * columns), 5.2), layout="constrained")
+        axes = figure.subplots(2, columns, squeeze=False)
+        for ax in axes[1, : len(truth)]:
             ax.set_axis_off()
-        _field_row(figure, list(axes[1, offset:]), field.points, spreads, forward.points, "sd of log c")
+        cells = _nearest_cells(field.points)
+        _row(figure, list(axes[0]), cells, truth, means, "mean", "log c", forward.points)
+        _row(figure, list(axes[1, len(truth) :]), cells, {}, sds, "sd", "sd of log c", forward.points)
         figure.suptitle(plain(title))
         mark_origin(figure, chains.origin)
         return figure
 
 
-def _field_row(
-    figure: Figure, axes: list[Axes], points: Array, fields: dict[str, Array], observed: Array, label: str
+def _row(
+    figure: Figure,
+    axes: list[Axes],
+    cells: Cells,
+    truth: dict[str, Array],
+    estimates: dict[str, Array],
+    name: str,
+    label: str,
+    observed: Array,
 ) -> None:
-    """Fields side by side on one colour scale."""
+    """The truth, the first estimate, and the differences of the others from it."""
+    (baseline, first), *others = estimates.items()
+    fields = {**truth, f"{name}, {baseline}": first}
+    differences = {f"{other} - {baseline}": values - first for other, values in others}
     everything = np.concatenate(list(fields.values()))
-    scale = Normalize(float(everything.min()), float(everything.max()))
-    cells = Triangulation(points[:, 0], points[:, 1])
-    for ax, (name, values) in zip(axes, fields.items(), strict=True):
-        ax.tripcolor(cells, values, norm=scale, cmap=COLOURS, shading="gouraud", rasterized=True)
+    _images(figure, axes[: len(fields)], cells, fields, (float(everything.min()), float(everything.max())), label)
+    if differences:
+        largest = float(np.abs(list(differences.values())).max()) or 1.0
+        _images(figure, axes[len(fields) :], cells, differences, (-largest, largest), f"difference of {label}")
+    for ax in axes:
         ax.plot(*observed.T, ".", color="white", markersize=1.2, alpha=0.7)
-        ax.set(title=name, xlim=(0, 1), ylim=(0, 1), aspect="equal", xticks=[0, 1], yticks=[0, 1])
+        ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[0, 1], yticks=[0, 1])
         ax.set_xlabel("$x_1$", labelpad=-6)
         ax.set_ylabel("$x_2$", labelpad=-4)
         ax.grid(visible=False)
-    figure.colorbar(ScalarMappable(scale, COLOURS), ax=axes, label=label, shrink=0.85)
+
+
+def _images(
+    figure: Figure,
+    axes: list[Axes],
+    cells: Cells,
+    fields: dict[str, Array],
+    limits: tuple[float, float],
+    label: str,
+) -> None:
+    """Fields side by side on one colour scale."""
+    scale = Normalize(*limits)
+    for ax, (title, values) in zip(axes, fields.items(), strict=True):
+        # Up to the frame: triangles between the cells' midpoints would leave a rim.
+        ax.imshow(
+            values[cells], norm=scale, cmap=COLOURS, origin="lower", extent=(0, 1, 0, 1), interpolation="bilinear"
+        )
+        ax.set_title(title, size=8.8)
+    figure.colorbar(ScalarMappable(scale, COLOURS), ax=axes, label=label, shrink=0.8)
+
+
+def _nearest_cells(points: Array) -> Cells:
+    """Number of the cell of each pixel, (PIXELS, PIXELS), rows along x_2."""
+    middles = (np.arange(PIXELS) + 0.5) / PIXELS
+    pixels = np.stack(np.meshgrid(middles, middles), axis=-1)
+    return np.asarray(KDTree(points).query(pixels)[1])
 
 
 FIGURE = Drawing(
@@ -92,6 +135,7 @@ FIGURE = Drawing(
     draw=diffusion_fields,
     reads=("chains", "forward"),
     page="problem",
-    caption="Logarithm of the field of {{ problem }}: the truth, where the observations were simulated, and posterior "
-    "mean and standard deviation by each sampler. Dots are the points where the pressure was observed.",
+    caption="Logarithm of the field of {{ problem }}: the truth, where the observations were simulated, mean and "
+    "standard deviation by the first sampler, and the differences of the other samplers from it. Dots are the points "
+    "where the pressure was observed.",
 )

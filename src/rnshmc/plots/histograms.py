@@ -1,15 +1,15 @@
-"""Overlaid histograms of coefficients by several samplers (paper B, Fig. 9)."""
+"""Histograms of coefficients by several samplers (paper B, Fig. 9)."""
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import WIDTH, SamplerStyle, coordinate_label, mark_origin, plain, theme, variant_styles
+from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, plain, sampler_style, theme
 from rnshmc.results.estimates import BASELINE
-from rnshmc.results.names import base_sampler
+from rnshmc.results.names import base_sampler, in_order, sampler_label
 
 APPROXIMATE = "sghmc"
 """The sampler whose histograms can be many times as wide as the posterior."""
@@ -17,7 +17,7 @@ MARGIN = 0.05
 
 
 def coefficient_histograms(table: pd.DataFrame, title: str) -> Figure:
-    """Histograms of each coefficient in one panel, that of exact HMC as an area, on a logarithmic scale.
+    """Histograms of each coefficient on a logarithmic scale: a row for each sampler, with that of exact HMC as an area.
 
     The axis contains the histograms of all samplers that leave the posterior invariant, and the narrowest of the
     others.
@@ -30,29 +30,38 @@ def coefficient_histograms(table: pd.DataFrame, title: str) -> Figure:
         Title of the figure.
     """
     coordinates = [int(number) for number in table["coordinate"].unique()]
-    styles = variant_styles(table["sampler"])
+    rows = [sampler for sampler in in_order(table["sampler"]) if sampler != BASELINE]
     with theme():
-        figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
-        axes = figure.subplots(1, len(coordinates), sharey=True, squeeze=False)[0]
-        for ax, number in zip(axes, coordinates, strict=True):
+        figure = Figure(figsize=(WIDTH, 0.7 + 0.95 * len(rows)), layout="constrained")
+        axes = figure.subplots(len(rows), len(coordinates), sharex="col", sharey=True, squeeze=False)
+        for column, number in zip(axes.T, coordinates, strict=True):
             part = table[table["coordinate"] == number]
-            for sampler, style in styles.items():
-                _histogram(ax, part[part["sampler"] == sampler], style, filled=sampler == BASELINE)
-            ax.set(xlabel=coordinate_label(number, r"\beta"), xlim=_place(part), yscale="log")
-            ax.locator_params(axis="x", nbins=6)
-        axes[0].set_ylabel("posterior density")
-        handles = [Line2D([], [], **style.drawing, label=style.label) for style in styles.values()]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4))
+            for ax, sampler in zip(column, rows, strict=True):
+                _exact(ax, part[part["sampler"] == BASELINE])
+                _histogram(ax, part[part["sampler"] == sampler], sampler)
+                ax.set(xlim=_place(part), yscale="log")
+            column[-1].locator_params(axis="x", nbins=6)
+            column[-1].set_xlabel(coordinate_label(number, r"\beta"))
+        for ax, sampler in zip(axes[:, 0], rows, strict=True):
+            ax.set_title(f"{sampler_label(sampler)}, over {sampler_label(BASELINE)} in grey", size=8.8)
+        figure.supylabel("posterior density", size="medium")
         figure.suptitle(plain(title))
         mark_origin(figure, str(table["data"].iloc[0]))
         return figure
 
 
-def _histogram(ax: Axes, bins: pd.DataFrame, style: SamplerStyle, *, filled: bool) -> None:
-    edges = np.append(bins["low"], bins["high"].iloc[-1])
-    if filled:
-        ax.stairs(bins["density"], edges, fill=True, color=style.colour, alpha=0.15)
-    ax.stairs(bins["density"], edges, **style.drawing, linewidth=1.3)
+def _edges(bins: pd.DataFrame) -> npt.NDArray[np.float64]:
+    return np.append(bins["low"].to_numpy(dtype=float), bins["high"].iloc[-1])
+
+
+def _exact(ax: Axes, bins: pd.DataFrame) -> None:
+    if len(bins):
+        ax.stairs(bins["density"], _edges(bins), fill=True, color=sampler_style(BASELINE).colour, alpha=0.2)
+
+
+def _histogram(ax: Axes, bins: pd.DataFrame, sampler: str) -> None:
+    # Solid, and variants in one colour: each row has one sampler, and dashes would hide the steps.
+    ax.stairs(bins["density"], _edges(bins), color=sampler_style(sampler).colour, linewidth=1.2)
 
 
 def _place(bins: pd.DataFrame) -> tuple[float, float]:
@@ -73,7 +82,8 @@ FIGURE = Drawing(
     page="gradient_stochastic",
     problem="cover_type",
     caption="Histograms of the draws of two coefficients, on a logarithmic scale, of the logistic regression on Cover "
-    "Type with a Laplace prior: HMC and NNg-HMC, which sample the posterior, and SGHMC without correction at "
+    "Type with a Laplace prior, a row for each sampler over "
+    "HMC in grey: NNg-HMC, which samples the posterior, and SGHMC without correction at "
     'leapfrog steps of {% for name, entry in samplers.items() if "friction" in entry %}{{ ", " if not '
     'loop.first }}{{ entry.step_size }} ({{ name | replace("sghmc_", "") }}){% endfor %}; their squares are '
     "what the paper calls step sizes. The axis is wide enough for the narrowest histogram of SGHMC; the "

@@ -14,13 +14,13 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import INK, PAPER, WIDTH, log_axis, theme
 
-# Colours of Okabe and Ito; in grey, solvers differ by marker and numbers of ranks by line.
-_SOLVERS: Mapping[str, tuple[str, str]] = {"direct": ("#1f2933", "o"), "multigrid": ("#d55e00", "s")}
+# Colours and markers that no sampler has; in grey, solvers differ by marker and numbers of ranks by line.
+_SOLVERS: Mapping[str, tuple[str, str]] = {"direct": ("#882255", "p"), "multigrid": ("#44aa99", "d")}
 _LINES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)))
 # The reference, and the marker.
 _ERRORS: Mapping[str, tuple[str, str]] = {
-    "error_uniform": ("closed form, $c = 1$", "^"),
-    "error": ("finest mesh", "o"),
+    "error_uniform": ("closed form, $c = 1$", "+"),
+    "error": ("finest mesh", "x"),
 }
 
 
@@ -85,7 +85,7 @@ def _handles(table: pd.DataFrame) -> list[Line2D]:
         handles.append(Line2D([], [], **look, markersize=4, linewidth=1.2, label=label))
     if table["loaded"].any():
         label = "timed under load"
-        handles.append(Line2D([], [], color=INK, linestyle="", marker="o", markerfacecolor="none", label=label))
+        handles.append(Line2D([], [], color=INK, linestyle="", marker="p", markerfacecolor="none", label=label))
     return handles
 
 

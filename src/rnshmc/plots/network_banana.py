@@ -44,6 +44,7 @@ def network_banana(
             axes[1, 1].plot(path["x1"].iloc[-1], path["x2"].iloc[-1], style.marker, color=style.colour, markersize=5)
         starts = trajectories[trajectories["step"] == 0]
         axes[1, 1].plot(starts["x1"], starts["x2"], "s", color=ALARM, markersize=5, linestyle="", zorder=5)
+        start = Line2D([], [], color=ALARM, linestyle="", marker="s", markersize=5, label="start of a trajectory")
         axes[1, 1].set_title("trajectories")
         for ax in axes.ravel():
             contours(ax, field, names=NAMES)
@@ -52,9 +53,14 @@ def network_banana(
             ax.set_xlabel(LABELS[0])
         for ax in axes[:, 0]:
             ax.set_ylabel(LABELS[1])
-        start = Line2D([], [], color=ALARM, linestyle="", marker="s", markersize=5, label="start of a trajectory")
-        sampler_legend(figure, samplers, extra=[start])
+        sampler_legend(figure, (), extra=[*map(_trajectory, samplers), start])
         return figure
+
+
+def _trajectory(sampler: str) -> Line2D:
+    """Entry of the legend: the line of a trajectory, with the mark at its end."""
+    style = sampler_style(sampler)
+    return Line2D([], [], **style.drawing, linewidth=1.1, marker=style.marker, markersize=5, label=style.label)
 
 
 FIGURE = Drawing(

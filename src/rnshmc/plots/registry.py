@@ -33,6 +33,7 @@ from rnshmc.plots import (
     traces,
     training_acceptance,
     training_losses,
+    training_schedule,
 )
 from rnshmc.plots.drawing import Drawing
 
@@ -50,6 +51,7 @@ FIGURES = (
     marginals.FIG6,
     training_acceptance.FIGURE,
     error_by_time.FIGURE,
+    training_schedule.FIGURE,
     network_banana.FIGURE,
     network_gaussian.FIGURE,
     series.FIGURE,

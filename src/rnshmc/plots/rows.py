@@ -8,6 +8,9 @@ from matplotlib.axes import Axes
 from rnshmc.plots.panels import Titles
 from rnshmc.plots.style import MARKS, plain
 
+ROW = 0.16
+"""Height of a row in inches."""
+
 
 def row_places(table: pd.DataFrame) -> tuple[list[float], dict[str, float]]:
     """Height of each row of a table, with a gap between problems, and the height of each problem's label."""

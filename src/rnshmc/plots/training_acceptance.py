@@ -27,6 +27,7 @@ def acceptance_by_training(table: pd.DataFrame, titles: Titles) -> Figure:
     titles
         Title of each problem.
     """
+    table = table[table["sampler"] == ADAPTIVE]
     origins, style = origins_of(table), sampler_style(ADAPTIVE)
     with theme():
         figure = Figure(figsize=(WIDTH, 0.9 + 2.2 * max(rows_of(origins), 1)), layout="constrained")

@@ -1,16 +1,19 @@
-"""Tables of docs/RESULTS.md: our numbers beside the printed ones, and what no published code bears on."""
+"""Tables of docs/RESULTS.md: our numbers beside the printed ones."""
 
 from collections.abc import Mapping
 
 import pandas as pd
 
 from rnshmc.report.table_text import with_error
+from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import sampler_label
 
 SIZES = ("ess_min", "ess_median", "ess_max")
 
 
-def beside_printed(card: pd.DataFrame, problems: Mapping[str, str]) -> pd.DataFrame:
+def beside_printed(
+    card: pd.DataFrame, problems: Mapping[str, str], lean: Mapping[str, str] | None = None
+) -> pd.DataFrame:
     """Acceptance, effective sample sizes and speed-up of each sampler, ours with the printed one in brackets.
 
     Parameters
@@ -19,6 +22,8 @@ def beside_printed(card: pd.DataFrame, problems: Mapping[str, str]) -> pd.DataFr
         From `rnshmc.scorecard.card.scorecard`, of one paper.
     problems
         The title of each problem, by the first words of its items in the scorecard, such as ``table5/news``.
+    lean
+        By items, speed-ups that are shown beside the compared ones (`lean_speedups`); None for no such column.
 
     Returns
     -------
@@ -36,6 +41,7 @@ def beside_printed(card: pd.DataFrame, problems: Mapping[str, str]) -> pd.DataFr
                     "acceptance": f"{of.at['ap', 'ours']:.3f} [{of.at['ap', 'printed']:.2f}]",
                     "ESS: minimum, median, maximum": f"{_sizes(of['ours'])} [{_sizes(of['printed'])}]",
                     "speed-up": f"{_speedup(of)} [{of.at['speedup', 'printed']:g}]",
+                    **({} if lean is None else {"one gradient a step": lean[item]}),
                 }
             )
     return pd.DataFrame(rows)
@@ -51,34 +57,44 @@ def _speedup(of: pd.DataFrame) -> str:
     return "1" if ours == 1 else with_error(ours, error)
 
 
-def counted_and_lean(table: pd.DataFrame, errors: pd.DataFrame, problems: Mapping[str, str]) -> pd.DataFrame:
-    """What does not depend on how the published code works: efficiency by exact evaluations, and by lean seconds.
+def lean_speedups(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, str]:
+    """Speed-ups where no sampler evaluates a gradient twice, by the items of Table 1 of paper A in the scorecard.
 
     Parameters
     ----------
     table, errors
-        Paper A's Table 1 of a run and its standard errors, with the columns ``min_ess_per_value`` and ``speedup``.
+        Paper A's Table 1 of a run and its standard errors, with the column ``speedup``.
+    """
+    return {
+        f"table1/{row['problem']}/{row['sampler']}": "1"
+        if row["sampler"] == BASELINE
+        else with_error(row["speedup"], error)
+        for row, error in zip(table.to_dict("records"), errors["speedup"], strict=True)
+    }
+
+
+def counted(table: pd.DataFrame, problems: Mapping[str, str]) -> pd.DataFrame:
+    """Efficiency by counts, which depend on no machine: minimum effective sample sizes per exact evaluation.
+
+    Parameters
+    ----------
+    table
+        Paper A's Table 1 of a run, with the column ``min_ess_per_value``.
     problems
         The title of each problem, by its name in the table.
 
     Returns
     -------
-    A table of texts with a row for each problem: minimum effective sample sizes per exact evaluation, that of RNS-HMC
-    over that of HMC, and the speed-ups of the surrogates where no sampler evaluates a gradient twice.
+    A table of texts with a row for each problem: the sizes, and that of RNS-HMC over that of HMC.
     """
     rows = []
     for problem, title in problems.items():
-        of, se = (found[found["problem"] == problem].set_index("sampler") for found in (table, errors))
-        each, gain, error = of["min_ess_per_value"], of["speedup"], se["speedup"]
+        each = table[table["problem"] == problem].set_index("sampler")["min_ess_per_value"]
         rows.append(
             {
                 "problem": title,
                 **{sampler_label(name): f"{each[name]:.3g}" for name in ("hmc", "rns_hmc", "rns_rmhmc")},
                 "RNS-HMC over HMC": f"{each['rns_hmc'] / each['hmc']:.2g}",
-                **{
-                    f"speed-up of {sampler_label(name)}": with_error(float(gain[name]), float(error[name]))
-                    for name in ("rns_hmc", "rns_rmhmc")
-                },
             }
         )
     return pd.DataFrame(rows)

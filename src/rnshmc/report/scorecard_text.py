@@ -7,9 +7,10 @@ import pandas as pd
 
 from rnshmc.report.table_text import plus_minus, significant
 from rnshmc.results.names import sampler_label
-from rnshmc.scorecard.card import UNEXPLAINED, verdict_counts
+from rnshmc.scorecard.card import AFTER_SEARCH, UNEXPLAINED, sums, verdict_counts
 from rnshmc.scorecard.published import Key, Published, by_key
 from rnshmc.scorecard.reasons import Reason
+from rnshmc.scorecard.rules import VERDICTS
 
 _QUANTITIES = {
     "ap": "acceptance",
@@ -38,6 +39,7 @@ class Line:
     error: str
     ratio: str
     verdict: str
+    after_search: bool
     note: str
 
 
@@ -76,12 +78,34 @@ def readable_scorecard(card: pd.DataFrame, numbers: Sequence[Published]) -> pd.D
     )
 
 
-def verdict_table(
-    card: pd.DataFrame, numbers: Sequence[Published], paper: str, reasons: Sequence[Reason]
-) -> pd.DataFrame:
-    """How many numbers of each table, figure and section of a paper have each verdict, and why some differ, as text.
+def sum_table(card: pd.DataFrame, papers: Mapping[str, str]) -> pd.DataFrame:
+    """Sums of the scorecard by verdict, as text: a column for each paper, and for its numbers after a search, if any.
 
-    Each reason has its own row: the first is in the row of the item, the others are below it.
+    Parameters
+    ----------
+    card
+        From `rnshmc.scorecard.card.scorecard`.
+    papers
+        What each paper is called, by its name.
+    """
+    counts = sums(card)
+    columns = {
+        (f"{title}, {AFTER_SEARCH}" if after else title): counts[paper, after]
+        for paper, title in papers.items()
+        for after in (False, True)
+        if (paper, after) in counts
+    }
+    return pd.DataFrame({"": ["compared", *VERDICTS, "all"], **{title: _sums(of) for title, of in columns.items()}})
+
+
+def _sums(of: "pd.Series[int]") -> list[str]:
+    compared = of["reproduced"] + of["differs"]
+    share = f" ({of['reproduced'] / compared:.1%})" if compared else ""
+    return [str(compared), f"{of['reproduced']}{share}", *(str(of[name]) for name in VERDICTS[1:]), str(of.sum())]
+
+
+def verdict_table(card: pd.DataFrame, numbers: Sequence[Published], paper: str) -> pd.DataFrame:
+    """Counts of the verdicts on each table, figure and section of a paper, as text.
 
     Parameters
     ----------
@@ -91,15 +115,39 @@ def verdict_table(
         The published numbers (`rnshmc.scorecard.published.read_published`).
     paper
         Name of the paper.
-    reasons
-        Those from which the notes of the scorecard were made (`rnshmc.scorecard.reasons.read_reasons`).
     """
     mine = of_items(card, numbers, paper)
     published = by_key(numbers)
     headings = pd.Series([published[_key(row)].heading for row in mine.to_dict("records")], index=mine.index, dtype=str)
-    return pd.concat(
-        [_verdicts(str(heading), rows, reasons) for heading, rows in mine.groupby(headings, sort=False)],
-        ignore_index=True,
+    return pd.DataFrame([_verdicts(str(heading), rows) for heading, rows in mine.groupby(headings, sort=False)])
+
+
+def difference_table(card: pd.DataFrame, paper: str, reasons: Sequence[Reason]) -> pd.DataFrame:
+    """Why numbers of a paper differ: a row for each reason, with its items and how many numbers, as text.
+
+    Parameters
+    ----------
+    card
+        From `rnshmc.scorecard.card.scorecard`.
+    paper
+        Name of the paper.
+    reasons
+        Those from which the notes of the scorecard were made (`rnshmc.scorecard.reasons.read_reasons`).
+    """
+    rows = card[(card["paper"] == paper) & (card["verdict"] == "differs")]
+    known = rows["note"].map(
+        lambda note: next((part.reason for part in reasons if note.startswith(part.reason)), UNEXPLAINED)
+    )
+    return pd.DataFrame(
+        [
+            {
+                "differs": ", ".join(dict.fromkeys(item.replace("_unscaled", "") for item in part["item"])),
+                "numbers": str(int((~part["after_search"].astype(bool)).sum())),
+                AFTER_SEARCH: str(int(part["after_search"].sum())),
+                "why": str(why),
+            }
+            for why, part in rows.groupby(known, sort=False)
+        ]
     )
 
 
@@ -108,11 +156,18 @@ def verdict_sentence(card: pd.DataFrame) -> str:
     counts = verdict_counts(card)
     compared = counts["reproduced"] + counts["differs"]
     unexplained = f" ({counts[UNEXPLAINED]} without a reason)" if counts[UNEXPLAINED] else ""
-    rest = "".join(f"; {name}: {counts[name]}" for name in ("not judged", "not comparable") if counts[name])
+    rest = "".join(
+        f"; {name}: {counts[name]}" for name in ("better than printed", "not judged", "not comparable") if counts[name]
+    )
+    searched = f"; {AFTER_SEARCH}, reproduced: {_searched(counts)}" if counts[AFTER_SEARCH] else ""
     return (
         f"Numbers compared with the paper: {compared}; reproduced: {counts['reproduced']}; "
-        f"different: {counts['differs']}{unexplained}{rest}."
+        f"different: {counts['differs']}{unexplained}{searched}{rest}."
     )
+
+
+def _searched(counts: Mapping[str, int]) -> str:
+    return f"{counts[f'{AFTER_SEARCH}, reproduced']} of {counts[f'{AFTER_SEARCH}, compared']}"
 
 
 def _key(row: Mapping[Hashable, object]) -> Key:
@@ -130,6 +185,7 @@ def _line(row: Mapping[Hashable, object], number: Published) -> Line:
         error=plus_minus(error),
         ratio="" if pd.isna(ratio) else significant(ratio),
         verdict=str(row["verdict"]),
+        after_search=bool(row["after_search"]),
         note=str(row["note"]),
     )
 
@@ -141,20 +197,9 @@ def _what(number: Published) -> str:
     return f"{sampler_label(number.sampler)}, {quantity}{relative}"
 
 
-def _verdicts(heading: str, rows: pd.DataFrame, reasons: Sequence[Reason]) -> pd.DataFrame:
-    """The rows of one item in `verdict_table`."""
+def _verdicts(heading: str, rows: pd.DataFrame) -> dict[str, str]:
+    """The row of one item in `verdict_table`."""
     counts = verdict_counts(rows)
-    notes = rows.loc[rows["verdict"] == "differs", "note"]
-    known = notes.map(lambda note: next((part.reason for part in reasons if note.startswith(part.reason)), UNEXPLAINED))
-    why = known.value_counts(sort=False)
-    below = [""] * max(len(why) - 1, 0)
-    return pd.DataFrame(
-        {
-            "": [heading, *below],
-            "reproduced": [str(counts["reproduced"]), *below],
-            "differs": [*map(str, why)] or ["0"],
-            "not judged": [str(counts["not judged"]), *below],
-            "not comparable": [str(counts["not comparable"]), *below],
-            "why it differs": [*map(str, why.index)] or [""],
-        }
-    )
+    names = ("reproduced", "differs", "better than printed", "not judged", "not comparable")
+    searched = _searched(counts) if counts[AFTER_SEARCH] else ""
+    return {"": heading, **{name: str(counts[name]) for name in names}, AFTER_SEARCH: searched}

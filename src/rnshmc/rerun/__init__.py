@@ -1,1 +1,1 @@
-"""Decisions about reruns: digests of the code that a job uses, and the records of Snakemake."""
+"""Decisions about reruns: digests of the code that a job uses, and results kept until a run has replaced them."""

@@ -2,7 +2,7 @@
 
 Snakemake removes the outputs of a job before the job begins, and at a failure records the new parameters for them. So
 before a run they get second names in ``.snakemake``, with copies of their records. After it, those that no job has made
-again are put back: the results are as they were, and run again as long as the config or the code asks for others.
+again are put back: the results are unchanged, and run again as long as the config or the code asks for others.
 """
 
 import os
@@ -10,9 +10,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from rnshmc.rerun.records import METADATA, record_path
-
-_INCOMPLETE = Path(".snakemake/incomplete")
+from rnshmc.run.internals import METADATA, incomplete_mark, record_path
 
 
 def put_aside(outputs: Iterable[str], aside: Path, project: Path) -> None:
@@ -22,8 +20,8 @@ def put_aside(outputs: Iterable[str], aside: Path, project: Path) -> None:
     """
     (project / aside).mkdir(parents=True, exist_ok=True)
     for output in outputs:
-        if (project / output).is_file() and not _mark(project, output).exists():
-            record = record_path(Path(), output)
+        if (project / output).is_file() and not (project / incomplete_mark(output)).exists():
+            record = record_path(output)
             if (project / record).is_file():
                 # Snakemake may write into the file itself.
                 shutil.copyfile(project / record, _made(project / aside / record))
@@ -40,17 +38,12 @@ def put_back(aside: Path, project: Path) -> None:
         output = kept.relative_to(project / aside)
         if kept.is_file() and not output.is_relative_to(METADATA) and not (project / output).exists():
             shutil.move(kept, _made(project / output))
-            _mark(project, output.as_posix()).unlink(missing_ok=True)
-            record = record_path(Path(), output.as_posix())
+            (project / incomplete_mark(output.as_posix())).unlink(missing_ok=True)
+            record = record_path(output.as_posix())
             (project / record).unlink(missing_ok=True)
             if (project / aside / record).exists():
                 shutil.copyfile(project / aside / record, _made(project / record))
     shutil.rmtree(project / aside, ignore_errors=True)
-
-
-def _mark(project: Path, output: str) -> Path:
-    """Snakemake's mark on what a job has begun to make and not ended."""
-    return project / _INCOMPLETE / record_path(Path(), output).relative_to(METADATA)
 
 
 def _made(path: Path) -> Path:

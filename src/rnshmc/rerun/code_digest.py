@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import Path
 
 from rnshmc.errors import ParameterError
-from rnshmc.rerun.closure import files_beside, import_closure, parsed, script_imports
+from rnshmc.rerun.closure import import_closure, imported_names, module_file, syntax_tree
 
+_SOURCES = Path("src")
 _PACKAGE = Path("src/rnshmc/__init__.py")
 """Offers names, each imported when it is asked for. No job asks (tests/test_architecture.py), so it never counts."""
 
@@ -41,26 +42,24 @@ def code_digest(script: Path, entries: Iterable[str], root: Path) -> str:
         An entry module does not exist.
     """
     named = sorted(entries)
-    files = (script, *import_closure((*script_imports(root / script), *named), root))
-    return hashlib.sha256("\n".join([*named, *_meanings(files, root)]).encode()).hexdigest()
-
-
-def _meanings(files: Iterable[Path], root: Path) -> Iterator[str]:
-    """Each file but the package's own, with the digest of what it says."""
-    for file in files:
-        if file != _PACKAGE:
-            yield f"{file.as_posix()} {meaning((root / file).read_text(encoding='utf-8'))}"
+    for entry in named:
+        module = entry.partition(":")[0]
+        if module_file(module, root / _SOURCES) is None:
+            raise ParameterError(f"module {module!r} does not exist in {root / _SOURCES}")
+    names = [*imported_names(root / script), *(entry.replace(":", ".") for entry in named)]
+    files = (root / script, *import_closure(names, root / _SOURCES))
+    return hashlib.sha256("\n".join([*named, *_file_digests(files, root)]).encode()).hexdigest()
 
 
 def own_digest(file: Path, root: Path) -> str:
-    """Digest of a user's Python file, of those of its folder that it imports, and of what they use of the package.
+    """Digest of a user's Python file, of the modules of its folder that it imports, and of the package's that they use.
 
     Parameters
     ----------
     file
         The user's.
     root
-        The project's folder: the package is that in its folder ``src``.
+        The project's folder: the package is in its folder ``src``.
 
     Returns
     -------
@@ -75,49 +74,49 @@ def own_digest(file: Path, root: Path) -> str:
     if not file.is_file():
         raise ParameterError(f"there is no file {file} in {Path.cwd()}; paths start where snakemake runs")
     try:
-        files = files_beside(file)
-        said = {each.relative_to(file.parent).as_posix(): meaning(each.read_text(encoding="utf-8")) for each in files}
+        files = sorted({file, *import_closure(imported_names(file), file.parent)})
+        own = [*_file_digests(files, file.parent)]
     except (SyntaxError, UnicodeDecodeError) as error:
         raise ParameterError(f"{file} is not Python: {error}") from error
-    exports = _exports((root / _PACKAGE).read_text(encoding="utf-8"))
-    entries = sorted({entry for each in files for entry in _used(each, exports)})
-    package = list(_meanings(import_closure(entries, root), root))
-    return hashlib.sha256(repr((sorted(said.items()), entries, package)).encode()).hexdigest()
+    exports = _exports(syntax_tree(root / _PACKAGE))
+    used = sorted({name for each in files for name in _used(each, exports)})
+    package = _file_digests(import_closure(used, root / _SOURCES), root)
+    return hashlib.sha256("\n".join([*own, *used, *package]).encode()).hexdigest()
 
 
-def _exports(text: str) -> dict[str, str]:
+def _file_digests(files: Iterable[Path], root: Path) -> Iterator[str]:
+    """Each file but the package's own, with the digest of its code."""
+    for file in files:
+        path = file.relative_to(root)
+        if path != _PACKAGE:
+            yield f"{path.as_posix()} {ast_digest(syntax_tree(file))}"
+
+
+def _exports(package: ast.Module) -> dict[str, str]:
     """The module of each name that the package offers."""
-    for statement in parsed(text).body:
-        if isinstance(statement, ast.Assign) and [ast.unparse(name) for name in statement.targets] == ["EXPORTS"]:
+    for statement in package.body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "EXPORTS":
             return dict(ast.literal_eval(statement.value))
     return {}
 
 
 def _used(file: Path, exports: Mapping[str, str]) -> Iterator[str]:
-    """What a user's file uses of the package, as entries for `import_closure`."""
-    tree = parsed(file.read_text(encoding="utf-8"), str(file))
-    aliases = {
-        alias.asname or "rnshmc"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for alias in node.names
-        if alias.name == "rnshmc" or (alias.name.startswith("rnshmc.") and not alias.asname)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in aliases and node.attr in exports:
-            yield f"{exports[node.attr]}:{node.attr}"
-    for entry in script_imports(file):
-        module, _, name = entry.partition(":")
-        yield f"{exports[name]}:{name}" if module == "rnshmc" and name in exports else entry
+    """Names of the package that a user's file uses; an attribute of that name of another object counts, too."""
+    names = [name for name in imported_names(file) if name.partition(".")[0] == "rnshmc"]
+    if names:
+        yield from names
+        attributes = {node.attr for node in ast.walk(syntax_tree(file)) if isinstance(node, ast.Attribute)}
+        for name in attributes.union(name.rpartition(".")[2] for name in names) & exports.keys():
+            yield f"{exports[name]}.{name}"
 
 
 @cache
-def meaning(text: str) -> str:
-    """Digest of the syntax tree of Python source without docstrings.
+def ast_digest(tree: ast.Module) -> str:
+    """Digest of a syntax tree without docstrings.
 
     Empty fields are omitted, so that fields added by a later Python do not change the digest.
     """
-    return hashlib.sha256(_canonical(parsed(text).body).encode()).hexdigest()
+    return hashlib.sha256(_canonical(tree.body).encode()).hexdigest()
 
 
 def _canonical(node: object) -> str:

@@ -17,7 +17,7 @@ TIMES = 100
 COMPARED = (BASELINE, "rns_hmc", "arns_hmc")
 """The samplers of Fig. 8."""
 
-FIG7_COLUMNS = ("problem", "chain", "training_points", "ap", "hmc_ap", "window", "data")
+FIG7_COLUMNS = ("problem", "sampler", "chain", "training_points", "ap", "hmc_ap", "window", "data")
 FIG8_COLUMNS = ("problem", "sampler", "chain", "iteration", "phase", "seconds", "rem", "data")
 
 
@@ -32,7 +32,7 @@ def acceptance_by_training(chains: Iterable[StoredChain], metrics: Iterable[Chai
     Parameters
     ----------
     chains
-        Chains of the adaptive sampler.
+        Chains of the adaptive sampler, and of its variants.
     metrics
         Of every chain of HMC; `hmc_ap` is the mean acceptance of those on the same problem.
     """
@@ -76,6 +76,7 @@ def _windows(chain: StoredChain, exact: Mapping[str, float]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "problem": problem,
+            "sampler": str(chain.settings["sampler"]),
             "chain": int(chain.settings["chain"]),
             "training_points": int(chain.phases["fit"]["training_states"]) + middles,
             "ap": probabilities[: count * window].reshape(count, window).mean(axis=1),

@@ -1,4 +1,7 @@
-"""The tables of the papers as views of the table of results, in the papers' columns (papers/views.csv)."""
+"""The tables of the papers as views of the table of results, in the papers' columns (papers/views.csv).
+
+Without that file, the tables, the report and the notebooks would each list names, order and layout of these columns.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

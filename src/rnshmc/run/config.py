@@ -115,7 +115,7 @@ def _network_complaints(experiments: Mapping[str, Any], problems: Mapping[str, A
     if banana["training"] >= banana["iterations"]:
         left = f"which leaves nothing of {banana['iterations']} iterations"
         yield f"experiments.nng_fig2.training is {banana['training']}, {left}"
-    for name in ("nng_fig4", "nng_fig5"):
+    for name in ("nng_fig1", "nng_fig4", "nng_fig5"):
         if (problem := experiments[name]["problem"]) not in problems:
             yield f"experiments.{name}.problem is {problem!r}; there are {', '.join(sorted(problems))}"
     swapped = experiments["nng_fig4"]["problem"]

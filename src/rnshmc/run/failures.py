@@ -1,4 +1,7 @@
-"""Messages about failed jobs: the job and its files, its log, and the remedy."""
+"""Messages about failed jobs: the job and its files, its log, and the remedy.
+
+Without them, a job that was killed because memory ran out, or that lacks MPI, would end in a bare exit status.
+"""
 
 import re
 import tempfile

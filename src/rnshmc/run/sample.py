@@ -27,7 +27,7 @@ class Chain:
     sampling: Phase
 
 
-def sample(
+def run_sampler(
     potential: Potential,
     *,
     sampler: str,

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from rnshmc.errors import DataError, ParameterError
-from rnshmc.scorecard.rules import ONE_SIDED, Rule
+from rnshmc.scorecard.rules import APART, ONE_SIDED, Rule
 from rnshmc.store.csv_rows import read_rows
 
 COLUMNS = (
@@ -27,6 +27,7 @@ COLUMNS = (
     "bound",
     "slack",
     "bound_by",
+    "after_search",
     "relative_to",
     "measure",
     "arguments",
@@ -60,10 +61,12 @@ class Published:
         Kept draws per chain, and number of chains; NaN where they are not printed or not meaningful.
     rule
         How it is judged.
+    after_search
+        Whether it follows from a setting that a search by printed numbers fixed: it counts in a sum of its own.
     relative_to
         A sampler by whose numbers in the same item this number and ours are divided; empty if none.
     measure, arguments
-        The function of `rnshmc.scorecard.measures` that computes our number, and its arguments.
+        The function of `rnshmc.scorecard.measures` that computes our number, and its arguments; empty for a repeat.
     statement
         The statement in words; empty for a cell of a table.
     note
@@ -82,6 +85,7 @@ class Published:
     draws: float
     chains: float
     rule: Rule
+    after_search: bool
     relative_to: str
     measure: str
     arguments: Mapping[str, Argument]
@@ -163,9 +167,11 @@ def _read_paper(path: Path) -> list[Published]:
 
 
 def _published(source: str, paper: str, row: Mapping[str, str]) -> Published:
-    for column in ("item", "heading", "quantity", "where", "rule", "measure"):
+    for column in ("item", "heading", "quantity", "where", "rule", *(["measure"] if row["rule"] != "repeat" else [])):
         if not row[column]:
             raise DataError(f"{source}, column {column}: empty")
+    if row["after_search"] not in ("", "yes"):
+        raise DataError(f"{source}, column after_search: expected yes or nothing, got {row['after_search']!r}")
     texts = {name: row[name] for name in ("item", "heading", "problem", "sampler", "quantity", "where")}
     number = Published(
         source=source,
@@ -175,13 +181,14 @@ def _published(source: str, paper: str, row: Mapping[str, str]) -> Published:
         draws=_number(source, row, "draws"),
         chains=_number(source, row, "chains"),
         rule=_rule(source, row),
+        after_search=row["after_search"] == "yes",
         relative_to=row["relative_to"],
         measure=row["measure"],
         arguments=_arguments(source, row["arguments"]),
         statement=row["statement"],
         note=row["note"],
     )
-    if math.isnan(number.printed) and number.rule.kind not in (*ONE_SIDED, "never"):
+    if math.isnan(number.printed) and number.rule.kind not in (*ONE_SIDED, *APART):
         raise DataError(f"{source}, column printed: the rule {number.rule.kind!r} needs a number")
     if math.isnan(number.printed) and not number.statement:
         raise DataError(f"{source}, column statement: a row without a printed number needs a statement")

@@ -7,13 +7,20 @@ from typing import Literal, get_args
 from rnshmc.errors import ParameterError
 from rnshmc.results.estimates import Estimate
 
-Verdict = Literal["reproduced", "differs", "not judged", "not comparable"]
-Kind = Literal["within", "near", "factor", "no_less", "no_more", "at_least", "at_most", "never"]
+Apart = Literal["another machine", "by construction", "contradictory in print", "searched", "repeat"]
+Kind = Literal["within", "near", "factor", "cost", "gain", "at_least", "at_most"] | Apart
+Verdict = Literal["reproduced", "differs", "better than printed", "not judged"] | Apart
 Source = Literal["", "paper", "ours"]
 
+APART: tuple[Apart, ...] = get_args(Apart)
+"""Why a number is compared in no run; rules and verdicts of the same names."""
+KINDS: tuple[str, ...] = ("within", "near", "factor", "cost", "gain", "at_least", "at_most", *APART)
+VERDICTS: tuple[str, ...] = ("reproduced", "differs", "better than printed", "not judged", *APART)
 ONE_SIDED: tuple[Kind, ...] = ("at_least", "at_most")
 WIDENED: tuple[Kind, ...] = ("within", "near")
 """Rules with a bound that standard errors can widen."""
+OF_SECONDS: tuple[Kind, ...] = ("factor", "cost", "gain")
+"""Rules about ratios of seconds, which vary between runs."""
 SIGMAS = 2.0
 """Numbers differ if they are further apart than this many standard errors of their difference."""
 
@@ -24,8 +31,8 @@ class Rule:
 
     A number is not judged if it neither shows nor refutes what the paper prints: if it breaks the rule of a printed
     number by no more than `SIGMAS` standard errors, or is that close to the bound of a statement, on either side. With
-    two-sided rules the error is that of the difference, of the published number and of ours, and may widen a bound by
-    at most `slack`, so that noise alone reproduces nothing.
+    ``within`` and ``near`` the error is that of the difference, of the published number and of ours, and may widen a
+    bound by at most `slack`, so that noise alone reproduces nothing.
 
     Attributes
     ----------
@@ -34,10 +41,10 @@ class Rule:
         - ``near``: their difference is at most `bound` times the published number, or their ratio is within `SIGMAS`
           relative standard errors and within a factor 1 + `bound` + `slack`.
         - ``factor``: neither is more than `bound` times the other.
-        - ``no_less``, ``no_more``: ours is at least, or at most, `bound` times the published number. For the cost of a
-          method that a paper proposes: one that is cheaper than printed passes.
+        - ``cost``, ``gain``: the same, for seconds and speed-ups of a method that a paper proposes. One that is cheaper
+          than that is better than printed, which counts for neither side.
         - ``at_least``, ``at_most``: ours is on the stated side of `bound`. For statements in words.
-        - ``never``: not compared, such as seconds of another machine.
+        - one of `APART`: not compared, and why.
     bound, slack
         Parameters of the kind; NaN where it has none.
     bound_by
@@ -56,10 +63,10 @@ class Rule:
     bound_by: Source = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in get_args(Kind):
-            raise ParameterError(f"rule: there is no {self.kind!r}; there are {', '.join(get_args(Kind))}")
-        if math.isnan(self.bound) != (self.kind == "never"):
-            raise ParameterError(f"bound: {self.kind!r} needs {'none' if self.kind == 'never' else 'a number'}")
+        if self.kind not in KINDS:
+            raise ParameterError(f"rule: there is no {self.kind!r}; there are {', '.join(KINDS)}")
+        if math.isnan(self.bound) != (self.kind in APART):
+            raise ParameterError(f"bound: {self.kind!r} needs {'none' if self.kind in APART else 'a number'}")
         if math.isnan(self.slack) != (self.kind not in WIDENED) or self.slack < 0:
             raise ParameterError(f"slack: {self.kind!r} needs {'a number from 0' if self.kind in WIDENED else 'none'}")
         if self.bound_by not in (("paper", "ours") if self.kind in ONE_SIDED else ("",)):
@@ -72,13 +79,10 @@ class Rule:
             "within": f"difference at most {bound}, or {SIGMAS:g} standard errors up to {widest}",
             "near": f"difference at most {self.bound:.0%}, or {SIGMAS:g} standard errors up to a factor "
             f"{1 + self.bound + self.slack:g}",
-            "factor": f"ratio within a factor {bound}",
-            "no_less": f"at least {bound} times the printed number",
-            "no_more": f"at most {bound} times the printed number",
+            **dict.fromkeys(OF_SECONDS, f"ratio within a factor {bound}"),
             "at_least": f"at least {bound}{whose}",
             "at_most": f"at most {bound}{whose}",
-            "never": "not compared",
-        }[self.kind]
+        }.get(self.kind, "not compared")
 
     def verdict(self, printed: float, ours: Estimate, printed_error: float = math.nan) -> Verdict:
         """The verdict on the published number and ours; unknown standard errors are NaN.
@@ -92,44 +96,42 @@ class Rule:
         printed_error
             Standard error of the published number (`rnshmc.scorecard.noise`).
         """
-        if self.kind == "never":
-            return "not comparable"
-        if self.kind in ONE_SIDED and abs(ours.value - self.bound) < SIGMAS * _known(ours.error):
-            return "not judged"
-        if self._holds(printed, ours, printed_error):
-            return "reproduced"
-        return "not judged" if self._is_open(printed, ours, printed_error) else "differs"
-
-    def _holds(self, printed: float, ours: Estimate, printed_error: float) -> bool:
-        if self.kind == "at_least":
-            return ours.value >= self.bound
-        if self.kind == "at_most":
-            return ours.value <= self.bound
-        if self.kind in ("factor", "no_less", "no_more"):
-            return self._beyond(ours.value / printed) <= 0
+        if self.kind in APART:
+            return self.kind
+        if self.kind in ONE_SIDED:
+            return self._of_statement(ours)
         if self.kind == "within":
-            room = min(SIGMAS * math.hypot(_known(ours.error), _known(printed_error)), self.bound + self.slack)
-            return abs(ours.value - printed) <= max(self.bound, room)
-        if abs(ours.value - printed) <= self.bound * abs(printed):
-            return True
-        distance, error = _logarithmic(printed, ours, printed_error)
-        return distance <= min(SIGMAS * error, math.log(1 + self.bound + self.slack))
-
-    def _beyond(self, ratio: float) -> float:
-        """How far a ratio is outside the limits of a rule about ratios; not positive inside."""
-        too_low, too_high = (1 / self.bound if self.kind == "factor" else self.bound) - ratio, ratio - self.bound
-        return {"factor": max(too_low, too_high), "no_less": too_low, "no_more": too_high}[self.kind]
-
-    def _is_open(self, printed: float, ours: Estimate, printed_error: float) -> bool:
-        """Whether a broken rule about a printed number is within the error of its limit or of the difference."""
-        if self.kind in ("factor", "no_less", "no_more"):
-            return self._beyond(ours.value / printed) <= SIGMAS * _known(ours.error) / abs(printed)
-        if self.kind == "within":
-            return abs(ours.value - printed) <= SIGMAS * math.hypot(_known(ours.error), _known(printed_error))
-        if self.kind == "near":
+            distance, error = abs(ours.value - printed), math.hypot(_known(ours.error), _known(printed_error))
+            bound, widest = self.bound, self.bound + self.slack
+        elif self.kind == "near":
             distance, error = _logarithmic(printed, ours, printed_error)
-            return distance <= SIGMAS * error
-        return False
+            # 15% less is further off in logarithms than 15% more.
+            bound, widest = abs(math.log(1 + math.copysign(self.bound, ours.value - printed))), self._widest_ratio
+        else:
+            return self._of_seconds(printed, ours)
+        if distance <= max(bound, min(SIGMAS * error, widest)):
+            return "reproduced"
+        return "not judged" if distance <= SIGMAS * error else "differs"
+
+    @property
+    def _widest_ratio(self) -> float:
+        return math.log(1 + self.bound + self.slack)
+
+    def _of_statement(self, ours: Estimate) -> Verdict:
+        beyond = ours.value - self.bound if self.kind == "at_least" else self.bound - ours.value
+        if abs(beyond) < SIGMAS * _known(ours.error):
+            return "not judged"
+        return "reproduced" if beyond >= 0 else "differs"
+
+    def _of_seconds(self, printed: float, ours: Estimate) -> Verdict:
+        distance, error = _logarithmic(printed, ours, math.nan)
+        beyond = distance - math.log(self.bound)
+        if beyond <= 0:
+            return "reproduced"
+        if beyond <= SIGMAS * error:
+            return "not judged"
+        cheaper = {"cost": ours.value < printed, "gain": ours.value > printed}.get(self.kind, False)
+        return "better than printed" if cheaper else "differs"
 
 
 def _logarithmic(printed: float, ours: Estimate, printed_error: float) -> tuple[float, float]:

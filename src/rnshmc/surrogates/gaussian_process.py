@@ -60,10 +60,11 @@ class GaussianProcess(KernelExpansion):
         scale
             "amplitude": sigma_f is among the hyperparameters, and t = u - min(u). "sd": as paper B prints the
             covariance, sigma_f is 1, t is u standardised, and the mean is multiplied by the standard deviation of u.
-            "centred": as in paper B's implementation, whose scikit-learn centres u and does not scale it: sigma_f is 1
-            all the same, t is u - mean(u), the search starts at l = sigma = 1, and the mean is multiplied by the
-            standard deviation of u as though t had been divided by it. The force is too large by that factor,
-            sqrt(dim / 2) for the energies of a Gaussian, where enough is learnt.
+            "centred": sigma_f is 1 all the same, t is u - mean(u), the search starts at l = sigma = 1, and the mean is
+            multiplied by the standard deviation of u although t was not divided by it. The force is too large by that
+            factor, sqrt(dim / 2) for the energies of a Gaussian, where enough is learnt. Paper B's implementation at
+            its head divides u by its standard deviation and multiplies the gradient by the mean of u, which is the same
+            factor for the energies of N(0, I): mean and variance of a chi-square(dim) / 2 are both dim / 2.
 
         Raises
         ------

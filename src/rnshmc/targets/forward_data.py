@@ -53,6 +53,11 @@ class ForwardData:
         with atomic_path(Path(path)) as temporary:
             np.savez(temporary, **asdict(self))
 
+    def prior_training_set(self) -> tuple[Array, Array]:
+        """The draws from the prior, shape (m, d), and the potential at each, shape (m,): no solve is made again."""
+        misfit = ((self.prior_predictive - self.observations) ** 2).sum(axis=1) / self.noise_sd**2
+        return self.prior_theta, 0.5 * (misfit + (self.prior_theta**2).sum(axis=1) / self.prior_sd**2)
+
     @classmethod
     def load(cls, path: str | Path) -> "ForwardData":
         """Read what `save` wrote.

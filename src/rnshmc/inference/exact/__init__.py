@@ -1,1 +1,1 @@
-"""The exact potential: targets, models, who evaluates them, and what is kept of it."""
+"""The exact potential: targets, models, workers and stored evaluations."""

@@ -10,24 +10,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.inference.bend import Bend, Coordinates
-from rnshmc.inference.exact.account import REPORT_EVERY_S, Journal, Progress
-from rnshmc.inference.exact.compression import make_compression
-from rnshmc.inference.exact.evaluation import Evaluation, Spent
+from rnshmc.inference.exact.evaluation import Evaluation, Journal, Progress, Spent
 from rnshmc.inference.exact.evaluations import Evaluations
-from rnshmc.inference.exact.floor import Floor
-from rnshmc.inference.exact.forward_posterior import ForwardPosterior
-from rnshmc.inference.exact.placing import Placed
-from rnshmc.inference.exact.runs import Runs
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior, Part, Runs
+from rnshmc.inference.exact.likelihoods.compressed import Compression, make_compression
+from rnshmc.inference.exact.placing import Floor, Placed
 from rnshmc.inference.transforms import Transform
+from rnshmc.inference.warp import Coordinates, Warp
 from rnshmc.types import Array
+
+REPORT_EVERY_S = 5.0
+"""Seconds after which an incomplete batch reports its progress."""
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
     """Points with finite values; a row of ``gradients`` is NaN where there is no gradient.
 
-    ``runs`` are those of a forward model at the points, where outputs are what is learnt; None where values are.
+    ``runs`` at the points are the training data of an emulator of outputs; None where values are emulated.
     """
 
     points: Array
@@ -43,39 +43,25 @@ class Training:
 
 @dataclass(frozen=True, eq=False)
 class Archive:
-    """The exact potential in some coordinates, and all evaluations of a run.
-
-    None of them is lost when a run stops early, and each is seen in other coordinates, too.
-
-    Attributes
-    ----------
-    evaluations
-        In the user's coordinates.
-    coordinates
-        Those of all points here.
-    journal
-        What the run has spent and measured.
-    given
-        Evaluations that it begins with.
-    progress
-        Called after each batch, and during one that takes long.
-    emulating
-        Whether the outputs of a forward model are learnt.
-    part
-        What is added to the potential, so that the density is the part of it that is a mode's; None for all of it.
-    left_out
-        Points, as bytes, that are not in `training`.
-    """
+    """The exact potential in some coordinates, and all evaluations of a run, kept when it stops early."""
 
     evaluations: Evaluations
     coordinates: Coordinates
+    """Coordinates of all points; ``evaluations`` are in the user's."""
     journal: Journal
     given: tuple[Evaluation, ...]
+    """Evaluations known at the beginning of the run."""
     progress: Callable[[Progress], None]
+    """Called after each batch, and regularly during a long one."""
     emulating: bool
+    """Whether the outputs of a forward model are learnt."""
+    compression: Compression | None
+    """Compression of very many outputs; None where the outputs themselves are emulated."""
     _placed: Placed
-    part: Callable[[Array], tuple[Array, Array]] | None = None
+    part: Part | None = None
+    """Added to the potential, so that the density is a mode's part of the posterior; None for all of it."""
     left_out: frozenset[bytes] = frozenset()
+    """Points, as bytes, that are not in `training`."""
 
     @classmethod
     def of(
@@ -86,32 +72,27 @@ class Archive:
         given: tuple[Evaluation, ...] | None = None,
         progress: Callable[[Progress], None] = lambda _: None,
     ) -> "Archive":
-        """At the beginning of a run.
-
-        Parameters
-        ----------
-        transform, given
-            To parameters, and the evaluations to begin with; None: those of ``evaluations``.
-        """
+        """The archive at the beginning of a run; transform and given evaluations are by default ``evaluations``'s."""
         forward_posterior, given = evaluations.forward_posterior, evaluations.given if given is None else given
         coordinates = Coordinates(evaluations.transform if transform is None else transform)
-        journal = Journal(make_compression(forward_posterior.observed) if forward_posterior else None)
+        compression = make_compression(forward_posterior.observed) if forward_posterior else None
         placed = Placed(coordinates, given, forward_posterior)
-        return cls(evaluations, coordinates, journal, given, progress, forward_posterior is not None, placed)
+        emulating = forward_posterior is not None
+        return cls(evaluations, coordinates, Journal(), given, progress, emulating, compression, placed)
 
-    def seen(self, bend: Bend) -> "Archive":
-        """All evaluations, and the whole density, behind a bend in place of the one that there may be."""
+    def seen(self, bend: Warp) -> "Archive":
+        """All evaluations, and the whole density, in coordinates with another bend."""
         coordinates = replace(self.coordinates, bend=bend)
         placed = Placed(coordinates, self.evaluations.record, self.forward_posterior)
         return replace(self, coordinates=coordinates, _placed=placed, part=None, left_out=frozenset())
 
     def without(self, points: Array) -> "Archive":
-        """With points, the rows of (k, d), and no others, left out of `training`."""
+        """The archive with exactly these points, rows of (k, d), left out of `training`."""
         return replace(self, left_out=frozenset(np.ascontiguousarray(point).tobytes() for point in points))
 
     @property
-    def bend(self) -> Bend:
-        """That of the coordinates."""
+    def bend(self) -> Warp:
+        """Bend of the coordinates."""
         return self.coordinates.bend
 
     @property
@@ -121,12 +102,12 @@ class Archive:
 
     @property
     def has_gradient(self) -> bool:
-        """Whether gradients can be asked for, and are learnt from."""
+        """Whether gradients can be requested, and are used for training."""
         return self.evaluations.has_gradient and not self.emulating
 
     @property
     def forward_posterior(self) -> ForwardPosterior | None:
-        """How the potential is read off runs of a forward model; None where the target is a density."""
+        """The posterior of a forward model; None where the target is a density."""
         return self.evaluations.forward_posterior
 
     @property
@@ -135,25 +116,25 @@ class Archive:
         return 0 if self.forward_posterior is None else len(self.forward_posterior.observed.present)
 
     def has_enough_runs(self, fewest: int) -> bool:
-        """Whether outputs are learnt, and given runs are as many as an emulator has: ``fewest`` + d."""
+        """Whether outputs are learnt, and the given runs suffice for an emulator: ``fewest`` + d."""
         if self.forward_posterior is None or not self.emulating:
             return False
         return len({self.forward_posterior.key(one.point).tobytes() for one in self.given}) >= fewest + self.dim
 
     @property
     def lowest(self) -> Evaluation:
-        """Where the potential is lowest, of all that is known."""
+        """The known evaluation with the lowest potential."""
         return self._of_part([min(self._placed.by_point.values(), key=lambda one: one.value)], 1.0)[0]
 
     @property
     def noise(self) -> float:
-        """Largest standard deviation of the noise of values that counts; 0 where none was measured."""
+        """Largest relevant standard deviation of the noise of values; 0 where none was measured."""
         known = self._placed.by_point.values()
         return max((sd for sd, to in self.journal.noise if all(one.value >= to for one in known)), default=0.0)
 
     @property
     def spent(self) -> Spent:
-        """What was spent so far."""
+        """Evaluations made so far."""
         return self.evaluations.spent
 
     def note_error(self, error: float) -> None:
@@ -166,18 +147,18 @@ class Archive:
 
     @property
     def units_left(self) -> int:
-        """Units that the budget still allows; of any size without a budget."""
+        """Units that the budget still allows; unlimited without a budget."""
         budget = self.evaluations.budget
         return sys.maxsize if budget is None else budget - self.spent.units
 
     @property
     def failures(self) -> tuple[Counter[str], int]:
-        """Reasons of failures, each with how often, and the number of all evaluations, of this run and earlier ones."""
+        """Counts of the reasons of failures, and the number of all evaluations, of this run and earlier ones."""
         known = self._placed.by_point.values()
         return Counter(one.failure for one in known if one.failure is not None), len(known)
 
     def zeros(self, *, failed: bool = False) -> Array:
-        """Points where the density is zero, and those where the evaluation failed if asked for, shape (n, d)."""
+        """Points where the density is zero, or with ``failed`` where the evaluation failed, too; shape (n, d)."""
         zero, known = self._placed.floor.repeated, self._placed.by_point.values()
         found = [one.point for one in known if one.value >= zero and (failed or not one.failed)]
         return np.array(found).reshape(-1, self.dim)
@@ -189,17 +170,14 @@ class Archive:
 
     @property
     def floored(self) -> tuple[float, int] | None:
-        """Largest log density that stands for zero, and the number of points with such; None where there is none."""
+        """Largest log density that stands for zero, and the number of such points; None where there is none."""
         values = [one.value for one in self._placed.by_point.values() if self.floor.level <= one.value < math.inf]
         return (-min(values), len(values)) if values else None
 
     def evaluate(self, points: Array, stage: str, *, gradient: bool = True) -> list[Evaluation]:
         """Evaluate the rows of ``points`` and return the evaluations in their order.
 
-        Raises
-        ------
-        BudgetSpent
-            If the budget does not suffice for all; completed evaluations are kept.
+        Raises `BudgetSpent` if the budget does not suffice for all; completed evaluations are kept.
         """
         start, reported, gradient = self.spent, time.monotonic(), gradient and self.has_gradient
         points = np.ascontiguousarray(points)
@@ -225,23 +203,22 @@ class Archive:
         self.progress(Progress(stage, self.spent, self.journal.surrogate_error, self.journal.expected_units))
 
     def change(self, first: Evaluation, other: Evaluation) -> float:
-        """How far the outputs of two runs are apart, in units of their errors; NaN where there is a failed one."""
+        """Distance of the outputs of two runs, in units of their errors; NaN where one failed."""
         forward_posterior = self.forward_posterior
         if forward_posterior is None or first.run is None or other.run is None or not np.isfinite(other.value):
             return math.nan
         own = self.coordinates.parameters(first.point)[None, forward_posterior.inputs :]
-        before, after = (
-            forward_posterior.observed.predictors(one.run.outputs[None]) for one in (first, other) if one.run
-        )
-        weights = forward_posterior.observed.curvatures(before, own)[0]
+        observed = forward_posterior.observed
+        before, after = (observed.predictors(run.outputs[None]) for run in (first.run, other.run))
+        weights = observed.curvatures(before, own)[0]
         return float(np.sqrt(weights @ (after - before)[0] ** 2))
 
     def keep_difference(self, found: Evaluation) -> None:
-        """Keep a gradient computed from differences of values: good for a Hessian, not for training."""
+        """Keep a gradient computed from differences of values: for a Hessian, not for training."""
         self._placed.differences += self._of_part([found], -1.0)
 
     def whole(self, points: Array, values: Array) -> Array:
-        """Potentials (k,) at the rows of ``points``, from those of the part that is learnt."""
+        """Potentials (k,) at the rows of ``points``, from those with the part added."""
         return values if self.part is None or not len(points) else values - self.part(points)[0]
 
     def training(self) -> Training:
@@ -252,9 +229,8 @@ class Archive:
         if forward_posterior is None or not self.emulating:
             return arrays
         rows = [found.run.outputs for found in there if found.run]
-        return replace(
-            arrays, runs=Runs(rows, forward_posterior, self.coordinates.transform, self.journal.compression, self.part)
-        )
+        runs = Runs(rows, forward_posterior, self.coordinates.transform, self.compression, self.part)
+        return replace(arrays, runs=runs)
 
     def slopes(self) -> Training:
         """Points with gradients or difference quotients."""
@@ -262,11 +238,11 @@ class Archive:
         return _arrays(self._of_part([found for found in known if found.gradient is not None], 1.0), self.dim)
 
     def _counted(self, found: Iterable[Evaluation]) -> list[Evaluation]:
-        """With a density of zero where a huge negative log density stands for that."""
+        """Evaluations with a density of zero where a huge negative log density stands for zero."""
         return [self.floor.without_density(one) for one in found]
 
     def _of_part(self, found: list[Evaluation], sign: float) -> list[Evaluation]:
-        """With what the part that is learnt adds to the potential, or with sign -1 without it."""
+        """Evaluations with the part added to the potential; subtracted if the sign is -1."""
         if self.part is None or not found:
             return found
         values, gradients = self.part(np.array([one.point for one in found]))

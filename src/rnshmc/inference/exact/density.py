@@ -1,10 +1,7 @@
-"""Evaluation of the user's log density on a worker; errors in it become failed evaluations.
-
-All coordinates here are the user's; `rnshmc.inference.exact.evaluations` transforms them to unconstrained ones.
-"""
+"""Evaluation of the user's log density on a worker, in the user's coordinates; its errors become failed evaluations."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pickle import PicklingError
 from typing import Any
@@ -19,14 +16,13 @@ from rnshmc.types import Array
 
 Function = Callable[[Array], Any]
 
-
 _OF_PROCESSES = (PicklingError, AttributeError, AssertionError)
 _HINTS = {
     "daemonic processes are not allowed": "give pool= a number or an executor of concurrent.futures: their processes "
     "may start others",
-    "__main__": "processes that the target starts find nothing of a script; put what they use into a module",
+    "__main__": "processes that the target starts cannot import a script; put the functions they use into a module",
 }
-"""What to do about errors of targets that start processes, by a part of the message."""
+"""Remedies for errors of targets that start processes, by a part of the message."""
 
 
 class _UnusableError(Exception):
@@ -46,31 +42,22 @@ class _Bill:
 
 @dataclass
 class Density:
-    """The user's log density.
-
-    ``function`` may return a number, a pair of value and gradient, or a number of JAX, which is then differentiated.
-
-    Attributes
-    ----------
-    function
-        f(x) for x of shape (d,): the log density, or the pair of it and its gradient.
-    gradient
-        Gradient of the log density, if it is another function.
-    both
-        Value and gradient in one call, if ``function`` computes the value alone for less.
-    """
+    """The user's log density, as a function of x, shape (d,)."""
 
     function: Function
+    """Returns the log density, or the pair of it and its gradient; a number computed by JAX is differentiated."""
     gradient: Function | None = None
+    """Gradient of the log density, if it is a separate function."""
     both: Function | None = None
+    """Value and gradient in one call, if ``function`` computes the value alone at less cost."""
     _in_jax: Differentiated | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state without functions compiled by JAX, which each worker compiles itself."""
+        """The state without compiled functions, which each worker compiles itself."""
         return {**self.__dict__, "_in_jax": None}
 
     def evaluate(self, x: Array, *, gradient: bool) -> Answer:
-        """U at ``x``, and its gradient if requested and there is one. What the user's functions raise is a failure.
+        """U at ``x``, and its gradient if requested and there is one. Exceptions of the user's functions are failures.
 
         Raises
         ------
@@ -88,16 +75,15 @@ class Density:
         except (EvaluationError, KeyboardInterrupt):
             raise
         except BaseException as error:  # `sys.exit` in a wrapped program, and panics of Rust, which are no `Exception`
-            # The value is good where its gradient, another function, failed.
+            # The value is valid where its gradient, a separate function, failed.
             number, failure, slope = bill.value, reason(error), None
-        gradient_of_potential = None if slope is None else -slope
         asked = gradient or slope is not None
-        cost = Cost(bill.values, bill.gradients, always_both=bill.always_both)
-        return Evaluation(x, -number, gradient_of_potential, failure, asked), cost
+        found = Evaluation(x, -number, None if slope is None else -slope, failure, asked)
+        return found, Cost(bill.values, bill.gradients, always_both=bill.always_both)
 
     def _ask(self, x: Array, gradient: bool, bill: _Bill) -> tuple[Any, Any]:
         """Value and gradient as the user's functions return them; each call is counted before it is made."""
-        # Copies, for the user's functions may modify what they are given.
+        # Copies, because the user's functions may modify their argument.
         if self.both is not None and gradient:
             bill.values += 1
             bill.gradients += 1
@@ -106,8 +92,13 @@ class Density:
         if self._in_jax is None:
             bill.values += 1
             result = self.function(x.copy())
-            if _is_pair(result):
-                return self._pair(result, bill)
+            if _is_pair(result):  # whether or not the gradient was requested
+                if len(result) != 2:
+                    things = f"{len(result)} things, expected the log density and its gradient"
+                    raise _UnusableError(f"the target returned {things}")
+                bill.gradients += 1
+                bill.always_both = True
+                return result[0], result[1]
             if self.gradient is not None or not is_jax(result):
                 if self.gradient is None or not gradient or not _number(result) > -math.inf:
                     return result, None
@@ -122,31 +113,27 @@ class Density:
         bill.gradients += 1
         return self._in_jax.value_and_grad(x)
 
-    def _pair(self, result: Sequence[Any], bill: _Bill) -> tuple[Any, Any]:
-        """Value and gradient returned by one call, whether or not the gradient was requested."""
-        if len(result) != 2:
-            raise _UnusableError(f"the target returned {len(result)} things, expected the log density and its gradient")
-        bill.gradients += 1
-        bill.always_both = True
-        return result[0], result[1]
-
 
 def _is_pair(result: Any) -> bool:
-    """Whether a result is a value with its gradient: a tuple, or a list whose second entry is no number."""
+    """Whether a result is a value with its gradient: a tuple, or a list whose second entry is an array."""
     return isinstance(result, tuple) or (isinstance(result, list) and len(result) == 2 and np.ndim(result[1]) > 0)
+
+
+def _doubles(given: Any, what: str, expected: str) -> Array:
+    if np.iscomplexobj(given):
+        raise _UnusableError(f"{what} is complex, {given!s:.80}; expected {expected}")
+    given = plain(given, what)
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise _UnusableError(f"{what} is {given!r:.80}, expected {expected}") from None
 
 
 def _number(value: Any) -> float:
     """The log density as a float, finite or -inf."""
     if value is None:
         raise _UnusableError("the target returned None; does the function end without a return?")
-    if np.iscomplexobj(value):
-        raise _UnusableError(f"the log density is complex, {value!s:.80}; expected a real number")
-    value = plain(value, "the log density")
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise _UnusableError(f"the log density is {value!r:.80}, expected a number") from None
+    array = _doubles(value, "the log density", "a real number")
     if array.size != 1:
         raise _UnusableError(f"the log density has shape {array.shape}, expected a number")
     number = float(array.reshape(()))
@@ -159,19 +146,11 @@ def _slope(gradient: Any, dim: int) -> Array | None:
     """The gradient as a finite array of shape (d,)."""
     if gradient is None:
         return None
-    if np.iscomplexobj(gradient):
-        raise _UnusableError("the gradient is complex, expected real numbers")
-    gradient = plain(gradient, "the gradient")
-    try:
-        array = np.array(gradient, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise _UnusableError(f"the gradient is {gradient!r:.80}, expected numbers") from None
+    array = _doubles(gradient, "the gradient", "real numbers")
     if array.shape != (dim,):
         raise _UnusableError(f"the gradient has shape {array.shape}, expected ({dim},)")
-    if not np.isfinite(array).all():
-        raise _UnusableError(
-            f"the gradient is {array[~np.isfinite(array)][0]} in entry {np.argmin(np.isfinite(array))}"
-        )
+    if not (finite := np.isfinite(array)).all():
+        raise _UnusableError(f"the gradient is {array[~finite][0]} in entry {np.argmin(finite)}")
     return array
 
 
@@ -181,7 +160,7 @@ def reason(error: BaseException) -> str:
         return str(error)
     try:
         text = " ".join(str(error).split())
-    except Exception:  # the user's class may fail at that, too
+    except Exception:  # the user's class may fail at that
         text = ""
     hint = next((f"; {hint}" for part, hint in _HINTS.items() if part in text and isinstance(error, _OF_PROCESSES)), "")
     return f"{type(error).__name__}: {text}"[:500] + hint if text else type(error).__name__

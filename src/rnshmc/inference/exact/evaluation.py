@@ -1,8 +1,8 @@
-"""One exact evaluation, its cost, and the cost of all that a run made."""
+"""One exact evaluation, its cost, and the expenses of a run."""
 
 import math
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -11,35 +11,28 @@ from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
 FARTHEST = 1e100
-"""Coordinate from which on a point is left out: squares and products of two are finite below."""
+"""Largest coordinate of a point: squares and products of two are finite below."""
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What one run of a forward model returned.
-
-    Attributes
-    ----------
-    outputs
-        Shape (m,).
-    jacobian
-        Their derivatives, (m, p); None where it was not asked for.
-    along, pulled
-        A vector v, (m,), and the product J'v, (p,), that was asked for; None where none was.
-    """
+    """The m outputs of one run of a forward model, with their derivatives by its p inputs where requested."""
 
     outputs: Array
     jacobian: Array | None = None
+    """Shape (m, p)."""
     along: Array | None = None
+    """A vector v, (m,), for which the product J'v was requested."""
     pulled: Array | None = None
+    """The product J'v, (p,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What is known of the potential U = -log density at a point, in the coordinates of that point.
+    """Value and gradient of the potential U = -log density at a point, in the coordinates of that point.
 
-    The sign is that of a potential everywhere. What users give and files hold are log densities; it changes in `model`,
-    `known` and `evaluation_log`, where they come in and go out.
+    Values are potentials everywhere; users and files have log densities, which are converted in `density`,
+    `stored_evaluations` and `lines`.
     """
 
     point: Array
@@ -53,7 +46,7 @@ class Evaluation:
     with_gradient: bool = True
     """Whether a gradient was requested."""
     run: Run | None = None
-    """The run of a forward model behind it; None where the target is a density, or the run failed."""
+    """The run of the forward model; None where the target is a density, or the run failed."""
 
     @property
     def failed(self) -> bool:
@@ -62,10 +55,9 @@ class Evaluation:
 
     @property
     def differentiated(self) -> bool:
-        """Whether a derivative was paid for, and is there."""
-        return self.gradient is not None or (
-            self.run is not None and (self.run.jacobian is not None or self.run.pulled is not None)
-        )
+        """Whether a derivative was computed."""
+        run = self.run
+        return self.gradient is not None or (run is not None and (run.jacobian is not None or run.pulled is not None))
 
     @property
     def complete(self) -> bool:
@@ -74,13 +66,12 @@ class Evaluation:
 
     def without_gradient(self) -> "Evaluation":
         """The value alone, or the outputs."""
-        run = self.run and Run(self.run.outputs)
-        return replace(self, gradient=None, with_gradient=False, run=run)
+        return replace(self, gradient=None, with_gradient=False, run=self.run and Run(self.run.outputs))
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one evaluation asked of the user's functions."""
+    """Calls of the user's functions in one evaluation."""
 
     values: int = 1
     gradients: int = 0
@@ -90,7 +81,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Spent:
-    """Exact evaluations that a run made."""
+    """Exact evaluations made by a run."""
 
     values: int = 0
     gradients: int = 0
@@ -115,22 +106,53 @@ class Spent:
         return f"{self.points} points{failed}, {self.units} units: {self.values} values, {self.gradients} gradients"
 
 
+@dataclass(frozen=True)
+class Progress:
+    """Stage of a run, evaluations so far, sd(U - V), NaN until known, and the units expected after the stage."""
+
+    stage: str
+    spent: Spent
+    surrogate_error: float
+    expected_units: int | None
+
+
+@dataclass(eq=False)
+class Journal:
+    """Expenses and measurements of a run; it only grows."""
+
+    by_stage: dict[str, Spent] = field(default_factory=dict)
+    training_errors: list[tuple[int, float]] = field(default_factory=list)
+    """Units spent so far and sd(U - V), of each batch of draws of a surrogate."""
+    noise: list[tuple[float, float]] = field(default_factory=list)
+    """Standard deviations of the noise of values, each with the lowest potential for which it counts."""
+    expected_units: int | None = None
+    """Units expected after the current stage."""
+
+    @property
+    def surrogate_error(self) -> float:
+        """sd(U - V) at the latest draws of a surrogate; NaN before any."""
+        return self.training_errors[-1][1] if self.training_errors else math.nan
+
+    def book(self, stage: str, spent: Spent) -> None:
+        """Count the expenses of a stage."""
+        self.by_stage[stage] = self.by_stage.get(stage, Spent()) + spent
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A point to evaluate, in the user's coordinates."""
+    """A point to evaluate, in the user's coordinates: parameters ``x``, shape (d,)."""
 
     number: int
     x: Array
-    """Parameters, shape (d,)."""
     gradient: bool
 
 
 Answer = tuple[Evaluation, Cost]
-"""What a worker returns."""
+"""A worker's answer to a task."""
 
 
 class Evaluable(Protocol):
-    """What is sent to workers."""
+    """A model sent to workers."""
 
     def evaluate(self, x: Array, *, gradient: bool) -> Answer:
         """The evaluation at ``x``, in the user's coordinates, with a gradient if requested and there is one."""
@@ -138,7 +160,7 @@ class Evaluable(Protocol):
 
 
 def failed(point: Array, failure: str, *, gradient: bool) -> Answer:
-    """An evaluation that returned nothing; it is counted as what was requested."""
+    """An evaluation that returned nothing; its cost is that of the request."""
     return Evaluation(point, math.inf, None, failure, gradient), Cost(gradients=int(gradient))
 
 
@@ -152,7 +174,7 @@ def usable(found: Evaluation) -> Evaluation:
 
 
 def within(given: Iterable[Evaluation], transform: Transform) -> list[Evaluation]:
-    """The evaluations strictly inside the bounds; a run has the model's parameters alone, the first ones."""
+    """The evaluations strictly inside the bounds; the point of a run has only the first parameters, the model's."""
     low, high = transform.low, transform.high
     sides = ((one, len(one.point)) for one in given)
     return [one for one, n in sides if ((low[:n] < one.point) & (one.point < high[:n])).all()]

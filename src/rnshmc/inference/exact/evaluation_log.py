@@ -1,7 +1,8 @@
 """File of exact evaluations: one line each, appended on arrival and never changed.
 
-The first line names the parameters, and holds the target's digest, if there is one. Each other line is an evaluation
-(`rnshmc.inference.exact.lines`). The unfinished last line of a killed program is removed when the file is opened again.
+The first line has the names of the parameters and the target's digest, if there is one. Each other line is an
+evaluation (`rnshmc.inference.exact.lines`). An incomplete last line, of a killed program, is removed when the file is
+opened again.
 """
 
 import errno
@@ -22,15 +23,14 @@ from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.lines import format_of, listed, outputs_of, parse, written
 
 SYNC_S = 1.0
-"""Seconds after which an evaluation that arrives has the file written to disk: what a power failure costs at most. An
-evaluation that takes as long is on disk at once, and many fast ones do not wait for the disk each."""
+"""Minimum seconds between synchronisations to disk: a power failure loses at most the evaluations of that time."""
 
 _log = logging.getLogger(__name__)
 _descriptors: set[int] = set()
 
 
 def _close_inherited() -> None:
-    """Close the files in a forked process, which would keep their locks for longer than this one lives."""
+    """Close the files in a forked process, which might keep their locks beyond the end of this one."""
     for descriptor in _descriptors:
         os.close(descriptor)
     _descriptors.clear()
@@ -40,31 +40,11 @@ os.register_at_fork(after_in_child=_close_inherited)
 
 
 class EvaluationLog:
-    """The open file of one run.
+    """The open file of one run, created if missing, with the ``records`` that it had when it was opened.
 
-    Parameters
-    ----------
-    path
-        The file; created if missing.
-    names
-        Names of the parameters.
-    resume
-        Whether to use the evaluations of an existing file; if not, a file with evaluations is refused.
-    digest
-        A string that changes whenever the target does, None if there is none.
-    outputs
-        Number of outputs under each name of the data, of a file of runs of a forward model; None: of log densities.
-
-    Attributes
-    ----------
-    path
-        The file.
-    records
-        Evaluations that the file held when it was opened.
-    names
-        Names of the parameters.
-    trusted
-        Whether the digest says that the records are of this target.
+    Without ``resume``, a file with evaluations is refused. Records are ``trusted`` if the file has the target's
+    ``digest``, a string that changes whenever the target does. ``outputs`` are the numbers of outputs under each name
+    of the data, in a file of runs of a forward model; None in a file of log densities.
 
     Raises
     ------
@@ -94,7 +74,7 @@ class EvaluationLog:
         try:
             stored, self.records = self._read(resume)
             same = digest is not None and digest == stored
-            # Runs of several outputs in an order that the file does not tell are compared.
+            # Runs of several outputs in an unknown order are compared.
             self.trusted = same and self._ordered
             if not self.records:
                 self._begin(digest)
@@ -109,14 +89,9 @@ class EvaluationLog:
             raise
 
     def append(self, found: Evaluation) -> None:
-        """Append an evaluation in one write.
+        """Append an evaluation in one write; a `StoreError` if that fails.
 
-        If the file was removed meanwhile, it is written again; if another is in its place, to a new name beside.
-
-        Raises
-        ------
-        StoreError
-            If the disk is full or the file cannot be written.
+        A file removed meanwhile is written again; if another file replaced it, under a new name beside it.
         """
         self._keep_in_place()
         self._size += self._write(written(found, len(self.names), runs=self._outputs is not None))
@@ -124,7 +99,7 @@ class EvaluationLog:
             self._sync()
 
     def forget(self) -> None:
-        """Remove the evaluations appended since the file was opened, unless others were appended, too."""
+        """Remove the evaluations appended since the file was opened, unless another run appended some."""
         if os.fstat(self._file).st_size == self._size:
             os.ftruncate(self._file, self._whole)
             self._size = self._whole
@@ -133,7 +108,7 @@ class EvaluationLog:
         """Write the file to disk, close it and release its lock."""
         try:
             self._sync()
-        except StoreError as error:  # no reason to lose a result
+        except StoreError as error:  # must not lose the result
             _log.warning("filepath: %s", error)
         _close(self._file)
 
@@ -145,7 +120,7 @@ class EvaluationLog:
         if len(lines) > 1 and not resume:
             raise ParameterError(
                 f"filepath: {self.path} has {len(lines) - 1} evaluations already; remove it, name another file, or "
-                "go on from them with resume=True"
+                "continue from them with resume=True"
             )
         if not lines:
             begun = [json.dumps({"format": format_of(runs)}).encode()[:-1] for runs in (False, True)]
@@ -155,7 +130,7 @@ class EvaluationLog:
         records = parse(lines, self.path, self.names, runs=self._outputs is not None)
         theirs = outputs_of(lines)
         self._ordered |= theirs is not None
-        # New lines would have them in another order.
+        # New lines would have another order.
         if records and self._outputs is not None and theirs and [*theirs.items()] != [*self._outputs.items()]:
             remedy = ", and pass this one as evaluations=" if theirs == dict(self._outputs) else ""
             raise StoreError(
@@ -181,11 +156,11 @@ class EvaluationLog:
         try:
             os.fsync(self._file)
         except OSError as error:
-            if error.errno != errno.EINVAL:  # no file of a disk
+            if error.errno != errno.EINVAL:  # not on a disk
                 raise _cannot_be_written(self.path, error) from error
 
     def _keep_in_place(self) -> None:
-        """Write all evaluations to a new file if the one of that name is not this one any more."""
+        """Write all evaluations to a new file if the path no longer leads to this one."""
         try:
             if os.path.samestat(os.stat(self.path), os.fstat(self._file)):
                 return
@@ -212,13 +187,13 @@ def _opened(path: Path) -> int:
         os.close(file)
         raise StoreError(f"{path} is being written by another run; wait for it, or name another file") from None
     except OSError:
-        pass  # some clusters have file systems without locks
+        pass  # file systems of some clusters have no locks
     _descriptors.add(file)
     return file
 
 
 def _close(file: int) -> None:
-    """Close a file, and release its lock although a process that was just forked may not have closed its copy yet."""
+    """Close a file, and release its lock even if a newly forked process has not yet closed its copy."""
     _descriptors.discard(file)
     with suppress(OSError):
         fcntl.flock(file, fcntl.LOCK_UN)
@@ -226,7 +201,7 @@ def _close(file: int) -> None:
 
 
 def _written(file: int, content: bytes, path: Path) -> int:
-    """Number of bytes written, all of them."""
+    """Write all of the content and return its size."""
     try:
         size = os.write(file, content)
     except OSError as error:

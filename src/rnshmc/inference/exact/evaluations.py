@@ -9,14 +9,12 @@ from itertools import count
 
 import numpy as np
 
-from rnshmc.errors import EvaluationError
-from rnshmc.inference.exact.account import Account
+from rnshmc.errors import BudgetSpent, EvaluationError
 from rnshmc.inference.exact.evaluation import Evaluation, Spent, Task, within
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
-from rnshmc.inference.exact.failing import FailureWatch, lost, mended
 from rnshmc.inference.exact.forward_posterior import ForwardPosterior
-from rnshmc.inference.exact.pools import Workers
-from rnshmc.inference.exact.resuming import NEW_POINTS, confirm, hint_at_reuse
+from rnshmc.inference.exact.resuming import NEW_POINTS, FailureWatch, confirm, hint_at_reuse, lost, mended
+from rnshmc.inference.exact.workers import Workers
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
@@ -24,31 +22,22 @@ _log = logging.getLogger(__name__)
 
 
 class Evaluations:
-    """The exact potential in the user's coordinates, and all that is known of it.
+    """The exact potential in the user's coordinates, and all known evaluations of it.
 
     Parameters
     ----------
     workers
-        Who evaluates.
+        Evaluate the points.
     transform
-        Stored evaluations outside its bounds are not used.
-    use_gradients
-        Whether gradients are used.
+        Of the declared bounds; stored evaluations outside are not used.
     evaluation_log
-        File of evaluations, None for none: replayed but not part of `record`, so a resumed run follows the same path.
+        File of evaluations: replayed but not part of `record`, so that a resumed run follows the same path.
     known
-        Evaluations to learn from.
+        Evaluations to learn from; ``given`` without gradients if none are used.
     budget, slope_price
-        Units that may be spent, None for any number, and those that a gradient costs.
+        Units that may be spent, None for no limit, and those that a gradient costs.
     forward_posterior
-        How the potential is read off runs of a forward model, None for a density.
-
-    Attributes
-    ----------
-    transform
-        Of the declared bounds.
-    given
-        Evaluations to learn from.
+        Computes the potential from runs of a forward model; None for a density.
     """
 
     def __init__(
@@ -69,7 +58,10 @@ class Evaluations:
         self._use_gradients = use_gradients
         self._evaluation_log = evaluation_log
         self._kept = ". The evaluations are in the file; the same call resumes from them" if evaluation_log else ""
-        self._account, self._numbers = Account(budget, slope_price), count(1)
+        self.budget, self._slope_price, self._always_both = budget, slope_price, False
+        self.spent = Spent()
+        """Evaluations made by this run so far."""
+        self._numbers = count(1)
         self._found_gradient: bool | None = None
         self._tasks: dict[bytes, Task] = {}
         self._by_parameters: dict[bytes, Evaluation] = {}
@@ -82,29 +74,19 @@ class Evaluations:
 
     @property
     def record(self) -> tuple[Evaluation, ...]:
-        """The given evaluations, and all that arrived, in the order of requests: it is the same with any workers."""
+        """The given evaluations, and all that arrived, in the order of requests, whatever the workers."""
         return (*self.given, *filter(None, self._requested.values()))
 
     @property
     def has_gradient(self) -> bool:
-        """Whether gradients can be requested; known once the first value is."""
+        """Whether gradients can be requested; True until the first value shows that there are none."""
         return self._use_gradients and self._found_gradient is not False
-
-    @property
-    def spent(self) -> Spent:
-        """What was evaluated in this run so far."""
-        return self._account.spent
-
-    @property
-    def budget(self) -> int | None:
-        """Units that may be spent in this run."""
-        return self._account.budget
 
     def affordable(self, points: Array, *, gradient: bool) -> int:
         """Number of rows of ``points``, from the first on, that are known or that the budget still allows."""
-        if self._account.budget is None:
+        if self.budget is None:
             return len(points)
-        left = (self._account.budget - self.spent.units) // self._account.price(gradient)
+        left = (self.budget - self.spent.units) // self._price(gradient)
         for number, x in enumerate(points):
             left -= self._found(x, gradient) is None
             if left < 0:
@@ -117,12 +99,8 @@ class Evaluations:
         Known points are yielded without an evaluation. As many points as there are workers are evaluated at a time; the
         next ones start when this iterator is advanced. Several iterators may be open at once.
 
-        Raises
-        ------
-        BudgetSpent
-            When the next evaluation would exceed the budget; those in progress are yielded before.
-        EvaluationError
-            If nothing can be evaluated any more.
+        Raises `BudgetSpent` when the next evaluation would exceed the budget, after yielding those in progress, and
+        `EvaluationError` if no further evaluation is possible.
         """
         gradient = gradient and self.has_gradient
         waiting = deque(np.atleast_2d(np.asarray(points, dtype=np.float64)))
@@ -145,20 +123,19 @@ class Evaluations:
                     in_progress = [x for x in in_progress if self._key(x) in self._tasks]
                     waiting.extendleft(lost)
                     if not self._begin(waiting[0], gradient) and not self._tasks:
-                        raise self._account.exhausted()
+                        raise self._exhausted()
                 elif self._tasks:
                     self._collect()
                 else:
-                    raise self._account.exhausted()
+                    raise self._exhausted()
         finally:
             self._withdraw(in_progress)
 
     def confirm(self) -> None:
-        """Evaluate one stored point anew, and check that the file is of this target; forget failures that are mended.
+        """Check that the file is of this target (`resuming.confirm`), and forget failures that do not persist.
 
-        The evaluation is counted, but the stored one stays in use, so that a resumed run follows the same path. Nothing
-        is evaluated if the target's digest is that of the file. If one of the last failures works now, all points that
-        failed are evaluated again when they are requested. Raises what `resuming.confirm` and `evaluate` do.
+        The new evaluation is counted, but the stored one stays in use, so that a resumed run follows the same path. If
+        one of the last failures works now, all failed points are evaluated again when they are requested.
         """
         if self._evaluation_log is None:
             return
@@ -172,7 +149,7 @@ class Evaluations:
             self._by_parameters = {key: one for key, one in self._by_parameters.items() if not lost(one)}
 
     def disown(self) -> None:
-        """Remove this run's evaluations from the file: they are not of the target that the user meant."""
+        """Remove this run's evaluations from the file: they are not of the intended target."""
         if self._evaluation_log is not None:
             self._evaluation_log.forget()
 
@@ -182,12 +159,25 @@ class Evaluations:
         if self._evaluation_log is not None:
             self._evaluation_log.close()
 
+    def _price(self, gradient: bool) -> int:
+        """Units that an evaluation costs; a gradient may come with every value."""
+        return 1 + self._slope_price if gradient or self._always_both else 1
+
+    def _affords(self, units: int) -> bool:
+        return self.budget is None or self.spent.units + units <= self.budget
+
+    def _exhausted(self) -> BudgetSpent:
+        return BudgetSpent(
+            f"budget: {self.spent.units} of {self.budget} units are spent, at {self.spent.points} points, and the "
+            "next point takes more"
+        )
+
     def _begin(self, x: Array, gradient: bool) -> bool:
         """Whether a point is known or submitted; if not, there is no free worker or no budget for it."""
         if self._found(x, gradient) or self._key(x) in self._tasks:
             return True
-        reserved = sum(self._account.price(task.gradient) for task in self._tasks.values())
-        if not self._account.affords(reserved + self._account.price(gradient)):
+        reserved = sum(self._price(task.gradient) for task in self._tasks.values())
+        if not self._affords(reserved + self._price(gradient)):
             return False
         if self._workers.slots is not None and len(self._tasks) >= self._workers.slots:
             return False
@@ -200,14 +190,14 @@ class Evaluations:
         return task
 
     def _withdraw(self, parameters: Iterable[Array]) -> None:
-        """Withdraw points that have not started and that nobody waits for any more."""
+        """Withdraw points that have not started and that no iterator waits for."""
         for x in parameters:
             task = self._tasks.get(self._key(x))
             if task is not None and self._workers.withdraw(task):
                 del self._tasks[self._key(x)]
 
     def _collect(self) -> None:
-        """Wait for one evaluation, and store it; find out whether the target fails for good."""
+        """Wait for one evaluation, and store it; check whether the target fails for good."""
         self._store(*self._next())
         if (worked := self._watch.due()) is not None:
             again = self._submit(worked, gradient=False)
@@ -216,7 +206,6 @@ class Evaluations:
             self._watch.check(done[1], self._kept)
 
     def _store(self, task: Task, found: Evaluation) -> None:
-        """Keep an evaluation."""
         del self._tasks[self._key(task.x)]
         if self._evaluation_log is not None:
             self._evaluation_log.append(found)
@@ -233,15 +222,16 @@ class Evaluations:
         except EvaluationError as error:
             raise EvaluationError(f"{error}{self._kept}") from error
         found, cost = answer
-        self._account.book(found, cost)
+        self._always_both |= cost.always_both
+        self.spent += Spent(cost.values, cost.gradients, int(found.failed), points=1)
         return task, found if self._use_gradients else found.without_gradient()
 
     def _anew(self, stored: Evaluation) -> Evaluation:
-        """The evaluation of a stored point, made again and not stored."""
-        # Outputs tell models apart; derivatives of a run are for one likelihood.
+        """A new evaluation of a stored point, which is not stored."""
+        # Outputs suffice to compare models; derivatives of a run may be for another likelihood.
         gradient = self._use_gradients and stored.with_gradient and self.forward_posterior is None
-        if not self._account.affords(self._account.price(gradient)):
-            raise self._account.exhausted()
+        if not self._affords(self._price(gradient)):
+            raise self._exhausted()
         self._submit(stored.point, gradient)
         anew = self._next()[1]
         self._note_gradient(anew, gradient)
@@ -253,7 +243,7 @@ class Evaluations:
         return anew
 
     def _note_gradient(self, found: Evaluation, requested: bool) -> None:
-        """Learn from the first value whether the target has a gradient."""
+        """Find out from the first value whether the target has a gradient."""
         if self._found_gradient is None and requested and found.failure is None and math.isfinite(found.value):
             self._found_gradient = found.gradient is not None
 
@@ -262,7 +252,7 @@ class Evaluations:
         return tuple(one if self._use_gradients else one.without_gradient() for one in given)
 
     def _learn(self, found: Evaluation) -> None:
-        """Keep an evaluation, in place of one at the same point that says less."""
+        """Keep an evaluation, unless one with a gradient is known at the same point."""
         known = self._by_parameters.get(key := self._key(found.point))
         if known is None or known.gradient is None:
             self._by_parameters[key] = found
@@ -272,7 +262,7 @@ class Evaluations:
         return (x if self.forward_posterior is None else self.forward_posterior.key(x)).tobytes()
 
     def _found(self, x: Array, gradient: bool) -> Evaluation | None:
-        """What is known at a point, if no more can be known of what is requested."""
+        """The known evaluation of a point, if it has all that is requested and possible."""
         found = self._by_parameters.get(self._key(x))
         if found is not None and self.forward_posterior is not None:
             found = self.forward_posterior.read(found, x)

@@ -1,46 +1,61 @@
-"""Forward models whose outputs are observed: expensive to run, with a likelihood and a prior that cost nothing."""
+"""Expensive forward models whose outputs are observed, with a likelihood and a prior that cost nothing."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rnshmc.errors import NumericalError, ParameterError
-from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.exact.forward_posterior import ForwardPosterior
-from rnshmc.inference.exact.likelihoods.base import Likelihood
+from rnshmc.inference.exact.evaluation import Evaluable, Evaluation
+from rnshmc.inference.exact.forward_posterior import Forward, ForwardPosterior, Runner
+from rnshmc.inference.exact.likelihoods.base import Bound, Likelihood
 from rnshmc.inference.exact.likelihoods.groups import make_likelihood
+from rnshmc.inference.exact.likelihoods.named import Gaussian
 from rnshmc.inference.exact.names import make_names
 from rnshmc.inference.exact.priors.making import make_prior
-from rnshmc.inference.exact.runner import Forward, Runner
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
 
-class Model:
-    """A forward model, what was observed of its outputs, and a prior.
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The model that workers evaluate, and the posterior of its outputs."""
 
-    `rnshmc.sample` learns the outputs F, not the density. Likelihood and prior are evaluated as they are, so that an
-    unknown scale of the noise costs no run, and runs serve other data.
+    evaluable: Evaluable
+    forward_posterior: ForwardPosterior | None = None
+    """Computes the potential from runs of a forward model; None where the density is evaluated."""
+    slope_price: int = 1
+    """Units that a gradient costs."""
+    bounds: Mapping[int, Bound] = field(default_factory=dict)
+    """Bounds implied by likelihood and prior, by the index of the parameter."""
+
+
+class Model:
+    """A forward model, observations of its outputs, and a prior.
+
+    `rnshmc.sample` learns the outputs F, not the density. Likelihood and prior are evaluated exactly: an unknown scale
+    of the noise costs no run, and runs can be reused with new data.
 
     Parameters
     ----------
     forward
         F(x) for the model's parameters, shape (p,): a vector, a matrix, or a mapping from names to arrays.
     data
-        Observations, as the model returns them; NaN where there is none. Of a mapping, what the data do not name is
-        ignored.
+        Observations, as the model returns them; NaN where there is none. Outputs of a mapping that the data do not name
+        are ignored.
     likelihood
         Such as ``rnshmc.Gaussian(sd=0.1)``. Unknown scales, ``rnshmc.Gaussian(sd="sigma")``, are parameters that follow
-        the model's in x. For data in a mapping, one for all or a mapping with one for each.
+        the model's in x. For data in a mapping: one for all, or a mapping with one for each.
     prior
-        See `rnshmc.inference.exact.priors.make_prior`; None for a flat one.
+        See `rnshmc.inference.exact.priors.making.make_prior`; None for a flat one.
     jacobian
         J(x), shape (m, p), of the outputs in one vector.
     vjp
-        J(x)'v, shape (p,), as ``vjp(x, v)``: an adjoint solve. At most one of the two. Emulation does without
-        derivatives. They are used where it fails: the density is learnt with gradients then, or adapted HMC runs.
+        J(x)'v, shape (p,), as ``vjp(x, v)``: an adjoint solve. Give at most one of the two. Emulation needs no
+        derivatives. They are used where it fails: the density is then learnt with gradients, or adapted HMC runs.
 
     Raises
     ------
@@ -71,7 +86,7 @@ class Model:
 
     @property
     def has_gradient(self) -> bool:
-        """Whether there are derivatives of the outputs."""
+        """Whether the outputs have derivatives."""
         return self._jacobian is not None or self._vjp is not None
 
     @property
@@ -83,7 +98,7 @@ class Model:
     def names(self) -> tuple[str, ...] | None:
         """Names of the parameters by the keys of the prior, the likelihood's last.
 
-        None where the prior is no mapping, or has the names x0, x1, ... that parameters have without others.
+        None where the prior is no mapping, or has the default names x0, x1, ...
         """
         if not isinstance(self._prior, Mapping):
             return None
@@ -94,16 +109,13 @@ class Model:
 
     @property
     def digest(self) -> str | None:
-        """That of the forward model, if it has one: runs of it are known by it."""
+        """Digest of the forward model, if it has one: it identifies stored runs."""
         return getattr(self._forward, "digest", None)
 
     def potential(self, dim: int | None = None) -> "ModelValue":
-        """U = -log density of so many parameters, for the workflow's samplers; with a gradient if there is one.
+        """U = -log density of ``dim`` parameters, for the workflow's samplers; with a gradient if there is one.
 
-        Raises
-        ------
-        ParameterError
-            If there is no number and the prior does not name the parameters, or the two differ.
+        ``dim`` may be omitted where the prior names the parameters; otherwise `ParameterError` is raised.
         """
         if dim is None and self.names is None:
             raise ParameterError("dim: give the number of parameters, or a prior that names them")
@@ -112,66 +124,75 @@ class Model:
         dim = len(self.names or ()) if dim is None else dim
         return ModelPotential(self, dim) if self.has_gradient else ModelValue(self, dim)
 
-    def forward_posterior(self, names: Sequence[str]) -> ForwardPosterior:
-        """The posterior of the parameters with these names, the likelihood's last.
-
-        Raises
-        ------
-        ParameterError
-            If the prior does not fit them.
-        """
-        return ForwardPosterior(self._observed, make_prior(self._prior, names), len(names) - len(self.own), self._data)
-
-    def runner(self, forward_posterior: ForwardPosterior) -> Runner:
-        """What workers run."""
-        return Runner(self._forward, forward_posterior, self._jacobian, self._vjp)
-
-    def bounds(self, forward_posterior: ForwardPosterior) -> dict[int, tuple[float | None, float | None]]:
-        """Bounds that the prior and the likelihood imply, by the number of the parameter."""
-        own = {forward_posterior.inputs + k: self._likelihood.bounds[name] for k, name in enumerate(self.own)}
-        return {
-            **forward_posterior.prior.bounds,
-            **{k: _both(forward_posterior.prior.bounds.get(k), pair) for k, pair in own.items()},
-        }
+    def posterior(self, names: Sequence[str]) -> Posterior:
+        """The posterior of the parameters with these names, the likelihood's last."""
+        inputs = len(names) - len(self.own)
+        forward_posterior = ForwardPosterior(self._observed, make_prior(self._prior, names), inputs, self._data)
+        bounds: dict[int, Bound] = dict(forward_posterior.prior.bounds)
+        for k, name in enumerate(self.own, start=inputs):
+            bounds[k] = _intersection(bounds.get(k, (None, None)), self._likelihood.bounds[name])
+        runner = Runner(self._forward, forward_posterior, self._jacobian, self._vjp)
+        return Posterior(runner, forward_posterior, runner.products, bounds)
 
 
-class ModelValue:
-    """U = -log density of a `Model`, without a gradient: a potential for the samplers of the workflow.
-
-    `rnshmc.sample` learns the outputs of its ``model``.
+class LeastSquares(Model):
+    """The `Model` with log density -sum_i ((F_i(x) - y_i) / s_i)^2 / 2 + log prior(x), constants included.
 
     Parameters
     ----------
-    model
-        The model.
-    dim
-        Number of parameters, those of the likelihood included.
+    forward
+        F(x), for x of shape (d,).
+    data
+        Observations y, of the shape of F(x); NaN where there is none.
+    noise_sd
+        Standard deviation s of the Gaussian noise, one number or one for each datum.
+    prior, jacobian, vjp
+        As in `Model`.
+
+    Raises
+    ------
+    ParameterError
+        If an argument cannot be used.
+    """
+
+    def __init__(
+        self,
+        forward: Forward,
+        data: npt.ArrayLike,
+        noise_sd: npt.ArrayLike,
+        *,
+        prior: Any = None,
+        jacobian: Callable[[Array], Any] | None = None,
+        vjp: Callable[[Array, Array], Any] | None = None,
+    ) -> None:
+        super().__init__(forward, data, likelihood=Gaussian(sd=noise_sd), prior=prior, jacobian=jacobian, vjp=vjp)
+
+
+class ModelValue:
+    """U = -log density of a `Model` with ``dim`` parameters, those of the likelihood included, without a gradient.
+
+    It is a potential for the samplers of the workflow; `rnshmc.sample` learns the outputs of its ``model``.
     """
 
     def __init__(self, model: Model, dim: int) -> None:
         self.model, self.dim, self.names = model, dim, model.names
-        self._forward_posterior = model.forward_posterior(make_names(model.names, dim, model.own))
-        self._runner = model.runner(self._forward_posterior)
+        self._posterior = model.posterior(make_names(model.names, dim, model.own))
 
     def value(self, q: Array) -> float:
-        """U(q), for one run.
-
-        Raises
-        ------
-        NumericalError
-            If the run fails.
-        """
+        """U(q), for one run; `NumericalError` if the run fails."""
         return self._evaluated(q, gradient=False).value
 
     def _evaluated(self, q: Array, *, gradient: bool) -> Evaluation:
-        found = self._forward_posterior.read(self._runner.evaluate(q, gradient=gradient)[0], q)
+        run, _ = self._posterior.evaluable.evaluate(q, gradient=gradient)
+        assert self._posterior.forward_posterior is not None
+        found = self._posterior.forward_posterior.read(run, q)
         if found.failure is not None:
             raise NumericalError(found.failure)
         return found
 
 
 class ModelPotential(ModelValue):
-    """The same with its gradient."""
+    """The same with a gradient."""
 
     def gradient(self, q: Array) -> Array:
         """Gradient of U at ``q``, for a run and its derivatives. Raises as `value`."""
@@ -180,7 +201,7 @@ class ModelPotential(ModelValue):
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U(q) and its gradient, for a run and its derivatives. Raises as `value`."""
         found = self._evaluated(q, gradient=True)
-        # Outside its support the density is zero, and any gradient will do.
+        # Outside the support the density is zero, and the gradient is arbitrary.
         return found.value, found.gradient if found.gradient is not None else np.zeros(self.dim)
 
 
@@ -192,12 +213,6 @@ def _named(data: Any) -> dict[str, Array]:
     return {name: np.atleast_1d(numbers(array, f"data of {name}" if name else "data")) for name, array in given.items()}
 
 
-def _both(
-    first: tuple[float | None, float | None] | None, second: tuple[float | None, float | None]
-) -> tuple[float | None, float | None]:
-    """The interval inside both."""
-    if first is None:
-        return second
-    low = [bound for bound in (first[0], second[0]) if bound is not None]
-    high = [bound for bound in (first[1], second[1]) if bound is not None]
+def _intersection(first: Bound, second: Bound) -> Bound:
+    low, high = ([bound for bound in side if bound is not None] for side in zip(first, second, strict=True))
     return max(low, default=None), min(high, default=None)

@@ -10,7 +10,7 @@ or, of runs of a forward model,
 
 with "jacobian", or "along" and "pulled", where derivatives were requested. JSON has no infinities: the logarithm of a
 zero density is "-inf". The key gradient is missing where none was requested. Doubles are read back exactly. The first
-line of a file of runs has the number of outputs under each name of the data, in the order in which lines have them.
+line of a file of runs has the number of outputs under each name of the data, in the order of the outputs in the lines.
 """
 
 import json
@@ -33,13 +33,13 @@ _MALFORMED = (ValueError, TypeError, KeyError, IndexError, OverflowError)
 
 
 def format_of(runs: bool) -> str:
-    """What the first line of a file says it is."""
+    """Format in the first line of a file of runs or of log densities."""
     return _RUNS if runs else _DENSITIES
 
 
 def written(found: Evaluation, dim: int, *, runs: bool) -> dict[str, Any]:
     """An evaluation as the content of a line, of a file of runs or of log densities of ``dim`` parameters."""
-    # A run that no worker answered for is at the parameters of the likelihood, too, behind those of the model.
+    # A run that no worker answered has the parameters of the likelihood, too, after those of the model.
     x = found.point[:dim].tolist()
     why = {} if found.failure is None else {"failure": found.failure}
     if runs:
@@ -49,28 +49,17 @@ def written(found: Evaluation, dim: int, *, runs: bool) -> dict[str, Any]:
         return {"x": x, "outputs": outputs, **parts, **asked, **why}
     gradient = None if found.gradient is None else (-found.gradient).tolist()
     asked = {"gradient": gradient} if found.with_gradient else {}
-    return {"x": x, "log_density": _plain(found), **asked, **why}
+    density = None if found.failed else -found.value if math.isfinite(found.value) else "-inf"
+    return {"x": x, "log_density": density, **asked, **why}
 
 
 def _numbers(array: Array) -> Any:
-    """As lists; JSON has no NaN, and what is not finite is null."""
+    """As lists, with null where numbers are not finite."""
     return np.where(np.isfinite(array), array, None).tolist()  # type: ignore[call-overload]
 
 
-def parse_all(lines: Sequence[str], path: Path) -> tuple[Evaluation, ...]:
-    """The evaluations in the lines of a file that `rnshmc.sample` wrote, whatever they are of.
-
-    Raises
-    ------
-    DataError
-        If a line is malformed.
-    """
-    kind, names = _header(lines, path)
-    return parse(lines, path, names, runs=kind == _RUNS)
-
-
 def _header(lines: Sequence[str], path: Path) -> tuple[str, list[str]]:
-    """What a file says it is, and the names of its parameters."""
+    """Format of a file, and the names of its parameters."""
     try:
         header = json.loads(lines[0])
         kind, names = header["format"], [str(name) for name in header["names"]]
@@ -81,17 +70,16 @@ def _header(lines: Sequence[str], path: Path) -> tuple[str, list[str]]:
     return kind, names
 
 
-def parse(lines: Sequence[str], path: Path, names: Sequence[str], *, runs: bool = False) -> tuple[Evaluation, ...]:
-    """The evaluations in the lines of a file.
+def parse(
+    lines: Sequence[str], path: Path, names: Sequence[str] | None = None, *, runs: bool = False
+) -> tuple[Evaluation, ...]:
+    """The evaluations in the lines of a file, runs or log densities of these parameters; None: of any.
 
-    Raises
-    ------
-    DataError
-        If a line is malformed.
-    StoreError
-        If the file belongs to other parameters, or has log densities in place of runs.
+    Raises `DataError` if a line is malformed, and `StoreError` if the file has another content.
     """
     kind, theirs = _header(lines, path)
+    if names is None:
+        names, runs = theirs, kind == _RUNS
     if kind != format_of(runs):
         holds, wants = ("runs of a forward model", "log densities")[:: 1 if kind == _RUNS else -1]
         raise StoreError(f"{path} holds {holds}, and this target has {wants}; name another file")
@@ -105,7 +93,7 @@ def parse(lines: Sequence[str], path: Path, names: Sequence[str], *, runs: bool 
 
 
 def outputs_of(lines: Sequence[str]) -> dict[str, int] | None:
-    """The number of outputs of each run under each name, in their order; None where the first line does not say."""
+    """The number of outputs of each run under each name, in their order; None where the first line has none."""
     found: dict[str, int] | None = json.loads(lines[0]).get("outputs")
     return found
 
@@ -113,12 +101,9 @@ def outputs_of(lines: Sequence[str]) -> dict[str, int] | None:
 def in_order(
     runs: Sequence[Evaluation], theirs: Mapping[str, int] | None, wanted: Mapping[str, int], path: Path
 ) -> tuple[Evaluation, ...]:
-    """Runs with their outputs in the order of the data; ``theirs`` is None where their file does not tell.
+    """Runs with their outputs in the order of the data; ``theirs`` is None where their file has no order.
 
-    Raises
-    ------
-    StoreError
-        If there are others, or their order is not known.
+    Raises `StoreError` if the outputs differ, or their order is unknown.
     """
     if theirs is None and len(wanted) > 1:
         raise StoreError(
@@ -141,17 +126,13 @@ def in_order(
 
 
 def listed(outputs: Mapping[str, int]) -> str:
-    """Names of outputs, each with its number."""
+    """Names of outputs with their sizes."""
     return ", ".join(f"{name} ({size})" if name else str(size) for name, size in outputs.items())
 
 
-def _loaded(line: str) -> Any:
-    """A line's content; NaN and Infinity, which Python reads, are no JSON."""
-
-    def refused(constant: str) -> float:
-        raise ValueError(f"{constant} is not a finite number")
-
-    return json.loads(line, parse_constant=refused)
+def _refused(constant: str) -> float:
+    """Refuse NaN and Infinity, which Python reads, but are no JSON."""
+    raise ValueError(f"{constant} is not a finite number")
 
 
 def _finite(entries: Any, *, missing: bool = False) -> Array:
@@ -173,7 +154,7 @@ def _log_density(entry: Any) -> float:
 def _record(line: str, where: str, dim: int, *, runs: bool) -> Evaluation:
     """The evaluation of a line: a log density, perhaps with its gradient, or a run of a forward model."""
     try:
-        entry = _loaded(line)
+        entry = json.loads(line, parse_constant=_refused)
         found = _run(entry, dim) if runs else _evaluation(entry)
     except _MALFORMED as error:
         raise DataError(f"{where}: not {'a run' if runs else 'an evaluation'} ({error}); remove the line") from error
@@ -194,7 +175,7 @@ def _evaluation(entry: Any) -> Evaluation:
 
 
 def _run(entry: Any, dim: int) -> Evaluation:
-    # Failed runs had no key outputs before, and the parameters of the likelihood behind those of the model.
+    # Old files: failed runs have no key outputs, and the parameters of the likelihood after those of the model.
     missing = "outputs" not in entry and "failure" in entry
     outputs = None if missing else entry["outputs"]
     parts = {name: _finite(entry[name], missing=True) for name in _PARTS if name in entry}
@@ -211,10 +192,3 @@ def _fits(found: Evaluation, dim: int) -> bool:
     m = run.outputs.shape
     shapes = ((run.jacobian, (*m, dim)), (run.along, m), (run.pulled, (dim,)))
     return len(m) == 1 and all(part is None or part.shape == shape for part, shape in shapes)
-
-
-def _plain(found: Evaluation) -> float | str | None:
-    """The log density as a JSON value."""
-    if found.failed:
-        return None
-    return -found.value if math.isfinite(found.value) else "-inf"

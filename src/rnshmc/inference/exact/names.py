@@ -7,26 +7,14 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference.given import entries
 
 RESERVED = ("chain", "draw", "lp")
-"""Dimensions of arviz's groups and the log density there: a parameter of that name would be missing from them."""
+"""Dimensions of arviz's groups and the log density there, which hide parameters of the same name."""
 
 
 def find_names(names: Any, x0: Any, of_prior: Sequence[str] | None, own: Sequence[str]) -> tuple[str, ...] | None:
-    """Names of the parameters: those given, those of a prior, or the keys of a start; None where there are none.
+    """Names of the parameters: given ones, those of the prior, or the keys of ``x0``; None where there are none.
 
-    Parameters
-    ----------
-    names, x0
-        Arguments of `rnshmc.sample`.
-    of_prior
-        Names of a model's parameters by its prior. They have the order of the model's arguments, so that the order of
-        ``x0``, if that is a mapping, is of no importance.
-    own
-        Names of a likelihood's own parameters.
-
-    Raises
-    ------
-    ParameterError
-        If names are no words, or have no order.
+    Names of the prior have the order of the model's arguments, so the order of a mapping ``x0`` does not matter. The
+    likelihood's ``own`` names come last. Names that are no strings, or have no order, are a `ParameterError`.
     """
     if names is not None:
         chosen = entries(names, "names")
@@ -42,12 +30,9 @@ def find_names(names: Any, x0: Any, of_prior: Sequence[str] | None, own: Sequenc
 
 
 def make_names(names: Sequence[str] | None, dim: int, own: Sequence[str] = ()) -> tuple[str, ...]:
-    """Names of the parameters, x0, x1, ... where there are none; those that a likelihood has itself, ``own``, last.
+    """Names of the parameters, x0, x1, ... by default; the likelihood's ``own`` come last.
 
-    Raises
-    ------
-    ParameterError
-        If there is not one for each, or one is empty, appears twice or is one of `RESERVED`.
+    Raises `ParameterError` if there is not one for each, or one is empty, appears twice or is one of `RESERVED`.
     """
     if dim <= len(own):
         raise ParameterError(f"x0: it has {dim} parameters, of which the likelihood's are {', '.join(own)}")
@@ -71,13 +56,7 @@ def make_names(names: Sequence[str] | None, dim: int, own: Sequence[str] = ()) -
 
 
 def make_units(units: Any, names: Sequence[str]) -> tuple[str, ...]:
-    """Units of the parameters, empty where there are none; from a sequence, or a mapping from some names.
-
-    Raises
-    ------
-    ParameterError
-        If there is not one for each, or a name is not one of the parameters.
-    """
+    """Units of the parameters, empty by default; from a sequence with one for each, or a mapping from some names."""
     if units is None:
         return ("",) * len(names)
     if isinstance(units, Mapping):

@@ -1,39 +1,115 @@
-"""Evaluations in unbounded coordinates, by their points."""
+"""Evaluations in unbounded coordinates, and log densities that stand for zero among them."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.inference.bend import Coordinates
 from rnshmc.inference.exact.evaluation import FARTHEST, Evaluation, usable, within
-from rnshmc.inference.exact.floor import Floor
 from rnshmc.inference.exact.forward_posterior import ForwardPosterior
+from rnshmc.inference.warp import Coordinates
 from rnshmc.types import Array
+
+FAR = 5e3
+"""Minimum height, above the lowest potential, of a repeated one that may stand for a density of zero, such as 1e4."""
+FAR_OUTPUTS = 1e10
+"""The same for a forward model, whose outputs may saturate: errors of 1e5 standard deviations."""
+APART = 10.0
+"""Minimum ratio of that height and the next one."""
+SAME = 1e-6
+"""Relative difference of potentials that are equal up to a prior or a Jacobian."""
+SEVERAL = 3
+"""Minimum number of points with that potential."""
+EXPLAINED = 1e-3
+"""Maximum part of the height that the slope there explains."""
+UNRESOLVED = 1e20
+"""Height above which rounding errors of a potential exceed 1e4, so that its differences carry no information."""
+
+
+class Floor:
+    """Height of potentials that stand for a density of zero, from all evaluations of a run so far.
+
+    These are a repeated potential far above all others that the slope there does not explain, and any so high that its
+    rounding hides all others. The threshold depends on whether potentials are those of a forward model, ``outputs``.
+    """
+
+    def __init__(self, *, outputs: bool) -> None:
+        self._far = FAR_OUTPUTS if outputs else FAR
+        self._lowest: Evaluation | None = None
+        self._top: Evaluation | None = None
+        self._there: set[bytes] = set()
+        self._second = -math.inf
+
+    def see(self, found: Evaluation) -> None:
+        """Include one more evaluation."""
+        value = found.value
+        if not math.isfinite(value):
+            return
+        if self._lowest is None or value < self._lowest.value:
+            self._lowest = found
+        top, same = self._top, 0.0 if self._top is None else SAME * abs(self._top.value)
+        if top is None or value > top.value + same:
+            self._second = -math.inf if top is None else top.value
+            self._top, self._there = found, {found.point.tobytes()}
+        elif value < top.value - same:
+            self._second = max(self._second, value)
+        else:
+            self._there.add(found.point.tobytes())
+            self._top = found if top.gradient is None else top
+
+    @property
+    def repeated(self) -> float:
+        """Potential above which a repeated one stands for zero density; infinite where there is none."""
+        if self._lowest is None or not self._apart or len(self._there) < SEVERAL:
+            return math.inf
+        return self._lowest.value + 0.5 * self._height
+
+    @property
+    def level(self) -> float:
+        """Potential above which the density counts as zero; infinite before any evaluation."""
+        if self._lowest is None:
+            return math.inf
+        return min(self.repeated, self._lowest.value + max(UNRESOLVED, APART * abs(self._lowest.value)))
+
+    def without_density(self, found: Evaluation) -> Evaluation:
+        """The evaluation, with a density of zero where its potential stands for zero."""
+        if math.isfinite(found.value) and found.value >= self.level:
+            return replace(found, value=math.inf, gradient=None)
+        return found
+
+    @property
+    def constant(self) -> bool:
+        """Whether all potentials so far are equal: the density is zero at all of these points, or flat."""
+        return self._height <= SAME * abs(self._top.value if self._top else 0.0)
+
+    def neighbours(self) -> Iterator[Array]:
+        """Points near one whose potential may be a floor, as long as too few have it to decide."""
+        for share in range(1, SEVERAL):
+            if self._top is not None and self._lowest is not None and self._apart and len(self._there) < SEVERAL:
+                yield self._top.point + 0.01 * share * (self._lowest.point - self._top.point)
+
+    @property
+    def _height(self) -> float:
+        return 0.0 if self._top is None or self._lowest is None else self._top.value - self._lowest.value
+
+    @property
+    def _apart(self) -> bool:
+        """Whether the highest potential is far above all others, and its slope does not explain that."""
+        lowest, top, height = self._lowest, self._top, self._height
+        if lowest is None or top is None or height < self._far or self._second - lowest.value > height / APART:
+            return False
+        with np.errstate(over="ignore"):
+            slope = 0.0 if top.gradient is None else abs(float(top.gradient @ (lowest.point - top.point)))
+        return slope <= EXPLAINED * height
 
 
 class Placed:
-    """Evaluations in some coordinates, one for each point, preferably with a gradient.
+    """Evaluations in some coordinates, one per point, preferably with a gradient.
 
-    Parameters
-    ----------
-    coordinates
-        Those of the points.
-    given
-        Evaluations in the user's coordinates. Those outside the bounds are left out, and those that a bend moves too
-        far.
-    forward_posterior
-        How the potential is read off runs of a forward model; None for a density.
-
-    Attributes
-    ----------
-    by_point
-        The evaluations.
-    differences
-        Evaluations with gradients computed from differences of values.
-    floor
-        Height of potentials that stand for a density of zero.
+    Evaluations ``given``, in the user's coordinates, are left out where they lie outside the bounds or a bend moves
+    them too far. Potentials of a forward model are computed from its runs by ``forward_posterior``. ``differences`` are
+    further evaluations, whose gradients are differences of values.
     """
 
     def __init__(
@@ -51,7 +127,7 @@ class Placed:
                 self.add(found if forward_posterior is None else forward_posterior.read(found, found.point), point)
 
     def add(self, found: Evaluation, point: Array) -> Evaluation:
-        """Keep an evaluation in the user's coordinates, and return it as one at ``point``."""
+        """Keep an evaluation in the user's coordinates, and return it at ``point``."""
         here, key = usable(_translated(found, point, self._coordinates)), point.tobytes()
         self.floor.see(here)
         if key not in self.by_point or self.by_point[key].gradient is None:
@@ -59,7 +135,7 @@ class Placed:
         return here
 
     def parameters(self, points: Array, *, gradient: bool) -> Array:
-        """The points, rows of (n, d), in the user's coordinates; where one is known, exactly there."""
+        """The points, rows of (n, d), in the user's coordinates; those of known points exactly."""
 
         def at(point: Array) -> Array:
             known = self.by_point.get(key := point.tobytes())
@@ -70,7 +146,7 @@ class Placed:
 
 
 def _translated(found: Evaluation, point: Array, coordinates: Coordinates) -> Evaluation:
-    """An evaluation in the user's coordinates as one in others, at ``point``."""
+    """An evaluation in the user's coordinates, at the ``point`` of others."""
     if not math.isfinite(found.value):
         return replace(found, point=point, gradient=None)
     value = found.value - coordinates.log_jacobian(point)

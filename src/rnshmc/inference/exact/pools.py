@@ -1,83 +1,41 @@
-"""Workers that evaluate: this process, worker processes, or the user's executor with `submit` or `map`."""
+"""Workers that evaluate: this process, worker processes, or the user's executor; and the threads of linear algebra."""
 
 import asyncio
-import contextlib
 import os
-from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pickle import PicklingError
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+import scipy.linalg  # noqa: F401  # loads SciPy's BLAS, so that the controller finds it
+from threadpoolctl import ThreadpoolController
 
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
 from rnshmc.inference.exact.processes import Processes
-from rnshmc.inference.exact.shipping import Missing, PickledModel, evaluate_item, evaluate_parcel
+from rnshmc.inference.exact.workers import Missing, PickledModel, Workers, evaluate_item, evaluate_pickled
+from rnshmc.inference.given import users_errstate
 
 Pool = Any
 """None, a number of processes, or an object with `submit` or `map`."""
-
-
 _NOT_THERE = (PicklingError, ImportError, AttributeError, TypeError)
 """Errors of a worker without rnshmc, or with another version of it; an evaluation raises none of them."""
 
 
-class Workers(Protocol):
-    """Workers that evaluate tasks, in any order."""
-
-    @property
-    def slots(self) -> int | None:
-        """Number of tasks to submit at a time; None for any number."""
-        ...
-
-    def submit(self, task: Task) -> None:
-        """Accept a task."""
-        ...
-
-    def next(self) -> tuple[Task, Answer]:
-        """Wait for a finished task; at least one must be outstanding.
-
-        Raises
-        ------
-        EvaluationError
-            If no task can be evaluated any more.
-        """
-        ...
-
-    def withdraw(self, task: Task) -> bool:
-        """Withdraw a task that has not started; whether that was possible."""
-        ...
-
-    def close(self) -> None:
-        """Abandon unfinished tasks."""
-        ...
-
-
 def make_workers(pool: Pool, model: Evaluable, *, time_limit: float | None) -> Workers:
-    """The workers behind ``pool=``.
+    """The workers for the argument ``pool`` of `rnshmc.sample`, with a time limit in seconds or None.
 
-    Parameters
-    ----------
-    pool
-        None for this process (with a time limit, one worker process, since only a process can be stopped), a number of
-        worker processes, or an object with ``submit``, as `concurrent.futures`, `mpi4py.futures` and Dask have it, or
-        with ``map``.
-    model
-        The model to evaluate.
-    time_limit
-        Seconds after which an evaluation has failed, None for no limit.
-
-    Raises
-    ------
-    ParameterError
-        If pool is none of these.
+    They are this process for None (with a time limit one worker process, since only a process can be stopped), a number
+    of worker processes, or an object with ``submit``, as in `concurrent.futures`, `mpi4py.futures` and Dask, or with
+    ``map``; any other is a `ParameterError`.
     """
     if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
         raise ParameterError(f"time_limit: expected a positive number of seconds, got {time_limit!r:.80}")
     if pool is None:
-        return Here(model) if time_limit is None else Processes(model, 1, time_limit=time_limit)
+        return _Here(model) if time_limit is None else Processes(model, 1, time_limit=time_limit)
     if isinstance(pool, int | np.integer) and not isinstance(pool, bool):
         if pool < 1:
             raise ParameterError(f"pool: expected at least 1 process, got {pool}")
@@ -85,66 +43,52 @@ def make_workers(pool: Pool, model: Evaluable, *, time_limit: float | None) -> W
     if hasattr(pool, "get_executor"):  # Dask's client; its executor has the futures of concurrent.futures
         pool = pool.get_executor(pure=False)
     if callable(getattr(pool, "submit", None)):
-        return Submitted(pool, model, time_limit=time_limit)
+        return _Submitted(pool, model, time_limit=time_limit)
     if callable(getattr(pool, "map", None)):
-        return Mapped(pool, model, time_limit=time_limit)
+        return _Mapped(pool, model, time_limit=time_limit)
     raise ParameterError(f"pool: expected None, a number of processes, or an object with submit or map, got {pool!r}")
 
 
-class Here:
+class _Here(Workers):
     """This process, one task at a time."""
 
-    slots: int | None = 1
+    slots = 1
 
     def __init__(self, model: Evaluable) -> None:
+        super().__init__()
         self._model = model
-        self._waiting: deque[Task] = deque()
-
-    def submit(self, task: Task) -> None:
-        """Accept a task."""
-        self._waiting.append(task)
 
     def next(self) -> tuple[Task, Answer]:
-        """Evaluate the oldest task."""
-        task = self._waiting[0]
+        number, task = next(iter(self._waiting.items()))
         answer = self._model.evaluate(task.x, gradient=task.gradient)
-        self._waiting.popleft()
+        del self._waiting[number]
         return task, answer
 
-    def withdraw(self, task: Task) -> bool:
-        """Withdraw a task."""
-        self._waiting.remove(task)
-        return True
 
-    def close(self) -> None:
-        """Abandon unfinished tasks."""
-        self._waiting.clear()
-
-
-class Submitted:
+class _Submitted(Workers):
     """An executor with `submit`; it belongs to the user and is not shut down.
 
     The first tasks carry the model, later ones only its key; a worker without the model requests it.
     """
 
     def __init__(self, executor: Any, model: Evaluable, *, time_limit: float | None) -> None:
+        super().__init__()
         self._executor = executor
-        self._parcel = PickledModel.kept(model) if isinstance(executor, ThreadPoolExecutor) else PickledModel.of(model)
+        threads = isinstance(executor, ThreadPoolExecutor)
+        self._pickled = PickledModel("", None, model) if threads else PickledModel.of(model)
         self._limit = time_limit
         workers = worker_count(executor)
         self._to_ship = workers or os.cpu_count() or 1
         # On each worker, one task runs and one is queued.
-        self.slots: int | None = workers and 2 * workers
+        self.slots = workers and 2 * workers
         self._futures: dict[Future[Any], Task] = {}
         self._done: SimpleQueue[Future[Any]] = SimpleQueue()
 
     def submit(self, task: Task) -> None:
-        """Hand a task to the executor."""
-        self._send(task, self._parcel if self._to_ship > 0 else self._parcel.label())
+        self._send(task, self._pickled if self._to_ship > 0 else self._pickled.label())
         self._to_ship -= 1
 
     def next(self) -> tuple[Task, Answer]:
-        """Wait for a finished task."""
         while True:
             future = self._done.get()
             if (task := self._futures.pop(future, None)) is None:
@@ -152,7 +96,7 @@ class Submitted:
             answer = self._answer(future, task)
             if not isinstance(answer, Missing):
                 return task, answer
-            self._send(task, self._parcel)
+            self._send(task, self._pickled)
 
     def withdraw(self, task: Task) -> bool:
         """Cancel a task that no worker has started."""
@@ -163,14 +107,13 @@ class Submitted:
         return False
 
     def close(self) -> None:
-        """Cancel tasks that are not running."""
         for future in self._futures:
             future.cancel()
         self._futures.clear()
 
-    def _send(self, task: Task, parcel: PickledModel) -> None:
+    def _send(self, task: Task, pickled: PickledModel) -> None:
         try:
-            future = self._executor.submit(evaluate_parcel, parcel, task.x, task.gradient, self._limit)
+            future = self._executor.submit(evaluate_pickled, pickled, task.x, task.gradient, self._limit)
         except (RuntimeError, BrokenExecutor) as error:
             raise EvaluationError(f"the pool takes no evaluations any more: {error}") from error
         self._futures[future] = task
@@ -186,36 +129,29 @@ class Submitted:
             raise _unusable(error) from error
         except EvaluationError:
             raise
-        except (CancelledError, asyncio.CancelledError) as error:  # as Dask's where its scheduler is lost
+        except (CancelledError, asyncio.CancelledError) as error:  # Dask's if its scheduler is lost
             raise EvaluationError(f"the pool has cancelled an evaluation: {error!r}") from error
         except Exception as error:  # Dask's error for a worker that died during this evaluation
             return failed(task.x, f"{type(error).__name__}: {error}"[:500], gradient=task.gradient)
         return answer
 
 
-class Mapped:
+class _Mapped(Workers):
     """An object with only `map`: all waiting tasks are sent together and return when the last is done.
 
     With `imap_unordered`, as in `multiprocessing.Pool`, they return one by one.
     """
 
-    slots: int | None = None
-
     def __init__(self, pool: Any, model: Evaluable, *, time_limit: float | None) -> None:
+        super().__init__()
         self._map = getattr(pool, "imap_unordered", pool.map)
-        self._parcel = PickledModel.of(model)
+        self._pickled = PickledModel.of(model)
         self._limit = time_limit
         self._to_ship = worker_count(pool) or os.cpu_count() or 1
-        self._waiting: dict[int, Task] = {}
         self._under_way: dict[int, Task] = {}
         self._answers: Any = iter(())
 
-    def submit(self, task: Task) -> None:
-        """Accept a task."""
-        self._waiting[task.number] = task
-
     def next(self) -> tuple[Task, Answer]:
-        """Wait for a finished task."""
         while True:
             try:
                 number, answer = next(self._answers)
@@ -230,22 +166,13 @@ class Mapped:
             self._to_ship += 1
             self._waiting[number] = task
 
-    def withdraw(self, task: Task) -> bool:
-        """Withdraw a task that was not sent."""
-        return self._waiting.pop(task.number, None) is not None
-
-    def close(self) -> None:
-        """Abandon unfinished tasks."""
-        self._waiting.clear()
-
     def _start(self) -> Any:
-        tasks, self._waiting = self._waiting, {}
+        self._under_way, self._waiting = self._waiting, {}
         items = []
-        for task in tasks.values():
-            parcel = self._parcel if self._to_ship > 0 else self._parcel.label()
+        for task in self._under_way.values():
+            pickled = self._pickled if self._to_ship > 0 else self._pickled.label()
             self._to_ship -= 1
-            items.append((parcel, task.number, task.x, task.gradient, self._limit))
-        self._under_way = tasks
+            items.append((pickled, task.number, task.x, task.gradient, self._limit))
         return iter(self._map(evaluate_item, items))
 
 
@@ -255,7 +182,7 @@ def worker_count(pool: Any) -> int | None:
         count = getattr(pool, name, None)
         if isinstance(count, int) and count > 0:
             return count
-    with contextlib.suppress(Exception):
+    with suppress(Exception):
         return sum(pool._client.nthreads().values()) or None
     return None
 
@@ -265,3 +192,77 @@ def _unusable(error: Exception) -> EvaluationError:
     return EvaluationError(
         f"the pool's workers cannot run rnshmc ({error!r}); install this version of it where they run"
     )
+
+
+class Threads:
+    """The loaded BLAS libraries, and the number of threads of each when this was created.
+
+    The surrogate's small matrices take one thread, which is faster than several for a few hundred rows
+    (benchmarks/threads.py); the target has the caller's number.
+    """
+
+    def __init__(self) -> None:
+        self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+        self._own = [library.num_threads for library in self._libraries]
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Context with one thread."""
+        self.limit()
+        try:
+            yield
+        finally:
+            self.release()
+
+    def limit(self) -> None:
+        """Switch to one thread."""
+        self._set([1] * len(self._own))
+
+    def release(self) -> None:
+        """Switch back to the original number."""
+        self._set(self._own)
+
+    def _set(self, numbers: list[int]) -> None:
+        for library, number in zip(self._libraries, numbers, strict=True):
+            library.set_num_threads(number)
+
+
+class Unlimited(Workers):
+    """Workers for which BLAS has the caller's number of threads within `Threads.one`, while they have a task."""
+
+    def __init__(self, workers: Workers, threads: Threads) -> None:
+        super().__init__()
+        self.slots = workers.slots
+        self._workers = workers
+        self._threads = threads
+        self._tasks = 0
+
+    def submit(self, task: Task) -> None:
+        """Accept a task."""
+        if not self._tasks:
+            self._threads.release()  # before processes start, which inherit the number
+        self._tasks += 1
+        self._workers.submit(task)
+
+    def next(self) -> tuple[Task, Answer]:
+        """Wait for a finished task."""
+        with users_errstate():
+            done = self._workers.next()
+        self._end_of_one()
+        return done
+
+    def withdraw(self, task: Task) -> bool:
+        """Withdraw a task that has not started; whether that was possible."""
+        withdrawn = self._workers.withdraw(task)
+        if withdrawn:
+            self._end_of_one()
+        return withdrawn
+
+    def close(self) -> None:
+        """Abandon unfinished tasks."""
+        self._workers.close()
+
+    def _end_of_one(self) -> None:
+        self._tasks -= 1
+        if not self._tasks:
+            self._threads.limit()

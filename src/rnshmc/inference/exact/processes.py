@@ -9,16 +9,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
+
+import cloudpickle
 
 from rnshmc.errors import EvaluationError
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
-from rnshmc.inference.exact.shipping import packed, too_slow
+from rnshmc.inference.exact.workers import Workers, packed, too_slow
+from rnshmc.types import Array
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_READY = "ready"
+"""First message of a worker: it has the model."""
 
 
 @dataclass
@@ -29,33 +33,27 @@ class _Worker:
     pipe: Connection
     task: Task | None = None
     ready: bool = False
-    started: float = field(default=0.0)
-    """When it received the task, or became ready for it."""
+    started: float = 0.0
+    """Time at which it received the task, or became ready for it."""
 
 
-class Processes:
-    """Worker processes, which receive the model when they start.
+class Processes(Workers):
+    """``count`` worker processes, which receive the model when they start.
 
-    Parameters
-    ----------
-    model
-        The model to evaluate.
-    count
-        Number of processes. BLAS has one thread in each, unless the environment says otherwise.
-    time_limit
-        Seconds after which a process that has not answered is killed and replaced.
+    BLAS has one thread in each, unless the environment sets another number. A process that has not answered after
+    ``time_limit`` seconds is killed and replaced.
     """
 
     def __init__(self, model: Evaluable, count: int, *, time_limit: float | None) -> None:
+        super().__init__()
         self._content = packed(model)
         self._limit = time_limit
-        self._waiting: deque[Task] = deque()
         self._workers: list[_Worker] = []
-        self.slots: int | None = count
+        self.slots = self._count = count
 
     def submit(self, task: Task) -> None:
         """Accept a task."""
-        self._waiting.append(task)
+        super().submit(task)
         self._hand_out()
 
     def next(self) -> tuple[Task, Answer]:
@@ -72,16 +70,9 @@ class Processes:
                     task = self._lost(worker)
                     return task, too_slow(task.x, self._limit, gradient=task.gradient)
 
-    def withdraw(self, task: Task) -> bool:
-        """Withdraw a task that no process has."""
-        if task not in self._waiting:
-            return False
-        self._waiting.remove(task)
-        return True
-
     def close(self) -> None:
         """Stop all processes."""
-        self._waiting.clear()
+        super().close()
         for worker in self._workers:
             _stop(worker)
         self._workers.clear()
@@ -89,18 +80,18 @@ class Processes:
     def _hand_out(self) -> None:
         """Give waiting tasks to free workers, starting workers as needed."""
         free = [worker for worker in self._workers if worker.task is None]
-        while self._waiting and (free or len(self._workers) < (self.slots or 0)):
+        while self._waiting and (free or len(self._workers) < self._count):
             if free:
                 worker = free.pop()
             else:
                 worker = _start(self._content)
                 self._workers.append(worker)
-            task = self._waiting.popleft()
+            task = self._waiting.pop(next(iter(self._waiting)))
             worker.task, worker.started = task, time.monotonic()
             try:
                 worker.pipe.send((task.x, task.gradient))
             except OSError:  # it died while idle
-                self._waiting.appendleft(self._lost(worker))
+                self._waiting = {task.number: self._lost(worker), **self._waiting}
 
     def _patience(self, busy: list[_Worker]) -> float | None:
         """Seconds until the first worker exceeds the limit; startup is not limited."""
@@ -141,8 +132,8 @@ def _start(content: bytes) -> _Worker:
     environment = {**dict.fromkeys(_THREADS, "1"), **os.environ}
     with there:
         process = subprocess.Popen(
-            # -P: a random.py in the working folder is none of ours.
-            [sys.executable, "-P", "-c", "from rnshmc.inference.exact.worker import main; main()", str(there.fileno())],
+            # -P: a random.py in the working folder would hide the standard library's.
+            [sys.executable, "-P", "-c", f"from {__name__} import work; work()", str(there.fileno())],
             pass_fds=[there.fileno()],
             env={**environment, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
             start_new_session=True,  # Ctrl-C is for this process to handle
@@ -152,8 +143,40 @@ def _start(content: bytes) -> _Worker:
 
 
 def _stop(worker: _Worker) -> None:
-    # The worker leads a session of its own, with what it started, such as a solver that hangs.
+    # The worker leads a session with all processes that it started, such as a solver that hangs.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(worker.process.pid, signal.SIGKILL)
     worker.process.wait()
     worker.pipe.close()
+
+
+def work() -> None:
+    """Program of a worker: evaluate points from the pipe, whose descriptor is the argument, until it is closed."""
+    pipe = Connection(int(sys.argv[1]))
+    try:
+        model = _unpacked(pipe.recv_bytes())
+        pipe.send(_READY)
+        while True:
+            x, gradient = pipe.recv()
+            pipe.send(_answer(model, x, gradient))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass
+
+
+def _unpacked(content: bytes) -> Evaluable | EvaluationError:
+    """The model, or why it cannot be used."""
+    try:
+        model: Evaluable = cloudpickle.loads(content)
+    except Exception as error:
+        return EvaluationError(f"the target cannot be used in a worker process: {type(error).__name__}: {error}")
+    return model
+
+
+def _answer(model: Evaluable | EvaluationError, x: Array, gradient: bool) -> Answer | EvaluationError:
+    """The evaluation, or why no point can be evaluated."""
+    if isinstance(model, EvaluationError):
+        return model
+    try:
+        return model.evaluate(x, gradient=gradient)
+    except EvaluationError as error:
+        return error

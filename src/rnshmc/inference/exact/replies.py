@@ -1,4 +1,4 @@
-"""Requests over HTTP whose replies are bounded in time and size, whatever the server does."""
+"""HTTP requests with bounds on the time and size of the whole reply."""
 
 import time
 from http.client import HTTPConnection, HTTPResponse, HTTPSConnection, IncompleteRead
@@ -14,17 +14,11 @@ from rnshmc.errors import ParameterError
 
 
 class ReplyTooLargeError(Exception):
-    """A reply has more bytes than it may have."""
+    """A reply is larger than the limit."""
 
 
 def check_address(url: Any) -> str:
-    """The address of a server without a slash at its end.
-
-    Raises
-    ------
-    ParameterError
-        If it is none of HTTP, or has a password, which the message does not repeat.
-    """
+    """The HTTP address of a server without a trailing slash; a password in it is refused, and not repeated."""
     example = "expected an address such as 'http://localhost:4242'"
     if not isinstance(url, str):
         raise ParameterError(f"url: {example}, got {url!r:.80}")
@@ -33,7 +27,7 @@ def check_address(url: Any) -> str:
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # of a port that is no number
+    except ValueError:  # the port is no number
         usable = False
     if not usable:
         raise ParameterError(f"url: {example}, got {url!r:.80}")
@@ -41,28 +35,19 @@ def check_address(url: Any) -> str:
 
 
 def fetch(request: Request, *, seconds: float, largest: int) -> tuple[int, bytes]:
-    """Status and content of the reply to a request. Proxies of the environment are not for this machine's own servers.
-
-    Parameters
-    ----------
-    request
-        The request.
-    seconds
-        Until the whole reply has to be there, from the end of the request on.
-    largest
-        Number of bytes that the reply may have.
+    """Status and content of the reply to a request; proxies of the environment are not used for this machine.
 
     Raises
     ------
     TimeoutError
-        If it takes longer.
+        If the whole reply takes more than ``seconds``, from the end of the request on.
     ReplyTooLargeError
-        If it is larger.
+        If it has more than ``largest`` bytes.
     OSError, HTTPException
         If there is no connection, or it ends before the reply does.
     """
     proxies = (ProxyHandler({}),) if _is_here(request) else ()
-    opener = build_opener(*proxies, _Plain, _Encrypted)
+    opener = build_opener(*proxies, _Timed)
     try:
         response: Any = opener.open(request, timeout=seconds)
     except HTTPError as error:  # a reply, too
@@ -71,7 +56,7 @@ def fetch(request: Request, *, seconds: float, largest: int) -> tuple[int, bytes
         content: bytes = response.read(largest + 1)
         if len(content) > largest:
             raise ReplyTooLargeError
-        if getattr(response, "length", 0):  # of what was announced, what did not come
+        if getattr(response, "length", 0):  # announced bytes are missing
             raise IncompleteRead(content)
         return response.status, content
 
@@ -85,7 +70,7 @@ def _is_here(request: Request) -> bool:
 
 
 class _TimedReader(RawIOBase):
-    """What a socket receives, up to one moment for all of it."""
+    """Bytes from a socket, with one deadline for all of them."""
 
     def __init__(self, sock: socket, raw: RawIOBase) -> None:
         self._sock, self._raw = sock, raw
@@ -107,7 +92,7 @@ class _TimedReader(RawIOBase):
 
 
 class _TimedResponse(HTTPResponse):
-    """A response whose time is that of the socket for all of it, not for each part."""
+    """A response to which the socket's timeout applies as a whole, not part by part."""
 
     def __init__(self, sock: socket, *args: Any, **kwargs: Any) -> None:
         super().__init__(sock, *args, **kwargs)
@@ -122,11 +107,9 @@ class _EncryptedConnection(HTTPSConnection):
     response_class = _TimedResponse
 
 
-class _Plain(HTTPHandler):
+class _Timed(HTTPHandler, HTTPSHandler):
     def http_open(self, req: Request) -> Any:
         return self.do_open(_PlainConnection, req)
 
-
-class _Encrypted(HTTPSHandler):
     def https_open(self, req: Request) -> Any:
         return self.do_open(_EncryptedConnection, req)

@@ -1,4 +1,7 @@
-"""Whether the evaluations in a file are of this target: a stored point is evaluated anew and compared."""
+"""Whether a target is that of a file of evaluations, and whether it fails for good.
+
+A stored point is evaluated anew and compared; so is a point that worked, after many failures in a row.
+"""
 
 import logging
 import math
@@ -7,10 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rnshmc.errors import StoreError
+from rnshmc.errors import BudgetSpent, EvaluationError, StoreError
 from rnshmc.inference.exact.evaluation import Evaluation, Run
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
-from rnshmc.inference.exact.failing import TRIES, lost
 from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
@@ -18,7 +20,7 @@ _log = logging.getLogger(__name__)
 VALUE_RTOL = 1e-6
 """Relative difference of two log densities of one target: single precision and iterative solvers stay below it."""
 SPREAD_RTOL = 1e-3
-"""Their greatest difference relative to the spread of the stored ones, where a constant dwarfs that spread."""
+"""Their maximum difference relative to the spread of the stored ones, where a constant dominates that spread."""
 GRADIENT_RTOL = 1e-4
 """Difference of two derivatives of one target, relative to stored derivatives by the same parameter."""
 MOST_SHOWN = 6
@@ -28,7 +30,12 @@ MOST_COMPARED = 50
 ROUNDING = 1e-10
 """Error of a derivative that should be zero, relative to the largest derivative at the point."""
 NEW_POINTS = 8
-"""New evaluations after which a run that has hardly used its file is warned."""
+"""New evaluations after which a warning is logged if a run has hardly used its file."""
+TRIES = 3
+"""Stored points evaluated anew before a target that fails at each of them is considered to fail."""
+IN_A_ROW = 20
+"""Failures in a row after which a point that worked is evaluated again. A target that fails at random at half of all
+points has as many in a row once in a million evaluations; one that is undefined in a region costs one more in 20."""
 
 
 def confirm(
@@ -38,29 +45,10 @@ def confirm(
     *,
     gradient: bool,
 ) -> bool:
-    """Evaluate a stored point anew, and another one where the target fails there, and compare.
+    """Evaluate a stored point ``again``, or others where the target fails there, and compare.
 
-    Nothing is evaluated if the target's digest is that of the file.
-
-    Parameters
-    ----------
-    stored
-        Evaluations of the file, in the user's coordinates; those that failed are not compared.
-    again
-        Evaluates the point of one of them.
-    evaluation_log
-        The file.
-    gradient
-        Whether gradients are used.
-
-    Returns
-    -------
-    Whether a point was evaluated.
-
-    Raises
-    ------
-    StoreError
-        If the two differ; the message has the file, the point and both numbers.
+    Returns whether a point was evaluated: none is if the target's digest is that of the file, or all stored evaluations
+    failed. Raises `StoreError` with the file, the point and both numbers if they differ.
     """
     working = [one for one in stored if not lost(one)]
     chosen = [] if evaluation_log.trusted else candidates(working, gradient=gradient)
@@ -75,13 +63,13 @@ def confirm(
 
 
 def hint_at_reuse(path: Path, replayed: Sequence[bool]) -> None:
-    """Warn where a run that evaluates new points has asked for less than half of those in the file.
+    """Warn if a run that evaluates new points has requested less than half of those in the file.
 
-    A run that resumes asks for all of them before it evaluates more than the one that confirms the file.
+    A resumed run requests all of them before it evaluates more than the one that confirms the file.
     """
     if 2 * sum(replayed) < len(replayed):
         _log.warning(
-            "filepath: %s holds %d evaluations, of which this run asked for %d: with other data, x0, seed or settings "
+            "filepath: %s holds %d evaluations, of which this run requested %d: with other data, x0, seed or settings "
             "a run takes another path. To learn from all of them, pass evaluations=%r",
             path,
             len(replayed),
@@ -91,7 +79,7 @@ def hint_at_reuse(path: Path, replayed: Sequence[bool]) -> None:
 
 
 def candidates(stored: Sequence[Evaluation], *, gradient: bool) -> list[Evaluation]:
-    """The stored points to evaluate anew: the last ones, which lie where the posterior has its mass.
+    """The stored points to evaluate anew: the last ones, which lie in the bulk of the posterior.
 
     Points with a finite value come first, among them those with a gradient if gradients are used.
     """
@@ -105,24 +93,17 @@ def candidates(stored: Sequence[Evaluation], *, gradient: bool) -> list[Evaluati
 
 
 def difference(before: Evaluation, anew: Evaluation, stored: Sequence[Evaluation], names: Sequence[str]) -> str | None:
-    """How an evaluation differs from the stored one at the same point, with both numbers; None if they agree.
+    """The difference of the stored and the new evaluation at one point, in words; None if they agree.
 
-    Parameters
-    ----------
-    before, anew
-        The stored evaluation and the new one, in the user's coordinates.
-    stored
-        All stored evaluations, whose spread sets the scale of the comparison.
-    names
-        Names of the parameters.
+    The spread of all ``stored`` evaluations sets the scale of the comparison.
     """
     if before.run is not None and anew.run is not None:
         return _between(before.run, anew.run, stored)
     if not (math.isfinite(before.value) and math.isfinite(anew.value)):
         same = before.failed == anew.failed and before.value == anew.value
-        return None if same else f"{_said(before)} in the file, and {_said(anew)} now"
+        return None if same else f"{_described(before)} in the file, and {_described(anew)} now"
     if abs(before.value - anew.value) > _allowed_value(before, stored):
-        return f"{_said(before)} in the file, and {-anew.value:.14g} now"
+        return f"{_described(before)} in the file, and {-anew.value:.14g} now"
     if before.gradient is None or anew.gradient is None:
         return None
     excess = np.abs(before.gradient - anew.gradient) - _allowed_slopes(before.gradient, stored)
@@ -136,12 +117,11 @@ def difference(before: Evaluation, anew: Evaluation, stored: Sequence[Evaluation
 
 
 def _between(before: Run, anew: Run, stored: Sequence[Evaluation]) -> str | None:
-    """How the outputs of two runs differ."""
+    """The difference of the outputs of two runs."""
     if before.outputs.shape != anew.outputs.shape:
         return f"a run has {len(before.outputs)} outputs in the file, and {len(anew.outputs)} now"
-    if (lost := np.isnan(before.outputs) != np.isnan(anew.outputs)).any():
-        i = int(np.argmax(lost))
-        return f"output {i} of the model is {before.outputs[i]:.14g} in the file, and {anew.outputs[i]:.14g} now"
+    if (missing := np.isnan(before.outputs) != np.isnan(anew.outputs)).any():
+        return _outputs_differ(before, anew, int(np.argmax(missing)))
     if np.isnan(before.outputs).all():
         return None
     alike = [one.run.outputs for one in stored if one.run and one.run.outputs.shape == before.outputs.shape]
@@ -149,17 +129,19 @@ def _between(before: Run, anew: Run, stored: Sequence[Evaluation]) -> str | None
     spread = np.nanmedian(np.abs(others - before.outputs), axis=0)
     apart = np.abs(before.outputs - anew.outputs)
     allowed = VALUE_RTOL * np.maximum(np.abs(before.outputs), spread)
-    if len(others) > 1:  # one alone is compared with itself, and has no spread
+    if len(others) > 1:  # one alone has no spread
         allowed = np.minimum(allowed, SPREAD_RTOL * np.maximum(spread, 0.0))
     excess = apart - np.maximum(allowed, ROUNDING * np.abs(before.outputs))
     if not (excess > 0).any():
         return None
-    i = int(np.nanargmax(excess / np.maximum(spread, np.finfo(float).tiny)))
+    return _outputs_differ(before, anew, int(np.nanargmax(excess / np.maximum(spread, np.finfo(float).tiny))))
+
+
+def _outputs_differ(before: Run, anew: Run, i: int) -> str:
     return f"output {i} of the model is {before.outputs[i]:.14g} in the file, and {anew.outputs[i]:.14g} now"
 
 
 def _refusal(path: Path, x: Array, names: Sequence[str], found: str) -> str:
-    """What to tell the user whose file is of another target."""
     shown = [f"{name} = {value:.6g}" for name, value in zip(names, x, strict=True)]
     point = ", ".join(shown[:MOST_SHOWN]) + (", ..." if len(shown) > MOST_SHOWN else "")
     return (
@@ -169,7 +151,7 @@ def _refusal(path: Path, x: Array, names: Sequence[str], found: str) -> str:
     )
 
 
-def _said(found: Evaluation) -> str:
+def _described(found: Evaluation) -> str:
     return f"the evaluation failed ({found.failure})" if found.failed else f"the log density is {-found.value:.14g}"
 
 
@@ -184,3 +166,47 @@ def _allowed_slopes(gradient: Array, stored: Sequence[Evaluation]) -> Array:
     scale = np.maximum(np.abs(gradient), np.median(slopes, axis=0))
     allowed: Array = GRADIENT_RTOL * scale + ROUNDING * max(1.0, float(np.abs(gradient).max()))
     return allowed
+
+
+def lost(found: Evaluation) -> bool:
+    """Whether an evaluation returned nothing."""
+    return found.failed or (found.run is not None and not np.isfinite(found.run.outputs).any())
+
+
+def mended(failures: Sequence[Evaluation], again: Callable[[Evaluation], Evaluation]) -> bool:
+    """Whether one of the last `TRIES` failures works now; False if the budget is too small to try."""
+    try:
+        return any(not lost(again(one)) for one in failures[: -TRIES - 1 : -1])
+    except BudgetSpent:
+        return False
+
+
+class FailureWatch:
+    """Counts failures in a row, and keeps the latest point at which the target worked."""
+
+    def __init__(self) -> None:
+        self._worked: Array | None = None
+        self._in_a_row = 0
+
+    def note(self, found: Evaluation, x: Array) -> None:
+        """Count an evaluation at ``x``."""
+        if lost(found):
+            self._in_a_row += 1
+        else:
+            self._in_a_row, self._worked = 0, x
+
+    def due(self) -> Array | None:
+        """The point that worked, once after each `IN_A_ROW` failures; None if there is none, or too few failures."""
+        if self._in_a_row < IN_A_ROW:
+            return None
+        self._in_a_row = 0
+        return self._worked
+
+    def check(self, again: Evaluation, kept: str) -> None:
+        """Raise `EvaluationError` if the point that worked fails now; ``kept`` ends the message."""
+        if lost(again):
+            why = again.failure or "no output is finite"
+            raise EvaluationError(
+                f"the target fails for good: {IN_A_ROW} evaluations in a row failed, as did one at a point where it "
+                f"had worked ({why}); repair it and call again{kept}"
+            )

@@ -1,5 +1,6 @@
-"""Evaluations that the user already has: in a file of this package, an npz file or arrays."""
+"""Evaluations that the user already has, in a file of this package, an npz file or arrays, and a selection of them."""
 
+import logging
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -8,17 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rnshmc.errors import DataError, ParameterError
 from rnshmc.files import read_npz
-from rnshmc.inference.exact.evaluation import Evaluation, Run
+from rnshmc.inference.exact.evaluation import Evaluation, Run, within
 from rnshmc.inference.exact.forward_posterior import ForwardPosterior
-from rnshmc.inference.exact.lines import in_order, outputs_of, parse, parse_all
+from rnshmc.inference.exact.lines import in_order, outputs_of, parse
 from rnshmc.inference.given import numbers
+from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
 StoredEvaluations = str | os.PathLike[str] | Mapping[str, Any] | None
 _UNREADABLE = "cannot be read as evaluations: {}"
+
+_log = logging.getLogger(__name__)
 
 
 def read_known(
@@ -39,14 +44,14 @@ def read_known(
     names
         Names of the parameters.
     forward_posterior, start
-        The posterior of a forward model, and the point whose values the parameters of the likelihood have, (d,).
+        The posterior of a forward model, and the point, (d,), that gives the values of the likelihood's parameters.
 
     Raises
     ------
     DataError
         If a file cannot be read, or is not of this kind.
     StoreError
-        If runs have other outputs than the data, or do not say which.
+        If runs have other outputs than the data, or in an unknown order.
     ParameterError
         If an array is missing, unknown or of the wrong shape.
     """
@@ -69,18 +74,12 @@ def read_known(
 
 
 def read_all(path: Path) -> tuple[Evaluation, ...]:
-    """All evaluations in a file that `rnshmc.sample` wrote, of a density or runs of a forward model.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read.
-    """
-    return parse_all(_lines(path), path)
+    """All evaluations in a file of `rnshmc.sample`, log densities or runs; a `DataError` if it cannot be read."""
+    return parse(_lines(path), path)
 
 
 def _lines(path: Path) -> list[str]:
-    """The whole lines of a file."""
+    """The complete lines of a file."""
     try:
         content = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -89,7 +88,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _of_arrays(arrays: Mapping[str, Any], where: str, dim: int, size: int | None) -> tuple[Evaluation, ...]:
-    """Log densities, perhaps with gradients, or runs with so many outputs each, at points that are finite."""
+    """Log densities, optionally with gradients, or runs with ``size`` outputs each, at the finite points."""
     needed, optional = ("points", "log_densities" if size is None else "outputs"), "gradients" if size is None else None
     missing = [key for key in needed if key not in arrays]
     unknown = [key for key in arrays if key not in (*needed, optional)]
@@ -119,3 +118,50 @@ def _of_arrays(arrays: Mapping[str, Any], where: str, dim: int, size: int | None
         Evaluation(points[i], -float(values[i]), -gradients[i] if sloped[i] else None, with_gradient=bool(sloped[i]))
         for i in np.flatnonzero(usable)
     )
+
+
+def chosen(
+    known: Sequence[Evaluation],
+    transform: Transform,
+    forward_posterior: ForwardPosterior | None,
+    *,
+    most: int,
+    height: float,
+) -> tuple[Evaluation, ...]:
+    """At most ``most`` evaluations: those of the lowest potentials, or a selection spread over all plausible ones.
+
+    Potentials are compared in the unconstrained coordinates of ``transform``; a point is plausible up to a ``height``
+    above the lowest.
+    """
+    if len(known) <= most:
+        return tuple(known)
+    usable = within(known, transform)
+    if len(usable) <= most:
+        return tuple(usable)
+    points = transform.coordinates(np.array([one.point for one in usable]))
+    values = np.array(
+        [(one if forward_posterior is None else forward_posterior.read(one, one.point)).value for one in usable]
+    )
+    potentials = np.nan_to_num(values - transform.log_jacobians(points), nan=np.inf)
+    order = np.argsort(potentials, kind="stable")
+    plausible = int(np.count_nonzero(potentials <= potentials[order[0]] + height))
+    taken = order[:most] if plausible <= most else order[:plausible][_spread(points[order[:plausible]], most)]
+    _log.warning(
+        "evaluations: %d of %d are learnt from, spread over those near the mode: a surrogate takes no more",
+        len(taken),
+        len(known),
+    )
+    return tuple(usable[i] for i in np.sort(taken))
+
+
+def _spread(points: Array, most: int) -> npt.NDArray[np.intp]:
+    """Indices of the first point and of others, each as far as possible from all before; fewer where some are equal.
+
+    Distances are in units of the points' standard deviations.
+    """
+    z = (points - points.mean(axis=0)) / np.maximum(points.std(axis=0), np.finfo(float).tiny)
+    taken, distances = [0], ((z - z[0]) ** 2).sum(axis=1)
+    while len(taken) < most and distances.any():
+        taken.append(int(np.argmax(distances)))
+        distances = np.minimum(distances, ((z - z[taken[-1]]) ** 2).sum(axis=1))
+    return np.array(taken)

@@ -1,15 +1,12 @@
-"""What `rnshmc.sample` takes for a posterior, as one model: a function, a potential, a forward model, a server."""
+"""Targets of `rnshmc.sample` as one kind of model: functions, potentials, forward models and servers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.density import Density
-from rnshmc.inference.exact.evaluation import Evaluable
-from rnshmc.inference.exact.forward import Model, ModelValue
-from rnshmc.inference.exact.forward_posterior import ForwardPosterior
+from rnshmc.inference.exact.forward import Model, ModelValue, Posterior
 from rnshmc.inference.exact.umbridge import UMBridge
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
@@ -17,46 +14,15 @@ from rnshmc.types import Array
 Gradient = Callable[[Array], Any] | Literal[False] | None
 
 
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    """What workers evaluate, and how the potential follows from it.
-
-    Attributes
-    ----------
-    evaluable
-        What is sent to workers.
-    forward_posterior
-        How the potential is read off runs of a forward model; None where the density is evaluated.
-    slope_price
-        Units that a gradient costs.
-    bounds
-        That likelihood and prior imply, by the number of the parameter.
-    """
-
-    evaluable: Evaluable
-    forward_posterior: ForwardPosterior | None = None
-    slope_price: int = 1
-    bounds: Mapping[int, tuple[float | None, float | None]] = field(default_factory=dict)
-
-
 def make_posterior(target: Any, gradient: Gradient, names: Sequence[str]) -> Posterior:
-    """The posterior of parameters with these names: of a `Model`, or as `make_model`.
-
-    Raises
-    ------
-    ParameterError
-        As `make_model`; and if a prior does not fit the parameters.
-    """
+    """The posterior of parameters with these names; raises as `make_model`, and if a prior does not fit the names."""
     model = model_of(target)
     if model is None:
         return Posterior(make_model(target, gradient, len(names)))
-    if getattr(target, "dim", len(names)) != len(names):
-        raise ParameterError(f"x0: it has {len(names)} parameters, but the target has {target.dim}")
+    _check_dim(target, len(names))
     if gradient is not None and gradient is not False:
         raise ParameterError("gradient: of a Model, give jacobian= or vjp= to the Model instead")
-    forward_posterior = model.forward_posterior(names)
-    runner = model.runner(forward_posterior)
-    return Posterior(runner, forward_posterior, runner.products, model.bounds(forward_posterior))
+    return model.posterior(names)
 
 
 def model_of(target: Any) -> Model | None:
@@ -67,19 +33,16 @@ def model_of(target: Any) -> Model | None:
 
 
 def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
-    """The model of a target.
+    """The log density of a target with d = ``dim`` parameters.
 
     Parameters
     ----------
     target
         The log density as a function of x, shape (d,), that returns a number, or the pair of it and its gradient; a
-        potential U = -log density, with ``dim``, ``value`` and, where it has them, ``gradient`` or
-        ``value_and_grad``; a `UMBridge` without data.
+        potential U = -log density, with ``dim``, ``value`` and optionally ``gradient`` or ``value_and_grad``; a
+        `UMBridge` without data.
     gradient
-        Gradient of a log density as another function; False: no gradient is used; None: that of the target, if it has
-        one.
-    dim
-        Number d of parameters.
+        Gradient of a log density as a separate function; False: no gradient is used; None: that of the target, if any.
 
     Raises
     ------
@@ -89,8 +52,7 @@ def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
     if gradient is not None and gradient is not False and not callable(gradient):
         raise ParameterError(f"gradient: expected a function of x, False or None, got {gradient!r}")
     slope = gradient if callable(gradient) else None
-    if getattr(target, "dim", dim) != dim:
-        raise ParameterError(f"x0: it has {dim} parameters, but the target has {target.dim}")
+    _check_dim(target, dim)
     if isinstance(target, UMBridge):
         own = target.gradient if target.has_gradient else None
         return Density(target.log_density, slope or own)
@@ -107,16 +69,15 @@ def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
     raise ParameterError(f"target: expected a function of x or a potential, got {target!r:.80}{hint}")
 
 
+def _check_dim(target: Any, dim: int) -> None:
+    if getattr(target, "dim", dim) != dim:
+        raise ParameterError(f"x0: it has {dim} parameters, but the target has {target.dim}")
+
+
 def with_arguments(
     target: Any, gradient: Gradient, args: Sequence[Any], kwargs: Mapping[str, Any] | None
 ) -> tuple[Any, Gradient]:
-    """A target and its gradient as functions of x alone, with further arguments bound.
-
-    Raises
-    ------
-    ParameterError
-        If the target is no function, or the arguments are no sequence and no mapping.
-    """
+    """A target and its gradient as functions of x alone, with further arguments bound."""
     if isinstance(args, str) or not isinstance(args, Sequence):
         raise ParameterError(f"args: expected a sequence of further arguments of the target, got {args!r:.80}")
     if kwargs is not None and not isinstance(kwargs, Mapping):
@@ -140,7 +101,7 @@ def _bound(function: Callable[..., Any], *, args: tuple[Any, ...], kwargs: Mappi
 
 
 def digest_of(target: Any) -> str | None:
-    """The digest of a target that has one: its attribute ``digest``, a string that changes whenever the target does."""
+    """The attribute ``digest`` of a target, a string that changes whenever the target does; None if it has none."""
     digest = getattr(target, "digest", None)
     return digest if isinstance(digest, str) and digest else None
 

@@ -1,6 +1,6 @@
-"""Models behind UM-Bridge, a protocol over HTTP (Seelinger et al. 2023, JOSS 8(83), 4748).
+"""Models served by UM-Bridge, a protocol over HTTP (Seelinger et al. 2023, JOSS 8(83), 4748).
 
-This is a client of our own: that of the package `umbridge` has no time limit, and fails on malformed replies.
+The client of the package `umbridge` is not used: it has no time limit, and fails on malformed replies.
 """
 
 import json
@@ -15,7 +15,7 @@ from urllib.request import Request
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.errors import EvaluationError, ParameterError
+from rnshmc.errors import EvaluationError, NumericalError, ParameterError
 from rnshmc.inference.exact.forward import Model
 from rnshmc.inference.exact.likelihoods.base import Likelihood
 from rnshmc.inference.exact.likelihoods.named import Gaussian
@@ -23,26 +23,26 @@ from rnshmc.inference.exact.replies import ReplyTooLargeError, check_address, fe
 from rnshmc.types import Array
 
 RETRIES = 3
-"""Number of attempts, with pauses of 1, 2 and 4 times `PAUSE_S` seconds after them."""
+"""Number of attempts, followed by pauses of 1, 2 and 4 times `PAUSE_S` seconds."""
 PAUSE_S = 0.5
 LARGEST_REPLY = 2**20
-"""Bytes that a reply may have besides its numbers: names of models, an error message."""
+"""Maximum bytes of a reply besides its numbers: names of models, an error message."""
 LARGEST_NUMBER = 100
-"""Bytes that a number in a reply may take with the white space around it; 17 digits with sign and exponent take 24."""
+"""Maximum bytes of a number in a reply with the white space around it; 17 digits with sign and exponent take 24."""
 SHORTEST_SECRET = 4
-"""Characters from which on an entry of ``config`` is replaced in what a server says."""
+"""Minimum length of an entry of ``config`` that is masked in messages of a server."""
 
 
-class ModelError(RuntimeError):
-    """A server cannot evaluate this point, or sent a malformed reply."""
+class ModelError(NumericalError):
+    """The server cannot evaluate this point, or sent a malformed reply."""
 
 
 class UMBridge:
-    """A log density behind a UM-Bridge server.
+    """A log density served by UM-Bridge.
 
     With ``data``, the server runs the forward model of a `Model`, ``model``; without, its output is one number, the log
-    density. A run is one request, a gradient one more. ``pool=`` sends several requests at a time to servers that can
-    answer them.
+    density. A run is one request, a gradient one more. ``pool=`` sends several requests at a time, for servers that run
+    models in parallel.
 
     Parameters
     ----------
@@ -51,19 +51,19 @@ class UMBridge:
     data, likelihood, prior
         As in `Model`.
     noise_sd
-        Standard deviation of Gaussian noise, in place of ``likelihood``.
+        Standard deviation of Gaussian noise, instead of ``likelihood``.
     model
         Name of the model on the server; optional if there is only one.
     config
-        The model's configuration. Its entries are not in any message: they may have passwords.
+        The model's configuration. Messages do not contain its entries, which may be passwords.
     request_limit
-        Seconds after which a request whose reply is not complete is a failed evaluation.
+        Seconds after which a request without a complete reply is a failed evaluation.
 
     Raises
     ------
     ParameterError
-        If an argument cannot be used, the server has no such model or is none of UM-Bridge, or the model has several
-        input or output vectors.
+        If an argument cannot be used, the server has no such model or is not a UM-Bridge server, or the model has
+        several input or output vectors.
     EvaluationError
         If no server answers at the address.
     """
@@ -89,13 +89,10 @@ class UMBridge:
         support = self._described("ModelInfo", "support", dict)
         if (data is None) != (noise_sd is None and likelihood is None) or not (noise_sd is None or likelihood is None):
             raise ParameterError(
-                "data, noise_sd: give both, or data and likelihood, or none of them where the model is a log density "
-                "itself"
+                "data, noise_sd: give both, or data and likelihood, or neither if the model is a log density itself"
             )
         if data is None and outputs != 1:
-            raise ParameterError(
-                f"data: the model {self._name!r} has {outputs} outputs; give what they were observed as"
-            )
+            raise ParameterError(f"data: the model {self._name!r} has {outputs} outputs; give the observations of them")
         self.has_gradient = bool(support.get("Gradient", False))
         self.model: Model | None = None
         if data is not None:
@@ -126,15 +123,13 @@ class UMBridge:
         return self._vector(reply.get("output") if isinstance(reply, dict) else None, len(x), reply)
 
     def _vector(self, entry: Any, size: int, reply: Any) -> Array:
-        """A vector of so many numbers from an entry of a reply."""
+        """A vector of ``size`` numbers from an entry of a reply."""
         try:
             vector: Array = np.array(entry, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             vector = np.zeros(())
         if vector.shape != (size,):
-            raise ModelError(
-                self._masked(f"the model server sent a malformed reply, expected {size} numbers: {reply!r}")
-            )
+            raise self._error(f"the model server sent a malformed reply, expected {size} numbers: {reply!r}")
         return vector
 
     def _chosen(self, model: str | None) -> str:
@@ -150,26 +145,20 @@ class UMBridge:
         """Length of the only input or output vector."""
         sizes = self._described(path, key, list)
         if not all(type(size) is int and size > 0 for size in sizes):
-            raise ParameterError(f"url: {self._url}/{path} says that {key} are {sizes!r:.80}, expected whole numbers")
+            raise ParameterError(f"url: {self._url}/{path} reports {key} {sizes!r:.80}, expected whole numbers")
         if len(sizes) != 1:
             raise ParameterError(f"model: {self._name!r} has {len(sizes)} {key} {sizes!r:.80}, expected one vector")
         return int(sizes[0])
 
     def _described(self, path: str, key: str, kind: type) -> Any:
-        """What the server says of itself and its model.
-
-        Raises
-        ------
-        ParameterError
-            If it says something else.
-        """
+        """An entry of the server's description of itself or its model; a `ParameterError` if there is none."""
         where = f"{self._url}/{path}"
         try:
             reply = self._reply(Request(where)) if path == "Info" else self._ask(path, 0)
         except ModelError as error:
             raise ParameterError(f"url: no server of UM-Bridge answers at {where}: {error}") from error
         if not (isinstance(reply, dict) and isinstance(found := reply.get(key), kind)):
-            shown = self._masked(f"{reply!r}")
+            shown = self._masked(repr(reply))
             raise ParameterError(f"url: no server of UM-Bridge answers at {where}: {key!r} is missing in {shown}")
         return found
 
@@ -179,12 +168,12 @@ class UMBridge:
         return self._reply(request, LARGEST_REPLY + LARGEST_NUMBER * numbers)
 
     def _reply(self, request: Request, largest: int = LARGEST_REPLY) -> Any:
-        for pause in [PAUSE_S * 2**i for i in range(RETRIES)]:
+        for i in range(RETRIES):
             try:
                 return self._one_reply(request, largest)
             except (URLError, HTTPException, ConnectionError) as error:
                 trouble: Exception = error
-            time.sleep(pause)
+            time.sleep(PAUSE_S * 2**i)
         reason = self._masked(str(trouble) or type(trouble).__name__)
         raise EvaluationError(f"the model server at {self._url} does not answer: {reason}") from trouble
 
@@ -197,21 +186,22 @@ class UMBridge:
             raise ModelError(f"the model server sent a reply of more than {largest} bytes") from error
         text = content.decode(errors="replace")
         if status >= 400 and not text.startswith("{"):  # errors of the model are replies, too
-            raise ModelError(self._masked(f"the model server answered {status}: {text}"))
+            raise self._error(f"the model server answered {status}: {text}")
         try:
             reply = json.loads(content)
         except (ValueError, RecursionError) as error:
-            raise ModelError(self._masked(f"the model server sent a reply that is not JSON: {text}")) from error
+            raise self._error(f"the model server sent a reply that is not JSON: {text}") from error
         if isinstance(reply, dict) and "error" in reply:
             trouble = reply["error"]
             explained = isinstance(trouble, dict) and {"type", "message"} <= trouble.keys()
-            raise ModelError(
-                self._masked(f"{trouble['type']}: {trouble['message']}" if explained else f"error: {trouble}")
-            )
+            raise self._error(f"{trouble['type']}: {trouble['message']}" if explained else f"error: {trouble}")
         return reply
 
+    def _error(self, text: str) -> ModelError:
+        return ModelError(self._masked(text))
+
     def _masked(self, text: str) -> str:
-        """What a server says, in one line, shortened and without entries of the configuration."""
+        """A message of a server in one line, shortened and without entries of the configuration."""
         for key, value in _leaves(self._config):
             if len(value) >= SHORTEST_SECRET:
                 text = text.replace(value, f"<config: {key}>")
@@ -219,7 +209,7 @@ class UMBridge:
 
 
 def _leaves(config: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Texts and numbers of a configuration with the keys at which they are."""
+    """Texts and numbers of a configuration with their keys."""
     if isinstance(config, Mapping):
         for name, value in config.items():
             yield from _leaves(value, str(name))
@@ -242,4 +232,4 @@ def _checked_config(config: Any) -> dict[str, Any]:
     try:
         return dict(json.loads(json.dumps(dict(config or {}))))
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"config: it is not one of JSON: {error}") from None
+        raise ParameterError(f"config: it cannot be written as JSON: {error}") from None

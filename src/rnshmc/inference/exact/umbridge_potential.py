@@ -1,15 +1,12 @@
 """A model behind UM-Bridge as a potential of the workflow: ``target: {kind: umbridge, url: ...}``."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from rnshmc.errors import NumericalError
 from rnshmc.inference.exact.forward import ModelValue
-from rnshmc.inference.exact.umbridge import ModelError, UMBridge
+from rnshmc.inference.exact.umbridge import UMBridge
 from rnshmc.types import Array
-
-R = TypeVar("R")
 
 
 def from_server(
@@ -18,23 +15,16 @@ def from_server(
     prior: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> "UMBridgeValue | ModelValue":
-    """The potential behind a server; one without a gradient where the model has none, for `rnshmc.sample` alone.
+    """The potential behind a server; without a gradient, for `rnshmc.sample` alone, where the model has none.
 
     Parameters
     ----------
     record
-        What the workflow wrote down of the model. It is not read: jobs depend on it, as they do on a data set.
+        The workflow's record of the model. It is not read: jobs depend on it, as they do on a data set.
     prior
-        ``mean`` and ``sd`` of independent normal priors; none for a flat one.
+        ``mean`` and ``sd`` of independent normal priors; None for a flat one.
     settings
-        The other arguments of `UMBridge`, by name.
-
-    Raises
-    ------
-    ParameterError
-        If an argument cannot be used.
-    EvaluationError
-        If no server answers.
+        The other arguments of `UMBridge`, which also raises the errors.
     """
     normal = None if prior is None else (prior["mean"], prior["sd"])
     model = UMBridge(**settings, prior=normal)
@@ -44,10 +34,10 @@ def from_server(
 
 
 class UMBridgeValue:
-    """U = -log density of a `UMBridge` whose output that is.
+    """U = -log density of a `UMBridge` whose output is the log density.
 
-    Where the server says that it cannot evaluate, `NumericalError` is raised: the proposal is rejected. A server that
-    does not answer any more ends the job.
+    If the server reports that it cannot evaluate, a `NumericalError` rejects the proposal; a server that stops
+    answering ends the job.
     """
 
     def __init__(self, model: UMBridge) -> None:
@@ -56,23 +46,16 @@ class UMBridgeValue:
 
     def value(self, q: Array) -> float:
         """U(q), for one request."""
-        return -_evaluated(self._model.log_density, q)
+        return -self._model.log_density(q)
 
 
 class UMBridgePotential(UMBridgeValue):
-    """The same with its gradient, which moves trajectories."""
+    """The same with its gradient."""
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of U at ``q``, for two requests, or one where the value was asked for there before."""
-        return -_evaluated(self._model.gradient, q)
+        """Gradient of U at ``q``, for one request."""
+        return -self._model.gradient(q)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U(q) and its gradient, for two requests."""
         return self.value(q), self.gradient(q)
-
-
-def _evaluated(function: Callable[[Array], R], q: Array) -> R:
-    try:
-        return function(q)
-    except ModelError as error:
-        raise NumericalError(str(error)) from error

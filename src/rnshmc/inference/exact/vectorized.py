@@ -1,4 +1,4 @@
-"""Targets that take all points of a batch in one call, as arrays on a GPU or jobs in an array do."""
+"""Targets that take all points of a batch in one call, such as arrays on a GPU or an array of jobs."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -11,52 +11,36 @@ from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.differentiated import DifferentiatedVectorized, is_jax
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task
-from rnshmc.inference.exact.runner import Runner
+from rnshmc.inference.exact.forward_posterior import Runner
+from rnshmc.inference.exact.workers import Workers
 from rnshmc.inference.given import plain
 from rnshmc.types import Array
 
 _Function = Callable[[Array], Any]
 
 
-class VectorizedWorker:
-    """This process, with all tasks that wait in one call of the user's function.
+class VectorizedWorker(Workers):
+    """This process, with all waiting tasks in one call of the user's function.
 
-    Parameters
-    ----------
-    model
-        A log density, or a forward model, whose function takes points as rows, (n, d), and returns a row for each: n
-        log densities, or the pair of these and their gradients, (n, d); outputs, (n, ...), or a mapping to such. A
-        gradient that is another function takes rows, too; a log density written in JAX is differentiated, each row by
-        itself. What the function raises is a failure of all its points.
+    The function of the model, a log density or a forward model, takes points as rows, (n, d), and returns a row for
+    each: n log densities, or the pair of these and their gradients, (n, d); outputs, (n, ...), or a mapping to such. A
+    separate gradient takes rows, too; a log density written in JAX is differentiated, each row by itself. An exception
+    is a failure of all points of the call.
     """
 
-    slots: int | None = None
-
     def __init__(self, model: Density | Runner) -> None:
+        super().__init__()
         self._model = model
-        self._waiting: dict[int, Task] = {}
         self._done: deque[tuple[Task, Answer]] = deque()
         self._in_jax: DifferentiatedVectorized | None = None
 
-    def submit(self, task: Task) -> None:
-        """Accept a task."""
-        self._waiting[task.number] = task
-
     def next(self) -> tuple[Task, Answer]:
-        """Evaluate all that wait, if nothing is evaluated yet, and return one of them."""
+        """Return an answer, after evaluating all waiting tasks if there is none."""
         if not self._done:
             tasks = list(self._waiting.values())
             self._done.extend(zip(tasks, self._answers(tasks), strict=True))
             self._waiting.clear()
         return self._done.popleft()
-
-    def withdraw(self, task: Task) -> bool:
-        """Withdraw a task."""
-        return self._waiting.pop(task.number, None) is not None
-
-    def close(self) -> None:
-        """Abandon unfinished tasks."""
-        self._waiting.clear()
 
     def _answers(self, tasks: list[Task]) -> list[Answer]:
         model = self._model
@@ -67,8 +51,8 @@ class VectorizedWorker:
         elif self._in_jax is None:
             points = np.array([task.x for task in tasks])
             returned = _returned(model.function, points)
-            if model.gradient is None and _of_jax(returned, len(points)):
-                # Most likely in single precision, and without gradients: from now on, doubles are requested from JAX.
+            if model.gradient is None and is_jax(returned) and np.shape(returned) == (len(points),):
+                # Most likely in single precision, and without gradients: request doubles from JAX from now on.
                 self._in_jax = DifferentiatedVectorized(model.function)
                 return [(one, replace(cost, values=cost.values + 1)) for one, cost in self._answers(tasks)]
             values = _rows(returned, len(points))
@@ -79,25 +63,19 @@ class VectorizedWorker:
         return [one.evaluate(task.x, gradient=task.gradient) for one, task in zip(models, tasks, strict=True)]
 
 
-def _of_jax(returned: Any, count: int) -> bool:
-    """Whether values of JAX were returned, one for each point; its errors are of its modules, too."""
-    return not isinstance(returned, BaseException) and is_jax(returned) and np.shape(returned) == (count,)
-
-
 def _by_jax(function: DifferentiatedVectorized, tasks: list[Task]) -> Iterator[tuple[_Function, _Function | None]]:
-    """Functions that return the log density at each task's point, and its gradient where any is asked for."""
-    points = np.array([task.x for task in tasks])
-    if any(task.gradient for task in tasks):
-        for row in _rows(_returned(function.values_and_gradients, points), len(points)):
-            failed = isinstance(row, BaseException)
-            yield _returning(row if failed else row[0]), None if failed else _returning(row[1])
-    else:
-        for row in _rows(_returned(function.values, points), len(points)):
+    """Functions that return the log density at each task's point, and its gradient if a task requests one."""
+    points, sloped = np.array([task.x for task in tasks]), any(task.gradient for task in tasks)
+    ask = function.values_and_gradients if sloped else function.values
+    for row in _rows(_returned(ask, points), len(points)):
+        if isinstance(row, BaseException) or not sloped:
             yield _returning(row), None
+        else:
+            yield _returning(row[0]), _returning(row[1])
 
 
 def _slopes(model: Density, tasks: list[Task], values: list[Any]) -> list[_Function | None]:
-    """Functions that return the gradients, or raise; None where none is asked for or there is no such function."""
+    """Functions that return the gradients, or raise; None where none is requested or there is no such function."""
     found: list[_Function | None] = [None] * len(tasks)
     asked = [k for k, task in enumerate(tasks) if task.gradient and _positive(values[k])]
     if model.gradient is not None and asked:
@@ -108,14 +86,14 @@ def _slopes(model: Density, tasks: list[Task], values: list[Any]) -> list[_Funct
 
 
 def _positive(value: Any) -> bool:
-    """Whether a row is a log density at which a gradient can be asked for."""
+    """Whether a row is a positive density, where a gradient can be requested."""
     if isinstance(value, tuple | BaseException) or np.size(value) != 1 or np.iscomplexobj(value):
         return False
     return bool(np.ravel(value)[0] > -np.inf)
 
 
 def _returned(function: _Function, points: Array) -> Any:
-    """What a function of rows returns, or raises."""
+    """The return value of a function of rows, or its exception."""
     try:
         return function(points.copy())
     except (EvaluationError, KeyboardInterrupt):
@@ -125,7 +103,7 @@ def _returned(function: _Function, points: Array) -> Any:
 
 
 def _rows(returned: Any, count: int) -> list[Any]:
-    """What was returned, row by row; or, for each row, what was raised."""
+    """The returned rows, or the exception for each row."""
     if isinstance(returned, BaseException):
         return [returned] * count
     try:
@@ -137,13 +115,7 @@ def _rows(returned: Any, count: int) -> list[Any]:
 
 
 def _split(returned: Any, count: int) -> list[Any]:
-    """The rows of what was returned: of an array, of a pair of arrays, or of each array of a mapping.
-
-    Raises
-    ------
-    ParameterError
-        If there are not so many.
-    """
+    """Rows of an array, of a pair of arrays, or of each array of a mapping; a `ParameterError` if the count differs."""
     if isinstance(returned, tuple):
         return list(zip(*(_split(part, count) for part in returned), strict=True))
     if isinstance(returned, Mapping):
@@ -157,7 +129,7 @@ def _split(returned: Any, count: int) -> list[Any]:
 
 
 def _returning(row: Any) -> _Function:
-    """A function of one point that returns a row, or raises it."""
+    """A function of one point that returns a row, or raises it if it is an exception."""
 
     def function(_: Array) -> Any:
         if isinstance(row, BaseException):

@@ -14,7 +14,7 @@ from rnshmc.files import content_sha256
 from rnshmc.types import Array
 
 ENGINE: Literal["h5netcdf"] = "h5netcdf"
-"""What writes and reads files; arviz before 1.0 brings it."""
+"""Library that writes and reads files; arviz before 1.0 brings it."""
 _HASH = "sha256"
 
 
@@ -29,31 +29,12 @@ def inference_data(
     units: Mapping[str, str],
     attributes: Mapping[str, Any],
 ) -> Any:
-    """Draws as arviz has them: an `arviz.InferenceData` before 1.0, an `xarray.DataTree` since.
+    """Draws for arviz: an `arviz.InferenceData` before 1.0, an `xarray.DataTree` since.
 
-    Parameters
-    ----------
-    draws
-        Variables at draws of a surrogate, (chains, n, ...) each, the group ``posterior``; None: there was none.
-    exact, log_densities
-        Variables along chains in which the exact density decides, (chains, n, ...) each, and the log densities there,
-        (chains, n). With a surrogate, a group ``exact`` with the log density as ``lp``; without, ``posterior`` and
-        ``sample_stats``.
-    observed
-        Data by name, the group ``observed_data``.
-    groups
-        Groups of the variables that go elsewhere than to ``posterior``.
-    labelled
-        ``coords`` and ``dims``, as arviz takes them.
-    units
-        By variable, for its attributes.
-    attributes
-        Of the posterior.
-
-    Raises
-    ------
-    ParameterError
-        If there is no variable for a group.
+    Variables are (chains, n, ...) each. Those of ``exact``, along chains in which the exact density decides, are a
+    group ``exact`` with the log densities as ``lp`` if there are ``draws`` of a surrogate, which are ``posterior``
+    then; else they are ``posterior`` and ``sample_stats``. ``groups`` names other groups of some variables;
+    ``labelled`` has ``coords`` and ``dims``.
     """
     if unknown := [name for name in groups if name not in exact]:
         raise ParameterError(f"groups: {unknown[0]!r} is not known; there are {', '.join(exact)}")
@@ -75,14 +56,12 @@ def inference_data(
 
 # arviz is imported where it is used, for it takes two seconds.
 def _tree(shown: Mapping[str, Any], labelled: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
-    """Groups of variables as a tree of xarray, which arviz has from 1.0 on."""
     import arviz as az
 
     return az.from_dict(dict(shown), **labelled, attrs={"posterior": dict(attributes)})
 
 
 def _inference_data(shown: Mapping[str, Any], labelled: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
-    """Groups of variables as an `arviz.InferenceData`, as before 1.0."""
     import arviz as az
 
     known = {name: group for name, group in shown.items() if name != "exact"}
@@ -93,18 +72,11 @@ def _inference_data(shown: Mapping[str, Any], labelled: Mapping[str, Any], attri
 
 
 def by_origin(rows: Array, draws: Array | None, chains: int = 4) -> Array:
-    """Resampled draws as chains, (chains, n, d), in each of them those of a part of the surrogate's chains, in order.
+    """Resampled draws (m, d) as chains (chains, n, d), each from a part of the surrogate's chains, in order.
 
-    R-hat and effective sample size of these see chains that disagree, and draws that are repeated or correlated. Up to
-    ``chains`` - 1 draws are left out, so that there are equally many in each.
-
-    Parameters
-    ----------
-    rows
-        Resampled draws, (m, d).
-    draws
-        Those of the surrogate, (s, d), its chains one after the other. None: where chains say nothing, for each is of
-        one of several modes, rows stay in their order, which is random.
+    Their R-hat and effective sample size show chains that disagree, and draws that are repeated or correlated. Up to
+    ``chains`` - 1 draws are left out, for chains of equal length. ``draws`` are the surrogate's, (s, d), its chains one
+    after the other; None: they are of different modes, and rows stay in their random order.
     """
     places = {draw.tobytes(): place for place, draw in enumerate(() if draws is None else draws)}
     order = np.argsort([places.get(row.tobytes(), -1) for row in rows], kind="stable")
@@ -113,12 +85,12 @@ def by_origin(rows: Array, draws: Array | None, chains: int = 4) -> Array:
 
 
 def names_in_files(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of variables with %2F for /, which separates groups in netCDF, and the like for others that it refuses."""
+    """Names of variables with percent-encoded characters that netCDF refuses, such as / between groups."""
     return tuple("%2E" if name == "." else re.sub("[%/\0]", lambda one: f"%{ord(one[0]):02X}", name) for name in names)
 
 
 def write_netcdf(file: BytesIO, data: Any, group: str, description: str, arrays: Mapping[str, Any]) -> None:
-    """Write what `inference_data` made with one more group: arrays by name, and a text that describes them."""
+    """Write `inference_data` with one more group: arrays by name, and a text that describes them."""
     import xarray as xr
 
     variables = {
@@ -131,18 +103,13 @@ def write_netcdf(file: BytesIO, data: Any, group: str, description: str, arrays:
 
 
 def read_group(path: Path, group: str) -> tuple[str, dict[str, Any]]:
-    """Description and arrays of a group that `write_netcdf` wrote.
-
-    Raises
-    ------
-    OSError, KeyError, ValueError
-        If the file cannot be read, has no such group, or was changed; files of earlier versions have no hash.
-    """
+    """Description and arrays of a group that `write_netcdf` wrote; a `ValueError` if they were changed since."""
     import xarray as xr
 
     with xr.open_dataset(path, group=group, engine=ENGINE) as dataset:
         arrays = {str(name): np.asarray(found) for name, found in dataset.data_vars.items()}
         description = str(dataset.attrs["description"])
+        # Files of earlier versions have no hash.
         if dataset.attrs.get(_HASH, (digest := content_sha256(description, arrays))) != digest:
             raise ValueError("its content and the hash in it differ")
         return description, arrays

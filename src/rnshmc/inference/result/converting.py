@@ -1,21 +1,33 @@
-"""Conversions of a result for other packages: checked before anything is spent, and never the end of it."""
+"""Results for other packages: variables computed from the parameters, and errors that keep the result."""
 
+import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rnshmc.errors import ParameterError, RnshmcError
 from rnshmc.inference.exact.density import reason
+from rnshmc.inference.given import numbers, plain
 from rnshmc.inference.result.arviz_view import inference_data
-from rnshmc.inference.result.result import Result
-from rnshmc.inference.result.variables import Variables, layout
+from rnshmc.types import Array
+
+if TYPE_CHECKING:
+    from rnshmc.inference.result.result import Result
+
+DIMS = ("chain", "draw")
+"""Dimensions of draws in arviz: a variable of that name would be missing from them."""
+Variables = Callable[[Array], Mapping[str, Array]]
+"""From parameters, (n, d), to variables by name, (n, ...) each: constrained, transformed or generated ones. n may be
+0."""
+Shapes = Mapping[str, tuple[int, ...]]
+"""Shapes of a draw of each variable, by name, in the order of their columns in one matrix."""
 
 
 class ConversionError(RnshmcError):
-    """A result could not be converted to what another package has.
+    """A result could not be converted for another package.
 
     Attributes
     ----------
@@ -23,21 +35,69 @@ class ConversionError(RnshmcError):
         The `rnshmc.Result`, with all its draws.
     """
 
-    def __init__(self, result: Result, trouble: str) -> None:
+    def __init__(self, result: "Result", trouble: str) -> None:
         super().__init__(
-            f"the draws could not be converted: {trouble}. The result is kept in this error: catch it with "
+            f"the draws could not be converted: {trouble}. This error keeps the result: catch it with "
             "`except rnshmc.ConversionError as error`, and use `error.result`"
         )
         self.result = result
 
 
 @contextmanager
-def carried(result: Result) -> Iterator[None]:
+def carried(result: "Result") -> Iterator[None]:
     """Errors in a conversion of this result, and Ctrl-C, as a `ConversionError` that has it."""
     try:
         yield
     except (Exception, KeyboardInterrupt) as error:
         raise ConversionError(result, reason(error)) from error
+
+
+def shapes_of(variables: Variables, dim: int) -> Shapes:
+    """Shapes of the variables that a function of ``dim`` parameters computes."""
+    return _shapes(variables(np.zeros((0, dim))), 0)
+
+
+def labels_of(shapes: Shapes) -> tuple[str, ...]:
+    """Names of the columns, as in arviz: ``sigma``, ``rates[0]``, ``m[0, 1]``."""
+    return tuple(
+        f"{name}[{', '.join(map(str, index))}]" if shape else name
+        for name, shape in shapes.items()
+        for index in np.ndindex(*shape)
+    )
+
+
+def columns(variables: Variables) -> Callable[[Array], Array]:
+    """The same function with all variables in the columns of a matrix, (n, k)."""
+
+    def flat(theta: Array) -> Array:
+        found = variables(theta)
+        _shapes(found, len(theta))
+        arrays = [numbers(array, f"variables: {name}") for name, array in found.items()]
+        return np.concatenate([one.reshape(len(theta), math.prod(one.shape[1:])) for one in arrays], axis=1)
+
+    return flat
+
+
+def along_chains(variables: Variables, chains: Array) -> dict[str, Array]:
+    """Variables along chains of parameters, (chains, n, d): (chains, n, ...) each.
+
+    A `ParameterError` is raised if one has another number of rows, units, or a name of `DIMS`.
+    """
+    count, n, dim = chains.shape
+    found = variables(chains.reshape(-1, dim).copy())
+    _shapes(found, count * n)
+    if taken := [name for name in found if name in DIMS]:
+        raise ParameterError(f"variables: {taken[0]!r} is the name of a dimension in arviz; choose another")
+    plain_ones = {name: plain(array, f"variables: {name}") for name, array in found.items()}
+    return {name: np.reshape(array, (count, n, *np.shape(array)[1:])) for name, array in plain_ones.items()}
+
+
+def _shapes(variables: Mapping[str, Array], rows: int) -> Shapes:
+    shapes = {name: np.shape(array) for name, array in variables.items()}
+    for name, shape in shapes.items():
+        if shape[:1] != (rows,):
+            raise ParameterError(f"variables: {name}: expected a row for each of {rows} draws, got shape {shape}")
+    return {name: shape[1:] for name, shape in shapes.items()}
 
 
 def check_labels(
@@ -49,14 +109,8 @@ def check_labels(
     dims: Mapping[str, Sequence[str]] | None = None,
     observed: Mapping[str, Any] | None = None,
 ) -> None:
-    """Check that labels fit variables of so many parameters and data, by a conversion of two draws that are zero.
-
-    Raises
-    ------
-    ParameterError
-        If they do not.
-    """
-    shapes = layout(variables, dim).shapes
+    """Check that labels fit variables of ``dim`` parameters and data, by a conversion of two draws that are zero."""
+    shapes = shapes_of(variables, dim)
     sizes = {**shapes, **{name: np.shape(array) for name, array in (observed or {}).items()}}
     for name, labels in (dims or {}).items():
         if name not in sizes:

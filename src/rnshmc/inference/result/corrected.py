@@ -2,24 +2,27 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from rnshmc.inference.result.estimates import Estimate, Moments, spread
-from rnshmc.inference.result.long_tails import excess_variance
-from rnshmc.inference.surrogate.influence import Chosen
-from rnshmc.inference.surrogate.paths import Paths
-from rnshmc.inference.surrogate.tails import Tails
-from rnshmc.inference.surrogate.weights import Weights, measured_shift, zero_variance
+from rnshmc.errors import FitError
+from rnshmc.inference.result.estimates import Estimate, Moments, excess_variance, spread
+from rnshmc.inference.stages.correction import Checked
+from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior
+from rnshmc.inference.surrogate.uncertainty import Paths, Tails, draw_paths, inflation
+from rnshmc.inference.surrogate.weights import Chosen, Influence, Weights, measured_shift, smoothed, zero_variance
+from rnshmc.inference.tuning import Process
 from rnshmc.types import Array
 
 GROSS = 3.0
-"""Variances of what left-out runs show of a moment, by which it has to differ for the process not to be believed."""
+"""Variances of what left-out runs show of a moment, by which it has to differ for the process to be distrusted."""
 
 
 @dataclass(frozen=True, eq=False)
 class Corrected(Moments):
-    """What corrected expectations are made of.
+    """Ingredients of corrected expectations.
 
     Attributes
     ----------
@@ -36,9 +39,9 @@ class Corrected(Moments):
     chains
         Number of chains behind ``draws``, one after the other.
     tails
-        What the surrogate may lack in its tails.
+        Mass that the surrogate may lack in its tails.
     aim
-        Independent draws whose errors were aimed at.
+        Number of independent draws that have the target errors.
     base
         None where the checked draws are of the surrogate and it was not fitted to them. Else they are of an earlier
         one, and these are their importance weights of mean 1, shape (m,), to this one. It is fitted to all of them;
@@ -46,7 +49,7 @@ class Corrected(Moments):
     chosen
         More draws of it with exact values, where a few in a long tail decide a variance; None: there are none.
     mixed
-        Whether the chains behind ``draws`` agree. If not, there are no standard errors.
+        Whether the chains behind ``draws`` agree. If not, standard errors are NaN.
     left_out
         Number of known runs, each left out in turn, that judge the surrogate where no draw was checked.
     """
@@ -65,31 +68,26 @@ class Corrected(Moments):
     left_out: int = 0
 
     def expectation(self, function: Callable[[Array], Array]) -> Estimate:
-        """Corrected expectation of a function, with its standard error.
+        """Corrected expectation of a function of positions (n, d), with values (n, k) or (n,), and its standard error.
 
             mean of f over draws of the surrogate + c
 
-        c = E_U f - E_V f has a prior by the process of U - V, and is measured by the mean of (w - 1) (f - that mean)
-        over the checked draws, and those chosen for their influence, in place of as many of the former (`Chosen`); the
-        two are combined by their variances. The variance of the measurement is no less than the process expects,
-        because draws of which none is in a tail do not show it. The standard error includes the error of c, that of the
-        mean over draws of the surrogate, by the spread of the means of its chains and what these lack of a long tail
-        (`excess_variance`), and what tails may lack (`Tails.shift`). The variance of c by the process counts as at
-        least that of a mean of ``aim`` draws. Where the process expects a mean square of c above the variance of f, the
-        c that it expects is shrunk by their ratio; its error stays.
+        c = E_U f - E_V f has a prior by the process of U - V. It is measured by the mean of (w - 1) (f - that mean)
+        over the checked draws, and over draws chosen for their influence, which replace as many checked ones
+        (`Chosen`). Both are combined by their variances. The variance of the measurement is at least what the process
+        expects, for draws of which none is in a tail do not show it. That of c by the process is at least that of a
+        mean of ``aim`` draws. Where the process expects a mean square of c above the variance of f, its c is shrunk by
+        their ratio; the error stays. The standard error includes that of c, that of the mean over draws of the
+        surrogate, by the spread of the means of its chains and the variance that they lack of a long tail
+        (`excess_variance`), and the shift that unexplored tails may cause (`Tails.shift`).
 
         Where the squares of measured minus expected c exceed both variances, on average over the functions, the
         variance of the process is raised by the difference (empirical Bayes). Functions of one scale therefore belong
         in one call, and others in calls of their own.
 
-        What leaving out runs shows of a surrogate that is fitted to all of them (``base``) is no independent
-        measurement: its process accounts for it already. It counts by how far the variance of the process exceeds its
-        own (James and Stein 1961), and the variance of c is the smaller of the two.
-
-        Parameters
-        ----------
-        function
-            From positions (n, d) to values (n, k) or (n,).
+        With ``base``, the surrogate is fitted to all runs, and leaving runs out is no independent measurement: the
+        process accounts for it already. It counts by how far the variance of the process exceeds its own (James and
+        Stein 1961), and the variance of c is the smaller of the two.
         """
         plain = np.asarray(function(self.draws))
         by_chain = plain.reshape(self.chains, -1, *plain.shape[1:]).mean(axis=1)
@@ -97,19 +95,19 @@ class Corrected(Moments):
         expected, spread, excess = self._by_process(np.asarray(function(self.paths.points)) - mean)
         # The process expects third derivatives in all directions alike. Where they line up, means shift by far more.
         spread = np.maximum(spread, plain.var(axis=0) / self.aim)
-        # A process that expects more, or leaves more open, than a standard deviation of f knows nothing of its mean.
+        # A process that expects more, or leaves more open, than a standard deviation of f does not predict its mean.
         own = np.maximum(spread + expected**2, np.finfo(float).tiny)
         expected = expected * np.minimum(1.0, plain.var(axis=0) / own)
         correction, variance = expected, spread
         if len(self.checked) > 1 and np.isfinite(self.differences).any():
-            # Of what has no density the process knows nothing: it shifts a mean by so many standard deviations at most.
+            # The process does not describe points without density, which shift a mean by at most that.
             spread = spread + plain.var(axis=0) * zero_variance(self.differences)
             measured, noise = measured_shift(*self.measuring_weights(), np.asarray(function(self.measuring)) - mean)
             noise = np.maximum(noise, excess / len(self.measuring))
             if self.base is not None:
                 # A few dozen draws may show one function a small variance by chance.
                 noise = np.maximum(noise, noise.mean())
-            # What the process does not account for, by all functions together, as where a cliff is unknown to it.
+            # Differences beyond the process, such as by an unknown cliff: averaged over all functions.
             factor = 1.0 if self.base is None else GROSS
             spread = spread + max(float(((measured - expected) ** 2 - spread - factor * noise).mean()), 0.0)
             total = spread + noise
@@ -125,11 +123,6 @@ class Corrected(Moments):
         return Estimate(mean + correction, np.sqrt(error) if self.mixed else np.full(error.shape, np.nan))
 
     @property
-    def origins(self) -> Array | None:
-        """Draws in the order of the chains that they come from."""
-        return self.draws
-
-    @property
     def exact_weights(self) -> Array:
         """Importance weights from the density that the checked draws are of to the exact one, of mean 1."""
         if self.base is None:
@@ -141,16 +134,10 @@ class Corrected(Moments):
     def open_moments(self) -> float:
         """Variance that the process and the checked draws leave to means or variances, in units of a normal variable's.
 
-        That of means or that of variances, averaged over the coordinates, whichever is larger.
+        The larger one of both averages over the coordinates.
         """
-        centre, scale = self.draws.mean(axis=0), self.scale
-
-        def moments(x: Array) -> Array:
-            z = (x - centre) / scale
-            return np.stack((z, (z**2 - 1.0) / np.sqrt(2.0)), axis=-1)
-
-        _, spread, excess = self._by_process(moments(self.paths.points).reshape(len(self.paths.points), -1))
-        _, noise = measured_shift(*self.measuring_weights(), moments(self.measuring).reshape(len(self.measuring), -1))
+        _, spread, excess = self._by_process(self._moments(self.paths.points))
+        _, noise = measured_shift(*self.measuring_weights(), self._moments(self.measuring))
         spread = spread + zero_variance(self.differences)
         left = np.minimum(spread, np.maximum(noise, excess / max(len(self.measuring), 1)))
         return float(left.reshape(-1, 2).mean(axis=0).max())
@@ -162,11 +149,13 @@ class Corrected(Moments):
 
     @property
     def lacking(self) -> float:
-        """The largest part of a mean or variance that tails may lack, in standard deviations of a normal variable."""
-        centre, scale = self.draws.mean(axis=0), self.scale
-        z = (self.tails.points - centre) / scale
-        moments = np.column_stack((z, (z**2 - 1.0) / np.sqrt(2.0)))
-        return float(self.tails.shift(moments).max())
+        """The largest shift of a mean or variance that tails may cause, in standard deviations of a normal variable."""
+        return float(self.tails.shift(self._moments(self.tails.points)).max())
+
+    def _moments(self, x: Array) -> Array:
+        """Standardised coordinates and their centred squares, in units of a normal variable's, (n, 2 d)."""
+        z = (x - self.draws.mean(axis=0)) / self.scale
+        return np.asarray(np.stack((z, (z**2 - 1.0) / np.sqrt(2.0)), axis=-1).reshape(len(z), 2 * z.shape[1]))
 
     def with_errors(self, *, known: bool) -> "Corrected":
         """With standard errors, or without."""
@@ -206,3 +195,76 @@ class Corrected(Moments):
         if self.chosen is None:
             return self.exact_weights, np.ones(len(self.checked)) if self.base is None else self.base
         return self.chosen.weights(self.weights), self.chosen.base
+
+
+def corrected_by(
+    posterior: SurrogatePosterior,
+    draws: Array,
+    checked: Checked,
+    tails: Tails,
+    rng: np.random.Generator,
+    tuning: Process,
+    *,
+    aim: float,
+    doubt: float = 1.0,
+    chosen: tuple[Influence, Checked] | None = None,
+) -> Corrected:
+    """Ingredients of corrected expectations, from draws of the surrogate in x, (chains, n, d), and exact values.
+
+    Points of zero density, and those where the evaluation failed, have weight 0. ``doubt`` is a factor on the variance
+    of the process. ``chosen`` are draws of the surrogate in proportion to an influence. A `FitError` is raised if the
+    covariance of the process cannot be factored.
+    """
+    points, differences = checked.points, checked.differences
+    paths = _paths(posterior, draws, rng, tuning, checked=points, differences=differences, doubt=doubt)
+    more = None
+    if chosen is not None:
+        influence, further = chosen
+        counts, both = (len(points), len(further.points)), np.concatenate((points, further.points))
+        base, at_paths = (influence.base(x, *counts) for x in (both, paths.points))
+        more = Chosen(further.points, further.differences, base, at_paths)
+    rows, weights = draws.reshape(-1, draws.shape[2]), smoothed(-differences)
+    return Corrected(rows, points, differences, weights, paths, len(draws), tails, aim, chosen=more)
+
+
+def cross_fitted(
+    posterior: SurrogatePosterior,
+    draws: Array,
+    checked: Checked,
+    tails: Tails,
+    rng: np.random.Generator,
+    tuning: Process,
+    *,
+    aim: float,
+) -> Corrected:
+    """The same for a surrogate by emulated outputs that is fitted to the checked draws of an earlier one, too.
+
+    ``checked`` has U - V by the earlier surrogate.
+    """
+    assert isinstance(posterior.kernel, EmulatedPotential)
+    points, ran = checked.points, ~checked.failed
+    held, of_ran = posterior.kernel.held_out(points[ran])
+    # Where a run failed it is in no surrogate.
+    without, variances = np.zeros(len(points)), np.zeros(len(points))
+    without[ran], variances[ran] = held + posterior.kernel.offset, of_ran
+    finite = np.isfinite(checked.values)
+    differences = np.full(len(points), np.inf)
+    differences[finite] = checked.values[finite] - without[finite]
+    # Where the density is 0, the earlier surrogate is not known from U - V.
+    earlier = without.copy()
+    earlier[finite] = checked.values[finite] - checked.differences[finite]
+    base = smoothed(earlier - without).weights
+    doubt = inflation(variances[finite], differences[finite])
+    paths = _paths(posterior, draws, rng, tuning, doubt=doubt)
+    rows, weights = draws.reshape(-1, draws.shape[2]), smoothed(-differences)
+    return Corrected(rows, points, differences, weights, paths, len(draws), tails, aim, base)
+
+
+def _paths(
+    posterior: SurrogatePosterior, draws: Array, rng: np.random.Generator, tuning: Process, **known: Any
+) -> Paths:
+    """`draw_paths` from the last positions of the chains."""
+    try:
+        return draw_paths(posterior, posterior.whitening.whiten(draws[:, -1]), rng, tuning, **known)[0]
+    except np.linalg.LinAlgError as error:
+        raise FitError(f"the covariance of the surrogate's process cannot be factored: {error}") from error

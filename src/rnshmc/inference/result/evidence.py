@@ -1,4 +1,4 @@
-"""The evidence: the integral of an unnormalised posterior density, by that of its surrogate, corrected."""
+"""Log evidence: the integral of an unnormalised posterior density, by that of its surrogate, corrected."""
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -7,11 +7,11 @@ from scipy.special import expit, logsumexp
 
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
-from rnshmc.inference.surrogate.tails import Tails
+from rnshmc.inference.surrogate.uncertainty import Tails
 from rnshmc.types import Array
 
 UNKNOWN = Estimate(np.array(np.nan), np.array(np.nan))
-"""Where there is no surrogate, or nothing is known of its normaliser."""
+"""Log evidence without a surrogate, or where its draws span no volume."""
 MARGIN = 40.0
 """Of the bracket of log Z below log ratios: draws of the normal density where V is infinite lower it."""
 
@@ -29,29 +29,14 @@ def log_evidence(
 
         log Z_U = log Z_V + log E_V[exp(V - U)]
 
-    Z_V is the surrogate's (`log_normaliser`), and the mean is that of the weights of its checked draws. They are not
-    smoothed, for that lowers the mean of a few dozen: the largest becomes a quantile of a tail that ends at it. The
-    standard error is that of both, and includes what tails may lack (`Tails.shift`). The variance of the weights is no
-    less than the process of U - V expects: few draws seldom show it. The process says nothing of the mean, since paths
-    that are far off somewhere decide it.
+    Z_V is the surrogate's (`log_normaliser`) by its draws in x, (chains, n, d), and the mean is over the weights of its
+    checked draws, by differences U - V, (m,), inf where the density is zero. They are not smoothed, for that lowers the
+    mean of a few dozen: the largest becomes a quantile of a tail that ends at it. The standard error includes both, and
+    what tails may lack (`Tails.shift`). The variance of the weights is no less than the process of U - V expects
+    (`Paths.expected_variance`), for few draws seldom show it. The process is not used for the mean, which paths that
+    are far off somewhere would decide.
 
-    Without two checked draws of positive density, the value is log Z_V, and the standard error NaN. Both are NaN where
-    the surrogate's draws span no volume.
-
-    Parameters
-    ----------
-    posterior
-        The surrogate.
-    draws
-        Its draws in x, (chains, n, d).
-    differences
-        U - V at draws of it with exact values, (m,); inf where the density is zero.
-    tails
-        What it may lack in its tails.
-    rng
-        Draws from the normal densities that the surrogate is compared with.
-    expected
-        Variance of the weights over their squared mean, by the process (`Paths.expected_variance`).
+    Without two checked draws of positive density, the value is log Z_V, and the standard error NaN.
     """
     try:
         of_surrogate = log_normaliser(posterior, draws, rng)
@@ -69,18 +54,9 @@ def log_evidence(
 def log_normaliser(posterior: SurrogatePosterior, draws: Array, rng: np.random.Generator) -> Estimate:
     """log Z_V of a surrogate posterior in x, by bridge sampling (Meng and Wong 1996).
 
-    The chains are halved. A normal density with the mean and covariance of one half is compared with the draws of the
-    other, and the other way round, so that no draw is compared with a density that is fitted to it.
-
-    Parameters
-    ----------
-    draws
-        Its draws in x, (chains, n, d), for at least four chains.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the draws span no volume.
+    The chains, (chains, n, d), at least four, are halved. A normal density with the mean and covariance of one half is
+    compared with the draws of the other, and the other way round, so that no draw is compared with a density that is
+    fitted to it. A `numpy.linalg.LinAlgError` is raised if the draws span no volume.
     """
     z = np.array([posterior.whitening.whiten(chain) for chain in draws])
     halves = z[::2], z[1::2]
@@ -111,7 +87,7 @@ def _bridged(posterior: SurrogatePosterior, fitted: Array, compared: Array, rng:
     by_normal, by_surrogate = expit(of_normal - log_z), expit(log_z - of_surrogate)
     slope = (by_normal * (1.0 - by_normal)).mean() + (by_surrogate * (1.0 - by_surrogate)).mean()
     variance = by_normal.var() / by_normal.size + by_surrogate.mean(axis=1).var(ddof=1) / chains
-    # Where no draw of one lies where the other has mass, the bridge between them tells nothing.
+    # Where no draw of one lies where the other has mass, there is no bridge between them.
     return Estimate(np.asarray(log_z), np.asarray(np.sqrt(variance) / slope if slope > 0 else np.nan))
 
 

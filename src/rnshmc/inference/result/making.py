@@ -4,9 +4,8 @@ import os
 
 import numpy as np
 
-from rnshmc.inference.errstate import own_errstate
-from rnshmc.inference.result.bend_findings import coordinate_names
-from rnshmc.inference.result.error_findings import error_findings
+from rnshmc.inference.given import own_errstate
+from rnshmc.inference.result.findings import coordinate_names, error_findings
 from rnshmc.inference.result.moments import moments
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.prediction import Prediction
@@ -14,7 +13,6 @@ from rnshmc.inference.result.result import Result
 from rnshmc.inference.result.stored import read
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.transforms import Transform
-from rnshmc.inference.tuning import DEFAULT
 
 
 def make_result(
@@ -25,18 +23,9 @@ def make_result(
     units: tuple[str, ...],
     prediction: Prediction | None = None,
 ) -> Result:
-    """The result of a run, in the user's coordinates.
+    """The result of a run, by the transform from unconstrained coordinates to the user's parameters.
 
-    Parameters
-    ----------
-    outcome
-        What the run came to, in unconstrained coordinates.
-    transform
-        From these to the user's.
-    names, units
-        Of the parameters.
-    prediction
-        That of a file; None if there is none.
+    ``prediction`` is that of a file, if there is one.
     """
     chains = transform.parameters(outcome.draws)
     jacobian = np.array([[transform.log_jacobian(x) for x in chain] for chain in outcome.draws])
@@ -46,7 +35,7 @@ def make_result(
     draws = transform.parameters(outcome.rows)
     verdict = judge(outcome, names, coordinates=coordinate_names(names, transform))
     if surrogate is not None:
-        verdict = verdict.with_findings(error_findings(mean, sd, draws, names, DEFAULT.judging))
+        verdict = verdict.with_findings(error_findings(mean, sd, draws, names))
     return Result(
         names=names,
         units=units,
@@ -66,19 +55,19 @@ def make_result(
 
 @own_errstate
 def load(path: str | os.PathLike[str]) -> Result:
-    """A result that `Result.save` wrote: with expectations and quantiles of new functions, for no evaluation.
+    """Read a result from a file of `Result.save`.
 
-    The verdict is passed anew. Of a forward model, the file has one prediction and no emulator.
+    Expectations and quantiles of new functions take no evaluation. The verdict is computed anew. For a forward model,
+    the file has one prediction and no emulator.
 
     Parameters
     ----------
     path
-        Of the file.
+        Path of the file.
 
     Raises
     ------
     DataError
-        If it cannot be read, is not of a result, or of another version's.
+        If the file cannot be read, has no result, or one of another version.
     """
-    outcome, transform, names, units, prediction = read(path)
-    return make_result(outcome, transform, names=names, units=units, prediction=prediction)
+    return make_result(**read(path))

@@ -27,14 +27,7 @@ class Mixture(Moments):
 
         E f = sum_k p_k E_k f,  p_k = Z_k / sum_j Z_j
 
-    with the integral Z_k of exp(-U) over the part of the space that is the mode's.
-
-    Attributes
-    ----------
-    parts
-        Ingredients of the expectations over each mode.
-    evidences
-        log Z_k with their standard errors, shape (modes,).
+    with the integral Z_k of exp(-U) over the mode's part of the space. ``evidences`` are log Z_k, shape (modes,).
     """
 
     parts: tuple[Corrected, ...]
@@ -56,13 +49,7 @@ class Mixture(Moments):
         return Estimate(np.asarray(logsumexp(self.evidences.value)), np.asarray(error))
 
     def expectation(self, function: Callable[[Array], Array]) -> Estimate:
-        """Corrected expectation of a function, with its standard error: those of the parts, and of their shares.
-
-        Parameters
-        ----------
-        function
-            From positions (n, d) to values (n, k) or (n,).
-        """
+        """Corrected expectation of a function, as `Corrected.expectation`; errors of parts and shares are combined."""
         each = Estimate.stacked([part.expectation(function) for part in self.parts])
         p, of_evidence = (
             a.reshape((-1,) + (1,) * (each.value.ndim - 1)) for a in (self.shares.value, self.evidences.standard_error)
@@ -78,17 +65,12 @@ class Mixture(Moments):
 
     @cached_property
     def draws(self) -> Array:
-        """Draws of all surrogates, evenly spaced, as many of each as its share asks for."""
+        """Draws of all surrogates, evenly spaced, in proportion to their shares."""
         counts = apportioned(self.shares.value, min(len(part.draws) for part in self.parts))
         pairs = zip(self.parts, counts, strict=True)
         return np.concatenate(
             [part.draws[np.linspace(0, len(part.draws) - 1, count).astype(int)] for part, count in pairs]
         )
-
-    @property
-    def origins(self) -> None:
-        """None: the chains of each surrogate are of one mode."""
-        return
 
     @property
     def checked(self) -> Array:
@@ -97,7 +79,7 @@ class Mixture(Moments):
 
     @cached_property
     def differences(self) -> Array:
-        """U minus the log density of the mixture at these, up to a constant."""
+        """U minus that of the mixture at these, up to a constant."""
         return np.concatenate([part.differences + part.weights.log_mean for part in self.parts])
 
     @cached_property
@@ -107,12 +89,12 @@ class Mixture(Moments):
 
     @property
     def open_share(self) -> float:
-        """As that of a part, on average over the posterior."""
+        """Unresolved share of the mass, on average over the parts."""
         return float(self.shares.value @ [part.open_share for part in self.parts])
 
     @property
     def lacking(self) -> float:
-        """The largest of the parts'."""
+        """Largest shift that the tails of a part may cause."""
         return max(part.lacking for part in self.parts)
 
     def with_errors(self, *, known: bool) -> "Mixture":

@@ -1,35 +1,32 @@
-"""What a run found, in unconstrained coordinates."""
+"""The outcome of a run, in unconstrained coordinates."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy.special import ndtr
 
-from rnshmc.inference.bend import Bend
+from rnshmc.diagnostics.summary import MIN_DRAWS
+from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Spent
-from rnshmc.inference.result.averages import moments_of_chains
 from rnshmc.inference.result.corrected import Corrected
-from rnshmc.inference.result.estimates import Estimate
+from rnshmc.inference.result.estimates import Estimate, average
 from rnshmc.inference.result.evidence import UNKNOWN
 from rnshmc.inference.result.mixture import Mixture
-from rnshmc.inference.result.state import Method, State
-from rnshmc.inference.result.uninformed import flat_directions
-from rnshmc.inference.stages.correction import Checked, Exact, largest_rhat
+from rnshmc.inference.result.state import Record, State
+from rnshmc.inference.stages.correction import Exact, largest_rhat
 from rnshmc.inference.stages.descent import Mode
-from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
-from rnshmc.inference.surrogate.subspace import SubspaceKernel
+from rnshmc.inference.surrogate.learning import SubspaceKernel
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_result import Judging
+from rnshmc.inference.warp import Warp
 from rnshmc.types import Array
 
 
 @dataclass(frozen=True, eq=False)
 class ModeFound:
-    """A mode that a start led to: where, its potential, whether the descent converged, and its share of the posterior.
-
-    The share is NaN where nothing tells it.
-    """
+    """A mode: its place and potential, whether the descent converged, and its share of the posterior (NaN: unknown)."""
 
     point: Array
     value: float
@@ -37,30 +34,30 @@ class ModeFound:
     share: Estimate
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a run found, and what a verdict on it rests on.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Outcome(Record):
+    """Draws and estimates of a run in unconstrained coordinates, and the evidence for its verdict.
 
     Attributes
     ----------
     rows, corrected
-        As many draws as were asked for, (draws, d), or fewer if the run stopped early. With ``corrected`` they are
-        nearly independent draws of the surrogate, weighted for the corrected means and variances
-        (`rnshmc.inference.result.resampling`); else exact ones, and repeated if they come from a surrogate.
+        The requested draws, (draws, d), or fewer if the run stopped early. With ``corrected`` they are nearly
+        independent draws of the surrogate, weighted for the corrected means and variances; else exact ones, which
+        repeat if they come from a surrogate.
     draws, potentials
-        Exact MCMC draws, (chains, n, d), and their exact potentials, (chains, n). With the surrogate, each took one
-        exact value, and there are as many as were spent on corrections; without it, as many as were asked for.
+        Exact MCMC draws, (chains, n, d), and their exact potentials, (chains, n). With the surrogate, there are as many
+        as exact values were spent on corrections.
     surrogate
         Ingredients of corrected expectations; None if the surrogate was not used.
     mean, variance
-        Of the coordinates, corrected with the surrogate and averages of the draws without; NaN without draws. Standard
-        errors are NaN where chains are of different distributions.
+        Of the coordinates: corrected with the surrogate, averages of the draws without; NaN without draws. Standard
+        errors are NaN where chains sample different distributions.
     log_evidence
-        log of the integral of exp(-U), with the surrogate; NaN without, the standard error without checked draws, too.
+        log of the integral of exp(-U), with the surrogate; else NaN. The standard error is NaN without checked draws.
     method, reason
-        What made the draws, and why.
+        The method that made the draws, and why it was used.
     spent, by_stage
-        What was spent.
+        Evaluations, in all and by stage.
     refused
         Whether a surrogate was trained and is not good enough.
     surrogate_error, efficiency, pareto_k
@@ -71,51 +68,38 @@ class Outcome:
     training
         Units spent so far and sd(U - V), a row for each batch of draws of a surrogate, (k, 2).
     acceptance, predicted_acceptance
-        Of exact Metropolis steps, and what sd(U - V) predicts for normal differences; NaN without.
-    rhat
-        Largest rank-normalised split R-hat of the chains behind the draws: those of the surrogate where it was used,
-        the exact ones otherwise; NaN where there are too few.
-    mixed
-        Whether averages have standard errors: R-hat is not above `Judging.rhat_bad`.
-    starts
-        Number of starts that were descended from.
-    quiet
-        How many since one led to a mode that was not known before.
+        Of exact Metropolis steps, and as predicted by sd(U - V) for normal differences; NaN without.
+    rhat, mixed
+        Largest rank-normalised split R-hat of the chains behind the draws, of the surrogate or exact; NaN where there
+        are too few. Whether it is at most `Judging.rhat_bad`, and averages have standard errors.
+    starts, quiet, surveyed
+        Number of starts, and of those since the last new mode; runs of a forward model in a search over drawn starts.
     modes, left_out
-        The different modes that they led to, and those that have next to nothing of the posterior, relative to the
-        largest.
+        Modes found by the starts, and those among them with a negligible share of the posterior.
     uninformed
         Directions in which the potential hardly curves, rows of unit length in x; (0, d) if there are none.
     failures, known
-        Reasons of failed evaluations, each with how often, and the number of all evaluations, of this run and earlier
-        ones.
+        Reasons of failed evaluations with their counts; number of all evaluations, of this run and earlier ones.
     floored
-        Largest log density that stands for zero, and the number of points with such; None where there is none.
-    beyond
-        Number of points without density where the surrogate in use expects draws.
-    passed_over
-        Number of draws that failed at random, and are therefore not in ``checked``.
-    surveyed
-        Runs of a forward model in a search over drawn starts for all modes; 0 where there was none.
-    gradients
-        Whether the target has gradients.
+        Largest log density that stands for zero, and the number of such points; None without any.
+    beyond, passed_over
+        Number of points without density where the surrogate in use expects draws; number of draws that failed at
+        random, and are therefore not in ``checked``.
     outlying
         Part of a variance that draws lack far out, by exact values there, in standard deviations of the square of a
         normal variable.
-    noise
-        Standard deviation of the noise of the potential; 0 where none was seen.
+    gradients, noise
+        Whether the target has gradients; standard deviation of the noise of the potential, 0 where none was seen.
     wall
-        A bound that was found and is not yet declared; the run ended there. None if there is none.
+        An undeclared bound, found by the run, which ended there; None without one.
     emulated
         Potential by the emulated outputs of a forward model; None where the density was learnt, or evaluated.
     learnt
-        Number of directions that the surrogate of the density learns; None where it is all of them, or there is none.
+        Number of directions that the surrogate of the density learns; None if all of them, or without a surrogate.
     bend
-        Behind which the surrogate, or the exact chains, were; everything here is in coordinates without it.
-    doubts
-        Sentences on what was doubtful of the target before the run, such as its gradient.
-    stopped
-        Why the run stopped early; None if it came to its end.
+        Warp behind which the surrogate, or the exact chains, were; everything here is in coordinates without it.
+    doubts, stopped
+        Sentences on doubts about the target, such as an inexact gradient; why the run stopped early, None if not.
     """
 
     rows: Array
@@ -125,48 +109,34 @@ class Outcome:
     surrogate: Corrected | Mixture | None
     mean: Estimate
     variance: Estimate
-    log_evidence: Estimate
-    method: Method
-    reason: str
     spent: Spent
     by_stage: dict[str, Spent]
-    refused: bool
     surrogate_error: float
     efficiency: float
     pareto_k: float
-    checked: Checked | None
     training: Array
     acceptance: float
     predicted_acceptance: float
     rhat: float
     mixed: bool
-    starts: int
-    quiet: int
     modes: tuple[ModeFound, ...]
     left_out: tuple[ModeFound, ...]
     uninformed: Array
     failures: dict[str, int]
     known: int
-    beyond: int
     noise: float
-    wall: Wall | None
     emulated: EmulatedPotential | None
     learnt: int | None
-    bend: Bend
-    doubts: tuple[str, ...]
-    stopped: str | None
-    # Files of results from before these existed are read, too.
+    bend: Warp
+    # Defaults of fields that earlier files of results lack.
     floored: tuple[float, int] | None = None
-    passed_over: int = 0
-    outlying: float = 0.0
     gradients: bool = True
-    surveyed: int = 0
 
 
 def outcome_of(state: State) -> Outcome:
     """The outcome of a run, wherever it ended."""
     archive, tuning = state.archive, state.tuning
-    state = replace(state, exact=state.exact and state.exact.whole(archive)).straightened(archive.bend)
+    state = replace(state, exact=state.exact and state.exact.whole(archive)).without_warp(archive.bend)
     behind = state.mixture or state.surrogate
     surrogate = behind if state.method == "surrogate" else None
     exact = (state.exact if surrogate is not None else state.chains()) or Exact.none(archive.dim)
@@ -175,8 +145,11 @@ def outcome_of(state: State) -> Outcome:
     if surrogate is not None:
         surrogate = surrogate.with_errors(known=mixed)
         mean, variance = surrogate.mean(), surrogate.variance()
+    elif exact.draws.shape[1] < MIN_DRAWS:
+        mean = variance = Estimate(np.full(archive.dim, np.nan), np.full(archive.dim, np.nan))
     else:
-        mean, variance = moments_of_chains(exact.draws, mixed=mixed)
+        mean = average(exact.draws, mixed=mixed)
+        variance = average((exact.draws - mean.value) ** 2, mixed=mixed)
     rows, corrected = _rows(state, exact)
     checks = None if behind is None or not len(behind.checked) else behind
     unchecked = checks is None and surrogate is not None
@@ -185,7 +158,9 @@ def outcome_of(state: State) -> Outcome:
     shares, left = _shares(state, surrogate)
     # Proposals are draws of the surrogate that was checked, which a later one may have replaced.
     of_proposals = _sd(state.checked.differences) if checks is not None and state.checked is not None else error
+    recorded = {field.name: getattr(state, field.name) for field in fields(Record)}
     return Outcome(
+        **recorded | ({} if surrogate is not None and mixed else {"log_evidence": UNKNOWN}),
         rows=rows,
         corrected=corrected,
         draws=exact.draws,
@@ -193,41 +168,27 @@ def outcome_of(state: State) -> Outcome:
         surrogate=surrogate,
         mean=mean,
         variance=variance,
-        log_evidence=UNKNOWN if surrogate is None or not mixed else state.log_evidence,
-        method=state.method,
-        reason=state.reason,
         spent=archive.spent,
         by_stage=dict(archive.journal.by_stage),
-        refused=state.refused,
         surrogate_error=error,
         efficiency=checks.weights.efficiency if checks else np.nan,
         pareto_k=checks.weights.pareto_k if checks else np.nan,
-        checked=state.checked,
         training=np.array(archive.journal.training_errors).reshape(-1, 2),
         acceptance=exact.acceptance,
         predicted_acceptance=float(2.0 * ndtr(-of_proposals / np.sqrt(2.0))) if surrogate else np.nan,
         rhat=rhat,
         mixed=mixed,
-        starts=state.starts,
-        quiet=state.quiet,
         modes=_modes(state.modes, shares, archive.bend),
         left_out=_modes(state.left_out, left, archive.bend),
         uninformed=flat_directions(state.whitening, archive, tuning.judging),
         failures=dict(reasons),
         known=known,
         floored=archive.floored,
-        beyond=state.beyond,
-        passed_over=state.passed_over,
-        outlying=state.outlying,
         gradients=archive.has_gradient,
-        surveyed=state.surveyed,
         noise=archive.noise,
-        wall=state.wall,
         emulated=_emulated(state),
         learnt=_learnt(state),
         bend=archive.bend,
-        doubts=state.doubts,
-        stopped=state.stopped,
     )
 
 
@@ -250,7 +211,7 @@ def _learnt(state: State) -> int | None:
     return max(kernel.process.dim for kernel in kernels) if kernels and state.method == "surrogate" else None
 
 
-def _modes(modes: tuple[Mode, ...], shares: Estimate, bend: Bend) -> tuple[ModeFound, ...]:
+def _modes(modes: tuple[Mode, ...], shares: Estimate, bend: Warp) -> tuple[ModeFound, ...]:
     points = (bend.forward(mode.whitening.centre[None])[0] for mode in modes)
     each = (Estimate(*one) for one in zip(shares.value, shares.standard_error, strict=True))
     return tuple(
@@ -279,7 +240,7 @@ def _rhat_behind(state: State, exact: Exact, tuning: Tuning) -> float:
 
 
 def _rows(state: State, exact: Exact) -> tuple[Array, bool]:
-    """The draws that were asked for, or fewer where the run stopped early, and whether they are the surrogate's."""
+    """The requested draws, or fewer where the run stopped early, and whether they are the surrogate's."""
     if state.rows is not None and state.method == "surrogate":
         return state.rows
     states = exact.draws.transpose(1, 0, 2).reshape(-1, exact.draws.shape[2])
@@ -290,3 +251,28 @@ def _sd(differences: Array) -> float:
     """sd(U - V) over the checked draws of positive density; NaN for fewer than two."""
     finite = differences[np.isfinite(differences)]
     return float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
+
+
+def flat_directions(whitening: Whitening | None, archive: Archive, limits: Judging) -> Array:
+    """Directions along which the density hardly changes over the distance between the points, rows of unit length.
+
+    Their squared slopes times the variance of the points are negligible, where the points are as far apart as draws
+    would be by the curvature. That holds in any units of the parameters.
+    """
+    known = archive.slopes()
+    if whitening is None or len(known.points) <= archive.dim:
+        return np.zeros((0, archive.dim))
+    z, slopes = whitening.whiten(known.points), whitening.slopes(known.gradients)
+    # Further out, squares of slopes leave nothing of the others.
+    near = (np.abs(z) < limits.vast).all(axis=1) & (np.abs(slopes) < limits.vast).all(axis=1)
+    z, slopes = z[near], slopes[near]
+    if len(z) <= archive.dim:
+        return np.zeros((0, archive.dim))
+    variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(z.T)))
+    root = axes * np.sqrt(np.maximum(variances, 0.0))
+    changes, turned = np.linalg.eigh((slopes @ root).T @ (slopes @ root) / len(z))
+    moves = root @ turned
+    apart = np.linalg.norm(moves, axis=0)
+    directions = whitening.steps(moves.T).T
+    directions /= np.maximum(np.linalg.norm(directions, axis=0), np.finfo(float).tiny)
+    return np.asarray(directions[:, (changes < limits.level**2) & (apart > limits.apart_points)].T)

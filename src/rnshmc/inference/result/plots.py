@@ -1,4 +1,4 @@
-"""Figures of a result: parameters in pairs, U against V, the training, predictions. They need matplotlib."""
+"""Figures of a result, with matplotlib: parameters in pairs, U against V, the training, predictions."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,27 +13,23 @@ if TYPE_CHECKING:
     from rnshmc.inference.result.result import Result
 
 MOST_PARAMETERS = 8
-"""Parameters that are shown in pairs where none are named."""
+"""Maximum number of parameters in pairs where none are named."""
 SHADE, INK, MARK = "#7a9cc6", "#222222", "#b2182b"
 STYLE: dict[Any, Any] = {"axes.spines.top": False, "axes.spines.right": False, "font.size": 9, "axes.titlesize": 9}
 
 
 def plot(result: "Result", kind: str, names: Sequence[str] | None) -> Any:
-    """A figure of a result, see `Result.plot`.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such figure, no such parameter, or nothing to show; or matplotlib is missing.
-    """
+    """A figure of a result, see `Result.plot`."""
     if kind not in FIGURES:
-        raise ParameterError(f"kind: {kind!r} is not known; there are {', '.join(FIGURES)}")
+        raise ParameterError(f"kind: expected one of {', '.join(FIGURES)}, got {kind!r}")
     if names is not None and (unknown := [name for name in names if name not in result.names]):
         raise ParameterError(f"names: no parameter is named {unknown[0]!r}; there are {', '.join(result.names)}")
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ParameterError("plot: matplotlib is not installed: pip install rnshmc[plot]") from error
+        raise ParameterError("plot: matplotlib is not installed: pip install matplotlib") from error
+    # Loads the backend, which in a notebook turns on that figures are shown; the context would undo that.
+    plt.draw_if_interactive()  # type: ignore[no-untyped-call]
     with plt.rc_context(STYLE):
         return FIGURES[kind](result, result.names[:MOST_PARAMETERS] if names is None else names)
 

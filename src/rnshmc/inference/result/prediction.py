@@ -16,9 +16,9 @@ from rnshmc.types import Array
 Structured = Array | dict[str, Array]
 """One array, or one for each name, as the data are."""
 SEED = 1
-"""Of the prediction in a file."""
+"""Seed of the prediction in a file."""
 STORED = 2_000_000
-"""Outputs at all draws in a file, at most: 16 MB, and as much for observations."""
+"""Maximum number of outputs at all draws in a file: 16 MB, and as much for observations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +74,7 @@ class Prediction:
 
 
 def predicted(emulated: EmulatedPotential, rows: Array, seed: int) -> Prediction:
-    """The prediction at unconstrained draws, (k, d); at some of them where there are very many outputs.
-
-    Raises
-    ------
-    FitError
-        If outputs without data cannot be emulated.
-    """
+    """The prediction at unconstrained draws, (k, d), or some of them if there are very many outputs."""
     outputs, observations = EmulatedOutputs.of(emulated).drawn(rows, stream(seed, "predictions"))
     forward_posterior = emulated.runs.forward_posterior
     data = dict(forward_posterior.data)
@@ -92,7 +86,7 @@ def predicted(emulated: EmulatedPotential, rows: Array, seed: int) -> Prediction
 
 
 def for_file(emulated: EmulatedPotential, rows: Array) -> Prediction | None:
-    """The prediction to store, at evenly spaced draws whose outputs are at most `STORED`; None if there is none."""
+    """The prediction to store, at evenly spaced draws with at most `STORED` outputs; None if none is possible."""
     size = len(rows) * sum(emulated.runs.forward_posterior.sizes.values())
     try:
         return predicted(emulated, rows[:: max(1, math.ceil(size / STORED))], SEED)
@@ -101,19 +95,13 @@ def for_file(emulated: EmulatedPotential, rows: Array) -> Prediction | None:
 
 
 def stored(prediction: Prediction | None, seed: int) -> Prediction:
-    """The prediction of a file.
-
-    Raises
-    ------
-    ParameterError
-        If there is none, or it is of another seed.
-    """
+    """The prediction of a file; raises a `ParameterError` if there is none, or it is of another seed."""
     if prediction is None:
         raise ParameterError(
-            "predict: no outputs were emulated; the target has to be a rnshmc.Model, and its surrogate good enough"
+            "predict: no outputs were emulated; this needs a rnshmc.Model whose surrogate is good enough"
         )
     if seed != SEED:
-        raise ParameterError(f"seed: a result from a file has the prediction of seed {SEED} alone, got {seed}")
+        raise ParameterError(f"seed: a result from a file only has the prediction of seed {SEED}, got {seed}")
     return prediction
 
 

@@ -1,16 +1,22 @@
-"""A result in words: a row for each parameter, what was drawn and spent, and what goes with draws and tables."""
+"""A result in words and tables."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rnshmc.inference.result.estimates import Estimate
+from rnshmc.inference.result.moments import Drawn, finite_columns, moments, picked, quantiles
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.verdict import Verdict
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MOST_ROWS = 30
-"""Parameters that the printed table shows."""
+"""Maximum number of parameters in the printed table."""
 
 
 def table(names: Sequence[str], units: Sequence[str], mean: Estimate, sd: Estimate) -> list[str]:
@@ -30,21 +36,24 @@ def table(names: Sequence[str], units: Sequence[str], mean: Estimate, sd: Estima
 
 
 def account(outcome: Outcome) -> list[str]:
-    """What was drawn and spent."""
+    """The draws and the evaluations, in words."""
     chains, n, _ = outcome.draws.shape
-    lines = [
-        f"{len(outcome.rows)} draws: {_made(outcome)}",
-        f"{chains * n} exact draws in {chains} chains, by {outcome.method}",
-        f"evaluated {outcome.spent}",
-    ]
+    count, of = len(outcome.rows), f"{chains} exact"
+    if outcome.surrogate is None:
+        lines = [f"{count} draws from {of} chains ({outcome.method})"]
+    else:
+        how = "corrected" if outcome.corrected else "weighted and repeated"
+        lines = [f"{count} draws from the surrogate, {how}"]
+        lines.append(f"{chains * n} draws from {of} Metropolis chains (surrogate proposals)")
+    lines.append(f"evaluated {outcome.spent}")
     value, error = float(outcome.log_evidence.value), float(outcome.log_evidence.standard_error)
     if not math.isfinite(error):
         return lines
-    return [*lines, f"log evidence {value:.2f} +- {error:.2g}: of the log density as given"]
+    return [*lines, f"log evidence {value:.2f} +- {error:.2g} (integral of the log density as given)"]
 
 
 def attributes(outcome: Outcome, verdict: Verdict) -> dict[str, Any]:
-    """What draws and tables carry with them: how they were made, what was spent, and the verdict."""
+    """Attributes of draws and tables: how they were made, what was spent, and the verdict."""
     return {
         "inference_library": "rnshmc",
         "inference_library_version": metadata.version("rnshmc"),
@@ -60,8 +69,8 @@ def attributes(outcome: Outcome, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def corrected(mean: Estimate, sd: Estimate) -> dict[str, Any]:
-    """Corrected moments of the parameters, which go with draws of them."""
+def corrected_moments(mean: Estimate, sd: Estimate) -> dict[str, Any]:
+    """Corrected moments of the parameters as attributes of their draws."""
     return {
         "mean": mean.value,
         "mean_standard_error": mean.standard_error,
@@ -70,8 +79,33 @@ def corrected(mean: Estimate, sd: Estimate) -> dict[str, Any]:
     }
 
 
-def _made(outcome: Outcome) -> str:
-    """What the draws are, in words."""
-    if outcome.surrogate is None:
-        return "states of the chains"
-    return "of the surrogate, corrected" if outcome.corrected else "exact ones, repeated"
+def summary_table(
+    labels: Sequence[str],
+    drawn: Drawn,
+    probabilities: Sequence[float],
+    *,
+    mixed: bool,
+    attributes: Mapping[str, Any],
+) -> "pd.DataFrame":
+    """A row for each column: mean, sd, quantiles, their standard errors, and the effective sample size of the mean.
+
+    Columns that are not finite everywhere have rows of NaN. ``attributes`` become ``attrs`` of the table.
+    """
+    # Imported here, for it takes half a second.
+    import pandas as pd
+
+    finite = finite_columns(drawn)
+    kept = drawn if finite.all() else picked(drawn, finite)
+    mean, sd = moments(kept, mixed=mixed)
+    found = quantiles(kept, probabilities, mixed=mixed)
+    estimates = {"mean": mean, "sd": sd}
+    for p, value, error in zip(probabilities, found.value, found.standard_error, strict=True):
+        estimates[f"{100 * p:g}%"] = Estimate(value, error)
+    values = {label: one.value for label, one in estimates.items()}
+    errors = {f"mcse_{label}": one.standard_error for label, one in estimates.items()}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ess = (sd.value / errors["mcse_mean"]) ** 2
+    rows = [label for label, whole in zip(labels, finite, strict=True) if whole]
+    table = pd.DataFrame(values | errors | {"ess_mean": ess}, index=rows).reindex(list(labels))
+    table.attrs.update(attributes)
+    return table

@@ -1,4 +1,4 @@
-"""As many draws as were asked for, from a surrogate that a few exact values correct."""
+"""The requested number of draws, from a surrogate that a few exact values correct."""
 
 import numpy as np
 
@@ -14,10 +14,10 @@ def resampled(
 ) -> tuple[Array, bool]:
     """Draws in x, shape (count, d), and whether they are the surrogate's.
 
-    They are the surrogate's draws, with the weights nearest to uniform (in relative entropy) that give each whitened
-    coordinate its corrected mean and variance. If some of them are known to have density zero, or the checked draws'
-    weights are uneven, or there are no such weights, they are the checked draws with their importance weights: exact,
-    and repeated. If nothing was checked, they are the surrogate's draws as they are, repeated if too few.
+    The surrogate's draws have the weights nearest to uniform (in relative entropy) that give each whitened coordinate
+    its corrected mean and variance. If some of them have density zero, or the weights of the checked draws are uneven,
+    or there are no such weights, the checked draws are returned with their importance weights: exact, and repeated. If
+    nothing was checked, the surrogate's draws are not weighted, and repeated if too few.
     """
     if not len(corrected.checked):
         available = len(corrected.draws)
@@ -31,13 +31,7 @@ def resampled(
 
 
 def redrawn(corrected: Corrected | Mixture, count: int, rng: np.random.Generator, tuning: Resampling) -> Array:
-    """Draws in x, shape (count, d), as `resampled` in coordinates in which the surrogate's draws have unit covariance.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If their covariance is singular.
-    """
+    """Draws in x, (count, d), as of `resampled` in coordinates in which the surrogate's draws have unit covariance."""
     if isinstance(corrected, Mixture):
         pairs = zip(corrected.parts, apportioned(corrected.shares.value, count), strict=True)
         return rng.permutation(np.concatenate([redrawn(part, int(n), rng, tuning) for part, n in pairs]))
@@ -75,7 +69,7 @@ def tilted(features: Array, targets: Array, tuning: Resampling) -> Array | None:
 
 
 def _systematic(weights: Array, count: int, rng: np.random.Generator) -> Array:
-    """Indices, each as often as its weight asks for up to one, in random order."""
+    """Indices in random order, each in proportion to its weight up to one (systematic resampling)."""
     total = weights.sum()
     ends = np.cumsum(weights if total > 0 else np.ones(len(weights)))
     found = np.searchsorted(ends / ends[-1], (np.arange(count) + rng.uniform()) / count)

@@ -1,15 +1,14 @@
-"""Results in files: netCDF that arviz opens, with a group from which all of the result is made again."""
+"""Results in files: netCDF that arviz opens, with a group from which the result is restored."""
 
 import json
 import os
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rnshmc.errors import DataError
-from rnshmc.inference.bend import Bend, Layer
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.arviz_view import read_group
 from rnshmc.inference.result.corrected import Corrected
@@ -19,23 +18,22 @@ from rnshmc.inference.result.outcome import ModeFound, Outcome
 from rnshmc.inference.result.prediction import Prediction
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.walls import Wall
-from rnshmc.inference.surrogate.influence import Chosen
-from rnshmc.inference.surrogate.paths import Paths
-from rnshmc.inference.surrogate.tails import Tails
-from rnshmc.inference.surrogate.weights import Weights
+from rnshmc.inference.surrogate.uncertainty import Paths, Tails
+from rnshmc.inference.surrogate.weights import Chosen, Weights
 from rnshmc.inference.transforms import Transform
+from rnshmc.inference.warp import Warp, WarpLayer
 
 GROUP = "rnshmc"
 """Name of the group in the file."""
 KINDS = {
     kind.__name__: kind
     for kind in (
-        Bend,
+        Warp,
         Checked,
         Chosen,
         Corrected,
         Estimate,
-        Layer,
+        WarpLayer,
         Mixture,
         ModeFound,
         Outcome,
@@ -47,58 +45,35 @@ KINDS = {
         Wall,
         Weights,
     )
-}
-"""What a file may hold: a file makes no object of another class."""
+} | {"Bend": Warp, "Layer": WarpLayer}
+"""Classes that a file may hold, the last two by their names in earlier files; it makes no object of another one."""
 
+PARTS = ("outcome", "transform", "names", "units", "prediction")
+"""Parts from which a result is restored."""
 _DAMAGE = (OSError, LookupError, TypeError, ValueError, RuntimeError, AttributeError)
 """Exceptions of the libraries on damaged files."""
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 
-def packed(
-    outcome: Outcome,
-    transform: Transform,
-    names: tuple[str, ...],
-    units: tuple[str, ...],
-    prediction: Prediction | None,
-) -> tuple[str, Arrays]:
-    """A description of a run in JSON, and the arrays that it refers to.
-
-    The emulator of a forward model is left out; its prediction takes its place.
-    """
+def packed(**parts: Any) -> tuple[str, Arrays]:
+    """A description of the `PARTS` of a result in JSON, and the arrays that it refers to."""
     arrays: Arrays = {}
-    described: dict[str, Any] = {"outcome": replace(outcome, emulated=None), "transform": transform}
-    described |= {"names": names, "units": units, "prediction": prediction}
-    return json.dumps({key: _described(value, arrays) for key, value in described.items()}), arrays
+    return json.dumps({key: _described(parts[key], arrays) for key in PARTS}), arrays
 
 
-def read(
-    path: str | os.PathLike[str],
-) -> tuple[Outcome, Transform, tuple[str, ...], tuple[str, ...], Prediction | None]:
-    """What `packed` described, from a file.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, is not of a result, or of another version's.
-    """
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the `PARTS` of a result; raises a `DataError` if the file is not a result of this version."""
     try:
         description, arrays = read_group(Path(path), GROUP)
-        described = {key: _made(value, arrays) for key, value in json.loads(description).items()}
-        return (
-            described["outcome"],
-            described["transform"],
-            described["names"],
-            described["units"],
-            described.get("prediction"),
-        )
+        described = {"prediction": None, **json.loads(description)}
+        return {key: _made(described[key], arrays) for key in PARTS}
     except _DAMAGE as error:
         raise DataError(f"{path} is not a result that this version of rnshmc can read: {error!r}") from error
 
 
 def _described(value: Any, arrays: Arrays) -> Any:
-    """A value as JSON has it, with a tag where JSON has no such kind; arrays are put aside."""
+    """A value for JSON, with a tag where JSON has no such kind; arrays are put aside."""
     if is_dataclass(value):
         described = {field.name: _described(getattr(value, field.name), arrays) for field in fields(value)}
         return {"kind": type(value).__name__, "fields": described}

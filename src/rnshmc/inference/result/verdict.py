@@ -1,7 +1,7 @@
 """Whether to trust a result, in words, with the evidence.
 
-Each check is a function from an outcome and the limits to findings; a new line of the verdict is a new check in
-`_CHECKS`. The limits are in `rnshmc.inference.tuning_result.Judging`.
+Each check is a function from an outcome to findings; a new line of the verdict is a new check in `_CHECKS`. Its limits
+are in `rnshmc.inference.tuning_result.Judging`.
 """
 
 import math
@@ -12,15 +12,11 @@ import numpy as np
 
 from rnshmc.diagnostics.importance import tail_shape
 from rnshmc.diagnostics.summary import MIN_DRAWS, effective_sizes
-from rnshmc.inference.result.bend_findings import bend_findings
 from rnshmc.inference.result.corrected import Corrected
-from rnshmc.inference.result.finding import Finding, Level
-from rnshmc.inference.result.mode_findings import mode_findings, searched
+from rnshmc.inference.result.findings import LIMITS, Finding, Level, mode_findings, searched, warp_findings
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.weights import EVEN, TELLING, USELESS_K, reliable_k
-from rnshmc.inference.tuning import DEFAULT
-from rnshmc.inference.tuning_result import Judging
 
 HEADS = {
     "good": "No problem found",
@@ -31,7 +27,7 @@ HEADS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether to trust a result, and the evidence; the first line of a good one says where it was `searched`."""
+    """Whether to trust a result, and the evidence; the first line of a good one reports where it was `searched`."""
 
     findings: tuple[Finding, ...]
     searched: str = ""
@@ -42,7 +38,7 @@ class Verdict:
         return _worst(finding.level for finding in self.findings)
 
     def with_findings(self, further: Iterable[Finding]) -> "Verdict":
-        """With further findings at the end."""
+        """Append further findings."""
         return replace(self, findings=(*self.findings, *further))
 
     def __str__(self) -> str:
@@ -50,118 +46,90 @@ class Verdict:
         return "\n".join([head, *(f" {' ' if f.level == 'good' else '!'} {f.text}" for f in self.findings)])
 
 
-def judge(
-    outcome: Outcome,
-    names: Sequence[str],
-    limits: Judging = DEFAULT.judging,
-    *,
-    coordinates: Sequence[str] | None = None,
-) -> Verdict:
-    """The verdict on a run.
-
-    Parameters
-    ----------
-    outcome
-        What the run reports.
-    names
-        Names of the parameters.
-    limits
-        From which on a check is doubtful or bad.
-    coordinates
-        Names of the unconstrained coordinates; None: those of the parameters.
-    """
-    found = [finding for check in _CHECKS for finding in check(outcome, limits)]
-    bends = (Finding("good", text) for text in bend_findings(outcome.bend, coordinates or names))
+def judge(outcome: Outcome, names: Sequence[str], *, coordinates: Sequence[str] | None = None) -> Verdict:
+    """The verdict on a run, in the names of its parameters and of their unconstrained coordinates (None: the same)."""
+    found = [finding for check in _CHECKS for finding in check(outcome)]
+    bends = warp_findings(outcome.bend, coordinates or names)
     return Verdict((*found, *bends, *_uninformed(outcome, names)), searched(outcome))
 
 
-def _ending(outcome: Outcome, _: Judging) -> Iterator[Finding]:
+def _ending(outcome: Outcome) -> Iterator[Finding]:
     if outcome.method == "none" or (outcome.draws.size == 0 and outcome.surrogate is None):
         yield Finding("bad", f"There are no draws: {outcome.reason}.")
     elif not np.isfinite([outcome.mean.value, outcome.variance.value]).all():
         yield Finding("bad", "Means or variances are not finite.")
     if outcome.stopped is not None:
-        yield Finding("doubtful", f"The run stopped early: {outcome.stopped}. This is what its evaluations allow.")
+        yield Finding("doubtful", f"The run stopped early: {outcome.stopped}. This result uses its evaluations so far.")
 
 
-def _method(outcome: Outcome, _: Judging) -> Iterator[Finding]:
+def _method(outcome: Outcome) -> Iterator[Finding]:
     if outcome.method not in ("surrogate", "none"):
-        yield Finding("good", f"No surrogate was used, but {outcome.method}: {outcome.reason}.")
+        yield Finding("good", f"The draws are from {outcome.method}, not from a surrogate: {outcome.reason}.")
     elif outcome.method == "surrogate" and outcome.refused:
         level: Level = "doubtful" if outcome.gradients else "bad"
         yield Finding(level, f"The surrogate is used although it is not good enough: {outcome.reason}.")
 
 
-def _surrogate(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+def _surrogate(outcome: Outcome) -> Iterator[Finding]:
     if outcome.surrogate is None and outcome.method != "surrogate":
         return
     sd = outcome.surrogate_error
     if not math.isfinite(sd):
         yield Finding("bad", "sd(U - V) is unknown: no draw of the surrogate has a finite exact potential.")
         return
-    level = _level(sd, limits.sd_good, limits.sd_bad)
+    level = _level(sd, LIMITS.sd_good, LIMITS.sd_bad)
     left_out = outcome.surrogate.left_out if isinstance(outcome.surrogate, Corrected) else 0
-    if left_out >= limits.telling:
-        text = f"sd(U - V) = {sd:.2g} at {left_out} runs of before, each left out in turn"
+    if left_out >= LIMITS.telling:
+        text = f"sd(U - V) = {sd:.2g} at {left_out} stored runs, each left out in turn"
         yield Finding(level, f"{text}; none was made at draws of this posterior.")
         return
     if outcome.surrogate is not None and not len(outcome.surrogate.checked):
-        text = f"sd(U - V) = {sd:.2g} at the last training points; nothing corrects or checks the finished surrogate."
+        text = f"sd(U - V) = {sd:.2g} at the last training points; the finished surrogate is not checked or corrected."
         yield Finding(_worst([level, "doubtful"]), text)
         return
     checks = outcome.surrogate.checked if isinstance(outcome.surrogate, Corrected) and not outcome.emulated else ()
-    if len(checks) >= TELLING and outcome.efficiency >= math.exp(-(limits.sd_good**2)):
-        # Weights are as even as those of normal differences that are close: a few draws decide the sd, where V is too
-        # low, and their weights are next to 0.
-        level = "good" if sd <= limits.sd_bad else "doubtful"
+    if len(checks) >= TELLING and outcome.efficiency >= math.exp(-(LIMITS.sd_good**2)):
+        # Weights are as even as those of normal differences with a good sd: the sd then comes from draws of negligible
+        # weight, where V is too low.
+        level = "good" if sd <= LIMITS.sd_bad else "doubtful"
     yield Finding(
         level,
-        f"sd(U - V) = {sd:.2g}: exact minus surrogate potential at draws that the surrogate was not fitted to; "
-        f"weights of its draws have efficiency {outcome.efficiency:.2f}.",
+        f"sd(U - V) = {sd:.2g}: exact minus surrogate potential at draws that were not used to fit the surrogate; "
+        f"importance weights have efficiency {outcome.efficiency:.2f}.",
     )
 
 
-def _emulator(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
-    """The output that makes a surrogate rough."""
-    if outcome.emulated is not None and outcome.surrogate_error > limits.sd_good:
+def _emulator(outcome: Outcome) -> Iterator[Finding]:
+    if outcome.emulated is not None and outcome.surrogate_error > LIMITS.sd_good:
         output, error = roughest(outcome.emulated)
-        text = f"{output[:1].upper()}{output[1:]} is emulated worst, with {error:.2g} times the error of its datum."
-        yield Finding("good", text)
+        text = f"{output[:1].upper()}{output[1:]} is emulated least well: its error is {error:.2g} times"
+        yield Finding("good", f"{text} that of its datum.")
 
 
-def _directions(outcome: Outcome, _: Judging) -> Iterator[Finding]:
-    """How many directions the surrogate learns."""
+def _directions(outcome: Outcome) -> Iterator[Finding]:
     if outcome.learnt is not None:
-        dim, learnt = len(outcome.mean.value), outcome.learnt
-        text = f"The surrogate learns {learnt} of {dim} directions, those in which gradients show that the posterior is"
-        yield Finding("good", f"{text} not normal.")
+        text = f"The surrogate learns {outcome.learnt} of {len(outcome.mean.value)} directions: those in which"
+        yield Finding("good", f"{text} gradients show that the posterior is not normal.")
 
 
-def _evidence(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+def _evidence(outcome: Outcome) -> Iterator[Finding]:
     if outcome.surrogate is None:
         return
     share, lacking = outcome.surrogate.open_share, outcome.surrogate.lacking
-    yield Finding(
-        _level(share, limits.open, limits.wide_open),
-        f"The evaluations leave {share:.1%} of the posterior's mass open, by the surrogate's own covariance: "
-        "mostly in its tails, where few points are.",
-    )
-    yield Finding(
-        _level(lacking, limits.lacking, limits.much_lacking),
-        f"Tails may lack up to {lacking:.1%} of the standard deviation of a mean or variance; standard errors include "
-        "that.",
-    )
+    text = f"Unresolved posterior mass: {share:.1%} (from the surrogate's predictive covariance)."
+    yield Finding(_level(share, LIMITS.open, LIMITS.wide_open), text)
+    text = f"Unexplored tails may shift a mean or variance by up to {lacking:.1%} of a standard deviation"
+    yield Finding(_level(lacking, LIMITS.lacking, LIMITS.much_lacking), f"{text}; standard errors include this.")
 
 
-def _weights(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+def _weights(outcome: Outcome) -> Iterator[Finding]:
     # Where all weights are nearly 1, the shape of their tail does not matter.
-    if outcome.surrogate is None or not outcome.efficiency < limits.even:
+    if outcome.surrogate is None or not outcome.efficiency < LIMITS.even:
         return
     count, k = len(outcome.surrogate.checked), outcome.pareto_k
     limit = reliable_k(count)
     if math.isnan(limit):
-        text = f"The tail of {count} importance weights cannot be judged: Pareto k takes {TELLING} or more."
-        yield Finding("good", text)
+        yield Finding("good", f"The tail of {count} weights cannot be judged: Pareto k needs {TELLING} or more.")
     elif math.isfinite(k):
         level = _level(k, limit, USELESS_K)
         word = {"good": "reliable", "doubtful": "too small", "bad": "meaningless"}[level]
@@ -171,93 +139,90 @@ def _weights(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
         yield Finding(level, f"Pareto k = {k:.2f}: {text}.")
 
 
-def _acceptance(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+def _acceptance(outcome: Outcome) -> Iterator[Finding]:
     seen, predicted = outcome.acceptance, outcome.predicted_acceptance
     if not math.isfinite(seen):
         return
     text = f"{seen:.0%} of proposals were accepted"
     if not math.isfinite(predicted):
-        yield Finding("good" if seen > limits.accepted else "doubtful", f"{text}.")
+        yield Finding("good" if seen > LIMITS.accepted else "doubtful", f"{text}.")
         return
     steps = max(outcome.potentials.size, 1)
     error = math.sqrt(max(predicted * (1 - predicted), 1 / steps) / steps)
-    if seen < predicted - limits.surprise * error:
-        why = "the surrogate is worse where chains go than where it was checked"
+    if seen < predicted - LIMITS.surprise * error:
+        why = "the surrogate is less accurate where the chains go than where it was checked"
         yield Finding("doubtful", f"{text}; sd(U - V) predicts {predicted:.0%}: {why}.")
     else:
         yield Finding("good", f"{text}; sd(U - V) predicts {predicted:.0%}.")
 
 
-def _chains(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
-    if not math.isnan(outcome.rhat):
-        yield _agreement(outcome, limits)
-    if outcome.surrogate is None and outcome.draws.shape[1] >= MIN_DRAWS and not outcome.rhat > limits.rhat_bad:
+def _chains(outcome: Outcome) -> Iterator[Finding]:
+    rhat, which = outcome.rhat, "the surrogate's chains" if outcome.surrogate is not None else "the chains"
+    if not math.isnan(rhat):
+        level = _level(rhat, LIMITS.rhat_good, LIMITS.rhat_bad)
+        what = {
+            "good": "agree",
+            "doubtful": "have not mixed; they need more draws",
+            "bad": "are in different places. Their averages have no standard error",
+        }[level]
+        yield Finding(level, f"R-hat = {rhat:.3f}: {which} {what}.")
+    if outcome.surrogate is None and outcome.draws.shape[1] >= MIN_DRAWS and not rhat > LIMITS.rhat_bad:
         squares = (outcome.draws - outcome.draws.mean(axis=(0, 1))) ** 2
         effective = min(float(effective_sizes(values).min()) for values in (outcome.draws, squares))
         text = f"The smallest effective sample size of a mean or variance is {effective:.0f}"
-        yield Finding("good" if effective >= limits.few else "doubtful", f"{text}.")
+        yield Finding("good" if effective >= LIMITS.few else "doubtful", f"{text}.")
         heaviest = max(tail_shape(column) for column in squares.reshape(-1, squares.shape[2]).T)
-        if heaviest > limits.heavy:
-            text = f"The tail of the squares of a coordinate has shape {heaviest:.2f}: a few draws decide its variance"
-            yield Finding("doubtful", f"{text}, which may be far too small, and so may its standard error.")
+        if heaviest > LIMITS.heavy:
+            text = f"The squares of a coordinate have a tail of shape {heaviest:.2f}: a few draws decide its variance"
+            yield Finding("doubtful", f"{text}, which may be far too small, as may its standard error.")
 
 
-def _agreement(outcome: Outcome, limits: Judging) -> Finding:
-    rhat, which = outcome.rhat, "the surrogate's chains" if outcome.surrogate is not None else "the chains"
-    if rhat <= limits.rhat_good:
-        return Finding("good", f"R-hat = {rhat:.3f}: {which} agree.")
-    if rhat <= limits.rhat_bad:
-        return Finding("doubtful", f"R-hat = {rhat:.3f}: {which} have not mixed; they need more draws.")
-    apart = "are in different places. Their averages have no standard error"
-    return Finding("bad", f"R-hat = {rhat:.3f}: {which} {apart}.")
-
-
-def _failures(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+def _failures(outcome: Outcome) -> Iterator[Finding]:
     if not outcome.failures:
         return
     count = sum(outcome.failures.values())
     reason, times = max(outcome.failures.items(), key=lambda item: item[1])
     share = count / max(outcome.known, 1)
     if outcome.passed_over:
-        effect = f", as if at random: corrections leave out the {outcome.passed_over} draws among them"
+        effect = f", apparently at random: corrections exclude the {outcome.passed_over} draws among them"
     else:
         effect = " and count as density 0"
-    text = f"{count} evaluations failed{effect}; most often ({times}): {reason}"
-    yield Finding("doubtful" if share > limits.failing else "good", text)
+    text = f"{count} evaluations failed{effect}; the most frequent reason ({times} times): {reason}"
+    yield Finding("doubtful" if share > LIMITS.failing else "good", text)
 
 
-def _floor(outcome: Outcome, _: Judging) -> Iterator[Finding]:
+def _floor(outcome: Outcome) -> Iterator[Finding]:
     if outcome.floored is not None:
         value, count = outcome.floored
         text = f"The log density is {value:.4g} or less at {count} points, far below all others: it counts as density"
         yield Finding("good", f"{text} 0 there. Return -inf where a point is impossible.")
 
 
-def _edges(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+def _edges(outcome: Outcome) -> Iterator[Finding]:
     if not outcome.beyond or outcome.checked is None or outcome.surrogate is None:
         return
     count, drawn = len(outcome.checked.values), int(np.count_nonzero(~np.isfinite(outcome.checked.values)))
-    unsure = count < limits.enough or drawn > limits.failing * count
+    unsure = count < LIMITS.enough or drawn > LIMITS.failing * count
     yield Finding(
         "doubtful" if unsure else "good",
-        f"The density is 0, or fails, at {outcome.beyond} points where the surrogate expects draws, and at {drawn} of "
-        f"{count} checked draws: corrections rest on these alone, for the surrogate knows of no edge there.",
+        f"The density is 0, or was not computed, at {outcome.beyond} points where the surrogate expects draws, and at "
+        f"{drawn} of {count} checked draws. Only these draws correct for the edge there, which the surrogate lacks.",
     )
 
 
-def _outlying(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
-    """Only where much is missing: a few directions in which nothing is are no evidence of the others."""
-    if outcome.outlying > limits.lacking:
+def _outlying(outcome: Outcome) -> Iterator[Finding]:
+    """Reported only where much is missing: a few directions without any mass are no evidence of the others."""
+    if outcome.outlying > LIMITS.lacking:
         yield Finding(
-            _level(outcome.outlying, limits.lacking, limits.much_lacking),
-            f"Variances lack {outcome.outlying:.2g} standard deviations of a normal square, or more: exact values far "
-            "from the mean show mass that the draws have not found, as of outliers or of a wide second component.",
+            _level(outcome.outlying, LIMITS.lacking, LIMITS.much_lacking),
+            f"A variance is too small by {outcome.outlying:.2g} standard deviations of a squared normal variable, or "
+            "more: exact values far from the mean show mass without draws, as of outliers or a wide second component.",
         )
 
 
-def _target(outcome: Outcome, limits: Judging) -> Iterator[Finding]:
+def _target(outcome: Outcome) -> Iterator[Finding]:
     yield from (Finding("doubtful", text) for text in outcome.doubts)
-    if outcome.noise > limits.noisy:
+    if outcome.noise > LIMITS.noisy:
         text = f"The log density is noisy: it differs by {outcome.noise:.2g} between neighbouring points"
         yield Finding("doubtful", f"{text}, which no surrogate and no sampler averages out.")
 
@@ -270,7 +235,7 @@ def _uninformed(outcome: Outcome, names: Sequence[str]) -> Iterator[Finding]:
         yield Finding("doubtful", f"The density hardly depends on {terms}: only the prior bounds it, if there is one.")
 
 
-_CHECKS: tuple[Callable[[Outcome, Judging], Iterator[Finding]], ...] = (
+_CHECKS: tuple[Callable[[Outcome], Iterator[Finding]], ...] = (
     _ending,
     _method,
     _surrogate,
@@ -294,6 +259,6 @@ def _level(value: float, good: float, bad: float) -> Level:
     return "good" if value <= good else "doubtful" if value <= bad else "bad"
 
 
-def _worst(levels: "Iterator[Level] | Sequence[Level]") -> Level:
+def _worst(levels: Iterable[Level]) -> Level:
     found = set(levels)
     return "bad" if "bad" in found else "doubtful" if "doubtful" in found else "good"

@@ -1,6 +1,6 @@
-"""HMC on the exact potential, in coordinates whitened by what is known, where the surrogate is not good enough."""
+"""HMC on the exact potential, in coordinates whitened by known curvatures, where the surrogate is not good enough."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,10 +8,10 @@ import numpy as np
 from rnshmc.errors import Stopped
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.correction import Exact
-from rnshmc.inference.stages.scattered import Around, scattered_starts
+from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.surrogate.chains import BatchPotential, Chains, run_chains
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning_chains import AdaptedHMC
+from rnshmc.inference.tuning_result import AdaptedHMC
 from rnshmc.types import Array
 
 STAGE = "adapted HMC"
@@ -19,10 +19,32 @@ STAGE = "adapted HMC"
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """What chains went through in a number of transitions, and whether that was warm-up."""
+    """Consecutive states of all chains, and whether they are warm-up."""
 
     block: Exact
     warm_up: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Around:
+    """Centres (k, d) around which chains begin, in turn, and the highest potentials there, (k,).
+
+    Where the posterior is steep, a chain that begins far above it moves only by steps too short for all others.
+    """
+
+    centres: Array
+    highest: Array
+
+    @classmethod
+    def modes(cls, modes: tuple[Mode, ...], height: float) -> "Around":
+        """Around modes, at most so much above each."""
+        centres = np.array([mode.whitening.centre for mode in modes])
+        return cls(centres, np.array([mode.value + height for mode in modes]))
+
+    def repeated(self, count: int) -> "Around":
+        """With a centre for each of so many chains."""
+        each = np.arange(count) % len(self.centres)
+        return Around(self.centres[each], self.highest[each])
 
 
 def expected_cost(dim: int, draws: int, tuning: AdaptedHMC) -> int:
@@ -40,6 +62,10 @@ def _cost_of(dim: int, transitions: float, tuning: AdaptedHMC) -> int:
     return int(2 * tuning.chains * transitions * steps)
 
 
+def _first_step(dim: int) -> float:
+    return float(0.5 * dim**-0.25)
+
+
 def adapted_hmc(
     archive: Archive,
     whitening: Whitening,
@@ -49,27 +75,12 @@ def adapted_hmc(
     *,
     draws: int,
 ) -> Iterator[Stretch]:
-    """Exact draws, block by block, after the windows of the warm-up.
+    """Exact draws, ``draws`` of all chains together, block by block, after the windows of the warm-up.
 
-    Parameters
-    ----------
-    whitening
-        Coordinates to begin with.
-    around
-        Where chains begin, in turn.
-    draws
-        Of all chains together.
-
-    Raises
-    ------
-    BudgetSpent
-        When the budget ends; what was before that has been yielded.
-    Stopped
-        When several times the `expected_cost` are spent, `AdaptedHMC.most_cost`; the same.
+    Raises Stopped when several times the `expected_cost` are spent, `AdaptedHMC.most_cost`.
     """
-    expected = expected_cost(archive.dim, draws, tuning)
-    exact = _Exact(archive, expected, archive.spent.units + int(tuning.most_cost * expected))
-    potential = exact.whitened(whitening)
+    exact = _exact_potential(archive, expected_cost(archive.dim, draws, tuning), tuning)
+    potential = exact(whitening)
     each = around.repeated(tuning.chains)
     positions = scattered_starts(
         archive, whitening, each, lambda at: potential(at)[0], rng, spread=tuning.spread, tries=tuning.tries
@@ -77,71 +88,56 @@ def adapted_hmc(
     start, step = (positions, *potential(positions)), _first_step(archive.dim)
     # Where noise decides the acceptance, no step leads to the target, and the step would shrink without end.
     acceptance = tuning.acceptance if archive.noise < tuning.noisy else None
-    for window, transitions in enumerate(tuning.warm_up):
-        chains = run_chains(
-            exact.whitened(whitening),
+
+    def chains(transitions: int, adapt_to: float | None) -> Chains:
+        return run_chains(
+            exact(whitening),
             start,
             transitions=transitions,
             step_size=step,
             rng=rng,
             tuning=tuning.trajectories,
-            adapt_to=acceptance,
+            adapt_to=adapt_to,
         )
-        start, step = _end(chains), chains.step_size
-        yield Stretch(_block(chains, whitening), warm_up=True)
+
+    for window, transitions in enumerate(tuning.warm_up):
+        found = chains(transitions, acceptance)
+        start, step = found.end, found.step_size
+        yield Stretch(_block(found, whitening), warm_up=True)
         if window < len(tuning.warm_up) - 1:
-            old, whitening = whitening, _by_draws(whitening, chains.draws[:, transitions // 3 :], tuning.shrinkage)
+            old, whitening = whitening, _by_draws(whitening, found.draws[:, transitions // 3 :], tuning.shrinkage)
             start = _transferred(old, whitening, start)
     for _ in range(0, draws, tuning.chains * tuning.block):
-        chains = run_chains(
-            exact.whitened(whitening),
-            start,
-            transitions=tuning.block,
-            step_size=step,
-            rng=rng,
-            tuning=tuning.trajectories,
-        )
-        start = _end(chains)
-        yield Stretch(_block(chains, whitening), warm_up=False)
+        found = chains(tuning.block, None)
+        start = found.end
+        yield Stretch(_block(found, whitening), warm_up=False)
 
 
-def _block(chains: Chains, whitening: Whitening) -> Exact:
-    x = whitening.unwhiten(chains.draws.reshape(-1, chains.draws.shape[-1])).reshape(chains.draws.shape)
-    return Exact(x, chains.potentials, chains.acceptance)
+def _exact_potential(archive: Archive, expected: int, tuning: AdaptedHMC) -> Callable[[Whitening], BatchPotential]:
+    """The exact potential at whitened positions, until several times the expected units are spent."""
+    most = archive.spent.units + int(tuning.most_cost * expected)
 
-
-def _first_step(dim: int) -> float:
-    return float(0.5 * dim**-0.25)
-
-
-@dataclass(frozen=True, eq=False)
-class _Exact:
-    """The exact potential, until so many units are spent."""
-
-    archive: Archive
-    expected: int
-    most: int
-
-    def whitened(self, whitening: Whitening) -> BatchPotential:
-        """At whitened positions."""
-
+    def whitened(whitening: Whitening) -> BatchPotential:
         def potential(z: Array) -> tuple[Array, Array]:
-            if self.archive.spent.units > self.most:
+            if archive.spent.units > most:
                 raise Stopped(
-                    f"{STAGE} takes far more than the {self.expected} units that were expected, because its steps have "
+                    f"{STAGE} takes far more than the {expected} units that were expected, because its steps have "
                     "to be short; other parameters may make it easier"
                 )
             values, gradients = np.full(len(z), np.inf), np.zeros(z.shape)
-            for row, one in enumerate(self.archive.evaluate(whitening.unwhiten(z), STAGE)):
+            for row, one in enumerate(archive.evaluate(whitening.unwhiten(z), STAGE)):
                 if one.gradient is not None:
                     values[row], gradients[row] = one.value, whitening.slopes(one.gradient[None])[0]
             return values, gradients
 
         return potential
 
+    return whitened
 
-def _end(chains: Chains) -> tuple[Array, Array, Array]:
-    return chains.draws[:, -1], chains.potentials[:, -1], chains.last_gradients
+
+def _block(chains: Chains, whitening: Whitening) -> Exact:
+    x = whitening.unwhiten(chains.draws.reshape(-1, chains.draws.shape[-1])).reshape(chains.draws.shape)
+    return Exact(x, chains.potentials, chains.acceptance)
 
 
 def _by_draws(whitening: Whitening, draws: Array, shrinkage: float) -> Whitening:
@@ -157,3 +153,36 @@ def _transferred(old: Whitening, new: Whitening, start: tuple[Array, Array, Arra
     """The same positions, potentials and gradients in other coordinates."""
     positions, potentials, slopes = start
     return new.whiten(old.unwhiten(positions)), potentials, new.slopes(slopes @ old.factor.T)
+
+
+def scattered_starts(
+    archive: Archive,
+    whitening: Whitening,
+    around: Around,
+    values: Callable[[Array], Array],
+    rng: np.random.Generator,
+    *,
+    spread: float,
+    tries: int,
+) -> Array:
+    """Whitened positions of plausible potentials, shape (m, d), scattered around as many centres.
+
+    ``values`` gives exact potentials (k,) at whitened positions (k, d). The first positions have the standard deviation
+    ``spread``. One whose potential is infinite or too high is drawn again, nearer to its centre, ``tries`` times at
+    most. Where that does not help, as next to a wall, the chain starts at a known point of low potential.
+    """
+    centres = whitening.whiten(around.centres)
+    start = centres + spread * rng.standard_normal(centres.shape)
+    bad = ~(values(start) <= around.highest)
+    for _ in range(tries):
+        if not bad.any():
+            return start
+        spread *= 0.5
+        start[bad] = centres[bad] + spread * rng.standard_normal(centres[bad].shape)
+        bad[bad] = ~(values(start[bad]) <= around.highest[bad])
+    known = archive.training()
+    usable = np.isfinite(known.gradients).all(axis=1) if archive.has_gradient else np.isfinite(known.values)
+    lowest = np.argsort(np.where(usable, known.values, np.inf), kind="stable")[: np.count_nonzero(usable)]
+    chosen = lowest[np.arange(np.count_nonzero(bad)) % len(lowest)]
+    start[bad] = whitening.whiten(known.points[chosen])
+    return start

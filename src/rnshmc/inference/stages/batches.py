@@ -1,39 +1,35 @@
-"""Exact values and gradients at draws of a surrogate and on its shoulders, and what they say of it."""
+"""Exact values at draws of a surrogate and further out, and the mass that it misses there."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.exact.evaluation import FARTHEST
 from rnshmc.inference.stages.fits import Fit
-from rnshmc.inference.surrogate.posterior import draw_tempered, temperature
-from rnshmc.inference.surrogate.tails import surprises
-from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.surrogate.outputs import LeaveOneOut
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_tempered, temperature
+from rnshmc.inference.surrogate.uncertainty import Paths, Tails, no_tails, surprises
+from rnshmc.inference.tuning import TailChecks, Tuning
+from rnshmc.inference.warp import STRAIGHT, Warp
 from rnshmc.types import Array
 
-STAGE = "training"
+STAGE, TAILS = "training", "tails"
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """What exact values say of a surrogate that was not fitted to them.
-
-    Attributes
-    ----------
-    differences
-        U - V at draws that did not fail.
-    missing
-        Mass on the shoulders that the surrogate misses, relative to its own.
-    surprised
-        `surprises` there.
-    size
-        Number of points.
-    """
+    """Exact values compared with a surrogate that was not fitted to them."""
 
     differences: Array
+    """U - V at draws that did not fail."""
     missing: float
+    """Mass on the shoulders that the surrogate misses, relative to its own."""
     surprised: Array
+    """`surprises` there."""
     size: int
+    """Number of points."""
 
 
 def evaluated_batch(archive: Archive, fit: Fit, size: int, rng: np.random.Generator, tuning: Tuning) -> Batch:
@@ -49,7 +45,7 @@ def evaluated_batch(archive: Archive, fit: Fit, size: int, rng: np.random.Genera
     differences = away[:count]
     typical = np.median(differences[np.isfinite(differences)]) if np.isfinite(differences).any() else 0.0
     tempered = slice(count, len(x) - len(outer) // 2)
-    missing = missing_mass(away[tempered] - typical, surrogate[tempered], archive.dim)
+    missing = _missing_mass(away[tempered] - typical, surrogate[tempered], archive.dim)
     heights = values - archive.training().values.min()
     too_high = away - typical < -training.too_high
     if (heights[too_high] < tuning.fitting.plausible + 0.5 * archive.dim).any():
@@ -58,15 +54,10 @@ def evaluated_batch(archive: Archive, fit: Fit, size: int, rng: np.random.Genera
     return Batch(usable, missing, surprises(posterior, x[count:], values[count:]), len(x))
 
 
-def missing_mass(differences: Array, surrogate: Array, dim: int) -> float:
-    """Share of the posterior's mass, over the surrogate's, that tempered draws find beyond what they expect.
+def _missing_mass(differences: Array, surrogate: Array, dim: int) -> float:
+    """Posterior mass that tempered draws find beyond the surrogate's, relative to the latter.
 
-    Parameters
-    ----------
-    differences
-        U - V at the draws, less their median over draws of the surrogate.
-    surrogate
-        V there.
+    From U - V at the draws, less their median over draws of the surrogate, and from V there.
     """
     if not len(differences):
         return 0.0
@@ -89,3 +80,115 @@ def _shoulders(fit: Fit, count: int, rng: np.random.Generator, tuning: Tuning) -
     positions = fit.positions[rng.choice(len(fit.positions), count - count // 2, replace=False)]
     drawn, _ = draw_tempered(fit.posterior, positions, transitions=tuning.training.transitions, rng=rng)
     return np.concatenate((drawn[:, -1], outer))
+
+
+def look_size(posterior: SurrogatePosterior, tuning: TailChecks) -> int:
+    """Number of exact values of a look further out."""
+    return max(tuning.fewest_looked, -(-tuning.look // posterior.dim))
+
+
+def still_to_look(posterior: SurrogatePosterior, tuning: TailChecks) -> int:
+    """Number of exact values of a look further out, less the known runs there that show no error.
+
+    Those are beyond the typical distance of draws, at plausible heights, and the emulator without each of them predicts
+    the potential there. If it fails to for one of them, all values are needed.
+    """
+    far = LeaveOneOut.of(posterior).beyond(float(np.sqrt(posterior.dim)))
+    known = len(far) if (np.abs(far) < tuning.gross).all() else 0
+    return max(0, look_size(posterior, tuning) - known)
+
+
+def look_out(
+    archive: Archive,
+    posterior: SurrogatePosterior,
+    paths: Paths,
+    rng: np.random.Generator,
+    tuning: TailChecks,
+    *,
+    count: int,
+) -> Tails:
+    """Exact values at ``count`` tempered draws, which represent the surrogate with importance weights.
+
+    Half are chosen by their influence on means and variances, and half by that times their weight.
+    """
+    influence = np.abs(paths.standardised_moments(paths.points)).max(axis=1)
+    by_weight = influence * paths.weights
+    probabilities = 0.5 * (influence / influence.sum() + by_weight / by_weight.sum())
+    chosen = rng.choice(len(influence), count, p=probabilities)
+    points = paths.points[chosen]
+    found = archive.evaluate(points, TAILS, gradient=False)
+    usable = np.array([one.failure is None for one in found])
+    above = posterior.values(points) - np.array([one.value for one in found])
+    shares = paths.weights[chosen] / (count * probabilities[chosen])
+    missing = shares * np.abs(np.expm1(np.minimum(above, tuning.highest)))
+    # Only differences that corrections do not account for.
+    far = np.abs(paths.standardised_moments(points)[:, : archive.dim]).max(axis=1) > tuning.far
+    counted = (above > tuning.gross) | ((above < -tuning.gross) & far)
+    return Tails(points[usable], np.where(counted, missing, 0.0)[usable])
+
+
+def look_along(
+    archive: Archive,
+    posterior: SurrogatePosterior,
+    paths: Paths,
+    rng: np.random.Generator,
+    tuning: TailChecks,
+    suspected: Warp,
+) -> Tails:
+    """Exact values beyond the ends of the drivers of a bend, at other coordinates that draws have near these ends.
+
+    A bend extrapolates: where the true scales differ from it, tempered draws in bent coordinates do not come near the
+    posterior beyond, and no missing mass is seen. Nor do draws in straight coordinates reach the neck of a funnel:
+    other coordinates then get the scales of a bend that is only ``suspected``.
+    """
+    seen = no_tails(archive.dim)
+    for layers, behind in ((archive.bend.layers, STRAIGHT), (suspected.layers, suspected)):
+        with np.errstate(over="ignore", invalid="ignore"):
+            others = behind.inverse(archive.bend.forward(paths.points))
+        there = _representable(others)
+        others, shares = np.where(there[:, None], others, 0.0), np.where(there, paths.weights, 0.0)
+        for driver in sorted({layer.driver for layer in layers}):
+            t = others[:, driver] - shares @ others[:, driver]
+            deviation = float(np.sqrt(shares @ t**2))
+            for step in (-deviation, deviation):
+                weights = np.where(t * np.sign(step) > tuning.end * deviation, shares, 0.0)
+                if weights.any():
+                    chosen = rng.choice(len(weights), tuning.along, p=weights / weights.sum())
+                    found = _beyond(archive, posterior, paths.points[chosen], driver, step, tuning, behind)
+                    seen = seen.joined(replace(found, missing=weights.sum() / tuning.along * found.missing))
+    return seen
+
+
+def _beyond(
+    archive: Archive,
+    posterior: SurrogatePosterior,
+    draws: Array,
+    driver: int,
+    step: float,
+    tuning: TailChecks,
+    behind: Warp,
+) -> Tails:
+    """Mass that a surrogate lacks at draws that are moved along a driver, relative to its own at each draw.
+
+    They are moved in coordinates without the archive's bend, but behind another one, in which that has a Jacobian of 1.
+    """
+    bend = archive.bend
+    start = behind.inverse(bend.forward(draws))
+    moved = start + step * np.eye(archive.dim)[driver]
+    with np.errstate(over="ignore", invalid="ignore"):
+        points = bend.inverse(behind.forward(moved))
+    there = _representable(points)
+    draws, start, moved, points = draws[there], start[there], moved[there], points[there]
+    found = archive.evaluate(points, TAILS, gradient=False)
+    exact = np.array([one.value if one.failure is None else np.inf for one in found])
+    expected = posterior.values(points)
+    # Potentials without a bend are higher by log |dx/dy|.
+    heights = posterior.values(draws) + bend.log_jacobians(draws) - behind.log_jacobians(start)
+    heights -= bend.log_jacobians(points) - behind.log_jacobians(moved)
+    true, own = (np.exp(np.minimum(heights - each, tuning.highest)) for each in (exact, expected))
+    return Tails(points, np.where(expected - exact > tuning.gross, true - own, 0.0))
+
+
+def _representable(points: Array) -> npt.NDArray[np.bool_]:
+    """Whether layers leave the rows finite, and their squares too: exponentials of a driver may not."""
+    return np.asarray(np.isfinite(points).all(axis=1) & (np.abs(points) < FARTHEST).all(axis=1))

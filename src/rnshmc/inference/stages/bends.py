@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnshmc.inference.bend import STRAIGHT, Bend
 from rnshmc.inference.exact.archive import Archive, Training
-from rnshmc.inference.stages.candidates import Candidate, behind, by_driver, centred, on_the_centre
-from rnshmc.inference.surrogate.matching import Match
+from rnshmc.inference.surrogate.layered import recentred
+from rnshmc.inference.surrogate.matching import Candidate, Match, by_driver, centred, coupling, match_given, scaling
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning_bends import Bending
+from rnshmc.inference.tuning import Bending
+from rnshmc.inference.warp import STRAIGHT, Warp
 from rnshmc.types import Array
 
 
@@ -18,24 +18,19 @@ from rnshmc.types import Array
 class Bent:
     """A bend, and the whitening of the coordinates behind it.
 
-    Attributes
-    ----------
-    kept
-        The part of the bend, up to its latest simple layer, that stays whatever more gradients show: `simplified`.
+    ``kept`` is the part of the bend, up to its latest simple layer, that stays whatever more gradients show:
+    see `simplified`.
     """
 
-    bend: Bend
+    bend: Warp
     whitening: Whitening
-    kept: Bend = STRAIGHT
+    kept: Warp = STRAIGHT
 
 
 class Watch:
-    """Looks for a bend where a descent takes long, unless it is idle: a funnel has its mode far from its mass.
+    """Searches for a bend where a descent takes long, unless it is idle: a funnel has its mode far from its mass.
 
-    Attributes
-    ----------
-    found
-        The bend; None until there is one.
+    ``found`` is the bend; None until there is one.
     """
 
     def __init__(self, archive: Archive, tuning: Bending, *, idle: bool) -> None:
@@ -44,7 +39,7 @@ class Watch:
         self.found: Bent | None = None
 
     def __call__(self, whitening: Whitening) -> bool:
-        """Whether a bend is found, so that the descent need not go on."""
+        """Whether a bend is found, so that the descent may end."""
         count = len(self._archive.slopes().points)
         if self.found is None and count >= self._next and not self._idle:
             self._next = int(self._tuning.again * count)
@@ -58,20 +53,18 @@ def better_bend(
     tuning: Bending,
     *,
     begun: Whitening | None = None,
-    kept: Bend = STRAIGHT,
+    kept: Warp = STRAIGHT,
     above: float = 0.0,
 ) -> Bent | None:
-    """The bend by which held-out gradients are matched best; None if it is not clearly better than what there is.
+    """The bend that matches held-out gradients best; None if it is not clearly better than the current one.
 
-    It has one layer more than what is kept, or than what there is, or two more than none: a centring, and another. So
-    it may have as many as there are, the last one fitted again.
+    It has one layer more than the kept part, or than the current bend, or two more than none: a centring, and another.
+    So it may have as many as the current bend, the last one fitted again.
 
     Parameters
     ----------
-    whitening
-        That of the current coordinates.
-    begun
-        That of the coordinates in which the bend was taken; None: the current one.
+    whitening, begun
+        Whitening of the current coordinates, now and when the current bend was taken; None: the same.
     kept
         The part of the current bend that stays.
     above
@@ -82,7 +75,7 @@ def better_bend(
     found, few = None, archive.dim + tuning.folds
     sloped, heights = _heights(archive)
     for straight in (_latest(_lowest(sloped, heights, tuning), tuning), _latest(sloped, tuning)):
-        # Where far points follow the same law they tell of it, too.
+        # Far points are informative, too, where they follow the same law.
         if found is None and len(straight.points) > few:
             few = len(straight.points) + archive.dim
             with suppress(np.linalg.LinAlgError), np.errstate(over="ignore", invalid="ignore"):
@@ -91,11 +84,11 @@ def better_bend(
 
 
 def no_bend(
-    archive: Archive, whitening: Whitening, tuning: Bending, *, height: float, begun: Whitening, kept: Bend = STRAIGHT
+    archive: Archive, whitening: Whitening, tuning: Bending, *, height: float, begun: Whitening, kept: Warp = STRAIGHT
 ) -> Bent | None:
-    """Coordinates of what is kept of a bend, where the bend does not explain nearly every gradient better; else None.
+    """Coordinates of the kept part of a bend, where the bend does not explain nearly every gradient better; else None.
 
-    A bend may have been taken on the strength of the few points that there were then.
+    A bend may have been taken on the evidence of few points.
 
     Parameters
     ----------
@@ -103,14 +96,16 @@ def no_bend(
         Points count that are at most so much above the lowest behind the bend, where there are enough: a descent comes
         from where gradients may follow another law.
     whitening, begun
-        Of the bent coordinates, now and when the bend was taken.
+        Whitening of the bent coordinates, now and when the bend was taken.
     kept
         The part of the current bend that stays.
     """
     if archive.bend.layers == kept.layers:
         return None
-    straight = _latest(_plausible(archive, height), tuning)
-    bent, plain = (Candidate(one, behind(straight, one), None) for one in (archive.bend, kept))
+    sloped, heights = _heights(archive)
+    near = np.flatnonzero(heights <= height)
+    straight = _latest(sloped.where(near) if len(near) > 2 * archive.dim else sloped, tuning)
+    bent, plain = (Candidate.behind(one, straight) for one in (archive.bend, kept))
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             now = bent.held_out(_without_another(bent, whitening, begun, tuning), tuning)
@@ -123,24 +118,25 @@ def no_bend(
 
 def _without_another(current: Candidate, whitening: Whitening, begun: Whitening, tuning: Bending) -> Match:
     """The match of the current coordinates, with no layer more."""
-    return current.likelier(current.matched(whitening, tuning), current.again(Match(None, begun), tuning))
+    matches = (current.matched(whitening, tuning), current.again(Match(None, begun), tuning))
+    return min(matches, key=lambda one: float(current.missed(one).mean()))
 
 
 def _best(
     straight: Training,
-    bend: Bend,
-    kept: Bend,
+    bend: Warp,
+    kept: Warp,
     whitening: Whitening,
     begun: Whitening,
     tuning: Bending,
     above: float,
 ) -> Bent | None:
-    """The same, from the points and gradients without a bend."""
-    current = Candidate(bend, behind(straight, bend), None)
+    """As `better_bend`, from the points and gradients without a bend."""
+    current = Candidate.behind(bend, straight)
     now = current.held_out(_without_another(current, whitening, begun, tuning), tuning)
     if not now.mean() > max(above, tuning.better / tuning.again_share):
         return None
-    bases = [Candidate(kept, behind(straight, kept), None)]
+    bases = [Candidate.behind(kept, straight)]
     if not kept.layers:
         bases += centred(straight, tuning)
     if bend.layers != kept.layers:
@@ -151,8 +147,7 @@ def _best(
         with suppress(np.linalg.LinAlgError):
             fitted.append((one, one.matched(whitening, tuning)))
     if bend.layers != kept.layers:
-        under = Bend(bend.layers[:-1])
-        same = Candidate(under, behind(straight, under), bend.layers[-1].driver)
+        same = Candidate.behind(Warp(bend.layers[:-1]), straight, bend.layers[-1].driver)
         fitted.append((same, same.again(Match(bend.layers[-1], begun), tuning)))
     fitted.sort(key=lambda pair: float(pair[0].missed(pair[1]).mean()))
     finalists = fitted[: tuning.finalists]
@@ -160,35 +155,58 @@ def _best(
     for one, found in finalists:
         with suppress(np.linalg.LinAlgError):
             if (near := one.simplified(found, tuning)) is not None:
-                simple.append(on_the_centre(one, near, straight, tuning))
+                simple.append(_on_the_centre(one, near, straight, tuning))
     # Gradients that are held out are matched no better than with them.
     losses = [float(one.missed(found).mean()) for one, found in (*finalists, *simple)]
     if not np.nanmin([*losses, np.inf]) < tuning.again_share * now.mean() - tuning.better:
         return None
     offered, simplest = (_by_losses(some, tuning) for some in (finalists, simple))
     offered, simplest = offered[:1], _centred_first(simplest, tuning)[:1]
-    # Of what explains the points about as well, a simple layer is right elsewhere, too.
+    # Among layers that explain the points about as well, a simple one is right elsewhere, too.
     if simplest and not (offered and _clearly(offered[0][0], simplest[0][0], tuning.again_share, tuning)):
         offered = simplest + offered
     for missed, one, found in offered:
         if found.layer is not None:
-            better = Bend((*one.layers.layers, found.layer))
+            better = Warp((*one.layers.layers, found.layer))
             if _taken(better, bend, missed, now, tuning):
                 return Bent(better, found.whitening, better if found.given else kept)
     return None
 
 
-def _taken(better: Bend, bend: Bend, missed: Array, now: Array, tuning: Bending) -> bool:
-    """Whether a bend is taken in place of the current one, by losses of held-out gradients."""
+def _on_the_centre(one: Candidate, found: Match, straight: Training, tuning: Bending) -> tuple[Candidate, Match]:
+    """A simple match of effects, behind another centre if that explains as much and hardly couples them.
+
+    Gradients show which coordinates have a common centre, but not which of them is the centre: where the effects are
+    small, each is a centre of the others. They are independent around their mean only.
+    """
+    assert found.layer is not None
+    tried = [(one, found)]
+    if one.scales_effects(found):
+        *before, layer = one.layers.layers
+        power = float(found.layer.scales[0, one.effects[0]])
+        for c in one.effects:
+            other = Candidate.behind(Warp((*before, recentred(layer, c))), straight, one.driver)
+            simple = scaling(found.layer, other.effects, power)
+            with suppress(np.linalg.LinAlgError):
+                tried.append((other, match_given(simple, other.seen.points, other.seen.gradients, tuning)))
+    # Far out a layer may overflow.
+    missed = [float(np.nan_to_num(each.missed(its).mean(), nan=np.inf)) for each, its in tried]
+    as_good = [pair for pair, each in zip(tried, missed, strict=True) if each <= min(missed) + tuning.better]
+    least = min(as_good, key=lambda pair: coupling(pair[1]))
+    return least if coupling(least[1]) < tuning.coupled else tried[0]
+
+
+def _taken(better: Warp, bend: Warp, missed: Array, now: Array, tuning: Bending) -> bool:
+    """Whether a bend replaces the current one, by losses of held-out gradients."""
     again = [layer.driver for layer in better.layers] == [layer.driver for layer in bend.layers]
     if not _clearly(missed, now, tuning.again_share if again else tuning.share, tuning):
         return False
-    # Coordinates that fit a few points far out, and others worse, are not those of the density.
+    # Coordinates that fit a few points far out, and others worse, do not belong to the density.
     return again or bool((missed < now).mean() >= tuning.everywhere)
 
 
 def _by_losses(fitted: list[tuple[Candidate, Match]], tuning: Bending) -> list[tuple[Array, Candidate, Match]]:
-    """With losses of held-out gradients, the smallest first; without what fits no part of them."""
+    """With losses of held-out gradients, the smallest first; without matches that cannot be fitted to a part."""
     found = []
     for one, each in fitted:
         with suppress(np.linalg.LinAlgError):
@@ -199,8 +217,7 @@ def _by_losses(fitted: list[tuple[Candidate, Match]], tuning: Bending) -> list[t
 def _centred_first(
     ranked: list[tuple[Array, Candidate, Match]], tuning: Bending
 ) -> list[tuple[Array, Candidate, Match]]:
-    """Of those that are not clearly worse than the best, first what scales the effects around a centre, then what has
-    fewer layers.
+    """Matches not clearly worse than the best: those that scale the effects around a centre first, then fewer layers.
 
     Near a centre of 0, effects and centre shrink together, as if all were scaled.
     """
@@ -209,14 +226,14 @@ def _centred_first(
 
 
 def _clearly(missed: Array, now: Array, share: float, tuning: Bending) -> bool:
-    """Whether one of two losses of the same points is smaller, by its mean and for its standard error."""
+    """Whether the first of two losses at the same points is smaller, by its mean and by standard errors."""
     gain = now - missed
     sure = gain.mean() > tuning.sure * gain.std() / np.sqrt(len(gain))
     return bool(sure and missed.mean() < share * now.mean() - tuning.better)
 
 
 def _latest(training: Training, tuning: Bending) -> Training:
-    """As many as are matched."""
+    """As many of the latest points as are matched."""
     most = tuning.points * max(1, training.points.shape[1] // 10)
     return training.where(np.arange(len(training.points))[-most:])
 
@@ -230,13 +247,6 @@ def _lowest(sloped: Training, heights: Array, tuning: Bending) -> Training:
     height = tuning.height[0] + tuning.height[1] * dim
     most = max(int((heights <= height).sum()), int(tuning.fewest * dim) + tuning.folds)
     return sloped.where(np.sort(np.argsort(heights, kind="stable")[:most]))
-
-
-def _plausible(archive: Archive, height: float) -> Training:
-    """Those at most so much above the lowest behind the bend; all, where these are few."""
-    sloped, heights = _heights(archive)
-    near = np.flatnonzero(heights <= height)
-    return sloped.where(near) if len(near) > 2 * archive.dim else sloped
 
 
 def _heights(archive: Archive) -> tuple[Training, Array]:

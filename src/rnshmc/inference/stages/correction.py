@@ -9,13 +9,12 @@ import numpy.typing as npt
 from scipy.stats import chi2
 
 from rnshmc.diagnostics.summary import MIN_DRAWS, rhats
-from rnshmc.inference.bend import Bend
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.decision import checks_for
-from rnshmc.inference.surrogate.influence import Influence
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains
-from rnshmc.inference.surrogate.weights import smoothed, weight_variance
+from rnshmc.inference.surrogate.weights import Influence, smoothed, weight_variance
 from rnshmc.inference.tuning import Correction, Tuning
+from rnshmc.inference.warp import Warp
 from rnshmc.types import Array
 
 STAGE = "correction"
@@ -45,8 +44,8 @@ class Exact:
         rows = self.draws.reshape(-1, self.draws.shape[-1])
         return replace(self, potentials=archive.whole(rows, self.potentials.ravel()).reshape(self.potentials.shape))
 
-    def straightened(self, bend: Bend) -> "Exact":
-        """In coordinates without the bend, behind which they were drawn."""
+    def straightened(self, bend: Warp) -> "Exact":
+        """In coordinates without the bend in which they were drawn."""
         rows = self.draws.reshape(-1, self.draws.shape[-1])
         potentials = self.potentials + bend.log_jacobians(rows).reshape(self.potentials.shape)
         return Exact(bend.forward(rows).reshape(self.draws.shape), potentials, self.acceptance)
@@ -70,8 +69,8 @@ class Checked:
         """The draws with these indices."""
         return Checked(self.points[chosen], self.values[chosen], self.differences[chosen], self.failed[chosen])
 
-    def straightened(self, bend: Bend) -> "Checked":
-        """In coordinates without the bend, behind which they were drawn."""
+    def straightened(self, bend: Warp) -> "Checked":
+        """In coordinates without the bend in which they were drawn."""
         return replace(self, points=bend.forward(self.points), values=self.values + bend.log_jacobians(self.points))
 
     def joined(self, other: "Checked") -> "Checked":
@@ -86,12 +85,12 @@ def draw_surrogate(
     """Draws of the surrogate posterior in x, shape (chains, n, d), from chains as long as it takes them to agree.
 
     They cost no exact evaluation. Chains that disagree are continued for twice as long, thinned to the same number of
-    draws, and so on; what went before is warm-up. Those in different places are given up sooner.
+    draws, and so on; all earlier draws are warm-up. Chains in different places are given up sooner.
     """
     n = tuning.transitions
     kept = draw_chains(posterior, positions, transitions=tuning.settle + n, rng=rng)[:, tuning.settle :]
     for doubled in range(1, tuning.doublings + 1):
-        # In the verdict's coordinates, too: some of a narrow direction's are nowhere else, and some of these in none.
+        # In the verdict's coordinates, too: chains may disagree in either and agree in the other.
         some = kept[: tuning.rhat_chains]
         rhat = max(largest_rhat(some), largest_rhat(_unwhitened(posterior, some)))
         patience, hopeless = tuning.hopeless
@@ -124,21 +123,16 @@ def check(
 ) -> Iterator[Checked]:
     """Exact values at draws of the surrogate, as many as corrections to a precision of ``aim`` draws need.
 
-    All of them are yielded again after each round.
+    Yields all of them after each round.
 
     Parameters
     ----------
     draws
         (chains, n, d); points are taken evenly from all chains and far apart within one.
     variance
-        Of the importance weights, by what is known so far.
+        Variance of the importance weights, as known so far.
     early
         As in `without_density`.
-
-    Raises
-    ------
-    BudgetSpent
-        When the budget ends, after what it allows.
     """
     order = scattered(draws, rng)
     checked = Checked.none(archive.dim)
@@ -147,7 +141,7 @@ def check(
         wanted = min(_needed(checked, aim, variance, tuning, edged=edged), len(order)) - len(checked.values)
         if wanted <= 0:
             break
-        # What the budget allows of a round; the next one then raises.
+        # As much of a round as the budget allows; the next one then raises.
         points = order[len(checked.values) :][:wanted]
         points = points[: max(1, archive.affordable(points))]
         archive.journal.expected_units = archive.spent.units + wanted
@@ -166,12 +160,12 @@ def without_density(
     *,
     failed: bool = True,
 ) -> Array:
-    """Points evaluated so far, (n, d), where draws of the surrogate are expected and there is no density.
+    """Points evaluated so far, (n, d), where draws of the surrogate are expected and the density is zero.
 
-    The first few, ``early``, are those of searches for a mode, which go far along single axes.
+    The first few, ``early``, are left out: searches for a mode go far along single axes.
 
-    Draws are expected where the surrogate's potential is not above that of nearly all of its draws, (chains, n, d).
-    Where the evaluation failed there is no density, unless ``failed`` is false. Behind an edge across several
+    Draws are expected where the surrogate's potential is not above its value at nearly all draws, (chains, n, d).
+    Failed evaluations count as a density of zero, unless ``failed`` is false. Behind an edge across several
     coordinates, say, the surrogate does not end, and a few draws may all be on this side of it.
     """
     points = archive.zeros(failed=True)[early:]
@@ -188,7 +182,7 @@ def without_random_failures(checked: Checked, draws: Array, tuning: Correction) 
     """The checked draws whose evaluations did not fail, if others failed at random; otherwise all.
 
     At random: the draws that failed have the mean position and mean squared distance from the centre of all draws
-    (chains, n, d), by Hotelling's test. The others are draws of the surrogate then. A region where they fail has none.
+    (chains, n, d), by Hotelling's test. The others are draws of the surrogate then.
     """
     count = np.count_nonzero(checked.failed)
     if count in (0, len(checked.values)):
@@ -224,13 +218,8 @@ def choose(
 ) -> tuple[Influence, Checked] | None:
     """Exact values at draws (chains, n, d) that decide variances where tails are long; None where none is.
 
-    A few dozen draws of the surrogate have none of them, and look alike whatever it does there. They are chosen in
-    rounds, until they leave variances errors that are small beside those of ``aim`` draws.
-
-    Raises
-    ------
-    BudgetSpent
-        When the budget ends.
+    A few dozen draws of the surrogate contain none of these, and do not show its errors there. They are chosen in
+    rounds, until the remaining errors of variances are small compared with those of ``aim`` draws.
     """
     rows = draws.reshape(-1, draws.shape[-1])
     influence = Influence.over(rows, archive.bend.forward)
@@ -250,10 +239,10 @@ def choose(
 
 
 def _needed(checked: Checked, aim: float, variance: float, tuning: Tuning, *, edged: bool) -> int:
-    """Exact values in all, after those that there are.
+    """Number of exact values, those already checked included.
 
-    A single large weight among few must not decide at once how many there are to be. Where there is an edge that the
-    surrogate does not know, a few draws do not tell what is behind it.
+    A single large weight among few must not decide it at once. Where there is an edge that the surrogate does not know,
+    a few draws do not show how much is behind it.
     """
     needed, have = checks_for(aim, variance, tuning.training), len(checked.values)
     if not have:
@@ -267,8 +256,8 @@ def _needed(checked: Checked, aim: float, variance: float, tuning: Tuning, *, ed
 def metropolis(checked: Checked, rng: np.random.Generator, tuning: Correction) -> Exact:
     """Independence Metropolis over the checked draws, each proposed once: exact for independent surrogate draws.
 
-    The draws are the states of chains of equal length, the first of them started at a checked draw. A failed
-    evaluation or a density of zero rejects.
+    The draws are the states of chains of equal length, each begun at a checked draw. A failed evaluation or a density
+    of zero rejects.
     """
     count = tuning.exact_chains
     usable = len(checked.values) // count
@@ -293,7 +282,7 @@ def metropolis(checked: Checked, rng: np.random.Generator, tuning: Correction) -
 
 
 def scattered(draws: Array, rng: np.random.Generator) -> Array:
-    """Draws in an order in which neighbours come from different chains, and those of one chain from far apart."""
+    """Draws in an order in which neighbours are from different chains, and draws of one chain are far apart."""
     chains, n, dim = draws.shape
     times = rng.permutation(np.arange(n - 1, -1, -max(1, n // 10)))
     return np.asarray(draws[rng.permutation(chains)][:, times].transpose(1, 0, 2).reshape(-1, dim))

@@ -1,4 +1,4 @@
-"""What training does next: a pure function of a few numbers."""
+"""The next step of training: a pure function of a few numbers."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -12,69 +12,50 @@ Learnt = Literal["gradients", "values", "outputs"]
 
 
 class Decision(Enum):
-    """What is done next."""
+    """The next step."""
 
     BATCH = "evaluate at draws of the surrogate, and fit again"
-    EXAMINE = "see what the surrogate leaves open, most of all in its tails"
-    FILL = "evaluate where it leaves too much open, and fit again"
+    EXAMINE = "find where the surrogate is uncertain, most of all in its tails"
+    FILL = "evaluate where it is too uncertain, and fit again"
     ACCEPT = "the surrogate is good enough"
     GIVE_UP = "more points do not make it good enough"
 
 
 @dataclass(frozen=True)
 class Tally:
-    """The numbers that decide.
-
-    Attributes
-    ----------
-    dim
-        Number of parameters d.
-    informed
-        Number of directions that the surrogate learns.
-    learnt
-        What is learnt of each point: value and gradient, the value, or the outputs of a run.
-    aim
-        Independent draws whose errors are aimed at.
-    most_rows, rows
-        Equations of the largest system that can be solved, and of a training point, at least.
-    used
-        Training points of the surrogate.
-    tried
-        Points evaluated in training.
-    probed
-        Those that were there before training, where they do not count among as many as there may be.
-    variance
-        Of the importance weights at draws before they became training points; inf before any.
-    missing
-        Mass on the shoulders that the surrogate misses, relative to its own.
-    at_wall
-        Share of its draws at its wall.
-    looks
-        How often exact values were looked at further out.
-    final
-        Whether exact values were looked at since the largest system is full.
-    left
-        Points at which the last examination found too much open; None if there was none since the last fit.
-    filled
-        Points that were evaluated where too much was open.
-    """
+    """The numbers that decide."""
 
     dim: int
+    """Number of parameters d."""
     informed: int
+    """Number of directions that the surrogate learns."""
     learnt: Learnt
+    """Kind of training data: value and gradient, the value, or the outputs of a run."""
     aim: float
+    """Number of independent draws whose errors are the goal."""
     most_rows: int
     rows: int
+    """Equations of the largest system that can be solved, ``most_rows``, and of a training point, at least."""
     used: int
+    """Training points of the surrogate."""
     tried: int = 0
+    """Points evaluated in training."""
     probed: int = 0
+    """Training points that do not count towards the maximum, because they were there before training."""
     variance: float = np.inf
+    """Variance of the importance weights at draws before they became training points; inf before any."""
     missing: float = 0.0
+    """Mass on the shoulders that the surrogate misses, relative to its own."""
     at_wall: float = 0.0
+    """Share of its draws at its wall."""
     looks: int = 0
+    """Number of looks at exact values further out."""
     final: bool = False
+    """Whether there were exact values since the largest system is full."""
     left: int | None = None
+    """Number of points where the last examination found too much open; None if there was none since the last fit."""
     filled: int = 0
+    """Points that were evaluated where too much was open."""
 
     @property
     def filling(self) -> float:
@@ -83,11 +64,11 @@ class Tally:
 
 
 def decide(tally: Tally, tuning: Training) -> Decision:
-    """What to do next.
+    """The next step.
 
     Batches, until corrections to the precision aimed at cost less than more training. Where the largest system is full,
-    one more shows what the last points have made of the surrogate. Then what is left open is examined and filled, until
-    it is little, or there are as many points as there may be.
+    one more shows the effect of the last points on the surrogate. Then points are added where it is uncertain, until
+    little is open, or the number of points is at its maximum.
     """
     if tally.left is not None:
         done = tally.left == 0 or tally.looks >= tuning.looks or is_full(tally, tuning)
@@ -102,7 +83,7 @@ def decide(tally: Tally, tuning: Training) -> Decision:
 def is_close(tally: Tally, tuning: Training) -> bool:
     """Whether corrections need fewer exact values than further training is worth."""
     if tally.learnt == "outputs":
-        # Further runs, at draws of the surrogate, both check it and are learnt from.
+        # Further runs, at draws of the surrogate, both check and train it.
         return tally.variance <= tuning.near and tally.used >= tuning.fewest + tally.dim
     terms = (tally.dim + 1) * (tally.dim + 2) if tally.learnt == "values" else tally.informed
     needed = tuning.shrunk * tally.aim * tally.variance
@@ -110,17 +91,17 @@ def is_close(tally: Tally, tuning: Training) -> bool:
 
 
 def is_full(tally: Tally, tuning: Training) -> bool:
-    """Whether there are as many training points as there may be, or as the largest system holds."""
+    """Whether the number of training points is at its maximum, or the largest system is full."""
     return is_many(tally, tuning) or tally.used * tally.rows + tally.most_rows // 20 > tally.most_rows
 
 
 def is_many(tally: Tally, tuning: Training) -> bool:
-    """Whether there are as many training points as there may be."""
+    """Whether the number of training points is at its maximum."""
     return max(tally.used - tally.probed, tally.tried) >= _most_points(tally.learnt, tuning)
 
 
 def most_known(dim: int, learnt: Learnt, tuning: Tuning) -> int:
-    """Number of known points that are learnt from: all that a surrogate takes, less those of a few batches."""
+    """Number of known points used for training: as many as a surrogate takes, less a few batches."""
     rows = tuning.fitting.rows_of(dim) if learnt == "gradients" else 1
     most = min(_most_points(learnt, tuning.training), tuning.fitting.most_rows // rows)
     return int(tuning.training.known * most)
@@ -143,15 +124,15 @@ def batch_size(tally: Tally, tuning: Training) -> int:
 
 
 def fill_size(tally: Tally, tuning: Training) -> int:
-    """Points to evaluate next where moments or tails are open: all are fitted again each time."""
+    """Points to evaluate next where moments or tails are open; each time, all are fitted again."""
     return max(tuning.first_batch, tally.used // 16)
 
 
 def lenience(tally: Tally, tuning: Training) -> float:
-    """How much more tails may lack than at first: what as many points as came before did not fill, few more do not."""
+    """Factor by which tails may lack more than at first: it grows with the points already spent on them."""
     return 1.0 + (tuning.lenient - 1.0) * min(1.0, tally.filling)
 
 
 def checks_for(aim: float, variance: float, tuning: Training) -> int:
-    """Exact values that corrections to a precision of ``aim`` draws need, for weights of some variance."""
+    """Number of exact values for corrections to a precision of ``aim`` draws, with weights of some variance."""
     return max(tuning.fewest_checks, int(np.ceil(tuning.shrunk * aim * min(variance, 1.0))))

@@ -8,11 +8,8 @@ import numpy as np
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.stages.gradients import evaluate_with_gradients, slope_noise
-from rnshmc.inference.stages.noise import noise_at
-from rnshmc.inference.stages.search import search_scales
-from rnshmc.inference.stages.unbounded import UnboundedDescent
-from rnshmc.inference.surrogate.whitening import Secants, Whitening, improved
+from rnshmc.inference.stages.differences import evaluate_with_gradients, noise_at, search_scales, slope_noise
+from rnshmc.inference.surrogate.whitening import Whitening, gradient_of, improved, secants_from
 from rnshmc.inference.tuning import Tuning
 from rnshmc.inference.tuning_start import Descent
 from rnshmc.types import Array
@@ -21,30 +18,24 @@ STAGE = "mode"
 STEEPEST = float(np.sqrt(np.finfo(float).max))
 """Lengths of gradients below this have squares: a density of noise has longer ones, and no step from them."""
 Watch = Callable[[Whitening], bool]
+"""Whether a descent in these coordinates may end early."""
 
 
 def unwatched(_: Whitening) -> bool:
-    """For a descent that goes to its end."""
+    """Never end a descent early."""
     return False
 
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """Where a descent ended.
-
-    Attributes
-    ----------
-    whitening
-        Centred at the minimum that the last gradient predicts.
-    value
-        The lowest potential found.
-    distance
-        Length of the whitened gradient there.
-    """
+    """Where a descent ended."""
 
     whitening: Whitening
+    """Centred at the minimum that the last gradient predicts."""
     value: float
+    """The lowest potential found."""
     distance: float
+    """Length of the whitened gradient there."""
 
     @property
     def converged(self) -> bool:
@@ -67,16 +58,16 @@ class Mode:
         return np.minimum(heights, np.finfo(float).max), z @ self.whitening.factor.T
 
     def near(self, point: Array, value: float = np.inf, below: float = 0.0) -> bool:
-        """Whether a point is nearer to it than draws are, and its potential, if given, not so far below this one's.
+        """Whether a point is nearer to it than draws are, and not ``below`` lower than the mode in its potential.
 
-        In a wide mode a narrow one may be that near, and a potential far below shows that it is another.
+        A narrow mode may be that near within a wide one; a potential far below shows it.
         """
         reach = 2.0 + 0.5 * np.sqrt(len(point))
         return bool(np.linalg.norm(self.whitening.whiten(point[None])) < reach and value > self.value - below)
 
 
 def far_below(archive: Archive, tuning: Tuning) -> float:
-    """How far below a mode a potential shows that it is not of that mode."""
+    """How far below a mode a potential belongs to another mode."""
     return tuning.probing.lower + tuning.probing.noise * archive.noise
 
 
@@ -94,6 +85,41 @@ class _Trust:
         """Largest fraction of a step that is not longer, at most one."""
         ratios = [metric.length(self.step) / metric.length(step) for metric in (whitening, self.whitening)]
         return min(1.0, *ratios)
+
+
+@dataclass(frozen=True)
+class _UnboundedDescent:
+    """Successive steps without positive curvature, each with a larger decrease than the last: a forgotten minus sign.
+
+    The last of them is to be longer than ``far``: where data are precise, first steps are so short that the potential
+    is curved downwards over many doublings, and has a minimum all the same.
+    """
+
+    far: float
+    steps: int = 0
+    decrease: float = 0.0
+
+    def after(self, start: Evaluation, end: Evaluation, most: int) -> "_UnboundedDescent":
+        """The state after one more step.
+
+        A step counts if its curvature is not positive and it lowers the potential by more than one, and by more than
+        the step before. A potential with a minimum has few of these in succession: heavy tails have no positive
+        curvature either, but growing steps reach the mode. After ``most`` steps or more, the last of them far, a
+        ParameterError is raised.
+        """
+        step = end.point - start.point
+        decrease = start.value - end.value
+        straight = float(step @ (gradient_of(end) - gradient_of(start))) <= 0.0
+        if not straight or not decrease > max(self.decrease, 1.0):
+            return _UnboundedDescent(self.far)
+        length = float(np.linalg.norm(step))
+        if self.steps + 1 >= most and length > self.far:
+            raise ParameterError(
+                f"target: the density grows without bound from x0 on: its logarithm is {-end.value:.3g} at a distance "
+                f"where the last step was {length:.3g} long, and rises faster with each step. Is this "
+                "minus the log density?"
+            )
+        return _UnboundedDescent(self.far, self.steps + 1, decrease)
 
 
 def descend(
@@ -119,48 +145,46 @@ def descend(
     doubtful
         Whether values and gradients disagreed at the start: the noise of values is measured then.
     known
-        Modes at which it ends as soon as it comes near one.
+        Modes; the descent ends as soon as it comes near one.
 
     Raises
     ------
     ParameterError
         If the potential or its gradient is not finite at or near the start, or the potential is unbounded below.
     """
-    first = _first(archive, start)
-    sized = by_size(start) if coordinates is None else coordinates.moved(start)
+    own = tuning.descent
+    (first,) = archive.evaluate(start[None], STAGE)
+    if not np.isfinite(first.value) or (archive.has_gradient and first.gradient is None):
+        reason = first.failure or "the density is zero there"
+        raise ParameterError(f"start: the potential cannot be evaluated at {start}: {reason}; start elsewhere")
+    sized = Whitening.by_size(start) if coordinates is None else coordinates.moved(start)
     units = Whitening(start, np.eye(archive.dim)) if coordinates is None else sized
-    if first.gradient is not None and doubtful:
+
+    def with_scales() -> Mode:
+        whitening, begun = search_scales(archive, first, sized, tuning, STAGE)
+        return descend_on(archive, [begun], whitening, tuning, cautious=True, known=known, watch=watch)
+
+    if first.gradient is None:
+        return with_scales()
+    if doubtful:
         noise_at(archive, first, sized.steps(np.eye(archive.dim)).sum(axis=0), tuning.noise, STAGE)
-    if first.gradient is not None and _uneven(units, first.gradient, tuning.descent.uneven):
+    if _uneven(units, first.gradient, own.uneven):
         units = sized
-    if first.gradient is None or _uneven(units, first.gradient, tuning.descent.uneven):
-        return _searched(archive, first, sized, tuning, known, watch)
+        if _uneven(units, first.gradient, own.uneven):
+            return with_scales()
     longest = max(1.0, float(np.linalg.norm(start))) if units is not sized else 1.0
-    second = _second(archive, first, _first_step(units, first.gradient, longest, tuning.descent), tuning.descent.tries)
+    second = _second(archive, first, _first_step(units, first.gradient, longest, own), own.tries)
     step = units.whiten(second.point[None])[0]
     difference = gradient_of(second) - first.gradient
     change = units.slopes(difference[None])[0]
-    # At a mode, the first gradient says nothing of scales.
-    at_rest = not first.gradient.any() and _uneven(units, difference, tuning.descent.uneven)
+    # At a mode, the first gradient does not show the scales.
+    at_rest = not first.gradient.any() and _uneven(units, difference, own.uneven)
     if at_rest or (second.value == first.value and not change.any()):
-        return _searched(archive, first, sized, tuning, known, watch)
+        return with_scales()
     curvature = abs(float(step @ change)) / float(step @ step)
     scale = np.sqrt(curvature if curvature > 0 else 1.0)
     whitening = Whitening(start, scale * units.factor)
     return descend_on(archive, [first, second], whitening, tuning, known=known, watch=watch)
-
-
-def _searched(
-    archive: Archive,
-    first: Evaluation,
-    coordinates: Whitening,
-    tuning: Tuning,
-    known: tuple[Mode, ...],
-    watch: Watch,
-) -> Mode:
-    """`descend_on` in coordinates whose scales are searched first."""
-    whitening, first = search_scales(archive, first, coordinates, tuning, STAGE)
-    return descend_on(archive, [first], whitening, tuning, cautious=True, known=known, watch=watch)
 
 
 def descend_on(
@@ -173,19 +197,12 @@ def descend_on(
     known: tuple[Mode, ...] = (),
     watch: Watch = unwatched,
 ) -> Mode:
-    """Quasi-Newton steps from the lowest of some evaluations with gradients, in given whitened coordinates.
+    """Quasi-Newton steps from the lowest of some evaluations with gradients, ``path``, which are the first secants.
 
-    Parameters
-    ----------
-    path
-        Evaluations with gradients, which are the first secants.
-    cautious
-        Whether the first step is bounded, too, by the distance over which secants are compared.
-    known
-        As in `descend`.
+    If ``cautious``, the first step is bounded, too, by the distance over which secants are compared.
     """
     own, path = tuning.descent, list(path)
-    fall = UnboundedDescent.from_start(path[0].point, own.falling_far)
+    unbounded = _UnboundedDescent(own.falling_far * (float(np.linalg.norm(path[0].point)) or 1.0))
     best, trust = min(path, key=lambda found: found.value), None
     lowest = float(archive.training().values.min(initial=best.value))
     close = max(own.close, float(np.sqrt(archive.dim)) * slope_noise(archive, tuning.differences))
@@ -195,7 +212,7 @@ def descend_on(
         for mode in known:
             if mode.near(best.point, best.value, far_below(archive, tuning)):
                 return mode
-        seen = secants(whitening, best, path, tuning.curvatures.third_order, own.unexplained)
+        seen = secants_from(best, path, whitening, tuning.curvatures.third_order, own.unexplained)
         whitening = improved(whitening.moved(best.point), seen.hessian(), tuning.curvatures)
         slope = whitening.slopes(gradient_of(best)[None])[0]
         distance = float(np.linalg.norm(slope))
@@ -219,22 +236,18 @@ def descend_on(
             trust = _Trust(whitening, own.longer * step)
         if found.gradient is not None:
             path.append(found)
-            # From far away a potential may fall for long, and be bounded all the same.
-            fall = fall.after(best, found, own.falling) if found.value < lowest else fall.ended()
+            # From far away a potential may decrease for long, and be bounded all the same.
+            below = found.value < lowest
+            unbounded = unbounded.after(best, found, own.falling) if below else _UnboundedDescent(unbounded.far)
             best = found if ratio >= own.poor else best
     centre = whitening.unwhiten(-slope[None])[0] if distance < close else best.point
     return Mode(whitening.moved(centre), best.value, distance)
 
 
-def by_size(start: Array) -> Whitening:
-    """Coordinates in units of their absolute value at the start, or of one where that is zero."""
-    return Whitening(start, np.diag(1.0 / np.where(start == 0.0, 1.0, np.abs(start))))
-
-
 def _uneven(units: Whitening, gradient: Array, most: float) -> bool:
-    """Whether components of a gradient differ by more than a factor of ``most``: all but a few small ones.
+    """Whether components of a gradient differ by more than a factor of ``most``, apart from the smallest twentieth.
 
-    One of twenty may be as small by chance, and that of a direction which the data do not inform.
+    One of twenty may be as small by chance, and so is that of a direction which the data do not inform.
     """
     sizes = np.abs(units.slopes(gradient[None])[0])
     sizes = sizes[sizes > 0.0]
@@ -245,43 +258,16 @@ def _first_step(units: Whitening, gradient: Array, longest: float, tuning: Desce
     """Step along the negative gradient, expected to lower the potential by `Descent.first_decrease`."""
     slope = units.slopes(gradient[None])[0]
     steepness = float(np.linalg.norm(slope))
-    down = -slope / steepness * min(longest, tuning.first_decrease / steepness) if steepness * longest > 1e-8 else None
-    if down is None:
+    if steepness * longest > 1e-8:
+        down = -slope / steepness * min(longest, tuning.first_decrease / steepness)
+    else:
         down = np.full(slope.shape, 1e-2 * longest / np.sqrt(len(slope)))
     return np.asarray(units.steps(down[None])[0])
 
 
-def secants(
-    whitening: Whitening, best: Evaluation, others: list[Evaluation], third_order: float, unexplained: float = np.inf
-) -> Secants:
-    """Changes of the whitened gradient over steps from ``best`` to other points, weighted as `Secants.over` does."""
-    apart = [found for found in others if not np.array_equal(found.point, best.point)]
-    points = np.array([found.point for found in apart]).reshape(-1, len(best.point))
-    slopes = whitening.slopes(np.array([gradient_of(found) for found in apart]).reshape(points.shape))
-    origin = whitening.slopes(gradient_of(best)[None])
-    steps = whitening.whiten(points) - whitening.whiten(best.point[None])
-    rises = np.array([found.value for found in apart]) - best.value
-    remainders = rises - 0.5 * ((slopes + origin) * steps).sum(axis=1)
-    return Secants.over(steps, slopes - origin, remainders, third_order, unexplained)
-
-
-def gradient_of(found: Evaluation) -> Array:
-    """The gradient of an evaluation that has one."""
-    assert found.gradient is not None
-    return found.gradient
-
-
-def _first(archive: Archive, start: Array) -> Evaluation:
-    (found,) = archive.evaluate(start[None], STAGE)
-    if not np.isfinite(found.value) or (archive.has_gradient and found.gradient is None):
-        reason = found.failure or "the density is zero there"
-        raise ParameterError(f"start: the potential cannot be evaluated at {start}: {reason}; start elsewhere")
-    return found
-
-
-def _second(archive: Archive, first: Evaluation, step: Array, tries: int) -> Evaluation:
+def _second(archive: Archive, first: Evaluation, step: Array, attempts: int) -> Evaluation:
     """The evaluation at a step from the first; each failure shortens the step."""
-    for _ in range(tries):
+    for _ in range(attempts):
         (found,) = archive.evaluate((first.point + step)[None], STAGE)
         if found.gradient is not None and np.isfinite(found.gradient).all():
             return found

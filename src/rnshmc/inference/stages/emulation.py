@@ -1,6 +1,6 @@
-"""From a start to a mode by emulated outputs: differences along each input, then Gauss-Newton steps on the emulator."""
+"""Modes of a forward model's posterior on emulated outputs: from a start, or all modes from draws of the prior."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import optimize
@@ -13,45 +13,35 @@ from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.posterior import to_fit
 from rnshmc.inference.surrogate.whitening import Whitening, improved
 from rnshmc.inference.tuning import Tuning
-from rnshmc.inference.tuning_start import Seeking
+from rnshmc.inference.tuning_start import Seeking, Surveying
 from rnshmc.types import Array
 
-STAGE = "mode"
+STAGE, SURVEY = "mode", "survey"
 
 
 def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening | None = None) -> Mode:
-    """A mode of the potential that emulated outputs give.
+    """A mode of the potential by emulated outputs.
 
-    A run along each input makes the emulator linear there; where enough runs are known, the lowest of them takes the
-    place of the start, and none is made. Each further one is at the minimum of the emulated potential
-    within a trust region, whose coordinates its Hessian whitens.
-
-    Parameters
-    ----------
-    start
-        Shape (d,).
-    coordinates
-        Coordinates in which the scale of the posterior is expected to be one; None if nothing is known.
-
-    Raises
-    ------
-    ParameterError
-        If the potential cannot be evaluated at or near the start.
+    A run along each input makes the emulator linear there; where enough runs are known, the search begins at the lowest
+    of them, and no such runs are made. Each further run is at the minimum of the emulated potential
+    within a trust region, whose coordinates its Hessian whitens. The posterior is expected to have a scale of one in
+    ``coordinates``, if they are given.
     """
     own = tuning.seeking
-    served = archive.has_enough_runs(tuning.training.fewest)
-    coordinates = _by_size(start) if coordinates is None else coordinates
-    best, whitening = _known(archive, coordinates) if served else _begun(archive, start, coordinates, own)
-    radius, longest, looked = own.first_radius, own.longest_of(archive.data), 0
+    known = archive.has_enough_runs(tuning.training.fewest)
+    if coordinates is None:
+        coordinates = Whitening(start, np.diag(1.0 / np.maximum(1.0, np.abs(start))))
+    best, whitening = _from_known(archive, coordinates) if known else _from_start(archive, start, coordinates, own)
+    radius, largest, nearby_batches = own.first_radius, own.longest_of(archive.data), 0
     for _ in range(own.steps):
         potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
         whitening = potential.whitening
-        target, predicted = minimum(potential, _cube(archive.dim, radius))
+        target, predicted = _minimum(potential, _cube(archive.dim, radius))
         decrease = best.value - potential.offset - predicted
         if decrease < own.small * np.sqrt(archive.dim):
             break
-        if served and potential.covariance(target[None])[0, 0] < own.sure:
-            # The runs of before tell the potential there.
+        if known and potential.covariance(target[None])[0, 0] < own.sure:
+            # Known runs determine the potential there.
             best = Evaluation(whitening.unwhiten(target[None])[0], potential.offset + predicted)
             continue
         [found] = archive.evaluate(whitening.unwhiten(target[None]), STAGE)
@@ -60,32 +50,23 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
             radius = own.shorter * float(np.abs(target).max())
         elif ratio > own.good:
             # Precise data have narrow posteriors: the mode may be tens of regions away, and is predicted well.
-            far = decrease > own.regions * longest**2 and abs(ratio - 1.0) < own.exact
-            most = np.inf if far else longest
+            far = decrease > own.regions * largest**2 and abs(ratio - 1.0) < own.exact
+            most = np.inf if far else largest
             radius = max(radius, min(own.longer * float(np.abs(target).max()), most))
         best = found if found.value < best.value else best
-        if radius < own.lost and looked < own.looks:
-            # The emulator is wrong nearby: a run along each whitened axis tells it the slopes there.
+        if radius < own.lost and nearby_batches < own.looks:
+            # The emulator is wrong nearby: a run along each whitened axis gives the slopes there.
             around = whitening.moved(best.point).unwhiten(own.around * np.eye(archive.dim))
-            nearby = archive.evaluate(around, STAGE)
-            best = min([best, *nearby], key=lambda one: one.value)
-            radius, looked = own.first_radius, looked + 1
+            best = min([best, *archive.evaluate(around, STAGE)], key=lambda one: one.value)
+            radius, nearby_batches = own.first_radius, nearby_batches + 1
     potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
-    target, _ = minimum(potential, _cube(archive.dim, longest))
+    target, _ = _minimum(potential, _cube(archive.dim, largest))
     centre = potential.whitening.unwhiten(target[None])[0]
     return Mode(potential.whitening.moved(centre), best.value, float(np.linalg.norm(target)))
 
 
-def _begun(archive: Archive, start: Array, coordinates: Whitening, tuning: Seeking) -> tuple[Evaluation, Whitening]:
-    """The start, run, and the first coordinates."""
-    [first] = archive.evaluate(start[None], STAGE)
-    if not np.isfinite(first.value):
-        raise ParameterError(f"start: the potential cannot be evaluated at {start}; start elsewhere")
-    return first, _first_coordinates(archive, first, coordinates, tuning)
-
-
-def _known(archive: Archive, coordinates: Whitening) -> tuple[Evaluation, Whitening]:
-    """The run of before where the potential is lowest, and coordinates in units of the spread of all of them."""
+def _from_known(archive: Archive, coordinates: Whitening) -> tuple[Evaluation, Whitening]:
+    """The known run of lowest potential, and coordinates in units of the spread of all of them."""
     points = archive.training().points
     spread = np.subtract(*np.quantile(points, [0.75, 0.25], axis=0))
     # The parameters of a likelihood are the same at all runs.
@@ -93,16 +74,16 @@ def _known(archive: Archive, coordinates: Whitening) -> tuple[Evaluation, Whiten
     return archive.lowest, Whitening(archive.lowest.point, np.diag(1.0 / units))
 
 
-def _by_size(start: Array) -> Whitening:
-    """Coordinates in units of their absolute value at the start, or of one where that is smaller."""
-    return Whitening(start, np.diag(1.0 / np.maximum(1.0, np.abs(start))))
-
-
-def _first_coordinates(archive: Archive, first: Evaluation, coordinates: Whitening, tuning: Seeking) -> Whitening:
-    """Coordinates in which a step of one along each input changes the outputs by a few of their errors.
+def _from_start(
+    archive: Archive, start: Array, coordinates: Whitening, tuning: Seeking
+) -> tuple[Evaluation, Whitening]:
+    """The start, and coordinates in which a step of one along each input changes the outputs by a few of their errors.
 
     Inputs whose step changed outputs too much or too little, or failed, take another one.
     """
+    [first] = archive.evaluate(start[None], STAGE)
+    if not np.isfinite(first.value):
+        raise ParameterError(f"start: the potential cannot be evaluated at {start}; start elsewhere")
     forward_posterior = archive.forward_posterior
     assert forward_posterior is not None
     axes = coordinates.steps(np.eye(archive.dim))[: forward_posterior.inputs]
@@ -120,7 +101,7 @@ def _first_coordinates(archive: Archive, first: Evaluation, coordinates: Whiteni
             break
     scales = np.ones(archive.dim)
     scales[: len(axes)] = sizes
-    return Whitening(first.point, coordinates.factor / scales)
+    return first, Whitening(first.point, coordinates.factor / scales)
 
 
 def _whitened_emulator(archive: Archive, whitening: Whitening, tuning: Tuning) -> EmulatedPotential:
@@ -137,8 +118,8 @@ def _whitened_emulator(archive: Archive, whitening: Whitening, tuning: Tuning) -
     return replace(potential, whitening=whitening)
 
 
-def minimum(potential: EmulatedPotential, box: optimize.Bounds, start: Array | None = None) -> tuple[Array, float]:
-    """Where a descent on the emulated potential ends within a box, from a start or the centre, and its value there."""
+def _minimum(potential: EmulatedPotential, box: optimize.Bounds, start: Array | None = None) -> tuple[Array, float]:
+    """The end of a descent on the emulated potential within a box, from a start or the centre, and its value there."""
 
     def value(z: Array) -> tuple[float, Array]:
         values, gradients = potential.values_and_gradients(z[None])
@@ -151,3 +132,89 @@ def minimum(potential: EmulatedPotential, box: optimize.Bounds, start: Array | N
 
 def _cube(dim: int, radius: float) -> optimize.Bounds:
     return optimize.Bounds(-np.full(dim, radius), np.full(dim, radius))
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """Minima of the emulated potential, (k, d) in x, the lowest first, and the number of runs that the search took."""
+
+    minima: Array
+    runs: int
+
+
+def survey(archive: Archive, draws: Array, rng: np.random.Generator, tuning: Tuning) -> Survey:
+    """Search draws of the prior, (n, d) in x, for all minima of the emulated potential.
+
+    The outputs are emulated from runs at draws of the prior. In each round the model is run at uncertain minima,
+    found by descents on the emulator, and at draws of the prior that are weighted by the emulated posterior, at a
+    temperature at which `Surveying.effective` of them have weight. It ends after rounds without a new minimum.
+    Raises FitError if the outputs cannot be emulated.
+    """
+    own, dim = tuning.surveying, archive.dim
+    runs = len(archive.evaluate(draws[: own.first[0] + own.first[1] * dim], SURVEY))
+    whitening = Whitening.of_draws(draws)
+    z, found, quiet = whitening.whiten(draws), np.zeros((0, dim)), 0
+    box = optimize.Bounds(z.min(axis=0), z.max(axis=0))
+    for _ in range(own.rounds):
+        training = archive.training()
+        assert training.runs is not None
+        potential = emulate(training, training.runs, whitening)
+        chances = _tempered(_plausible(potential, z, own), own.effective)
+        starts = z[rng.choice(len(z), own.descents, p=chances)]
+        lowest = whitening.whiten(archive.lowest.point[None])
+        starts = np.clip(np.concatenate((lowest, found, starts)), box.lb, box.ub)
+        minima = _distinct(potential, np.array([_minimum(potential, box, start)[0] for start in starts]), own)
+        unsure = minima[potential.covariance(minima).diagonal() > own.sure][: own.each]
+        quiet = 0 if len(unsure) or len(minima) > len(found) else quiet + 1
+        found = minima
+        if quiet > own.quiet:
+            break
+        spread = z[rng.choice(len(z), own.each, p=chances)]
+        runs += len(archive.evaluate(whitening.unwhiten(np.concatenate((unsure, spread))), SURVEY))
+    values = potential.values_and_gradients(found)[0]
+    kept = found[values <= values.min() + own.highest]
+    return Survey(whitening.unwhiten(kept), runs)
+
+
+def _plausible(potential: EmulatedPotential, z: Array, tuning: Surveying) -> Array:
+    """The lowest plausible values of U at rows of z, (k,), by the emulator: a mode may be where it is unsure.
+
+    None is below the lowest V: otherwise the least known points would be the most plausible.
+    """
+    values = potential.values_and_gradients(z)[0]
+    sds = np.sqrt(potential.covariance(z).diagonal())
+    return np.asarray(np.maximum(values - tuning.hope * sds, values.min()))
+
+
+def _tempered(values: Array, effective: float) -> Array:
+    """Probabilities in proportion to exp(-V / T), (n,), with the smallest T for which so many draws have weight."""
+    heights = np.where(np.isfinite(values), values - values.min(), np.inf)
+
+    def weights(log_temperature: float) -> Array:
+        found = np.exp(-heights / np.exp(log_temperature))
+        return np.asarray(found / found.sum())
+
+    def excess(log_temperature: float) -> float:
+        return float(1.0 / (weights(log_temperature) ** 2).sum() - effective)
+
+    low, high = 0.0, float(np.log1p(heights[np.isfinite(heights)].max())) + np.log(len(heights))
+    if excess(low) >= 0.0 or excess(high) <= 0.0:
+        return weights(low if excess(low) >= 0.0 else high)
+    return weights(optimize.brentq(excess, low, high, xtol=0.01))
+
+
+def _distinct(potential: EmulatedPotential, minima: Array, tuning: Surveying) -> Array:
+    """The minima that a higher potential divides from all lower ones, and that are not too high, the lowest first."""
+    values, plausible = potential.values_and_gradients(minima)[0], _plausible(potential, minima, tuning)
+    kept: list[Array] = []
+    for k in np.argsort(values):
+        low = plausible[k] <= values.min() + tuning.highest
+        if low and all(_divided(potential, minima[k], other, values[k] + tuning.barrier) for other in kept):
+            kept.append(minima[k])
+    return np.array(kept)
+
+
+def _divided(potential: EmulatedPotential, one: Array, other: Array, height: float) -> bool:
+    """Whether the potential is that high anywhere on the straight line between two points."""
+    line = one + np.linspace(0.0, 1.0, 34)[1:-1, None] * (other - one)
+    return bool(potential.values_and_gradients(line)[0].max() > height)

@@ -1,4 +1,4 @@
-"""Surrogates fitted anew as evaluations arrive, in coordinates that follow them."""
+"""Surrogates refitted as evaluations arrive, in coordinates whitened by their draws."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ import numpy as np
 from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.learning import SubspaceKernel
 from rnshmc.inference.surrogate.posterior import Kernel, SurrogatePosterior, draw_chains, fit_posterior, plausible
-from rnshmc.inference.surrogate.subspace import SubspaceKernel
 from rnshmc.inference.surrogate.whitening import Whitening, improved
 from rnshmc.inference.tuning import Tuning
 from rnshmc.surrogates.gradient_kernel import LENGTHS, GradientKernel
@@ -23,6 +23,12 @@ class Fit:
     positions: Array
     at_wall: float
 
+    @classmethod
+    def drawn(cls, posterior: SurrogatePosterior, draws: Array) -> "Fit":
+        """From draws of chains, (chains, n, d)."""
+        norms, walls = posterior.walls(_settled(draws))
+        return cls(posterior, draws[:, -1], float((norms > walls - 0.5).mean()))
+
     @property
     def points(self) -> int:
         """Number of training points."""
@@ -36,13 +42,7 @@ class Fit:
 
 
 def first_fit(archive: Archive, whitening: Whitening, rng: np.random.Generator, tuning: Tuning) -> Fit:
-    """The surrogate after the directions are probed.
-
-    Raises
-    ------
-    FitError
-        If it cannot be fitted.
-    """
+    """The surrogate after the directions are probed."""
     posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting)
     positions = 0.7 * rng.standard_normal((tuning.training.chains, archive.dim))
     found = _rewhitened(archive, posterior, positions, rng, tuning)
@@ -54,17 +54,8 @@ def first_fit(archive: Archive, whitening: Whitening, rng: np.random.Generator, 
 def next_fit(archive: Archive, fit: Fit, rng: np.random.Generator, tuning: Tuning, *, search: bool, sound: bool) -> Fit:
     """The surrogate with all points evaluated by now.
 
-    Parameters
-    ----------
-    search
-        Whether length and noise are searched again.
-    sound
-        Whether the last surrogate was good enough for its draws to whiten, and for its chains to go on.
-
-    Raises
-    ------
-    FitError
-        If it cannot be fitted.
+    ``search``: whether length and noise are searched again. ``sound``: whether the last surrogate was good enough for
+    its draws to whiten, and for its chains to continue.
     """
     like = None if search else fit.posterior.kernel
     whitening = fit.posterior.whitening
@@ -77,15 +68,14 @@ def next_fit(archive: Archive, fit: Fit, rng: np.random.Generator, tuning: Tunin
     known = whitening.whiten(plausible(archive.training(), tuning.fitting).points)
     positions = known[rng.choice(len(known), tuning.training.chains)]
     draws = draw_chains(posterior, positions, transitions=tuning.training.transitions, rng=rng)
-    return _fit(posterior, draws)
+    return Fit.drawn(posterior, draws)
 
 
 def _without_wells(archive: Archive, last: Fit, found: Fit, rng: np.random.Generator, tuning: Tuning) -> Fit:
     """The fit, or one of a shorter length if it has draws at its wall, and the last one had far fewer.
 
     A long length may be likely at the points and make a polynomial with wells beyond them, whose draws would whiten the
-    coordinates. Where the density does reach there, a shorter length leaves more open, which the tails are examined
-    for.
+    coordinates. Where the density does reach there, a shorter length leaves more open, and the check of tails finds it.
     """
     tried = [found]
     while tried[-1].at_wall >= tuning.training.at_wall and (lengths := _shorter(tried[-1].posterior.kernel)):
@@ -98,17 +88,13 @@ def _shorter(kernel: Kernel) -> tuple[float, ...]:
     """Candidates shorter than the length of a process of the potential; none for emulated outputs."""
     if isinstance(kernel, EmulatedPotential):
         return ()
-    # Neighbours are a quarter apart or more: what is left is no rounding.
+    # Neighbours are a quarter apart or more: the margin is no rounding.
     return tuple(length for length in LENGTHS if length < 0.9 * kernel.relative_length)
 
 
-def _fit(posterior: SurrogatePosterior, draws: Array) -> Fit:
-    norms, walls = posterior.walls(_settled(draws).reshape(-1, posterior.dim))
-    return Fit(posterior, draws[:, -1], float((norms > walls - 0.5).mean()))
-
-
 def _settled(draws: Array) -> Array:
-    return draws[:, draws.shape[1] // 2 :]
+    """The later half of chains, as rows."""
+    return draws[:, draws.shape[1] // 2 :].reshape(-1, draws.shape[-1])
 
 
 def _rewhitened(
@@ -117,24 +103,23 @@ def _rewhitened(
     """Draws of a surrogate, and the surrogate fitted again in coordinates whitened by them where that changes them."""
     training = tuning.training
     draws = draw_chains(posterior, positions, transitions=training.transitions, rng=rng)
-    pool = _settled(draws).reshape(-1, archive.dim)
     try:
-        centre, hessian = _centre_and_hessian(posterior.kernel, pool, training.bent)
+        centre, hessian = _centre_and_hessian(posterior.kernel, _settled(draws), training.bent)
     except np.linalg.LinAlgError:
-        return _fit(posterior, draws)
+        return Fit.drawn(posterior, draws)
     curvatures = np.linalg.eigvalsh(hessian)
     low, high = training.unchanged
     off_centre = np.linalg.norm(centre)
     if curvatures[0] > low and curvatures[-1] < high and off_centre < training.off_centre:
-        return _fit(posterior, draws)
+        return Fit.drawn(posterior, draws)
     old = posterior.whitening
     whitening = improved(old.moved(old.unwhiten(centre[None])[0]), hessian, tuning.curvatures)
     positions = whitening.whiten(old.unwhiten(draws[:, -1]))
     try:
         refitted = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=posterior.kernel)
     except FitError:
-        return _fit(posterior, draws)
-    return _fit(refitted, draw_chains(refitted, positions, transitions=training.transitions, rng=rng))
+        return Fit.drawn(posterior, draws)
+    return Fit.drawn(refitted, draw_chains(refitted, positions, transitions=training.transitions, rng=rng))
 
 
 def _centre_and_hessian(kernel: Kernel, pool: Array, bent: float) -> tuple[Array, Array]:

@@ -1,5 +1,6 @@
 """Curvatures in the directions that a descent has not explored, at the distance of typical draws."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -7,15 +8,43 @@ from scipy.linalg import solve_triangular
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.stages.descent import Mode, Watch, by_size, descend_on, gradient_of, secants, unwatched
-from rnshmc.inference.stages.gradients import evaluate_with_gradients
-from rnshmc.inference.stages.search import search_falls
-from rnshmc.inference.surrogate.whitening import Secants, Whitening, improved
+from rnshmc.inference.stages.descent import Mode, Watch, descend_on, unwatched
+from rnshmc.inference.stages.differences import evaluate_with_gradients, search_decay_scales
+from rnshmc.inference.surrogate.whitening import Secants, Whitening, gradient_of, improved, secants_from
 from rnshmc.inference.tuning import Tuning
 from rnshmc.inference.tuning_start import Curvatures, Probing
 from rnshmc.types import Array
 
 STAGE = "directions"
+
+
+def settle(
+    archive: Archive, found: Mode, rng: np.random.Generator, tuning: Tuning, *, watch: Watch = unwatched
+) -> Mode:
+    """The mode after probing, and after further descents with the curvatures found while it is not one.
+
+    Where curvatures are not near one after all batches of two probings, or diverge to a singular Hessian, the Hessian
+    is taken not to exist, and scales are distances over which the density falls.
+    """
+    own, unconfirmed = tuning.probing, 0
+    try:
+        for _ in range(own.descents if archive.noise < tuning.noise.noisy else own.noisy_descents):
+            probed = probe(archive, found, rng, tuning)
+            if probed.converged or watch(probed.whitening):
+                return probed
+            unconfirmed += np.isinf(probed.distance) and probed.value == found.value
+            if unconfirmed > 1:
+                return _by_decay(archive, tuning)
+            found = descend_again(archive, probed.whitening, tuning, watch=watch)
+        return found
+    except np.linalg.LinAlgError:
+        return _by_decay(archive, tuning)
+
+
+def descend_again(archive: Archive, whitening: Whitening, tuning: Tuning, *, watch: Watch = unwatched) -> Mode:
+    """A descent from the lowest of all points near the centre of coordinates."""
+    near = _in_reach(whitening, _with_slopes(archive), tuning.curvatures.near)
+    return descend_on(archive, near, whitening, tuning, watch=watch)
 
 
 def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning) -> Mode:
@@ -27,13 +56,13 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     Each batch evaluates some orthogonal whitened directions that no secant has explored, at distance sqrt(d) from the
     mode. Each gives a secant and a training point. The remaining directions take the geometric mean of the curvatures
     just measured. Once all directions are explored, a few random ones check the Hessian. If their curvatures are not
-    near 1, the assumed third derivative grows, secants count over shorter distances, and probing goes on. If they are,
-    directions in which their secants make the Hessian much smaller are probed, too: curvatures along random directions
-    are means of eigenvalues, and hide a small one, as along the ridge of an intercept and a slope. What is measured
-    there replaces what the secants say, which may outweigh it. Where all that leads to where no draw is, there is no
-    Hessian, and scales are those over which the density falls.
+    near 1, the assumed third derivative grows, secants count over shorter distances, and probing continues. If they
+    are, directions in which their secants make the Hessian much smaller are probed, too: curvatures along random
+    directions are means of eigenvalues, and hide a small one, as along the ridge of an intercept and a slope. The
+    curvatures measured there replace those of the secants, which may outweigh them. Where all that leads to a place
+    without draws, there is no Hessian, and scales are those over which the density falls.
 
-    Where a batch has many directions, it tells more. If the Hessian predicts the gradients there, the others are left
+    A batch of many directions is informative. If the Hessian predicts the gradients there, the others are left
     alone. If not, a few large curvatures that they have in common are known from it (`_low_rank`), as where data inform
     few directions and the prior all others.
     """
@@ -79,51 +108,19 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     # Every direction has a known curvature now: a Newton step may be as long as the distance of draws.
     ended = _refined(archive, whitening, curved, longest=np.sqrt(d))[0]
     if quiet and ended.value > mode.value + tuning.fitting.plausible_height(d):
-        return _by_falls(archive, tuning)
+        return _by_decay(archive, tuning)
     return replace(mode, whitening=whitening, distance=np.inf) if unconfirmed else ended
 
 
-def _by_falls(archive: Archive, tuning: Tuning) -> Mode:
+def _by_decay(archive: Archive, tuning: Tuning) -> Mode:
     """The lowest point as a mode, where no Hessian predicts gradients near it: the density may have a kink."""
     lowest = archive.lowest
-    whitening, distance = search_falls(archive, lowest, by_size(lowest.point), tuning, STAGE)
+    coordinates = Whitening.by_size(lowest.point)
+    whitening, distance = search_decay_scales(archive, lowest, coordinates, tuning, STAGE)
     return Mode(whitening, lowest.value, distance)
 
 
-def settle(
-    archive: Archive, found: Mode, rng: np.random.Generator, tuning: Tuning, *, watch: Watch = unwatched
-) -> Mode:
-    """The mode after probing, and after further descents with the curvatures found while it is not one.
-
-    Where curvatures are not near one after all batches of two probings, or run off to a singular Hessian, there is no
-    Hessian either.
-    """
-    try:
-        return _settled(archive, found, rng, tuning, watch)
-    except np.linalg.LinAlgError:
-        return _by_falls(archive, tuning)
-
-
-def _settled(archive: Archive, found: Mode, rng: np.random.Generator, tuning: Tuning, watch: Watch) -> Mode:
-    own, unconfirmed = tuning.probing, 0
-    for _ in range(own.descents if archive.noise < tuning.noise.noisy else own.noisy_descents):
-        probed = probe(archive, found, rng, tuning)
-        if probed.converged or watch(probed.whitening):
-            return probed
-        unconfirmed += np.isinf(probed.distance) and probed.value == found.value
-        if unconfirmed > 1:
-            return _by_falls(archive, tuning)
-        found = descend_again(archive, probed.whitening, tuning, watch=watch)
-    return found
-
-
-def descend_again(archive: Archive, whitening: Whitening, tuning: Tuning, *, watch: Watch = unwatched) -> Mode:
-    """A descent from the lowest of all points near the centre of coordinates."""
-    near = _in_reach(whitening, _known(archive), tuning.curvatures.near)
-    return descend_on(archive, near, whitening, tuning, watch=watch)
-
-
-def _known(archive: Archive) -> list[Evaluation]:
+def _with_slopes(archive: Archive) -> list[Evaluation]:
     known = archive.slopes()
     return [Evaluation(*row, None) for row in zip(known.points, known.values, known.gradients, strict=True)]
 
@@ -135,20 +132,19 @@ def _refined(
 
     The centre is a Newton step from the lowest point, of whitened length ``longest`` at most.
     """
-    found = _known(archive)
-    near = _in_reach(whitening, found, tuning.near)
-    best = min(near, key=lambda one: one.value)
+    found = _with_slopes(archive)
+    best = min(_in_reach(whitening, found, tuning.near), key=lambda one: one.value)
     whitening = whitening.moved(best.point)
     near = _in_reach(whitening, found, tuning.near)
-    whitening = improved(whitening, secants(whitening, best, near, tuning.third_order).hessian(), tuning)
-    reached = secants(whitening, best, near, tuning.third_order)
+    whitening = improved(whitening, secants_from(best, near, whitening, tuning.third_order).hessian(), tuning)
+    reached = secants_from(best, near, whitening, tuning.third_order)
     slope = whitening.slopes(gradient_of(best)[None])
     distance = float(np.linalg.norm(slope))
     shift = -slope / max(1.0, distance / longest)
     return Mode(whitening.moved(whitening.unwhiten(shift)[0]), best.value, distance), reached, best
 
 
-def _in_reach(whitening: Whitening, found: list[Evaluation], near: float) -> list[Evaluation]:
+def _in_reach(whitening: Whitening, found: Sequence[Evaluation], near: float) -> list[Evaluation]:
     """The points near the centre; the nearest point if there is none."""
     lengths = np.linalg.norm(whitening.whiten(np.array([one.point for one in found])), axis=1)
     reach = max(near * np.sqrt(len(whitening.centre)), float(lengths.min()))
@@ -158,8 +154,8 @@ def _in_reach(whitening: Whitening, found: list[Evaluation], near: float) -> lis
 def _between(steps: Array, changes: Array) -> Array:
     """The Hessian in an orthonormal basis of the span of steps (k, d), by changes of the gradient over them.
 
-    The steps begin where the gradient is known: at the centre it is zero only if the Hessian is right, and what is left
-    of it would hide a small curvature.
+    The steps begin where the gradient is known: at the centre it is zero only if the Hessian is right, and any
+    remaining gradient would hide a small curvature.
     """
     if not len(steps):
         return np.zeros((0, 0))
@@ -170,9 +166,9 @@ def _between(steps: Array, changes: Array) -> Array:
 
 
 def _near_one(between: Array, factor: float) -> bool:
-    """Whether curvatures along probes are one within a factor, and none between them is small by its square.
+    """Whether curvatures along probes are one within a factor, and no eigenvalue is below its inverse square.
 
-    Along random directions a small one is hidden by the mean, which it is not in the span of a few of them.
+    A curvature along a random direction is a mean of eigenvalues and hides a small one; the span of a few does not.
     """
     curvatures = between.diagonal()
     if not len(curvatures) or not 1.0 / factor < curvatures.min() <= curvatures.max() < factor:
@@ -181,7 +177,7 @@ def _near_one(between: Array, factor: float) -> bool:
 
 
 def _softened(before: Whitening, after: Whitening, softer: float) -> Array:
-    """Directions in which the Hessian of a whitening is less than some share of that of the one before.
+    """Directions in which the Hessian of a whitening is less than some share of the Hessian of the one before.
 
     Orthonormal columns in the coordinates of the one after.
     """
@@ -206,7 +202,9 @@ def _curved_in(whitening: Whitening, directions: Array, curvatures: Array) -> Wh
     return whitening.curved(np.concatenate((curvatures, np.ones(d - len(curvatures)))), basis)
 
 
-def _changes(lowest: Evaluation, whitening: Whitening, probes: Array, found: list[Evaluation]) -> tuple[Array, Array]:
+def _changes(
+    lowest: Evaluation, whitening: Whitening, probes: Array, found: Sequence[Evaluation]
+) -> tuple[Array, Array]:
     """Steps from a point to the probes that did not fail, and changes of the whitened gradient over them."""
     given = [one.gradient is not None for one in found]
     gradients = np.array([gradient_of(one) for one in found if one.gradient is not None]).reshape(-1, probes.shape[1])

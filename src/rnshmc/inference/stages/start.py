@@ -1,4 +1,4 @@
-"""Checks of the start, and of the gradient there, before anything is spent on a target that cannot work."""
+"""The first evaluations: a start of positive density, and checks of the target and its gradient there."""
 
 import logging
 import math
@@ -10,7 +10,9 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.forward_posterior import ForwardPosterior
+from rnshmc.inference.stages.starts import Candidates, Start
 from rnshmc.inference.transforms import Transform
+from rnshmc.inference.tuning import DEFAULT
 from rnshmc.run.slope_check import SlopeCheck, check_slope
 from rnshmc.types import Array
 
@@ -19,22 +21,14 @@ _log = logging.getLogger(__name__)
 STAGE = "start"
 FIRST_STEP = 1e-4
 """First step of `check_slope`, relative to the scale of the position: the longest of the two that it ends with."""
-
-
 LARGE = (1e60, 1e70)
 """Values of a likelihood's parameter between which the power is measured by which its density falls."""
 POWER = 1e-3
-"""Excess of that power over one that is none: rounding of potentials leaves less."""
+"""Excess of that power over one below which the density has no integral: rounding of potentials leaves less."""
 
 
 def check_inside(starts: Array, transform: Transform, names: Sequence[str]) -> None:
-    """Check that starting points, shape (n, d), are strictly inside the bounds.
-
-    Raises
-    ------
-    ParameterError
-        Naming the first parameter that is not.
-    """
+    """Check that starting points, (n, d), are strictly inside the bounds; a ParameterError names the first other."""
     outside = ~((transform.low < starts) & (starts < transform.high))
     if outside.any():
         row, column = np.argwhere(outside)[0]
@@ -45,19 +39,12 @@ def check_inside(starts: Array, transform: Transform, names: Sequence[str]) -> N
 
 
 def check_start(archive: Archive, start: Array) -> Evaluation:
-    """Evaluate the target where it all starts, and find out whether it has a gradient.
-
-    Parameters
-    ----------
-    archive
-        The target.
-    start
-        Unconstrained coordinates, shape (d,).
+    """Evaluate the target at a start in unconstrained coordinates, (d,).
 
     Raises
     ------
     ParameterError
-        If it fails there, or the density is 0.
+        If the evaluation fails, or the density is 0.
     """
     [first] = archive.evaluate(start[None], STAGE)
     if first.failure is not None:
@@ -67,26 +54,44 @@ def check_start(archive: Archive, start: Array) -> Evaluation:
     return first
 
 
+def first_usable(archive: Archive, drawn: Array, x0: Start = None) -> Array:
+    """The first few drawn starts where the density is positive, (n, d): `Modes.starts` at most, one of `Candidates`.
+
+    The search ends after `Modes.drawn` failed evaluations.
+
+    Raises
+    ------
+    ParameterError
+        If there is none.
+    """
+    wanted, source = (1, x0.source) if isinstance(x0, Candidates) else (DEFAULT.modes.starts, "x0")
+    # Emulation does without derivatives.
+    gradient, points = archive.forward_posterior is None, archive.coordinates.transform.coordinates(drawn)
+    for last in range(wanted, len(drawn) + wanted, wanted):
+        archive.evaluate(points[:last], STAGE, gradient=gradient)
+        for at in archive.floor.neighbours():
+            archive.evaluate(at[None], STAGE, gradient=False)
+        seen = archive.evaluate(points[:last], STAGE, gradient=gradient)
+        there = [start for start, one in zip(drawn, seen, strict=False) if one.failure is None and one.value < np.inf]
+        if len(there) >= wanted and not archive.floor.constant:
+            break
+        if sum(one.failed for one in seen) >= DEFAULT.modes.drawn:
+            break
+    if not there:
+        reasons = [one.failure for one in seen if one.failure]
+        refused = f"the target cannot be evaluated ({reasons[-1]})" if reasons else "the density is 0"
+        raise ParameterError(f"{source}: {refused} at all of {len(seen)} drawn starts; give one where it is positive")
+    return np.array(there[:wanted])
+
+
 def check_own(
     forward_posterior: ForwardPosterior, first: Evaluation, at: Array, transform: Transform, names: Sequence[str]
 ) -> None:
     """Check that the density of each parameter of the likelihood has an integral, towards infinity.
 
-    That of an unknown standard deviation s falls as s^-n for n data: it has none for one datum and a flat prior.
-
-    Parameters
-    ----------
-    forward_posterior, transform, names
-        The posterior of a forward model, and its parameters.
-    first
-        The run at the start.
-    at
-        The start, in the user's coordinates.
-
-    Raises
-    ------
-    ParameterError
-        Naming the first parameter for which it has none.
+    The density of an unknown standard deviation s falls as s^-n for n data: it has no integral for one datum and a flat
+    prior. ``first`` is the run at the start, ``at`` in the user's coordinates. A ParameterError names the first
+    parameter whose density has none.
     """
     assert first.run is not None
     predictors = np.tile(forward_posterior.observed.predictors(first.run.outputs[None]), (2, 1))
@@ -108,40 +113,33 @@ def check_own(
 def check_gradient(archive: Archive, first: Evaluation, rng: np.random.Generator) -> tuple[str, ...]:
     """Compare the gradient with differences of the log density, see `rnshmc.run.slope_check`.
 
-    Returns what is doubtful of it, in a sentence for the log and for the verdict; nothing where it is right.
-
-    Parameters
-    ----------
-    archive
-        The target.
-    first
-        What is known at the start.
-    rng
-        Source of the direction.
-
-    Raises
-    ------
-    ParameterError
-        If the gradient is wrong.
+    Returns a sentence on any doubt about it, for the log and for the verdict; nothing where it is right. A gradient
+    that is certainly wrong is a ParameterError.
     """
     if first.gradient is None:
         return ()
-    found = check_slope(lambda sides: _values(archive, sides), first.point, first.value, first.gradient, rng)
+
+    def values(sides: Array) -> tuple[float, float]:
+        ahead, behind = archive.evaluate(sides, STAGE, gradient=False)
+        return ahead.value, behind.value
+
+    found = check_slope(values, first.point, first.value, first.gradient, rng)
     if found.verdict == "right":
         return ()
+    compared = (
+        f"along one direction at x0 it is {-found.slope:.6g}, but differences of the log density are "
+        f"{-found.differences[-1] if found.differences else math.nan:.6g}."
+    )
     unresolved = found.verdict == "wrong" and _unresolved(found, first)
     if found.verdict != "wrong" or unresolved:
-        doubt = (
-            _unchecked(found)
-            if found.verdict == "noisy" or unresolved
-            else f"The gradient is inexact: {_compared(found)}"
-        )
+        unchecked = found.verdict == "noisy" or unresolved
+        doubt = _unchecked(found) if unchecked else f"The gradient is inexact: {compared}"
         _log.warning("%s", doubt)
         return (doubt,)
     hint = "Correct it, or leave it out with gradient=False, which takes more evaluations."
     if found.opposite:
         hint = "The sign is wrong: is one of the two that of the negative log density?"
-    raise ParameterError(f"gradient: it is wrong: {_compared(found)} {hint}")
+    raise ParameterError(f"gradient: it is wrong: {compared} {hint}")
 
 
 def _unresolved(found: SlopeCheck, first: Evaluation) -> bool:
@@ -151,22 +149,9 @@ def _unresolved(found: SlopeCheck, first: Evaluation) -> bool:
     return not any(found.differences) and 2.0 * step * abs(found.slope) < spacing
 
 
-def _compared(found: SlopeCheck) -> str:
-    return (
-        f"along one direction at x0 it says {-found.slope:.6g}, differences of the log density say "
-        f"{-found.differences[-1]:.6g}."
-    )
-
-
 def _unchecked(found: SlopeCheck) -> str:
     differences = ", ".join(f"{-difference:.3g}" for difference in found.differences) or "not finite"
     return (
-        f"The gradient could not be checked: along one direction at x0 it says {-found.slope:.3g}, differences of the "
-        f"log density with several steps are {differences}. Is the log density noisy?"
+        f"The gradient could not be checked: along one direction at x0 it is {-found.slope:.3g}, and differences of "
+        f"the log density with several steps are {differences}. Is the log density noisy?"
     )
-
-
-def _values(archive: Archive, sides: Array) -> tuple[float, float]:
-    """U at two points, evaluated at the same time."""
-    ahead, behind = archive.evaluate(sides, STAGE, gradient=False)
-    return ahead.value, behind.value

@@ -1,4 +1,4 @@
-"""The argument ``x0`` of `rnshmc.sample`: starting points that are given, or drawn."""
+"""The arguments ``x0`` and ``scale`` of `rnshmc.sample`: starting points, and the expected width of the posterior."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.forward_posterior import ForwardPosterior
 from rnshmc.inference.given import numbers
-from rnshmc.inference.stages.start import STAGE
+from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.transforms import Bounds, Transform
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
@@ -24,14 +23,9 @@ NEAR = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Starts of which the first where the density is positive is used, for packages whose users give none.
+    """Starts, the rows of (n, d), of which the first of positive density is used, for packages whose users give none.
 
-    Attributes
-    ----------
-    rows
-        The starts, (n, d).
-    source
-        What users choose them by, for messages.
+    ``source`` names the argument by which users choose them, for messages.
     """
 
     rows: Array
@@ -46,7 +40,7 @@ def make_starts(x0: Any, rng: np.random.Generator, names: Sequence[str] | None =
 
     Or from a mapping from the parameters' names to numbers, or to as many of them as there are starts.
 
-    Of a function there are more than are needed, for some may be where the density is zero.
+    A function gives more than are needed, for the density may be zero at some.
 
     Raises
     ------
@@ -59,7 +53,7 @@ def make_starts(x0: Any, rng: np.random.Generator, names: Sequence[str] | None =
 
 
 def _called(x0: Callable[..., Any], rng: np.random.Generator, count: int, names: Sequence[str] | None) -> Array:
-    """As many starts of a function of a generator."""
+    """As many starts from a function of a generator."""
     drawn = [_rows(x0(rng), names) for _ in range(count)]
     if any(rows.shape != (1, drawn[0].shape[1]) for rows in drawn):
         raise ParameterError("x0: expected a function of a generator that returns one start, of shape (d,)")
@@ -69,15 +63,7 @@ def _called(x0: Callable[..., Any], rng: np.random.Generator, count: int, names:
 def number_of_parameters(names: Sequence[str] | None, bounds: Bounds | None, own: Sequence[str]) -> int:
     """Number of parameters where there is no start, by their names, or by a sequence of bounds.
 
-    Parameters
-    ----------
-    own
-        Names of the likelihood's own parameters, which ``names`` need not repeat.
-
-    Raises
-    ------
-    ParameterError
-        If neither is given.
+    ``own`` are names of the likelihood's parameters, which ``names`` need not repeat.
     """
     if names is not None:
         return len(names) + sum(name not in names for name in own)
@@ -93,7 +79,7 @@ def further_starts(
     names: Sequence[str],
     rng: np.random.Generator,
 ) -> Array:
-    """More of what `make_starts` or `drawn_starts` drew, (n, d), within the bounds; none of starts that are given."""
+    """More starts as `make_starts` or `drawn_starts` drew them, (n, d), within the bounds; none if starts are given."""
     count = DEFAULT.modes.further
     if x0 is None:
         return drawn_starts(forward_posterior, transform, names, rng, count=count)
@@ -111,13 +97,7 @@ def drawn_starts(
     *,
     count: int = DEFAULT.modes.drawn,
 ) -> Array:
-    """Draws from the prior of a forward model, or from the box of finite bounds, (n, d), more than are needed.
-
-    Raises
-    ------
-    ParameterError
-        If there is neither.
-    """
+    """Draws from the prior of a forward model, or from the box of finite bounds, (n, d), more than are needed."""
     drawn: Array | None = None if forward_posterior is None else forward_posterior.prior.draws(rng, count)
     if drawn is not None:
         inside = transform.inside(drawn)
@@ -149,36 +129,6 @@ def moved_inside(starts: Array, low: Array, high: Array, width: Array) -> Array:
     return np.where(starts >= high - NEAR * width, high - MARGIN * width, raised)
 
 
-def first_usable(archive: Archive, drawn: Array, x0: Start = None) -> Array:
-    """The first few of drawn starts where the density is positive, (n, d): as many as `Modes.starts`, or all of them.
-
-    Of `Candidates` it is one. As many evaluations may fail as `Modes.drawn`.
-
-    Raises
-    ------
-    ParameterError
-        If there is none.
-    """
-    wanted, source = (1, x0.source) if isinstance(x0, Candidates) else (DEFAULT.modes.starts, "x0")
-    # Emulation does without derivatives.
-    gradient, points = archive.forward_posterior is None, archive.coordinates.transform.coordinates(drawn)
-    for last in range(wanted, len(drawn) + wanted, wanted):
-        archive.evaluate(points[:last], STAGE, gradient=gradient)
-        for at in archive.floor.neighbours():
-            archive.evaluate(at[None], STAGE, gradient=False)
-        seen = archive.evaluate(points[:last], STAGE, gradient=gradient)
-        there = [start for start, one in zip(drawn, seen, strict=False) if one.failure is None and one.value < np.inf]
-        if len(there) >= wanted and not archive.floor.constant:
-            break
-        if sum(one.failed for one in seen) >= DEFAULT.modes.drawn:
-            break
-    if not there:
-        reasons = [one.failure for one in seen if one.failure]
-        refused = f"the target cannot be evaluated ({reasons[-1]})" if reasons else "the density is 0"
-        raise ParameterError(f"{source}: {refused} at all of {len(seen)} drawn starts; give one where it is positive")
-    return np.array(there[:wanted])
-
-
 def _rows(x0: Any, names: Sequence[str] | None) -> Array:
     starts = _by_name(x0, names) if isinstance(x0, Mapping) else numbers(x0, "x0")
     if starts.ndim == 0:
@@ -207,3 +157,101 @@ def _by_name(x0: Mapping[str, Any], names: Sequence[str] | None) -> Array:
     except ValueError:
         shapes = ", ".join(str(column.shape) for column in columns)
         raise ParameterError(f"x0: expected a number for each name, or as many for each, got shapes {shapes}") from None
+
+
+def make_coordinates(
+    scale: npt.ArrayLike | None, start: Array, transform: Transform, *, widest: float
+) -> Whitening | None:
+    """Unconstrained coordinates in which the scale of the posterior is expected to be one; None without a scale.
+
+    Scales and covariances are translated by the slope of the transform at the start, and those of bounded parameters
+    are cut to ``widest``; prior draws are transformed one by one.
+
+    Parameters
+    ----------
+    scale
+        A number or a vector of standard deviations, shape (d,), a covariance, (d, d), or draws, (n, d) with n > d.
+    start
+        In the user's coordinates, shape (d,).
+    transform
+        From parameters to unconstrained coordinates.
+    widest
+        Largest scale of the unconstrained coordinate of a bounded parameter.
+
+    Raises
+    ------
+    ParameterError
+        If it is none of these, or not positive.
+    """
+    if scale is None:
+        return None
+    given = numbers(scale, "scale")
+    if not np.isfinite(given).all():
+        raise ParameterError("scale: expected finite numbers")
+    point = transform.coordinates(start)
+    covariance = _covariance(given, point, transform, widest)
+    # L with L L' its inverse, whatever the units of its coordinates.
+    units = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    refused = ParameterError("scale: the covariance is not positive definite")
+    if not (units > 0).all():
+        raise refused
+    correlations, directions = np.linalg.eigh(covariance / np.outer(units, units))
+    if correlations[0] <= len(units) * np.finfo(float).eps:
+        raise refused
+    # Rows of the root are directions; QR makes it triangular.
+    root = (directions / np.sqrt(correlations)).T / units
+    return Whitening(point, np.asarray(np.linalg.qr(root)[1].T))
+
+
+def prior_scale(forward_posterior: ForwardPosterior | None, start: Array) -> Array | None:
+    """Standard deviations of the prior, (d,); None unless those of all inputs of a forward model are known.
+
+    The scale of a likelihood's parameter is its value at the start, unless the prior specifies one.
+    """
+    scale = None if forward_posterior is None else forward_posterior.prior.scale
+    if forward_posterior is None or scale is None or not np.isfinite(scale[: forward_posterior.inputs]).all():
+        return None
+    return np.where(np.isfinite(scale), scale, np.where(start == 0.0, 1.0, np.abs(start)))
+
+
+def inside(scale: npt.ArrayLike | None, transform: Transform) -> npt.ArrayLike | None:
+    """A scale where a bound was found: of prior draws, those between the bounds; None if too few remain."""
+    given = None if scale is None else numbers(scale, "scale")
+    if given is None or not _is_draws(given, transform.dim):
+        return scale
+    kept = given[transform.inside(given)]
+    return kept if _is_draws(kept, transform.dim) else None
+
+
+def _is_draws(given: Array, dim: int) -> bool:
+    return given.ndim == 2 and given.shape[1] == dim and len(given) > dim
+
+
+def _covariance(given: Array, point: Array, transform: Transform, widest: float) -> Array:
+    """The covariance of unconstrained coordinates, shape (d, d)."""
+    dim = len(point)
+    if _is_draws(given, dim):
+        if not transform.inside(given).all():
+            raise ParameterError("scale: some of the prior draws are not strictly between the bounds")
+        return np.cov(transform.coordinates(given).T).reshape(dim, dim)
+    if given.shape == (dim, dim):
+        if not np.allclose(given, given.T, rtol=1e-8, atol=0.0):
+            raise ParameterError(
+                f"scale: an array of shape ({dim}, {dim}) is a covariance, and this one is not symmetric"
+            )
+        covariance = given
+    elif given.shape in ((), (dim,)):
+        if not (given > 0).all():
+            raise ParameterError("scale: expected positive standard deviations")
+        covariance = np.diag(np.broadcast_to(given, dim) ** 2)
+    else:
+        raise ParameterError(
+            f"scale: expected a number, or an array of shape ({dim},), ({dim}, {dim}) or (n, {dim}) with n > {dim}, "
+            f"got shape {given.shape}"
+        )
+    slopes = transform.slopes(point)
+    covariance = covariance / np.outer(slopes, slopes)
+    widths = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    bounded = np.isfinite(transform.low) | np.isfinite(transform.high)
+    shares = np.where(bounded & (widths > widest), widest / np.maximum(widths, widest), 1.0)
+    return covariance * np.outer(shares, shares)

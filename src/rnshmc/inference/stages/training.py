@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnshmc.inference.bend import STRAIGHT, Bend
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.stages.batches import STAGE, evaluated_batch
+from rnshmc.inference.stages.batches import STAGE, evaluated_batch, look_along, look_out, look_size, still_to_look
 from rnshmc.inference.stages.bends import better_bend
 from rnshmc.inference.stages.decision import (
     Decision,
@@ -20,106 +19,102 @@ from rnshmc.inference.stages.decision import (
     lenience,
 )
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
-from rnshmc.inference.stages.looking import look_along, look_out, look_size, still_to_look
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
-from rnshmc.inference.surrogate.paths import Paths, draw_paths, open_points
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, within_reach
-from rnshmc.inference.surrogate.tails import Tails, doubt, expected_tails, missed, no_tails, surprises
+from rnshmc.inference.surrogate.uncertainty import (
+    Paths,
+    Tails,
+    doubt,
+    draw_paths,
+    expected_tails,
+    missed,
+    no_tails,
+    open_points,
+    surprises,
+)
 from rnshmc.inference.surrogate.weights import weight_variance
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.warp import STRAIGHT, Warp
 from rnshmc.types import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A surrogate posterior and what is known of it.
-
-    Attributes
-    ----------
-    posterior
-        Fitted to all points within reach.
-    positions
-        Whitened positions of its chains, (chains, d).
-    variance
-        Of the importance weights at the last draws, before they became training points; inf before any. A small one is
-        believed where it is seen twice.
-    latest
-        The same, by the last of them alone.
-    tails
-        What it may miss in its tails.
-    good
-        Whether it is accurate enough to draw with; False while training goes on.
-    missing
-        Mass on the shoulders that it misses, relative to its own.
-    filling
-        Points that were evaluated where too much was open, relative to all others.
-    """
+    """A surrogate posterior and its accuracy."""
 
     posterior: SurrogatePosterior
+    """Fitted to all points within reach."""
     positions: Array
+    """Whitened positions of its chains, (chains, d)."""
     variance: float
+    """Variance of the importance weights at the last draws, before they became training points; inf before any. A small
+    one has to be seen twice."""
     latest: float
+    """The same, by the last batch alone."""
     tails: Tails
+    """Mass that it may miss in its tails."""
     good: bool
+    """Whether it is accurate enough to draw with; False while training continues."""
     missing: float = 0.0
+    """Mass on the shoulders that it misses, relative to its own."""
     filling: float = 0.0
+    """Points that were evaluated where too much was open, relative to all others."""
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Where training is.
-
-    Attributes
-    ----------
-    fit
-        The surrogate.
-    tally
-        The numbers that decide what comes next.
-    searched
-        Training points when length and noise were last searched.
-    latest
-        Variance of the weights at the last batch alone.
-    surprised
-        `surprises` of each batch.
-    points, tails
-        What the last examination leaves to evaluate, (k, d), and what tails may miss.
-    """
+    """A step of training."""
 
     fit: Fit
+    """The surrogate."""
     tally: Tally
+    """The numbers that decide on the next step."""
     searched: int
+    """Training points when length and noise were last searched."""
     latest: float
+    """Variance of the weights at the last batch alone."""
     surprised: tuple[Array, ...]
+    """`surprises` of each batch."""
     points: Array
     tails: Tails
+    """Mass that tails may miss, and ``points`` that the last examination leaves to evaluate, (k, d)."""
+
+    def trained(self, *, good: bool) -> Trained:
+        """The surrogate, with the numbers that are of use after training."""
+        fit, tally = self.fit, self.tally
+        return Trained(
+            fit.posterior,
+            fit.positions,
+            tally.variance,
+            self.latest,
+            self.tails,
+            good,
+            missing=tally.missing,
+            filling=tally.filling,
+        )
 
 
 def train(
     archive: Archive, whitening: Whitening, rng: np.random.Generator, tuning: Tuning, *, aim: float
 ) -> Iterator[Trained]:
-    """The surrogate after each step of its training; the last one says whether it is good.
+    """The surrogate after each step of its training; the last one is good, or training has given up.
 
-    What a step is, `decide` says. ``aim`` is the number of independent draws whose errors corrected expectations are to
-    have.
-
-    Raises
-    ------
-    FitError
-        If no surrogate can be fitted.
+    `decide` chooses each step. ``aim`` is the number of independent draws whose errors corrected expectations are to
+    have. Raises FitError if no surrogate can be fitted.
     """
     state = _begun(archive, whitening, rng, tuning, aim)
     while (decision := decide(state.tally, tuning.training)) in _STEPS:
-        yield _trained(state, good=False)
+        yield state.trained(good=False)
         state = _STEPS[decision](archive, state, rng, tuning)
     if decision is Decision.ACCEPT:
-        yield _trained(state, good=True)
+        yield state.trained(good=True)
     else:
         good = state.tally.variance < tuning.training.usable
         paths, tails = _open(state, rng, tuning)
         if good:
             tails = tails.joined(_look(archive, state, paths, rng, tuning))
-        yield _trained(replace(state, tails=tails), good=good)
+        yield replace(state, tails=tails).trained(good=good)
 
 
 def _begun(archive: Archive, whitening: Whitening, rng: np.random.Generator, tuning: Tuning, aim: float) -> State:
@@ -134,25 +129,11 @@ def _begun(archive: Archive, whitening: Whitening, rng: np.random.Generator, tun
         used=fit.points,
         probed=0 if archive.dim <= tuning.fitting.whole else fit.points,
         at_wall=fit.at_wall,
-        # Runs of another data set may have taught the outputs already, and their processes say so.
-        variance=expected_variance(fit) if archive.emulating else np.inf,
+        # Given runs of another data set may have trained the emulator, whose processes then show how well.
+        variance=_expected_variance(fit) if archive.emulating else np.inf,
     )
     nothing = no_tails(archive.dim)
     return State(fit, tally, fit.points, np.inf, (), nothing.points, nothing)
-
-
-def _trained(state: State, *, good: bool) -> Trained:
-    fit, tally = state.fit, state.tally
-    return Trained(
-        fit.posterior,
-        fit.positions,
-        tally.variance,
-        state.latest,
-        state.tails,
-        good,
-        missing=tally.missing,
-        filling=tally.filling,
-    )
 
 
 def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning) -> State:
@@ -160,13 +141,16 @@ def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tun
     training, tally = tuning.training, replace(state.tally, final=is_full(state.tally, tuning.training))
     batch = evaluated_batch(archive, state.fit, batch_size(tally, training), rng, tuning)
     latest = weight_variance(batch.differences)
-    # What went before says nothing of a surrogate that no more points will change.
-    variance = latest if tally.final else 0.5 * (latest + _known(state, latest, tuning))
+    # A few draws are weak evidence, unless far below the limit: the batch before counts, too. It does not where no
+    # more points will change the surrogate.
+    weak = 4.0 * training.shrunk * tally.aim * latest > training.worth * tally.used
+    before = min(state.latest, training.cap) if weak else latest
+    variance = latest if tally.final else 0.5 * (latest + before)
     archive.note_error(float(np.sqrt(variance)))
     state = _fitted(archive, state, rng, tuning, sound=latest < training.sound)
     if archive.emulating:
-        # A handful of draws shows a small variance by chance; the processes of outputs know theirs.
-        variance = max(variance, expected_variance(state.fit))
+        # A handful of draws shows a small variance by chance; the processes of outputs include theirs.
+        variance = max(variance, _expected_variance(state.fit))
     return replace(
         state,
         tally=replace(_refitted(tally, state.fit, batch.size), variance=variance, missing=batch.missing),
@@ -175,37 +159,22 @@ def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tun
     )
 
 
-def expected_variance(fit: Fit) -> float:
+def _expected_variance(fit: Fit) -> float:
     """Variance of the importance weights at draws, by the process."""
     expected = float(fit.posterior.covariance(fit.positions).diagonal().mean())
     return float(np.expm1(min(expected, 1.0)))
 
 
-def _known(state: State, latest: float, tuning: Tuning) -> float:
-    """What the batch before counts for: a few draws say little, unless they are far below what would be good enough."""
-    training, tally = tuning.training, state.tally
-    little = 4.0 * training.shrunk * tally.aim * latest > training.worth * tally.used
-    return min(state.latest, training.cap) if little else latest
-
-
 def _examine(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning) -> State:
-    """Points where the process leaves too much open; where it does not, by exact values further out."""
+    """Points where the process leaves too much open; where there are none, by exact values further out."""
     posterior, aim, most = state.fit.posterior, state.tally.aim, fill_size(state.tally, tuning.training)
     tails_aim = aim / lenience(state.tally, tuning.training) ** 2
     paths, tails = _open(state, rng, tuning)
     points, looked = missed(tails, paths, posterior, rng, tuning.tails, aim=tails_aim, most=most), 0
     if not len(points) and not archive.emulating:
         checks = checks_for(aim, state.tally.variance, tuning.training)
-        points = open_points(
-            paths,
-            posterior.whitening,
-            rng,
-            checks=checks,
-            aim=aim,
-            reach=posterior.reach,
-            most=most,
-        )
-    # No surrogate is accepted unseen: one that is full is not changed by points, but its tails are to be known.
+        points = open_points(paths, posterior.whitening, rng, checks=checks, aim=aim, reach=posterior.reach, most=most)
+    # Every surrogate is checked: points do not change a full one, but its tails are to be known.
     if not len(points) or is_full(state.tally, tuning.training):
         seen = _look(archive, state, paths, rng, tuning)
         points = missed(seen, paths, posterior, rng, tuning.tails, aim=tails_aim, most=most)
@@ -216,7 +185,7 @@ def _examine(archive: Archive, state: State, rng: np.random.Generator, tuning: T
 
 
 def _look(archive: Archive, state: State, paths: Paths, rng: np.random.Generator, tuning: Tuning) -> Tails:
-    """What exact values further out show that the surrogate misses."""
+    """Mass that the surrogate misses, by exact values further out."""
     posterior = state.fit.posterior
     count = still_to_look if archive.has_enough_runs(tuning.training.fewest) else look_size
     seen = no_tails(archive.dim)
@@ -225,10 +194,10 @@ def _look(archive: Archive, state: State, paths: Paths, rng: np.random.Generator
     return seen.joined(look_along(archive, posterior, paths, rng, tuning.tails, _suspected(archive, posterior, tuning)))
 
 
-def _suspected(archive: Archive, posterior: SurrogatePosterior, tuning: Tuning) -> Bend:
-    """A bend that explains gradients better than straight coordinates that are far from those of a normal density.
+def _suspected(archive: Archive, posterior: SurrogatePosterior, tuning: Tuning) -> Warp:
+    """A bend that explains gradients better than straight coordinates, where these fit a normal density badly.
 
-    A surrogate may be right wherever its draws come, which is not in the neck of a funnel that it does not know.
+    A surrogate may be right wherever its draws are, which is not in the neck of an undetected funnel.
     """
     if archive.bend.layers or archive.part is not None or archive.emulating or not tuning.bending.most:
         return STRAIGHT
@@ -268,11 +237,11 @@ def _refitted(tally: Tally, fit: Fit, evaluated: int) -> Tally:
 
 
 def _open(state: State, rng: np.random.Generator, tuning: Tuning) -> tuple[Paths, Tails]:
-    """What the surrogate leaves open, by its process, which recent surprises tell to believe or not."""
+    """Posteriors that the process leaves open, and the mass in tails, with the doubt that recent surprises raise."""
     posterior = state.fit.posterior
     paths, variances = draw_paths(posterior, state.fit.positions, rng, tuning.process)
     recent = state.surprised[-tuning.training.recent :]
-    # The processes of outputs are vague far out, and runs there say by how much.
+    # The processes of outputs are vague far out, and runs there show by how much.
     believed = tuning.training.believed if isinstance(posterior.kernel, EmulatedPotential) else None
     doubted = doubt(recent, believed=believed) * variances
     return paths, expected_tails(paths, posterior, tuning.tails, variances=doubted)

@@ -1,4 +1,4 @@
-"""Walls: bounds of a parameter that the target knows, by a density of zero beyond them, and nobody declared."""
+"""Undeclared bounds of a parameter, beyond which the density is zero: walls."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -20,12 +20,7 @@ _log = logging.getLogger(__name__)
 class Wall:
     """A value of one unconstrained coordinate between a point of positive density and one of zero density.
 
-    Attributes
-    ----------
-    coordinate
-        Its number.
-    inside, outside
-        Values on both sides, close to each other.
+    ``inside`` and ``outside`` are values of it on both sides, close to each other.
     """
 
     coordinate: int
@@ -34,15 +29,10 @@ class Wall:
 
 
 def find_wall(archive: Archive, mode: Mode, tuning: Walls) -> Wall | None:
-    """A wall near the mode, by points of zero density so far and a few more values; None if there is none.
+    """A wall near the mode, from known points of zero density and a few more values; None if there is none.
 
     A wall is a bound of one coordinate: the density is zero where that coordinate alone is moved beyond it, at the
     lowest point and at one far from it.
-
-    Raises
-    ------
-    BudgetSpent
-        If the budget ends.
     """
     finite = archive.training()
     best = finite.points[np.argmin(finite.values)]
@@ -55,7 +45,7 @@ def find_wall(archive: Archive, mode: Mode, tuning: Walls) -> Wall | None:
 
 
 def take_up(wall: Wall, transform: Transform, names: Sequence[str]) -> tuple[Transform, str]:
-    """The transform with the wall as a bound, and a sentence on it for the log and for the verdict."""
+    """The transform with the wall as a bound, and a sentence about it for the log and for the verdict."""
     middle = np.zeros(transform.dim)
     sides = [middle.copy(), middle.copy()]
     for side, value in zip(sides, (wall.inside, wall.outside), strict=True):
@@ -73,7 +63,7 @@ def take_up(wall: Wall, transform: Transform, names: Sequence[str]) -> tuple[Tra
 
 
 def _nearby(archive: Archive, mode: Mode, tuning: Walls) -> Array:
-    """Points of zero density near enough to the mode to matter: all of them if it is none."""
+    """Points of zero density near enough to the mode to matter; all if the descent has not converged."""
     zeros = archive.zeros()
     if not mode.converged or not len(zeros):
         return zeros
@@ -82,7 +72,7 @@ def _nearby(archive: Archive, mode: Mode, tuning: Walls) -> Array:
 
 
 def _candidates(finite: Array, zeros: Array, best: Array) -> Iterator[tuple[int, float]]:
-    """Coordinates with the nearest value at which no finite point is beyond, those that explain most zeros first."""
+    """Coordinates with the nearest value beyond which no point is finite, those that explain most zeros first."""
     columns = enumerate(zip(finite.T, zeros.T, best, strict=True))
     sides = [(i, z[side], at) for i, (x, z, at) in columns for side in (z < x.min(), z > x.max())]
     for coordinate, beyond, at in sorted(sides, key=lambda side: -len(side[1])):
@@ -102,7 +92,7 @@ def _bisected(archive: Archive, best: Array, coordinate: int, outside: float, tu
 
 
 def _holds(archive: Archive, wall: Wall, finite: Array, best: Array) -> bool:
-    """Whether the wall is where it is at a point far from the lowest one, too."""
+    """Whether the wall has the same position at a point far from the lowest one."""
     others = np.delete(finite - best, wall.coordinate, axis=1)
     if not others.size or not (lengths := np.linalg.norm(others, axis=1)).any():
         return True

@@ -7,7 +7,7 @@ import numpy as np
 
 from rnshmc.dynamics.leapfrog import leapfrog
 from rnshmc.dynamics.metrics import IdentityMetric
-from rnshmc.inference.tuning_chains import Trajectories
+from rnshmc.inference.tuning_result import Trajectories
 from rnshmc.types import Array
 
 BatchPotential = Callable[[Array], tuple[Array, Array]]
@@ -16,27 +16,18 @@ BatchPotential = Callable[[Array], tuple[Array, Array]]
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """What m chains did over n transitions.
-
-    Attributes
-    ----------
-    draws
-        Shape (m, n, d).
-    potentials
-        Shape (m, n).
-    acceptance
-        Mean probability of acceptance.
-    step_size
-        That of the last transition.
-    last_gradients
-        At the last draws, (m, d), so that the chains can go on.
-    """
+    """Transitions of m chains."""
 
     draws: Array
+    """Shape (m, n, d)."""
     potentials: Array
+    """Shape (m, n)."""
     acceptance: float
+    """Mean probability of acceptance."""
     step_size: float
-    last_gradients: Array
+    """Mean leapfrog step, adapted if that was asked for."""
+    end: tuple[Array, Array, Array]
+    """The last positions, potentials and gradients, from which the chains can continue."""
 
 
 def run_chains(
@@ -60,16 +51,12 @@ def run_chains(
         Decides and drives.
     start
         Positions, potentials and gradients.
-    transitions
-        Number of transitions.
     step_size
         Mean leapfrog step.
-    rng
-        Draws everything.
     tuning
         Lengths of trajectories.
     adapt_to
-        Move the step size towards this acceptance, by dual averaging (Hoffman and Gelman 2014).
+        Acceptance towards which the step size is adapted, by dual averaging (Hoffman and Gelman 2014).
     shorten
         Whether some transitions have shorter steps, which frees chains from where the potential is
         steep.
@@ -111,11 +98,17 @@ def run_chains(
         # No step is short enough for a trajectory that ends where the density is zero.
         inside = np.isfinite(u_end)
         tuner.update(float(probability[inside].mean()) if inside.any() else 0.0)
-    return Chains(draws.transpose(1, 0, 2), potentials.T, float(probabilities.mean()), tuner.settled(), g)
+    return Chains(
+        draws.transpose(1, 0, 2),
+        potentials.T,
+        float(probabilities.mean()),
+        tuner.settled(),
+        (draws[-1], potentials[-1], g),
+    )
 
 
 def _finite(potential: BatchPotential) -> BatchPotential:
-    """The potential, infinite and without a slope where a trajectory has run off."""
+    """The potential, infinite and without a slope where a trajectory has diverged."""
 
     def guarded(q: Array) -> tuple[Array, Array]:
         there = np.isfinite(q).all(axis=1)

@@ -7,8 +7,7 @@ from scipy import linalg
 
 from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.exact.forward_posterior import ForwardPosterior
-from rnshmc.inference.exact.runs import Runs
+from rnshmc.inference.exact.forward_posterior import ForwardPosterior, Runs
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.transforms import Transform
 from rnshmc.surrogates.output_kernel import OutputKernel
@@ -22,33 +21,22 @@ ENTRIES = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class EmulatedPotential:
-    """V(z) = -log p(data | E, own) - log prior - log |dT/dx|, with emulated predictors E, in whitened coordinates z.
-
-    Attributes
-    ----------
-    forward_posterior
-        Likelihood and prior, as functions of what is emulated: predictors, or coefficients of them in a basis.
-    transform
-        From unconstrained coordinates x to the user's.
-    whitening
-        From x to z.
-    inner
-        From the model's own coordinates among x to inputs of the emulator.
-    outputs
-        The emulator: its processes are those of the predictors, or of the coefficients.
-    offset
-        Exact potential at V = 0.
-    runs
-        What it was fitted to, one for each of the emulator's centres.
-    """
+    """V(z) = -log p(data | E, own) - log prior - log |dT/dx|, with emulated predictors E, in whitened coordinates z."""
 
     forward_posterior: ForwardPosterior
+    """Likelihood and prior, as functions of the emulated quantities: predictors, or coefficients of them in a basis."""
     transform: Transform
+    """From unconstrained coordinates x to the user's."""
     whitening: Whitening
+    """From x to z."""
     inner: Whitening
+    """From the model's own coordinates among x to inputs of the emulator."""
     outputs: OutputKernel
+    """The emulator: processes of the predictors, or of the coefficients."""
     offset: float
+    """Exact potential at V = 0."""
     runs: Runs
+    """Training runs, one for each of the emulator's centres."""
 
     @property
     def dim(self) -> int:
@@ -57,7 +45,7 @@ class EmulatedPotential:
 
     @property
     def noise(self) -> float:
-        """Zero: that of outputs is in `covariance`."""
+        """Zero: the noise of outputs is in `covariance`."""
         return 0.0
 
     @property
@@ -86,7 +74,7 @@ class EmulatedPotential:
         return np.where(np.isfinite(values), values, np.inf), self.whitening.slopes(gradients)
 
     def covariance(self, z: Array) -> Array:
-        """Covariance of U - V at the rows of z, from that of the predictors to second order: (k, k)."""
+        """Covariance of U - V at the rows of z, from the predictors' to second order: (k, k)."""
         x = self.whitening.unwhiten(z)
         shared = self.outputs.covariance(self.inputs(x))
         shared[np.diag_indices_from(shared)] += self.outputs.covariances.nugget
@@ -106,13 +94,13 @@ class EmulatedPotential:
         return values, shared * (felt**2).sum(axis=1) + self._bent(curved) * shared**2
 
     def left_out(self) -> tuple[Array, Array, Array, Array]:
-        """What each run says of the emulator that is fitted to all others.
+        """Each run compared with the emulator that is fitted to all others.
 
         Returns
         -------
         tuple of Array
-            x of the runs, (n, d), where parameters of the likelihood are those of the centre; U there, U less V without
-            the run, and the variance of that, each (n,).
+            x of the runs, (n, d), with the likelihood's parameters at their centre; U there, U less V without
+            the run, and the variance of that difference, each (n,).
         """
         own = np.tile(self.whitening.centre[self.forward_posterior.inputs :], (len(self.centres), 1))
         x = np.hstack((self.inner.unwhiten(self.centres), own))
@@ -128,7 +116,7 @@ class EmulatedPotential:
         return variances, *self._read(x, self.outputs.predict(w)[0] + runs)
 
     def _read(self, x: Array, predicted: Array) -> tuple[Array, Array, Array]:
-        """V (k,) where predictors are as given, its derivatives by the processes (k, r), and the sum of curvatures."""
+        """V (k,) for given predictors, its derivatives by the processes (k, r), and the sum of curvatures."""
         theta = self.transform.parameters(x)
         values, slopes, _ = self.forward_posterior.potential(theta, predicted)
         values = values - self.transform.log_jacobians(x) - self.offset
@@ -178,10 +166,8 @@ def emulate(
     ----------
     training, runs
         Points with finite potentials, and the runs there.
-    whitening
-        Coordinates in which the posterior has a scale of one.
     like
-        An emulator in the same coordinates whose length scales and noise are used instead of choosing them.
+        An emulator in the same coordinates whose length scales and noise are used instead of a choice.
 
     Raises
     ------

@@ -1,28 +1,28 @@
-"""Residuals of a match of gradients, and the least squares that fit a layer to them."""
+"""Layers fitted to gradients by least squares: a match of a normal density, and the centring of a hierarchy."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.inference.bend import SCALES, SHIFTS, Layer, functions
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning_bends import Bending
+from rnshmc.inference.tuning import Bending
+from rnshmc.inference.warp import SCALES, SHIFTS, WarpLayer, functions
 from rnshmc.types import Array
 
 
 def losses(residuals: Array) -> Array:
-    """log(1 + |r|^2 / 2 d) of the rows of residuals: a point that is not understood hardly counts."""
+    """log(1 + |r|^2 / 2 d) of the rows of residuals: a point that is not explained hardly counts."""
     return np.asarray(np.log1p((residuals**2).sum(axis=1) / (2.0 * residuals.shape[1])))
 
 
-def trust(residuals: Array) -> Array:
+def robust_weights(residuals: Array) -> Array:
     """1 / (1 + |r|^2 / 2 d) of the rows of residuals: the weights with which least squares minimise `losses`."""
     return np.asarray(np.exp(-losses(residuals)))
 
 
-def behind(layer: Layer | None, points: Array, gradients: Array) -> tuple[Array, Array]:
-    """y, and gradients of the potential by y, from those in x."""
+def without_layer(layer: WarpLayer | None, points: Array, gradients: Array) -> tuple[Array, Array]:
+    """y, and gradients of the potential by y, from x and gradients by x."""
     if layer is None:
         return points, gradients
     return layer.inverse(points), -layer.pulled_back(-gradients, points)
@@ -32,39 +32,30 @@ def behind(layer: Layer | None, points: Array, gradients: Array) -> tuple[Array,
 class Layered:
     """Residuals of a match as functions of one vector, of shifts and scales of a layer, l and b:
 
-        y = layer(x)        z = exp(-l) L'(y - centre) - b
-
-    Attributes
-    ----------
-    points, gradients
-        In x, (n, d).
-    whitening
-        L and the centre.
-    driver, origin, width
-        Of the layer; without a driver there is none.
-    units
-        Conditional standard deviation of each coordinate, in which its shifts are measured, (d,).
-    others
-        The coordinates that are not the driver.
-    penalties
-        Of the squares of the parameters.
+    y = layer(x)        z = exp(-l) L'(y - centre) - b
     """
 
     points: Array
     gradients: Array
+    """Gradients at ``points``, both in x, (n, d)."""
     whitening: Whitening
+    """L and the centre."""
     driver: int | None
     origin: float
     width: float
+    """``driver``, ``origin`` and ``width`` of the layer; without a driver there is none."""
     units: Array
+    """Conditional standard deviation of each coordinate, in which its shifts are measured, (d,)."""
     others: npt.NDArray[np.intp]
+    """The coordinates that are not the driver."""
     penalties: Array
+    """Factors of the squares of the parameters."""
 
     @classmethod
     def of(
         cls, points: Array, gradients: Array, whitening: Whitening, driver: int | None, tuning: Bending
     ) -> "Layered":
-        """With the origin, width and units that a whitening shows."""
+        """With the origin, width and units by a whitening."""
         dim = points.shape[1]
         others = np.array([] if driver is None else [j for j in range(dim) if j != driver], dtype=np.intp)
         width = 1.0 if driver is None else float(np.linalg.norm(np.linalg.inv(whitening.factor)[:, driver]))
@@ -75,7 +66,7 @@ class Layered:
         return cls(points, gradients, whitening, driver, origin, width, units, others, penalties)
 
     def by_sizes(self, steepest: float) -> Array:
-        """Parameters with log scales linear in the driver, for gradients are long where a density is narrow."""
+        """Parameters of log scales linear in the driver: gradients are long where a density is narrow."""
         at = np.zeros(len(self.penalties))
         t = (self.points[:, self.driver] - self.origin) / self.width
         centred = t - t.mean()
@@ -85,7 +76,7 @@ class Layered:
         at[first : first + len(self.others)] = np.clip(slopes, -steepest, steepest)
         return at
 
-    def parts(self, at: Array) -> tuple[Layer | None, Array, Array]:
+    def parts(self, at: Array) -> tuple[WarpLayer | None, Array, Array]:
         """The layer, l and b."""
         dim, count = self.points.shape[1], len(self.others)
         logs, shift = at[-2 * dim : -dim], at[-dim:]
@@ -94,17 +85,17 @@ class Layered:
         parameters = np.zeros((SHIFTS + SCALES, dim))
         parameters[:, self.others] = at[: -2 * dim].reshape(-1, count)
         shifts, scales = parameters[:SHIFTS] * self.units, parameters[SHIFTS:]
-        return Layer(self.driver, self.origin, self.width, shifts, scales, self.units), logs, shift
+        return WarpLayer(self.driver, self.origin, self.width, shifts, scales, self.units), logs, shift
 
-    def parameters(self, layer: Layer) -> Array:
-        """Those of a layer with this driver, with l and b of 0."""
+    def parameters(self, layer: WarpLayer) -> Array:
+        """Parameters of a layer with this driver, with l and b of 0."""
         rows = np.concatenate((layer.shifts / self.units, layer.scales))[:, self.others]
         return np.concatenate((rows.ravel(), np.zeros(2 * self.points.shape[1])))
 
     def residuals(self, at: Array) -> Array:
         """Gradients by z, less z: (n, d)."""
         layer, logs, shift = self.parts(at)
-        y, slopes = behind(layer, self.points, self.gradients)
+        y, slopes = without_layer(layer, self.points, self.gradients)
         return np.asarray(
             np.exp(logs) * self.whitening.slopes(slopes) - np.exp(-logs) * self.whitening.whiten(y) + shift
         )
@@ -113,11 +104,11 @@ class Layered:
         """J' W J, (p, p), and J' W r, (p,), with residuals r, (n, d), derivatives J of them, and weights W of points.
 
         A residual depends on its own l and b, and on the parameters of a layer through three features of each point:
-        what they do to y_j, and to the gradients by y_j and by the driver. Their products over the points are summed
+        their effects on y_j, and on the gradients by y_j and by the driver. Their products are summed over the points
         once for all d residuals; J itself, of n d rows, is never formed.
         """
         layer, logs, _ = self.parts(at)
-        y, slopes = behind(layer, self.points, self.gradients)
+        y, slopes = without_layer(layer, self.points, self.gradients)
         stretch = np.exp(logs) * self.whitening.slopes(slopes) + np.exp(-logs) * self.whitening.whiten(y)
         features, mixing = self._features(layer, logs, y, slopes)
         weighted, count = weights[:, None] * features, features.shape[1] // 3
@@ -131,8 +122,8 @@ class Layered:
         along = (weighted * (residuals @ mixing)).sum(axis=0).reshape(3, count).sum(axis=0)
         return matrix, np.concatenate((along, (own * np.tile(residuals, 2)).sum(axis=0)))
 
-    def _features(self, layer: Layer | None, logs: Array, y: Array, slopes: Array) -> tuple[Array, Array]:
-        """Features of each point, (n, 3 q) for q parameters of the layer, and their parts in residuals, (d, 3 q)."""
+    def _features(self, layer: WarpLayer | None, logs: Array, y: Array, slopes: Array) -> tuple[Array, Array]:
+        """Features of each point, (n, 3 q) for q parameters of the layer, and their weights in residuals, (d, 3 q)."""
         if layer is None:
             return np.zeros((len(y), 0)), np.zeros((y.shape[1], 0))
         by_point, by_slope, by_driver = (each.reshape(len(y), -1) for each in self._by_layer(layer, y, slopes))
@@ -146,7 +137,7 @@ class Layered:
         )
         return np.concatenate((by_slope, by_driver, by_point), axis=1), np.concatenate(mixing, axis=1)
 
-    def _by_layer(self, layer: Layer, y: Array, slopes: Array) -> tuple[Array, Array, Array]:
+    def _by_layer(self, layer: WarpLayer, y: Array, slopes: Array) -> tuple[Array, Array, Array]:
         """Derivatives of y_j and of the gradients by y_j and by the driver, by the parameters of j: (n, 5, d - 1)."""
         others, driver = self.others, self.points[:, layer.driver]
         shifts, shift_slopes, scales, scale_slopes = (
@@ -179,7 +170,7 @@ def minimised(layered: Layered, at: Array, tuning: Bending) -> Array:
     residuals = layered.residuals(at)
     lowest = total(residuals, at)
     for _ in range(tuning.steps):
-        matrix, slope = layered.normal_equations(at, residuals, trust(residuals))
+        matrix, slope = layered.normal_equations(at, residuals, robust_weights(residuals))
         matrix, slope = matrix + np.diag(layered.penalties), slope + layered.penalties * at
         before = lowest
         for _ in range(tuning.tries):
@@ -196,3 +187,50 @@ def minimised(layered: Layered, at: Array, tuning: Bending) -> Array:
         if not before - lowest >= tuning.settled * (1.0 + abs(before)):
             break
     return at
+
+
+def centring(points: Array, gradients: Array, tuning: Bending) -> WarpLayer | None:
+    """x_j = y_j + b_j x_c for the other j, with the centre c of a hierarchy; None where gradients show no centre.
+
+    A scale drives the deviations of effects from their mean. Where that scale is small, the potential is steep except
+    along e_c + sum_j b_j e_j, so that dU/dx_c = -sum_j b_j dU/dx_j nearly, and c is the coordinate of which least
+    squares leave the smallest share. Steeper gradients determine b better and are weighted by the root of their length.
+
+    Parameters
+    ----------
+    points, gradients
+        Shape (n, d), n > d.
+    """
+    lengths = np.linalg.norm(gradients * points.std(axis=0), axis=1)
+    if not (np.isfinite(lengths).all() and (lengths > 0.0).all()):
+        return None
+    slopes = gradients / np.sqrt(lengths)[:, None]
+    fits = [_by_others(slopes, c) for c in range(points.shape[1])]
+    c = int(np.argmin([share for share, _ in fits]))
+    share, found = fits[c]
+    if not share < tuning.level:
+        return None
+    near = np.round(found)
+    shifts = np.zeros((SHIFTS, len(found)))
+    shifts[1] = np.where(np.abs(found - near) < tuning.near, near, found)
+    return WarpLayer(c, 0.0, 1.0, shifts, np.zeros((SCALES, len(found))), np.ones(len(found)))
+
+
+def recentred(layer: WarpLayer, c: int) -> WarpLayer:
+    """The same centring on another centre: along the same combination a potential hardly changes.
+
+    Any one of the effects around a mean is a centre of the others and of the mean in that sense.
+    """
+    along = np.where(np.arange(layer.shifts.shape[1]) == layer.driver, 1.0, layer.shifts[1])
+    shifts = np.zeros(layer.shifts.shape)
+    shifts[1] = np.where(np.arange(len(along)) == c, 0.0, along / along[c])
+    return replace(layer, driver=c, shifts=shifts)
+
+
+def _by_others(slopes: Array, c: int) -> tuple[float, Array]:
+    """Unexplained share of the slopes by x_c regressed on the others, per degree of freedom, and b, (d,)."""
+    n, dim = slopes.shape
+    found, others = np.zeros(dim), np.flatnonzero(np.arange(dim) != c)
+    found[others] = np.linalg.lstsq(slopes[:, others], -slopes[:, c], rcond=None)[0]
+    left, total = slopes[:, c] + slopes @ found, float(slopes[:, c] @ slopes[:, c])
+    return (float(left @ left) / total * n / (n - dim + 1) if total > 0.0 else np.inf), found

@@ -1,15 +1,98 @@
-"""How a process of the potential is fitted to values and gradients: in all directions, or in those that need one."""
+"""Fit of a process of the potential to values and gradients: in all directions, or in those that are not normal."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.surrogate.subspace import Subspace, SubspaceKernel
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Fitting
 from rnshmc.surrogates.gradient_kernel import NUGGETS, GradientKernel
 from rnshmc.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Subspace:
+    """Orthonormal directions, and the residual gradients outside of them."""
+
+    basis: Array
+    """W, shape (d, r)."""
+    neglected: float
+    """Mean squared length of the residual gradients outside of W at the training points. Where these are E z with a
+    symmetric matrix E, half of it is the variance of z'E z / 2 over standard normal z."""
+
+    @classmethod
+    def of(cls, residuals: Array, *, most: int, small: float) -> "Subspace":
+        """The fewest directions that leave ``small`` of residual gradients, (n, d), but ``most`` at most."""
+        _, sizes, rows = np.linalg.svd(residuals, full_matrices=False)
+        shares = sizes**2 / len(residuals)
+        left = np.maximum(shares.sum() - np.cumsum(shares), 0.0)
+        count = max(1, min(most, 1 + int(np.count_nonzero(left > small)), len(left)))
+        return cls(np.asarray(rows[:count].T), float(left[count - 1]))
+
+    def across(self, z: Array) -> Array:
+        """(|z|^2 - |W'z|^2) / 2 of the rows of z."""
+        return np.asarray(0.5 * ((z**2).sum(axis=1) - ((z @ self.basis) ** 2).sum(axis=1)))
+
+
+@dataclass(frozen=True, eq=False)
+class SubspaceKernel:
+    """V(z) = K(W'z) + (|z|^2 - |W'z|^2) / 2 + a constant, for whitened z: normal in all directions but those of W.
+
+    W has the directions in which gradients differ most from those of a standard normal density, by the singular values
+    of the differences. Few directions of a large posterior are informed by data (Cui et al. 2014), and fewer are
+    other than normal. K solves n (r + 1) equations where a process of all directions solves n (d + 1).
+    """
+
+    process: GradientKernel
+    """K, in r dimensions."""
+    subspace: Subspace
+    """W."""
+    level: float
+    """The constant: `GradientKernel.fit` takes potentials up to one."""
+    centres: Array
+    """Training points, shape (n, d)."""
+
+    @property
+    def dim(self) -> int:
+        """Dimension d."""
+        return self.centres.shape[1]
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of the noise of values."""
+        return self.process.noise
+
+    @property
+    def nugget(self) -> float:
+        """Variance of the noise in units of the variance of the process."""
+        return self.process.nugget
+
+    @property
+    def amplitude(self) -> float:
+        """Standard deviation of the process."""
+        return self.process.amplitude
+
+    @property
+    def relative_length(self) -> float:
+        """The length scale in the unit of the candidates of `GradientKernel.fit`."""
+        return self.process.relative_length
+
+    def values_and_gradients(self, q: Array) -> tuple[Array, Array]:
+        """V at the rows of q of shape (m, d), and its gradients: (m,) and (m, d)."""
+        y = q @ self.subspace.basis
+        values, slopes = self.process.values_and_gradients(y)
+        return self.level + values + self.subspace.across(q), q + (slopes - y) @ self.subspace.basis.T
+
+    def covariance(self, q: Array) -> Array:
+        """Covariance of U - V at the rows of q, shape (m, m); outside of W it is independent from row to row."""
+        return self.process.covariance(q @ self.subspace.basis) + 0.5 * self.subspace.neglected * np.eye(len(q))
+
+    def embedded(self, hessian: Array) -> Array:
+        """The Hessian in all directions, (d, d), for one along W, (r, r)."""
+        basis = self.subspace.basis
+        return np.asarray(np.eye(self.dim) + basis @ (hessian - np.eye(basis.shape[1])) @ basis.T)
+
 
 Process = GradientKernel | SubspaceKernel
 """A process of the potential in whitened coordinates."""
@@ -86,7 +169,7 @@ def _subspace(given: _Given, ceiling: float, tuning: Fitting) -> Subspace | None
 
 
 def _along(given: _Given, subspace: Subspace) -> _Given:
-    """What is given of K: what the subspace leaves makes it inexact."""
+    """The training data of K, with the errors that neglected directions cause."""
     left = [0.5 * subspace.neglected, subspace.neglected / given.points.shape[1]]
     return replace(
         given,
@@ -98,10 +181,10 @@ def _along(given: _Given, subspace: Subspace) -> _Given:
 
 
 def errors_far_up(points: Array, heights: Array, slopes: Array, tuning: Fitting) -> Array:
-    """Standard deviations of what no process of one length explains, (n, 2): of values and slopes of a long way up.
+    """Standard deviations of errors, (n, 2), that a process of one length makes in values and slopes far up.
 
-    Where a normal density is as high, its gradient has the length sqrt(2 U). What a standard normal density explains
-    far up has no error, for where the posterior is nearly normal its points far up tell most.
+    Where a normal density is as high, its gradient has the length sqrt(2 U). Values and slopes of a standard normal
+    density have no error far up, for where the posterior is nearly normal its points far up are most informative.
     """
     least = tuning.level[0] + tuning.level[1] * slopes.shape[1]
     beyond = np.column_stack((heights - least, _lengths(slopes) - np.sqrt(2.0 * least)))
@@ -110,7 +193,7 @@ def errors_far_up(points: Array, heights: Array, slopes: Array, tuning: Fitting)
 
 
 def _lengths(slopes: Array) -> Array:
-    """Norms of the rows, of which no square overflows; 0 of what is not known."""
+    """Norms of the rows, of which no square overflows; 0 for unknown ones."""
     known = np.nan_to_num(slopes)
     largest = np.maximum(np.abs(known).max(axis=1), np.finfo(float).tiny)
     return np.asarray(largest * np.linalg.norm(known / largest[:, None], axis=1))

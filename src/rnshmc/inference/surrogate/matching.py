@@ -6,30 +6,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnshmc.inference.bend import Layer
-from rnshmc.inference.surrogate.layered import Layered, behind, losses, minimised, trust
+from rnshmc.inference.exact.archive import Training
+from rnshmc.inference.surrogate.layered import Layered, centring, losses, minimised, robust_weights, without_layer
 from rnshmc.inference.surrogate.whitening import Secants, Whitening
-from rnshmc.inference.tuning_bends import Bending
+from rnshmc.inference.tuning import Bending
+from rnshmc.inference.warp import Warp, WarpLayer
 from rnshmc.types import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """Coordinates fitted to gradients.
+    """Coordinates fitted to gradients."""
 
-    Attributes
-    ----------
-    layer
-        From y to x; None where y is x.
-    whitening
-        From y to z.
-    given
-        Whether the layer is as it is, and only the whitening fitted.
-    """
-
-    layer: Layer | None
+    layer: WarpLayer | None
+    """From y to x; None where y is x."""
     whitening: Whitening
+    """From y to z."""
     given: bool = False
+    """Whether the layer is fixed, and only the whitening fitted."""
 
     def residuals(self, points: Array, gradients: Array) -> Array:
         """Gradients by z, less z, from points and gradients in x: shape (n, d)."""
@@ -38,7 +32,7 @@ class Match:
 
     def whitened(self, points: Array, gradients: Array) -> tuple[Array, Array]:
         """z, and gradients by z."""
-        y, slopes = behind(self.layer, points, gradients)
+        y, slopes = without_layer(self.layer, points, gradients)
         return self.whitening.whiten(y), self.whitening.slopes(slopes)
 
 
@@ -47,16 +41,16 @@ def match(points: Array, gradients: Array, whitening: Whitening, driver: int | N
 
     They minimise the sum of `losses`, times d, and a weak quadratic penalty on the parameters of the layer. The minimum
     is searched from several starts: units of the given whitening and of the spread of the points, a layer that is the
-    identity and one that scales as the lengths of gradients do. The lowest one is returned.
+    identity and one that scales like the lengths of gradients. The lowest is returned.
 
     Parameters
     ----------
     points, gradients
         In x, (n, d).
     whitening
-        Of coordinates near y.
+        A first whitening.
     driver
-        None: y is x.
+        Of the layer; None: y is x.
 
     Raises
     ------
@@ -77,12 +71,12 @@ def match(points: Array, gradients: Array, whitening: Whitening, driver: int | N
 def simplified(
     found: Match, points: Array, gradients: Array, effects: tuple[int, ...], tuning: Bending
 ) -> Match | None:
-    """Behind the simple layer that matches gradients best, of those near that of a match; None if there is none.
+    """A match with the simple layer, near the layer of a match, that explains gradients best; None if there is none.
 
     The coordinates that a simple layer scales have one scale, exp(p x_k) with the driver x_k and a power p, and none is
     shifted: x_k is the logarithm of a scale, or of a variance. Where such a layer explains gradients it is right far
-    from all points, too, which slopes fitted one by one are not. They are those of the steepest slopes, or the effects
-    of a hierarchy that are centred before.
+    from all points, too; slopes fitted one by one are not. The scaled coordinates are those of the steepest slopes, or
+    ``effects`` of a hierarchy that were centred before.
     """
     if found.layer is None:
         return None
@@ -98,22 +92,22 @@ def simplified(
             one = scaling(layer, scaled, float(np.sign(steepest) * power))
             # exp(p x_k) of a large power overflows at points far out, where another power fits.
             with suppress(np.linalg.LinAlgError):
-                simple.append(behind_given(one, points, gradients, tuning))
+                simple.append(match_given(one, points, gradients, tuning))
     by_loss = [float(losses(one.residuals(points, gradients)).sum()) for one in simple]
     return simple[int(np.argmin(by_loss))] if simple else None
 
 
-def scaling(like: Layer, scaled: Sequence[int], power: float) -> Layer:
-    """The simple layer of the driver of another: it scales some coordinates, by exp(power x_k)."""
+def scaling(like: WarpLayer, scaled: Sequence[int], power: float) -> WarpLayer:
+    """The simple layer with the driver of another that scales some coordinates by exp(power x_k)."""
     scales = np.zeros(like.scales.shape)
     scales[0, list(scaled)] = power
-    return Layer(like.driver, 0.0, 1.0, np.zeros(like.shifts.shape), scales, like.units)
+    return WarpLayer(like.driver, 0.0, 1.0, np.zeros(like.shifts.shape), scales, like.units)
 
 
 def rematched(found: Match, points: Array, gradients: Array, tuning: Bending) -> Match:
-    """A match of other points, searched from one that was found."""
+    """A match of other points, searched from a known one."""
     if found.given:
-        return behind_given(found.layer, points, gradients, tuning)
+        return match_given(found.layer, points, gradients, tuning)
     driver = None if found.layer is None else found.layer.driver
     layered = Layered.of(points, gradients, found.whitening, driver, tuning)
     if found.layer is None:
@@ -130,17 +124,17 @@ def _by_spread(points: Array, centre: Array) -> Whitening:
 
 
 def _begun(layered: Layered, at: Array, tuning: Bending) -> Layered:
-    """With the whitening that points and gradients show behind the layer from which a search starts.
+    """With the whitening by points and gradients behind the layer from which a search starts.
 
-    In another one, the first steps leave that layer: of a centred hierarchy, the search then found no scale.
+    In another one, the first steps leave that layer, and miss the scale of a centred hierarchy.
     """
     layer, *_ = layered.parts(at)
-    found = behind_given(layer, layered.points, layered.gradients, replace(tuning, turns=1))
+    found = match_given(layer, layered.points, layered.gradients, replace(tuning, turns=1))
     return replace(layered, whitening=found.whitening)
 
 
 def coupling(found: Match) -> float:
-    """Sum of the squared partial correlations, behind a match, of each two coordinates that its layer scales."""
+    """Sum of the squared partial correlations of coordinates that the layer of a match scales, over pairs."""
     assert found.layer is not None
     scaled = np.flatnonzero(found.layer.scales[0])
     precision = (found.whitening.factor @ found.whitening.factor.T)[np.ix_(scaled, scaled)]
@@ -148,9 +142,9 @@ def coupling(found: Match) -> float:
     return float((np.triu(precision / np.outer(scales, scales), 1) ** 2).sum())
 
 
-def behind_given(layer: Layer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
-    """The whitening by the Hessian that gradients show behind a layer, begun from the spread of the points there."""
-    y, _ = behind(layer, points, gradients)
+def match_given(layer: WarpLayer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
+    """A match with a given layer: the Hessian of the gradients whitens, begun from the spread of the points."""
+    y, _ = without_layer(layer, points, gradients)
     found = Match(layer, _by_spread(y, np.median(y, axis=0)), given=True)
     for _ in range(tuning.turns):
         found = replace(found, whitening=_turned(found, points, gradients, tuning))
@@ -158,7 +152,7 @@ def behind_given(layer: Layer | None, points: Array, gradients: Array, tuning: B
 
 
 def _alternated(layered: Layered, at: Array, tuning: Bending) -> Match:
-    """A layer with scales and shifts of the whitened coordinates, and the Hessian that gradients show, in turns."""
+    """Fit a layer, with scales and shifts of the whitened coordinates, and the Hessian of the gradients in turns."""
     points, gradients = layered.points, layered.gradients
     dim = points.shape[1]
     for _ in range(tuning.rounds):
@@ -172,9 +166,9 @@ def _alternated(layered: Layered, at: Array, tuning: Bending) -> Match:
 
 
 def _turned(found: Match, points: Array, gradients: Array, tuning: Bending) -> Whitening:
-    """The whitening by the Hessian that gradients show, each with the weight that it has in the match."""
+    """The whitening by the Hessian of the gradients, each with its weight in the match."""
     z, slopes = found.whitened(points, gradients)
-    weights = trust(slopes - z)
+    weights = robust_weights(slopes - z)
     if not np.isfinite(weights).all():
         raise np.linalg.LinAlgError("a layer overflows")
     middle, level = (weights @ each / weights.sum() for each in (z, slopes))
@@ -182,3 +176,92 @@ def _turned(found: Match, points: Array, gradients: Array, tuning: Bending) -> W
     curvatures = np.clip(np.abs(curvatures), 1.0 / tuning.most_curved, tuning.most_curved)
     centre = middle - directions @ ((directions.T @ level) / curvatures)
     return found.whitening.moved(found.whitening.unwhiten(centre[None])[0]).curved(curvatures, directions)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Points and gradients behind some layers, to which a layer of a driver is added; None: none."""
+
+    layers: Warp
+    seen: Training
+    driver: int | None
+
+    @classmethod
+    def behind(cls, layers: Warp, straight: Training, driver: int | None = None) -> "Candidate":
+        """From points and gradients without a bend."""
+        points = layers.inverse(straight.points)
+        seen = replace(straight, points=points, gradients=-layers.pulled_back(-straight.gradients, points))
+        return cls(layers, seen, driver)
+
+    def missed(self, found: Match) -> Array:
+        """|r|^2 / (2 d + |r|^2) of each point, between 0 and 1: the largest, far out, count as unexplained."""
+        return 1.0 - robust_weights(found.residuals(self.seen.points, self.seen.gradients))
+
+    def matched(self, whitening: Whitening, tuning: Bending) -> Match:
+        """Matched to all points, searched from a whitening."""
+        return match(self.seen.points, self.seen.gradients, whitening, self.driver, tuning)
+
+    def again(self, found: Match, tuning: Bending) -> Match:
+        """Matched to all points, searched from an earlier match."""
+        return rematched(found, self.seen.points, self.seen.gradients, tuning)
+
+    def simplified(self, found: Match, tuning: Bending) -> Match | None:
+        """The match by a simple layer near the layer of another match; None if there is none."""
+        return simplified(found, self.seen.points, self.seen.gradients, self.effects, tuning)
+
+    @property
+    def effects(self) -> tuple[int, ...]:
+        """Coordinates that the last layer centres; none where it is no centring."""
+        last = self.layers.layers[-1:]
+        return tuple(j for layer in last if not layer.scales.any() for j in np.flatnonzero(layer.shifts[1]))
+
+    def scales_effects(self, found: Match) -> bool:
+        """Whether the layer of a match scales the effects, and nothing else."""
+        assert found.layer is not None
+        return bool(self.effects) and self.effects == tuple(np.flatnonzero(found.layer.scales[0]))
+
+    def held_out(self, found: Match, tuning: Bending) -> Array:
+        """`missed` at each point by a match without it, searched from a match to all."""
+        missed = np.zeros(len(self.seen.points))
+        folds = np.arange(len(missed)) % tuning.folds
+        for fold in range(tuning.folds):
+            known = self.seen.where(np.flatnonzero(folds != fold))
+            without = rematched(found, known.points, known.gradients, tuning)
+            missed[folds == fold] = self.missed(without)[folds == fold]
+        return missed
+
+
+def centred(straight: Training, tuning: Bending) -> list[Candidate]:
+    """Behind the centring of a hierarchy; none where gradients show no centre."""
+    layer = centring(straight.points, straight.gradients, tuning)
+    return [] if layer is None else [Candidate.behind(Warp((layer,)), straight)]
+
+
+def by_driver(base: Candidate, whitening: Whitening, tuning: Bending) -> list[Candidate]:
+    """Candidates with the drivers on which the residuals of a plain match depend most."""
+    dim = base.seen.points.shape[1]
+    order = np.arange(dim)
+    if dim > tuning.drivers:
+        plain = base.matched(whitening, tuning)
+        order = np.argsort(-_driven(plain, base.seen))[: tuning.drivers]
+    return [replace(base, driver=int(k)) for k in order]
+
+
+def _driven(plain: Match, seen: Training) -> Array:
+    """Share of the residuals that t^2 and t z_j explain, for each driver t, on average over the coordinates j: (d,)."""
+    z, slopes = plain.whitened(seen.points, seen.gradients)
+    weights = np.sqrt(robust_weights(slopes - z))[:, None]
+    shares = np.zeros(seen.points.shape[1])
+    for k, x in enumerate(seen.points.T):
+        t = (x - x.mean()) / max(float(x.std()), float(np.finfo(float).tiny))
+        for j in range(len(shares)):
+            less = np.column_stack((np.ones(len(t)), t, z[:, j])) * weights
+            more = np.column_stack((less, weights * np.column_stack((t * t, t * z[:, j]))))
+            left = [_left(features, weights[:, 0] * slopes[:, j]) for features in (less, more)]
+            shares[k] += 1.0 - left[1] / max(left[0], float(np.finfo(float).tiny))
+    return shares
+
+
+def _left(features: Array, target: Array) -> float:
+    """Sum of squared residuals of a linear regression."""
+    return float(((target - features @ np.linalg.lstsq(features, target, rcond=None)[0]) ** 2).sum())

@@ -1,4 +1,4 @@
-"""Outputs of a forward model at draws, by its emulator and with its error; nothing is run."""
+"""Emulated outputs of a forward model: at draws, with their errors, and at runs that are left out of the fit."""
 
 import math
 from dataclasses import dataclass
@@ -7,6 +7,8 @@ from typing import Self
 import numpy as np
 
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.posterior import SurrogatePosterior
+from rnshmc.inference.surrogate.uncertainty import inflation
 from rnshmc.surrogates.output_kernel import OutputKernel
 from rnshmc.types import Array
 
@@ -16,16 +18,9 @@ MOST = 20_000_000
 
 @dataclass(frozen=True, eq=False)
 class EmulatedOutputs:
-    """An emulator of all outputs: those with data through their predictors, the others as they are.
+    """An emulator of all outputs: those with data through their predictors, the others themselves.
 
-    Attributes
-    ----------
-    potential
-        The emulated potential.
-    others
-        Processes of the outputs without data, None where all have data.
-    missing
-        Their indices.
+    ``others`` are processes of the outputs without data, ``missing`` their indices; None where all have data.
     """
 
     potential: EmulatedPotential
@@ -37,11 +32,6 @@ class EmulatedOutputs:
         """From an emulated potential.
 
         Outputs without data that are not finite in some of the runs are not emulated.
-
-        Raises
-        ------
-        FitError
-            If a system cannot be solved.
         """
         rows = potential.runs.rows
         rest = np.setdiff1d(np.arange(len(rows[0])), potential.runs.forward_posterior.observed.present)
@@ -73,10 +63,16 @@ class EmulatedOutputs:
         return outputs, observations
 
 
-def roughest(potential: EmulatedPotential) -> tuple[str, float]:
-    """The output that is emulated worst, in words, and its error in units of that of its datum.
+def _drawn(kernel: OutputKernel, w: Array, rng: np.random.Generator) -> Array:
+    """Draws of the processes, independent from row to row."""
+    errors = rng.standard_normal((len(w), kernel.roots.shape[1])) @ kernel.roots.T
+    return np.asarray(kernel.predict(w)[0] + np.sqrt(kernel.variances(w))[:, None] * errors)
 
-    The error is the root mean square difference of runs from what all others predict.
+
+def roughest(potential: EmulatedPotential) -> tuple[str, float]:
+    """The name of the output with the largest emulation error, and that error in units of the error of its datum.
+
+    The error is the root mean square difference of runs from predictions by all others.
     """
     kernel, forward_posterior = potential.predictors(), potential.runs.forward_posterior
     x = potential.whitening.centre[None]
@@ -93,7 +89,36 @@ def roughest(potential: EmulatedPotential) -> tuple[str, float]:
     raise AssertionError("an output without data has no error")
 
 
-def _drawn(kernel: OutputKernel, w: Array, rng: np.random.Generator) -> Array:
-    """Draws of the processes, independent from row to row."""
-    errors = rng.standard_normal((len(w), kernel.roots.shape[1])) @ kernel.roots.T
-    return np.asarray(kernel.predict(w)[0] + np.sqrt(kernel.variances(w))[:, None] * errors)
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut:
+    """Runs at plausible heights, each left out of the emulator in turn."""
+
+    distances: Array
+    """Whitened distances of the runs from the centre, (n,)."""
+    differences: Array
+    """U less V by the emulator without the run, (n,)."""
+    variances: Array
+    """Variances of the differences, by the processes, (n,)."""
+
+    @classmethod
+    def of(cls, posterior: SurrogatePosterior) -> "LeaveOneOut":
+        """From a surrogate by emulated outputs."""
+        assert isinstance(posterior.kernel, EmulatedPotential)
+        points, values, differences, variances = posterior.kernel.left_out()
+        near = values < posterior.offset + posterior.tuning.plausible_height(posterior.dim)
+        distances = np.linalg.norm(posterior.whitening.whiten(points[near]), axis=1)
+        return cls(distances, differences[near], variances[near])
+
+    @property
+    def error(self) -> float:
+        """Standard deviation of U - V."""
+        return float(np.std(self.differences, ddof=1)) if len(self.differences) > 1 else np.nan
+
+    @property
+    def doubt(self) -> float:
+        """Factor on the variance of the process that the differences show, at least 1."""
+        return inflation(self.variances, self.differences)
+
+    def beyond(self, distance: float) -> Array:
+        """U - V farther out than that."""
+        return np.asarray(self.differences[self.distances > distance])

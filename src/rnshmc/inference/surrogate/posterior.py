@@ -14,40 +14,31 @@ from rnshmc.surrogates.gradient_kernel import LENGTHS
 from rnshmc.types import Array
 
 Kernel = Process | EmulatedPotential
-"""A surrogate of the potential in whitened coordinates, with the covariance of what it is off."""
+"""A surrogate of the potential in whitened coordinates, with the covariance of its error."""
 
 
 @dataclass(frozen=True, eq=False)
 class SurrogatePosterior:
-    """V in whitened coordinates z, and how they relate to x.
+    """V in whitened coordinates z.
 
     V is a process on the residual of a quadratic (`learnt`), or follows from emulated outputs (`EmulatedPotential`).
     Beyond the wall, V rises along rays with its slope there, and fast enough for a proper density. The wall is a
     sphere; with a hull, it is farther out where there are points.
-
-    Attributes
-    ----------
-    whitening
-        From x to z.
-    kernel
-        V within the wall, and its process.
-    radius
-        Of the wall; with a hull, the least one.
-    hull
-        Whitened points, (k, d). Along each direction the wall is `Fitting.wall_margin` beyond the farthest of them, but
-        within reach. It leaves V no room for a well where there are no points. Without a hull, the wall is a sphere.
-    offset
-        Exact potential at V = 0.
-    tuning
-        What it was fitted with.
     """
 
     whitening: Whitening
+    """From x to z."""
     kernel: Kernel
+    """V within the wall, and its process."""
     radius: float
+    """Radius of the wall; with a hull, the smallest one."""
     hull: Array
+    """Whitened points, (k, d). Along each direction the wall is `Fitting.wall_margin` beyond the farthest of them, but
+    within reach. It leaves V no room for a well where there are no points. Without a hull, the wall is a sphere."""
     offset: float
+    """Exact potential at V = 0."""
     tuning: Fitting
+    """Settings of the fit."""
 
     @property
     def dim(self) -> int:
@@ -80,7 +71,7 @@ class SurrogatePosterior:
         return self.kernel.covariance(z * np.minimum(1.0, walls / norms)[:, None])
 
     def walls(self, z: Array) -> tuple[Array, Array]:
-        """Distance of the rows of z from the centre, and that of the wall in their directions, each (n,)."""
+        """Distances of the rows of z from the centre, and of the wall in their directions, each (n,)."""
         norms = np.maximum(np.sqrt((z**2).sum(axis=1)), np.finfo(float).eps ** 2)
         if not len(self.hull):
             return norms, np.full(len(norms), self.radius)
@@ -93,15 +84,15 @@ class SurrogatePosterior:
 
 
 def plausible(training: Training, tuning: Fitting) -> Training:
-    """The training points that may be draws: their potential is not far above the lowest."""
+    """Training points that may be draws: their potential is not far above the lowest."""
     heights = training.values - training.values.min()
     return training.where(np.flatnonzero(heights < tuning.plausible_height(training.points.shape[1])))
 
 
 def within_reach(training: Training, whitening: Whitening, tuning: Fitting) -> Training:
-    """The training points near the centre, the nearest first where the system would be too large.
+    """Training points near the centre, the nearest first where the system would be too large.
 
-    Runs of a forward model are near where the parameters of the model are: those of the likelihood may have any value.
+    For runs of a forward model only the parameters of the model count: those of the likelihood may have any value.
     """
     dim = training.points.shape[1]
     inputs = dim if training.runs is None else training.runs.forward_posterior.inputs
@@ -113,10 +104,7 @@ def within_reach(training: Training, whitening: Whitening, tuning: Fitting) -> T
 
 
 def to_fit(training: Training, whitening: Whitening, tuning: Fitting, *, fewest: int) -> Training:
-    """The training points that a surrogate is fitted to: those `within_reach`.
-
-    Of fewer than ``fewest`` runs of a forward model, far ones are better than none.
-    """
+    """Training points of a surrogate: those `within_reach`, or all if these are fewer than ``fewest`` runs."""
     near = within_reach(training, whitening, tuning)
     return training if near.runs is not None and len(near.values) < fewest else near
 
@@ -134,14 +122,10 @@ def fit_posterior(
 
     Parameters
     ----------
-    training
-        Points with finite potentials.
-    whitening
-        Coordinates to fit in.
     rng
         Chooses points for the search of hyperparameters.
     like
-        A fit whose length and noise are used instead of searching them.
+        A fit whose length and noise are used instead of a search.
     lengths
         Candidates for the search of a process of the potential, in the unit of `GradientKernel.fit`.
 

@@ -1,9 +1,15 @@
-"""Importance weights from surrogate to exact posterior, with Pareto-smoothed tails (Vehtari et al. 2024)."""
+"""Importance weights from surrogate to exact posterior, with Pareto-smoothed tails (Vehtari et al. 2024).
+
+Where variances rest on a few draws in a long tail, exact values are chosen there, and weights account for the choice.
+"""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
 from rnshmc.diagnostics.importance import pareto_smoothed
 from rnshmc.types import Array
@@ -18,32 +24,28 @@ EVEN = 0.9
 """Efficiency above which the tail of a few dozen weights does not matter."""
 EXPONENTS = (-50.0, 3.0)
 """Log weights, relative to the median, outside which `weight_variance` clips: one large weight must not decide it."""
+LONG = 5.0
+"""Kurtosis above which a tail is long. A normal law has 3, a logistic one 4.2, a Laplace one 6."""
+LARGEST = 50.0
+"""Logarithm of the largest weight of a chosen draw that differs from others."""
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Smoothed weights of surrogate draws.
-
-    Attributes
-    ----------
-    weights
-        Mean 1, all finite; shape (m,).
-    pareto_k
-        Shape of the tail. NaN where there are too few weights to fit one.
-    efficiency
-        (sum w)^2 / (m sum w^2), between 1 / m and 1.
-    log_mean
-        log of their mean before they were scaled to a mean of 1; -inf if all are zero.
-    """
+    """Smoothed weights of surrogate draws."""
 
     weights: Array
+    """Mean 1, all finite; shape (m,)."""
     pareto_k: float
+    """Shape of the tail. NaN where there are too few weights to fit one."""
     efficiency: float
+    """(sum w)^2 / (m sum w^2), between 1 / m and 1."""
     log_mean: float
+    """log of their mean before they were scaled to a mean of 1; -inf if all are zero."""
 
     @property
     def reliable_k(self) -> float:
-        """Tail shape up to which so many weights average reliably; NaN where they are too few to tell."""
+        """Tail shape up to which so many weights average reliably; NaN for too few weights."""
         return reliable_k(len(self.weights))
 
     @property
@@ -87,6 +89,12 @@ def weight_variance(differences: Array) -> float:
     return float(((weights - 1.0) ** 2).sum() / (len(weights) - 1))
 
 
+def zero_variance(differences: Array) -> float:
+    """Variance of the weights over their squared mean that is due to draws of zero density."""
+    share = float(np.mean(~np.isfinite(differences))) if len(differences) else 0.0
+    return share / (1.0 - share) if share < 1.0 else np.inf
+
+
 def measured_shift(weights: Array, base: Array, centred: Array) -> tuple[Array, Array]:
     """Mean of (w - 1) f over draws, and its variance, to first order: the mean of w is random, too.
 
@@ -105,7 +113,104 @@ def measured_shift(weights: Array, base: Array, centred: Array) -> tuple[Array, 
     return mean - plain, terms.var(axis=0, ddof=1) / len(terms)
 
 
-def zero_variance(differences: Array) -> float:
-    """Variance of the weights over their squared mean that those of draws without density, zero, add."""
-    share = float(np.mean(~np.isfinite(differences))) if len(differences) else 0.0
-    return share / (1.0 - share) if share < 1.0 else np.inf
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """Influence of points on the variances of coordinates with long tails.
+
+        r(x) = mean over these coordinates of (z_j^2 - 1)^2 / E (z_j^2 - 1)^2,  z_j = (x_j - E x_j) / sd(x_j)
+
+    with moments over draws of the surrogate.
+    """
+
+    forward: Callable[[Array], Array]
+    """To the coordinates whose variances are wanted, from rows (n, d) to (n, d)."""
+    columns: npt.NDArray[np.intp]
+    """Coordinates with long tails, (k,)."""
+    centre: Array
+    scale: Array
+    squared: Array
+    """Mean squares of z_j^2 - 1, (k,); ``centre`` and ``scale`` are means and standard deviations of these columns."""
+    most: float
+    """Largest influence of a point, so that more than one draw is chosen."""
+    mean: float
+    """Mean over the draws, up to that bound."""
+
+    @classmethod
+    def over(cls, draws: Array, forward: Callable[[Array], Array]) -> Self:
+        """Over draws (n, d), before they are moved. Coordinates that are not finite there are left out."""
+        at, draws = draws, forward(draws)
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre = draws.mean(axis=0)
+            scale = np.maximum(draws.std(axis=0), np.finfo(float).tiny)
+            squared = ((((draws - centre) / scale) ** 2 - 1.0) ** 2).mean(axis=0)
+        # The kurtosis less 1.
+        [columns] = np.nonzero((squared > LONG - 1.0) & np.isfinite(squared))
+        most = float(np.sqrt(len(draws)))
+        one = cls(forward, columns, centre[columns], scale[columns], squared[columns], most, 1.0)
+        return replace(one, mean=float(one.at(at).mean())) if one.long else one
+
+    @property
+    def long(self) -> bool:
+        """Whether there is a long tail."""
+        return len(self.columns) > 0
+
+    def at(self, x: Array) -> Array:
+        """r at the rows of x, (n,), at most `most`."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.minimum((self._squares(x) ** 2 / self.squared).mean(axis=1), self.most))
+
+    def _squares(self, x: Array) -> Array:
+        """z_j^2 - 1 at the rows of x, (n, k)."""
+        with np.errstate(over="ignore"):
+            return np.asarray(((self.forward(x)[:, self.columns] - self.centre) / self.scale) ** 2 - 1.0)
+
+    def noise(self, checked: Array, weights: Weights, chosen: Array, differences: Array) -> float:
+        """Largest variance of a measured shift of E z_j^2, in units of a draw's.
+
+        Parameters
+        ----------
+        checked, weights
+            Draws of the surrogate with exact values, (m, d), and their importance weights.
+        chosen, differences
+            Chosen draws, (k, d), and U - V there.
+        """
+        both = np.concatenate((checked, chosen))
+        base = self.base(both, len(checked), len(chosen))
+        squares = self._squares(both)
+        _, noise = measured_shift(_with_base(weights, differences, base), base, squares)
+        return float((noise / self.squared).max())
+
+    def base(self, x: Array, checked: int, chosen: int) -> Array:
+        """Importance weights to the surrogate of so many of its draws and of chosen ones, at rows, (n,)."""
+        return np.asarray((checked + chosen) / (checked + chosen * self.at(x) / self.mean))
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Draws of the surrogate that were chosen in proportion to their influence.
+
+    Together with the checked draws, of which there are m, these k are draws of (m p + k r p / E r) / (m + k), where p
+    is the density of the surrogate (the balance heuristic of Veach and Guibas 1995).
+    """
+
+    points: Array
+    """In x, (k, d)."""
+    differences: Array
+    """U - V there, up to the same constant as for the checked draws, (k,); inf where the density is zero."""
+    base: Array
+    """Importance weights from that density to the surrogate's: of the checked draws, then of these, (m + k,)."""
+    at_paths: Array
+    """The same at the points of the process's posteriors."""
+
+    def weights(self, checked: Weights) -> Array:
+        """Weights of the checked draws and of these to the exact density, up to a factor, (m + k,)."""
+        return _with_base(checked, self.differences, self.base)
+
+
+def _with_base(checked: Weights, differences: Array, base: Array) -> Array:
+    """Importance weights to the exact density of checked draws, and of others with these U - V, (m + k,).
+
+    The latter are not smoothed: a large one is all that is known, and the errors include it.
+    """
+    others = np.exp(np.minimum(-differences - checked.log_mean, LARGEST))
+    return np.asarray(base * np.concatenate((checked.weights, others)))

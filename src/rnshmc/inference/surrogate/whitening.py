@@ -1,10 +1,12 @@
 """Coordinates in which a posterior is nearly standard normal, estimated from gradients."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
+from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.tuning_start import Curvatures
 from rnshmc.types import Array
 
@@ -13,26 +15,26 @@ from rnshmc.types import Array
 class Whitening:
     """z = L'(x - centre), so that a Hessian H = L L' in x is the identity in z.
 
-    Attributes
-    ----------
-    centre
-        Shape (d,).
-    factor
-        L, lower triangular, shape (d, d).
-
     Raises
     ------
     numpy.linalg.LinAlgError
-        If L is singular, or something is not finite.
+        If L is singular, or L or the centre is not finite.
     """
 
     centre: Array
+    """Shape (d,)."""
     factor: Array
+    """L, lower triangular, shape (d, d)."""
 
     def __post_init__(self) -> None:
         diagonal = np.abs(np.diag(self.factor))
         if not (np.isfinite(self.factor).all() and np.isfinite(self.centre).all() and (diagonal > 0.0).all()):
             raise np.linalg.LinAlgError("a Hessian is singular or not finite")
+
+    @classmethod
+    def by_size(cls, start: Array) -> "Whitening":
+        """Coordinates in units of their absolute value at the start, or of one where that is zero."""
+        return cls(start, np.diag(1.0 / np.where(start == 0.0, 1.0, np.abs(start))))
 
     @classmethod
     def of_draws(cls, draws: Array) -> "Whitening":
@@ -74,7 +76,7 @@ class Whitening:
         return Whitening(centre, self.factor)
 
     def of_first(self, count: int) -> "Whitening":
-        """That of the first coordinates alone, by their marginal covariance."""
+        """The whitening of the first coordinates alone, by their marginal covariance."""
         if count == len(self.centre):
             return self
         covariance = cho_solve((self.factor, True), np.eye(len(self.centre)))[:count, :count]
@@ -86,29 +88,23 @@ class Whitening:
 
 @dataclass(frozen=True, eq=False)
 class Secants:
-    """Changes of the whitened gradient over whitened steps from one point, rows of (n, d) arrays, and their weights.
-
-    Attributes
-    ----------
-    weights
-        Inverse variance of the part of a change that no Hessian explains, shape (n,). Its standard deviation is
-        `Curvatures.third_order` |step|^2, or what the remainder of the trapezoidal rule for the potential implies, if
-        that is larger: a third derivative T along a step of length s leaves T s^3 / 12 there, and T s^2 / 2 in the
-        gradient.
-    """
+    """Changes of the whitened gradient over whitened steps from one point, rows of (n, d) arrays, and their weights."""
 
     steps: Array
     changes: Array
     weights: Array
+    """Inverse variance of the part of a change that no Hessian explains, shape (n,). Its standard deviation is
+    `Curvatures.third_order` |step|^2, or what the remainder of the trapezoidal rule for the potential implies, if that
+    is larger: a third derivative T along a step of length s leaves T s^3 / 12 there, and T s^2 / 2 in the gradient."""
 
     @classmethod
     def over(
         cls, steps: Array, changes: Array, remainders: Array, third_order: float, unexplained: float = np.inf
     ) -> "Secants":
-        """With weights from the remainders of the trapezoidal rule, shape (n,), and an assumed third derivative.
+        """Secants weighted by the remainders of the trapezoidal rule, shape (n,), and an assumed third derivative.
 
-        That is smaller where it would leave more than ``unexplained`` of the change over the longest step. Steps that
-        whitening rounds to zero are left out.
+        The latter is reduced where it would leave more than ``unexplained`` of the change over the longest step. Steps
+        that whitening rounds to zero are left out.
         """
         lengths = np.sqrt((steps**2).sum(axis=1))
         moved = lengths > 0.0
@@ -138,6 +134,30 @@ class Secants:
     def _moments(self) -> tuple[Array, Array]:
         moments, basis = np.linalg.eigh((self.steps * self.weights[:, None]).T @ self.steps)
         return np.maximum(moments, 0.0), basis
+
+
+def gradient_of(found: Evaluation) -> Array:
+    """The gradient of an evaluation that has one."""
+    assert found.gradient is not None
+    return found.gradient
+
+
+def secants_from(
+    best: Evaluation,
+    others: Sequence[Evaluation],
+    whitening: Whitening,
+    third_order: float,
+    unexplained: float = np.inf,
+) -> Secants:
+    """Changes of the whitened gradient over steps from ``best`` to other points, weighted as by `Secants.over`."""
+    apart = [found for found in others if not np.array_equal(found.point, best.point)]
+    points = np.array([found.point for found in apart]).reshape(-1, len(best.point))
+    slopes = whitening.slopes(np.array([gradient_of(found) for found in apart]).reshape(points.shape))
+    origin = whitening.slopes(gradient_of(best)[None])
+    steps = whitening.whiten(points) - whitening.whiten(best.point[None])
+    rises = np.array([found.value for found in apart]) - best.value
+    remainders = rises - 0.5 * ((slopes + origin) * steps).sum(axis=1)
+    return Secants.over(steps, slopes - origin, remainders, third_order, unexplained)
 
 
 def improved(whitening: Whitening, hessian: Array, tuning: Curvatures) -> Whitening:

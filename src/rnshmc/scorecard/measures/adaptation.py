@@ -17,7 +17,7 @@ TIMES = 50
 
 def final_acceptance(tables: Tables, *, number: Published) -> Measured:
     """Acceptance of the adaptive sampler in the last tenth of its chains, relative to that of HMC."""
-    rows = rows_where(tables, ACCEPTANCE, {"problem": number.problem})
+    rows = rows_where(tables, ACCEPTANCE, {"problem": number.problem, "sampler": number.sampler})
     late = rows[rows["training_points"] >= rows["training_points"].quantile(0.9)]
     ratios = (late["ap"] / late["hmc_ap"]).groupby(late["chain"]).mean()
     return Measured.over_runs(ratios, "chain", other_data=rests_on_other_data(rows))

@@ -1,10 +1,7 @@
 """Cells of the table of results, which has a row for each problem and sampler, and combinations of cells."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from rnshmc.results.estimates import UNDEFINED, Estimate
 from rnshmc.scorecard.measured import Measured, NotRunError, Tables, rests_on_other_data, rows_where
@@ -34,32 +31,6 @@ def seconds(tables: Tables, *, number: Published, column: str, iterations: int) 
     return _scaled(_cell(tables, number.problem, number.sampler, column), iterations)
 
 
-def ratio(tables: Tables, *, number: Published, column: str, other: str) -> Measured:
-    """A cell over that of another sampler on the same problem."""
-    ours, theirs = (_cell(tables, number.problem, name, column) for name in (number.sampler, other))
-    return ours.per(theirs)
-
-
-def ess_ratio(tables: Tables, *, number: Published, column: str, other: str) -> Measured:
-    """An effective sample size over that of another sampler, for equal numbers of draws; NaN if chains did not mix."""
-    ours, theirs = (_comparable_ess(tables, number.problem, name, column, 1.0) for name in (number.sampler, other))
-    return ours.per(theirs)
-
-
-def difference(
-    tables: Tables,
-    *,
-    number: Published,
-    column: str,
-    other: str,
-    training_draws: tuple[Draws, Draws] = (None, None),
-) -> Measured:
-    """A cell minus that of another sampler on the same problem; `training_draws` of each."""
-    pairs = zip((number.sampler, other), training_draws, strict=True)
-    ours, theirs = (_cell(tables, number.problem, name, column, draws) for name, draws in pairs)
-    return ours.minus(theirs)
-
-
 def efficiency(tables: Tables, *, number: Published, ess: str, seconds: str, training_draws: Draws = None) -> Measured:
     """Effective draws per second, scaled to the published number of draws; `ess` and `seconds` are columns."""
     return _efficiency(tables, number.problem, number.sampler, (ess, seconds), training_draws, number.draws)
@@ -73,41 +44,6 @@ def relative_efficiency(
     if number.sampler == other:
         return replace(base, estimate=Estimate(1.0, 0.0))
     return _efficiency(tables, number.problem, number.sampler, (ess, seconds), training_draws).per(base)
-
-
-def least_efficiency(
-    tables: Tables,
-    *,
-    problems: Sequence[str],
-    samplers: Sequence[str],
-    ess: str,
-    seconds: str,
-    other: str,
-    training_draws: Sequence[int],
-) -> Measured:
-    """The smallest relative efficiency of several samplers on several problems, all of which have to be there."""
-    cells = [
-        _efficiency(tables, problem, sampler, (ess, seconds), draws).per(
-            _efficiency(tables, problem, other, (ess, seconds), None)
-        )
-        for problem in problems
-        for sampler, draws in zip(samplers, training_draws, strict=True)
-    ]
-    # NaN, of chains that did not mix, is the least and the best: what depends on it is not known.
-    least = min(cells, key=lambda cell: np.nan_to_num(cell.estimate.value, nan=-math.inf))
-    return replace(least, other_data=any(cell.other_data for cell in cells))
-
-
-def over_best(
-    tables: Tables, *, number: Published, ess: str, seconds: str, others: Sequence[str], training_draws: Sequence[int]
-) -> Measured:
-    """Effective draws per second over the best of other samplers; `training_draws` of this one first."""
-    samplers = (number.sampler, *others)
-    mine, *theirs = (
-        _efficiency(tables, number.problem, sampler, (ess, seconds), draws)
-        for sampler, draws in zip(samplers, training_draws, strict=True)
-    )
-    return mine.per(max(theirs, key=lambda cell: np.nan_to_num(cell.estimate.value, nan=math.inf)))
 
 
 def _cell(tables: Tables, problem: str, sampler: str, column: str, training_draws: Draws = None) -> Measured:

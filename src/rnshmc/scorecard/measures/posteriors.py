@@ -1,19 +1,15 @@
-"""Whether two samplers have the same posterior: means, marginals, predictions, draws."""
+"""Whether two samplers have the same posterior: means, marginals, variances."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from rnshmc.diagnostics.agreement import MIN_ESS, compare_means
-from rnshmc.diagnostics.ess import geyer_ess, truncated_ess
+from rnshmc.diagnostics.ess import geyer_ess
 from rnshmc.results.estimates import BASELINE, Estimate
 from rnshmc.scorecard.measured import Measured, NotRunError, Tables, rests_on_other_data, rows_where
 from rnshmc.scorecard.measures.cells import RESULTS, mixed
-from rnshmc.scorecard.noise import ONE_CHAIN
 from rnshmc.scorecard.published import Published
-from rnshmc.types import Array
 
 
 def agreement(tables: Tables, *, number: Published, column: str, over: str = "") -> Measured:
@@ -61,37 +57,6 @@ def marginals(
     return Measured(furthest, len(distances), "coordinate", rests_on_other_data(rows))
 
 
-def bands(tables: Tables, *, table: str, sampler: str, other: str) -> Measured:
-    """The largest difference of two samplers' mean predictions, in half widths of the other's band."""
-    mine, theirs = (rows_where(tables, table, {"sampler": name}).set_index("x") for name in (sampler, other))
-    distances = (mine["mean"] - theirs["mean"]).abs() / ((theirs["high"] - theirs["low"]) / 2)
-    return Measured(Estimate(float(distances.max()), math.nan), len(distances), "place", rests_on_other_data(mine))
-
-
-def draws_agree(
-    tables: Tables,
-    *,
-    table: str,
-    columns: tuple[str, ...],
-    sampler: str,
-    other: str,
-    level: float,
-    **where: Any,
-) -> Measured:
-    """The largest difference of two samplers' means, relative to its Monte Carlo threshold at this level.
-
-    NaN if the ESS of a sampler is below `rnshmc.diagnostics.agreement.MIN_ESS`.
-    """
-    parts = [rows_where(tables, table, {**where, "sampler": name}) for name in (sampler, other)]
-    (mean, error, least), (reference, reference_error, least_reference) = (
-        _means(part[list(columns)].to_numpy(dtype=float)) for part in parts
-    )
-    result = compare_means(mean, error, reference, reference_error, level=level)
-    judged = min(least, least_reference) >= MIN_ESS
-    value = result.max_abs_z / result.threshold if judged else math.nan
-    return Measured(Estimate(value, math.nan), len(columns), "coordinate", rests_on_other_data(parts[0]))
-
-
 def variance(tables: Tables, *, table: str, column: str, sampler: str, per: str) -> Measured:
     """The variance of a sampler's draws over all its chains, with the error of the mean of their squared deviations.
 
@@ -103,17 +68,6 @@ def variance(tables: Tables, *, table: str, column: str, sampler: str, per: str)
     effective = sum(float(geyer_ess(chain[:, None])[0]) for chain in chains)
     estimate = Estimate(float(squares.mean()), float(squares.std()) / math.sqrt(effective))
     return Measured(estimate, len(chains), "chain", rests_on_other_data(rows))
-
-
-def trace_ratio(tables: Tables, *, number: Published, table: str, column: str, sampler: str, other: str) -> Measured:
-    """ESS of a plotted trace, by truncated sums, over that of another sampler for equal numbers of iterations."""
-    where = {"problem": number.problem}
-    parts = [rows_where(tables, table, {**where, "sampler": name}) for name in (sampler, other)]
-    sizes = [_trace_ess(part[column]) for part in parts]
-    shares = [size / len(part) for size, part in zip(sizes, parts, strict=True)]
-    ratio = shares[0] / shares[1]
-    error = ratio * math.sqrt(ONE_CHAIN * sum(1 / size for size in sizes))
-    return Measured(Estimate(ratio, error), 1, "chain", rests_on_other_data(parts[0]))
 
 
 def _distance(rows: pd.DataFrame) -> float:
@@ -128,17 +82,7 @@ def _distance(rows: pd.DataFrame) -> float:
     return float(np.abs(first - second).max())
 
 
-def _trace_ess(trace: pd.Series) -> float:
-    return float(truncated_ess(trace.to_numpy(dtype=float)[:, None])[0])
-
-
 def _effective_draws(tables: Tables, problem: str, sampler: str, ess: str) -> float:
     """NaN where chains did not mix."""
     rows = rows_where(tables, RESULTS, {"problem": problem, "sampler": sampler})
     return float(rows[ess].iloc[0] * rows["chains"].iloc[0]) if mixed(tables, problem, sampler) else math.nan
-
-
-def _means(draws: Array) -> tuple[Array, Array, float]:
-    """Means, their Monte Carlo standard errors, and the smallest effective sample size."""
-    sizes = np.maximum(geyer_ess(draws), 1.0)
-    return draws.mean(axis=0), draws.std(axis=0, ddof=1) / np.sqrt(sizes), float(sizes.min())

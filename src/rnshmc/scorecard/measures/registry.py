@@ -18,34 +18,21 @@ MEASURES: Mapping[str, Measure] = {
         cells.cell,
         cells.ess,
         cells.seconds,
-        cells.ratio,
-        cells.ess_ratio,
-        cells.difference,
         cells.efficiency,
         cells.relative_efficiency,
-        cells.least_efficiency,
-        cells.over_best,
         runs.mean,
-        runs.mean_ratio,
         runs.ratio_of_means,
         runs.paired_ratio,
         runs.paired_difference,
-        runs.growth,
         sweeps.change,
         sweeps.exponent,
         sweeps.end_over_start,
-        sweeps.end_over_best,
-        sweeps.best_over_others,
-        sweeps.high_until,
         adaptation.final_acceptance,
         adaptation.early_error,
         adaptation.overall_error,
         posteriors.agreement,
         posteriors.marginals,
-        posteriors.bands,
-        posteriors.draws_agree,
         posteriors.variance,
-        posteriors.trace_ratio,
     )
 }
 
@@ -58,6 +45,8 @@ def check(number: Published) -> None:
     DataError
         If there is no such measure, or it takes other arguments: the message names file, line and column.
     """
+    if number.rule.kind == "repeat":
+        return
     if number.measure not in MEASURES:
         known = ", ".join(sorted(MEASURES))
         raise DataError(f"{number.source}, column measure: there is no {number.measure!r}; there are {known}")
@@ -68,13 +57,15 @@ def check(number: Published) -> None:
 
 
 def measured(tables: Tables, number: Published) -> Measured | None:
-    """Our value of a published number; None if the run lacks the data.
+    """Our value of a published number; None if the run lacks the data, and for a repeat, which has no measure.
 
     Raises
     ------
     StoreError
         If a table of the run lacks a column.
     """
+    if number.rule.kind == "repeat":
+        return None
     try:
         return MEASURES[number.measure](tables, **_arguments(number))
     except NotRunError:

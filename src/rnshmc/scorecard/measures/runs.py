@@ -18,16 +18,13 @@ from rnshmc.scorecard.measured import Measured, NotRunError, Tables, rests_on_ot
 Names = str | Sequence[str]
 
 
-def mean(tables: Tables, *, table: str, column: str, per: Names = (), last: str = "", **where: Any) -> Measured:
-    """The mean of a column."""
+def mean(
+    tables: Tables, *, table: str, column: str, relative: str = "", per: Names = (), last: str = "", **where: Any
+) -> Measured:
+    """The mean of a column, or of its ratio to another of the same row."""
     rows = selected(tables, table, where, last=last)
-    return over(by_run(rows, rows[column], per), per, rows)
-
-
-def mean_ratio(tables: Tables, *, table: str, column: str, other: str, per: Names, **where: Any) -> Measured:
-    """The mean of the ratio of two columns of the same row."""
-    rows = selected(tables, table, where)
-    return over(by_run(rows, rows[column] / rows[other], per), per, rows)
+    values = rows[column] / rows[relative] if relative else rows[column]
+    return over(by_run(rows, values, per), per, rows)
 
 
 def ratio_of_means(
@@ -75,23 +72,16 @@ def paired_difference(
     name: float | str,
     other: float | str,
     per: Names,
-    cells: Names = (),
     first: str = "",
     **where: Any,
 ) -> Measured:
-    """Where `key` is `name` minus where it is `other`, run by run and, of several `cells`, cell by cell."""
+    """Where `key` is `name` minus where it is `other`, run by run."""
     rows = [selected(tables, table, {**where, key: value}, first=first) for value in (name, other)]
-    ours, theirs = (part.groupby([*_names(per), *_names(cells)])[column].mean() for part in rows)
+    ours, theirs = (by_run(part, part[column], per) for part in rows)
     differences = (ours - theirs).dropna()
     if differences.empty:
         raise NotRunError(table)
-    return over(differences.groupby(level=_names(per)).mean(), per, rows[0])
-
-
-def growth(tables: Tables, *, along: str, to: float, start: float, **settings: Any) -> Measured:
-    """How `paired_difference` grows from one setting to another."""
-    ends = [paired_difference(tables, **{**settings, along: value}) for value in (to, start)]
-    return ends[0].minus(ends[1])
+    return over(differences, per, rows[0])
 
 
 def selected(tables: Tables, table: str, where: dict[str, Any], *, first: str = "", last: str = "") -> pd.DataFrame:

@@ -12,25 +12,27 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import betaln, digamma, erfcx, expit, gammaln, log_expit, log_ndtr
+from scipy.special import betaln, digamma, erfcx, expit, gammaln, log_expit, log_ndtr, stdtr
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.likelihoods.flat import FlatData
+from rnshmc.inference.exact.likelihoods.base import FlatData
 from rnshmc.inference.exact.likelihoods.links import CholeskyWhitening, Link, Log, Logit, cholesky
-from rnshmc.inference.exact.likelihoods.student import log_normaliser, log_student_cdf
 from rnshmc.types import Array
 
 LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 _FLOOR = 1e-8
-"""Smallest output of `Log`: a mean of a count, of which m counts of zero lose m 1e-8; or, relative to its datum, a
-positive number: at this distance a datum with an error below 100% is out of the question. For a probability, smallest
-distance from 0 and 1."""
+"""Smallest mean of a count (m zero counts change -log p by at most m 1e-8), smallest positive output relative to its
+datum (errors of almost 100%), and smallest distance of a probability from 0 and 1."""
 _SLACK = 1e-6
-"""Largest output of the wrong sign, relative to the largest datum: what solvers of differential equations leave."""
+"""Largest output of the wrong sign, relative to the largest datum: an error of solvers of differential equations."""
 _LARGEST = 1e18
 """Largest mean from which a count is drawn: counts are whole numbers of 64 bits."""
 _STEP = 1e-4
 """Relative step of the central difference by the degrees of freedom."""
+_UNDERFLOW = 1e-100
+"""Probabilities below this are computed by their logarithm."""
+_FRACTION_TERMS = 60
+"""Terms of the continued fraction; where probabilities are this small, a few reach rounding error."""
 
 Reading = tuple[Link, Array, tuple[Any, ...]]
 Terms = tuple[Array, Array, tuple[Array, ...]]
@@ -39,37 +41,26 @@ Tail = tuple[Array, Array, Array, tuple[Array, ...]]
 
 @dataclass(frozen=True)
 class Distribution:
-    """An entry of the table.
-
-    Attributes
-    ----------
-    read
-        Link, y and constants, from the data and the likelihood's known arrays; raises `ParameterError` on data that
-        cannot be.
-    terms
-        -log p of each datum, its derivative by the predictor, and those by the positive numbers; each (k, m).
-    curvatures
-        Expected second derivative of -log p by the predictor, (k, m) or what broadcasts to it.
-    draws
-        New data, (k, m), from a generator and the same arguments.
-    tail
-        For y = f + scale e with a symmetric e of cumulative distribution G: log G(z), its derivative, the second
-        derivative of -log G (or a positive number of its size, from 0 to 1), and the derivatives of log G by the shape
-        parameters, from z and these. Such data may be limits, the last number is the scale, and `draws` are
-        predictors.
-    """
+    """An entry of the table."""
 
     read: Callable[..., Reading]
+    """Link, y and constants, from the data and the likelihood's known arrays; `ParameterError` on impossible data."""
     terms: Callable[..., Terms]
+    """-log p of each datum, its derivative by the predictor, and those by the positive numbers; each (k, m)."""
     curvatures: Callable[..., Array]
+    """Expected second derivative of -log p by the predictor, broadcasting to (k, m)."""
     draws: Callable[..., Array]
+    """New data, (k, m), from a generator and the same arguments; predictors where there is a `tail`."""
     tail: Callable[..., Tail] | None = None
+    """For y = f + scale e, e symmetric with cumulative distribution G and the scale last: log G(z), its derivative, the
+    second derivative of -log G (or a positive number of its size, in [0, 1]), and derivatives of log G by the shape
+    parameters, all from z and these. Such data may be limits."""
 
 
 def normal_terms(f: Array, y: Array, log_units: Array | float, sd: Array) -> Terms:
-    """z^2 / 2 + log sd + log(2 pi) / 2 for z = (f - y) / sd, and the units, with derivatives.
+    """z^2 / 2 + log sd + log(2 pi) / 2 + log_units for z = (f - y) / sd, with derivatives.
 
-    ``log_units`` are the logarithms of the derivatives of the observations by y, where y are functions of these.
+    ``log_units`` are the logarithms of the derivatives of the observations by y, where y is a function of them.
     """
     z = (f - y) / sd
     return 0.5 * z**2 + np.log(sd) + (LOG_ROOT_2PI + log_units), z / sd, ((1.0 - z**2) / sd,)
@@ -98,11 +89,43 @@ def _student_terms(f: Array, y: Array, df: Array, scale: Array) -> Terms:
 
 
 def _student_tail(z: Array, df: Array) -> Tail:
-    """With the squared slope, as the second derivative is negative in the tail, and central differences by df."""
+    """The squared slope replaces the second derivative, which is negative in the tail; differences by df."""
     logs = log_student_cdf(z, df)
     slope = np.exp(-0.5 * (df + 1.0) * np.log1p(z**2 / df) - log_normaliser(df) - logs)
     by_df = (log_student_cdf(z, df * (1.0 + _STEP)) - log_student_cdf(z, df * (1.0 - _STEP))) / (2.0 * _STEP * df)
     return logs, slope, slope**2, (by_df,)
+
+
+def log_student_cdf(z: Array, df: Array) -> Array:
+    """Logarithm of the cumulative distribution of Student's t, finite far out in the lower tail."""
+    probabilities = np.asarray(stdtr(df, z))
+    far = (probabilities < _UNDERFLOW) & (z < 0)
+    logs: Array = np.log(np.where(far, 1.0, probabilities))
+    logs[far] = _log_tail(z[far], np.broadcast_to(df, z.shape)[far])
+    return logs
+
+
+def _log_tail(z: Array, df: Array) -> Array:
+    """log G(z) for z far below zero: G(z) = I_x(a, b) / 2 with x = df / (df + z^2), a = df / 2, b = 1 / 2.
+
+    The incomplete beta function I is a continued fraction (Abramowitz and Stegun 26.5.8), evaluated from its end.
+    """
+    a, b = 0.5 * df, 0.5
+    x = 1.0 / (1.0 + z**2 / df)
+    fraction = np.ones_like(x)
+    for j in range(_FRACTION_TERMS, 0, -1):
+        even = j * (b - j) * x / ((a + 2 * j - 1) * (a + 2 * j))
+        odd = -(a + j - 1) * (a + b + j - 1) * x / ((a + 2 * j - 2) * (a + 2 * j - 1))
+        fraction = 1.0 + odd / (1.0 + even / fraction)
+    log_x = -np.log1p(z**2 / df)
+    log_rest = -np.log1p(df / z**2)
+    logs: Array = a * log_x + b * log_rest - np.log(a) - betaln(a, b) - np.log(fraction) - np.log(2.0)
+    return logs
+
+
+def log_normaliser(df: Array) -> Array:
+    """Logarithm of the normalising constant of Student's t density."""
+    return np.asarray(0.5 * np.log(df) + betaln(0.5 * df, 0.5))
 
 
 def _poisson_terms(f: Array, y: Array) -> Terms:
@@ -138,7 +161,7 @@ def _mean(f: Array) -> Array:
 
 
 def _negative_binomial_draws(rng: np.random.Generator, f: Array, _y: Array, dispersion: Array) -> Array:
-    """Poisson with means of a gamma distribution."""
+    """Poisson draws with gamma-distributed means."""
     sizes = np.broadcast_to(dispersion, f.shape)
     return _poisson_draws(rng, _mean(f) / sizes * rng.standard_gamma(sizes))
 
@@ -162,7 +185,7 @@ def _logarithms(data: FlatData) -> Reading:
 
 
 def _of_one_sign(data: FlatData) -> Reading:
-    """With the sign of most data."""
+    """log |F| for outputs with the sign of most data."""
     if (data.values == 0).any():
         raise ParameterError(
             f"data: got {data.where(data.values == 0)}, but a relative error of zero says nothing; "
@@ -187,8 +210,8 @@ def _counts(data: FlatData) -> Reading:
 def _successes(data: FlatData, n: Array) -> Reading:
     _counts(data)
     trials = np.asarray(data.spread("n", n), dtype=np.float64)
-    if (data.values > trials).any():
-        above = data.values > trials
+    above = data.values > trials
+    if above.any():
         raise ParameterError(f"data: got {data.where(above)}, expected at most n = {trials[above][0]:g}")
     return Logit(_FLOOR, _SLACK), data.values, (trials,)
 
@@ -236,4 +259,3 @@ DISTRIBUTIONS = {
         draws=lambda rng, f, _y, trials: rng.binomial(trials.astype(np.int64), expit(f)).astype(np.float64),
     ),
 }
-"""Distributions by name."""

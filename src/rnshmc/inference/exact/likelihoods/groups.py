@@ -15,13 +15,7 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True)
 class Grouped:
-    """A likelihood for each array of the data. Parameters of the same name in several of them are one parameter.
-
-    Attributes
-    ----------
-    likelihoods
-        The likelihood of each array, by its name.
-    """
+    """Likelihoods of the arrays of the data, by name. Parameters of one name in several of them are one parameter."""
 
     likelihoods: dict[str, Likelihood]
 
@@ -32,13 +26,7 @@ class Grouped:
 
     @property
     def bounds(self) -> dict[str, Bound]:
-        """Bounds of all unknown parameters.
-
-        Raises
-        ------
-        ParameterError
-            If groups that share a parameter give it different bounds.
-        """
+        """Bounds of all unknown parameters; a `ParameterError` if groups give one parameter different bounds."""
         bounds: dict[str, Bound] = {}
         for name, bound in (item for group in self.likelihoods.values() for item in group.bounds.items()):
             if bounds.setdefault(name, bound) != bound:
@@ -68,7 +56,7 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class ObservedGroups:
-    """An `Observed` of several groups: predictors one group after the other."""
+    """An `Observed` of several groups, whose predictors are concatenated."""
 
     parts: tuple[_Part, ...]
 
@@ -108,14 +96,12 @@ class ObservedGroups:
 
     def curvatures(self, predictors: Array, own: Array) -> Array:
         """Expected second derivatives by the predictors."""
-        curvatures = self._each(lambda part, rows: part.observed.curvatures(rows, own[:, part.own]), predictors)
-        return np.hstack(curvatures)
+        return np.hstack(self._each(lambda part, rows: part.observed.curvatures(rows, own[:, part.own]), predictors))
 
     def simulated(self, predictors: Array, own: Array, rng: np.random.Generator) -> Array:
         """New observations at the entries with data."""
-        return np.hstack(
-            self._each(lambda part, rows: part.observed.simulated(rows, own[:, part.own], rng), predictors)
-        )
+        answers = self._each(lambda part, rows: part.observed.simulated(rows, own[:, part.own], rng), predictors)
+        return np.hstack(answers)
 
     def _each(self, ask: Callable[[_Part, Array], Any], predictors: Array) -> list[Any]:
         return [ask(part, rows) for part, rows in zip(self.parts, self._split(predictors), strict=True)]
@@ -127,13 +113,7 @@ class ObservedGroups:
 
 
 def make_likelihood(likelihood: Any, data_names: Sequence[str]) -> Likelihood:
-    """The likelihood of data with these names: one for all, a mapping from names to likelihoods, or a function.
-
-    Raises
-    ------
-    ParameterError
-        If it is none of these, or a group has no data or no likelihood.
-    """
+    """The likelihood of data with these names: one for all, a mapping from names to likelihoods, or a function."""
     if isinstance(likelihood, Mapping):
         _check_names(likelihood, data_names)
         return Grouped({name: _one(likelihood[name], f"likelihood of {name!r}") for name in data_names})

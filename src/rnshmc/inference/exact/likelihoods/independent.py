@@ -1,38 +1,33 @@
-"""Likelihoods of data that are independent given the predictors."""
+"""Likelihoods of data that are independent given the predictors, some of which may be censored."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.inference.exact.likelihoods.base import Bound
-from rnshmc.inference.exact.likelihoods.censoring import Flags, bound_flags, censored
-from rnshmc.inference.exact.likelihoods.distributions import DISTRIBUTIONS, Distribution
-from rnshmc.inference.exact.likelihoods.flat import flattened
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.likelihoods.base import Bound, FlatData, Scale, ScaleArgument, flattened
+from rnshmc.inference.exact.likelihoods.distributions import DISTRIBUTIONS, Distribution, Terms
 from rnshmc.inference.exact.likelihoods.links import Linked
-from rnshmc.inference.exact.likelihoods.scales import Scale, ScaleArgument
 from rnshmc.types import Array
 
 SMALLEST_CURVATURE = 1e-100
 """Lower bound of every curvature, so that its inverse is finite."""
+_SMALLEST_OF_LIMIT = 1e-8
+"""Lower bound of the curvature of a limit, relative to that of a datum."""
+Flags = npt.ArrayLike | Sequence[str | int] | None
+"""The user's flags of censored data."""
+_FLAGS: dict[Any, int] = {"left": -1, "right": 1, -1: -1, 0: 0, 1: 1}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Independent:
-    """A likelihood before it has data: an entry of `DISTRIBUTIONS` and its arguments.
+    """A likelihood before it has data: the entry ``word`` of `DISTRIBUTIONS` and its arguments.
 
-    Attributes
-    ----------
-    word
-        Name of the entry.
-    numbers
-        The arguments that give its positive numbers, in the order of its formulas.
-    known
-        What else its ``read`` takes.
-    flags
-        The user's flags of censored data.
+    ``numbers`` give its positive numbers, in the order of its formulas; ``known`` is passed to its ``read``; ``flags``
+    mark censored data.
     """
 
     word: str
@@ -47,7 +42,7 @@ class Independent:
 
     @property
     def bounds(self) -> dict[str, Bound]:
-        """They are positive."""
+        """Bounds of the unknown numbers, which are positive."""
         return dict.fromkeys(self.names, (0.0, None))
 
     def observing(self, data: Mapping[str, Array]) -> "ObservedIndependent":
@@ -55,25 +50,15 @@ class Independent:
         flat = flattened(data)
         link, y, constants = DISTRIBUTIONS[self.word].read(flat, *self.known)
         scales = tuple(argument.bound(flat, self.names) for argument in self.numbers)
-        return ObservedIndependent(flat, link, self.word, y, scales, constants, bound_flags(self.flags, flat))
+        return ObservedIndependent(flat, link, self.word, y, scales, constants, _bound_flags(self.flags, flat))
 
 
 @dataclass(frozen=True, eq=False)
 class ObservedIndependent(Linked):
     """An `Observed` whose likelihood is a product over the predictors.
 
-    Attributes
-    ----------
-    word
-        Name of the distribution.
-    y
-        The data as its formulas take them, shape (m,).
-    scales
-        Its positive numbers, as functions of the own parameters.
-    constants
-        Its constants.
-    flags
-        As for `censored`.
+    ``y``, shape (m,), are the data as the formulas take them; ``flags`` are those of `_censored`. The distribution is
+    looked up by its name, so that the object can be pickled.
     """
 
     word: str
@@ -84,8 +69,8 @@ class ObservedIndependent(Linked):
 
     @property
     def distribution(self) -> Distribution:
-        """That of each datum."""
-        return censored(DISTRIBUTIONS[self.word], self.flags)
+        """The distribution of each datum."""
+        return _censored(DISTRIBUTIONS[self.word], self.flags)
 
     def potential(self, predictors: Array, own: Array) -> tuple[Array, Array, Array]:
         """-log likelihood of the rows and its derivatives."""
@@ -107,7 +92,7 @@ class ObservedIndependent(Linked):
         return np.fmax(np.broadcast_to(curvatures, predictors.shape), SMALLEST_CURVATURE)
 
     def simulated(self, predictors: Array, own: Array, rng: np.random.Generator) -> Array:
-        """New observations at the entries with data."""
+        """New observations at the entries with data, none of them censored."""
         with np.errstate(over="ignore"):
             drawn = self.distribution.draws(rng, predictors, self.y, *self.constants, *self._numbers(own))
             return drawn if self.distribution.tail is None else self.link.outputs(drawn)
@@ -117,9 +102,63 @@ class ObservedIndependent(Linked):
 
 
 def finite_rows(values: Array, *slopes: Array) -> tuple[Array, Array, Array]:
-    """Rows of values and two derivatives; inf and zeros in the rows in which one of these is not finite."""
+    """Rows of values and two derivatives; inf and zeros in rows where one of these is not finite."""
     good = np.isfinite(values)
     for slope in slopes:
         good = good & np.isfinite(slope).all(axis=1)
     first, second = (np.where(good[:, None], slope, 0.0) for slope in slopes)
     return np.where(good, values, np.inf), first, second
+
+
+def _censored(distribution: Distribution, flags: npt.NDArray[np.intp]) -> Distribution:
+    """The distribution of data of which some are limits.
+
+    For a limit y with z = (f - y) / scale, -log p is -log G(z) if the true value lies above y (flag 1), and -log G(-z)
+    if it lies below (flag -1); a datum has the flag 0. Flags, shape (m,), require a distribution with a tail.
+    """
+    tail, at = distribution.tail, np.flatnonzero(flags)
+    if tail is None or not len(at):
+        return distribution
+    signs = flags[at].astype(np.float64)
+
+    def standard(f: Array, y: Array, numbers: tuple[Array, ...]) -> tuple[Array, Array, list[Array]]:
+        *shape, scale = (np.broadcast_to(number, f.shape)[:, at] for number in numbers)
+        return signs * (f[:, at] - y[at]) / scale, scale, shape
+
+    def terms(f: Array, y: Array, *numbers: Array) -> Terms:
+        of_data, slopes, by_numbers = distribution.terms(f, y, *numbers)
+        z, scale, shape = standard(f, y, numbers)
+        logs, slope, _, by_shape = tail(z, *shape)
+        by_limits = (*(-by for by in by_shape), slope * z / scale)
+        replaced = tuple(_replaced(by, at, new) for by, new in zip(by_numbers, by_limits, strict=True))
+        return _replaced(of_data, at, -logs), _replaced(slopes, at, -slope * signs / scale), replaced
+
+    def curvatures(f: Array, y: Array, *numbers: Array) -> Array:
+        z, scale, shape = standard(f, y, numbers)
+        of_data = np.broadcast_to(distribution.curvatures(f, y, *numbers), f.shape)
+        return _replaced(of_data, at, np.clip(tail(z, *shape)[2], _SMALLEST_OF_LIMIT, 1.0) / scale**2)
+
+    return replace(distribution, terms=terms, curvatures=curvatures)
+
+
+def _bound_flags(given: Flags, data: FlatData) -> npt.NDArray[np.intp]:
+    """-1, 0 or 1 at the entries with data, from the user's argument ``censored``; zeros if that is None."""
+    if given is None:
+        return np.zeros(len(data.values), dtype=np.intp)
+    words = np.array(given, dtype=object)
+    flags = np.array([_flag(flag) for flag in words.ravel()], dtype=np.intp).reshape(words.shape)
+    return np.asarray(data.spread("censored", flags), dtype=np.intp)
+
+
+def _flag(flag: Any) -> int:
+    # NumPy converts a 0 among words to "0".
+    key = 0 if flag == "0" else flag
+    if isinstance(flag, bool | np.bool_) or key not in _FLAGS:
+        raise ParameterError(f'censored: expected "left" or -1, "right" or 1, or 0, got {flag!r}')
+    return _FLAGS[key]
+
+
+def _replaced(rows: Array, columns: npt.NDArray[np.intp], new: Array) -> Array:
+    replaced = np.array(rows)
+    replaced[:, columns] = new
+    return replaced

@@ -8,7 +8,7 @@ from scipy import linalg
 from scipy.special import expit, logit
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.likelihoods.flat import FlatData
+from rnshmc.inference.exact.likelihoods.base import FlatData
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
@@ -19,7 +19,7 @@ _ASYMMETRY = 1e-10
 class Link:
     """The identity, and the interface of smooth, one-to-one maps from m outputs to m predictors.
 
-    A map of each output by itself overrides `predictors`, `outputs` and `slopes`.
+    An elementwise map overrides `predictors`, `outputs` and `slopes`.
     """
 
     def predictors(self, outputs: Array) -> Array:
@@ -58,8 +58,7 @@ class CholeskyWhitening(Link):
 
     def outputs(self, predictors: Array) -> Array:
         """The rows L w."""
-        rows: Array = predictors @ self.factor.T
-        return rows
+        return np.asarray(predictors @ self.factor.T)
 
     def jacobian(self, outputs: Array, jacobian: Array) -> Array:  # noqa: ARG002
         """L^-1 J."""
@@ -67,30 +66,19 @@ class CholeskyWhitening(Link):
 
     def pulled_back(self, outputs: Array, slopes: Array) -> Array:  # noqa: ARG002
         """L^-T g."""
-        pulled: Array = linalg.solve_triangular(self.factor, slopes, lower=True, trans="T")
-        return pulled
+        return np.asarray(linalg.solve_triangular(self.factor, slopes, lower=True, trans="T"))
 
     def solved(self, columns: Array) -> Array:
         """L^-1 times columns, (m, ...)."""
-        solution: Array = linalg.solve_triangular(self.factor, columns, lower=True)
-        return solution
+        return np.asarray(linalg.solve_triangular(self.factor, columns, lower=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Log(Link):
-    """log |F|, for outputs of known sign.
+    """log |F|, for outputs of one ``sign``.
 
-    An output closer to zero than the floor, or on the wrong side of zero by rounding (up to ``slack``), counts as the
-    floor, where the predictor is constant. Beyond that it is NaN.
-
-    Attributes
-    ----------
-    floor
-        Smallest |F|, one number or shape (m,).
-    slack
-        Largest |F| of the wrong sign.
-    sign
-        Sign of the outputs.
+    An output closer to zero than the ``floor``, one number or shape (m,), or on the wrong side of zero by rounding, up
+    to ``slack``, counts as the floor, where the predictor is constant. Beyond that it is NaN.
     """
 
     floor: Array | float
@@ -100,8 +88,7 @@ class Log(Link):
     def predictors(self, outputs: Array) -> Array:
         """log |F| of the rows."""
         sizes = self.sign * outputs
-        logs: Array = np.log(np.where(sizes >= -self.slack, np.maximum(sizes, self.floor), np.nan))
-        return logs
+        return np.asarray(np.log(np.where(sizes >= -self.slack, np.maximum(sizes, self.floor), np.nan)))
 
     def outputs(self, predictors: Array) -> Array:
         """The outputs of the rows, with their sign."""
@@ -115,11 +102,7 @@ class Log(Link):
 
 @dataclass(frozen=True)
 class Logit(Link):
-    """logit F, for probabilities.
-
-    An output closer to 0 or 1 than the floor, or beyond them by rounding (up to ``slack``), counts as the floor, where
-    the predictor is constant. Further out it is NaN.
-    """
+    """logit F, for probabilities, with ``floor`` and ``slack`` at 0 and at 1 as in `Log`."""
 
     floor: float
     slack: float
@@ -127,9 +110,7 @@ class Logit(Link):
     def predictors(self, outputs: Array) -> Array:
         """logit F of the rows."""
         possible = (outputs >= -self.slack) & (outputs <= 1.0 + self.slack)
-        clipped = np.where(possible, np.clip(outputs, self.floor, 1.0 - self.floor), np.nan)
-        logits: Array = logit(clipped)
-        return logits
+        return np.asarray(logit(np.where(possible, np.clip(outputs, self.floor, 1.0 - self.floor), np.nan)))
 
     def outputs(self, predictors: Array) -> Array:
         """Probabilities of the rows."""
@@ -144,7 +125,7 @@ class Logit(Link):
 
 @dataclass(frozen=True, eq=False)
 class Linked:
-    """The part of an `Observed` before its density: a link of the outputs at the entries with data."""
+    """The part of an `Observed` without its density: a link of the outputs at the entries with data."""
 
     data: FlatData
     link: Link
@@ -174,13 +155,7 @@ class Linked:
 
 
 def checked_covariance(what: str, given: npt.ArrayLike) -> Array:
-    """A copy of a symmetric positive definite matrix.
-
-    Raises
-    ------
-    ParameterError
-        If it is anything else; the message starts with ``what``.
-    """
+    """A copy of a symmetric positive definite matrix; any other is a `ParameterError` that names ``what``."""
     matrix = numbers(given, what)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ParameterError(f"{what}: expected a square matrix, got shape {matrix.shape}")
@@ -196,15 +171,8 @@ def checked_covariance(what: str, given: npt.ArrayLike) -> Array:
 
 
 def cholesky(what: str, matrix: Array) -> Array:
-    """The lower factor L of L L'.
-
-    Raises
-    ------
-    ParameterError
-        If the matrix is not positive definite; the message starts with ``what``.
-    """
+    """The lower factor L of L L'; a `ParameterError` that names ``what`` if it is not positive definite."""
     try:
-        factor: Array = linalg.cholesky(matrix, lower=True)
+        return np.asarray(linalg.cholesky(matrix, lower=True))
     except linalg.LinAlgError as error:
         raise ParameterError(f"{what}: expected a positive definite matrix, got one that is not: {error}") from error
-    return factor

@@ -1,13 +1,12 @@
-"""The likelihoods of independent data that users name."""
+"""Public constructors of likelihoods of independent data."""
 
 import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.likelihoods.censoring import Flags
-from rnshmc.inference.exact.likelihoods.independent import Independent
+from rnshmc.inference.exact.likelihoods.base import Given, scale_argument
+from rnshmc.inference.exact.likelihoods.independent import Flags, Independent
 from rnshmc.inference.exact.likelihoods.links import checked_covariance
-from rnshmc.inference.exact.likelihoods.scales import Given, scale_argument
 
 
 class Gaussian(Independent):
@@ -20,14 +19,12 @@ class Gaussian(Independent):
         parameter, or names, one for each index of the last axis of the data.
     covariance
         Covariance of the errors, shape (M, M), over the data raveled in C order (arrays of a mapping one after the
-        other); rows and columns of missing data are left out. Give ``sd`` or ``covariance``.
+        other); rows and columns of missing data are left out. Give either ``sd`` or ``covariance``.
     scale
-        Name of an unknown factor by which known standard deviations are multiplied; a covariance is multiplied by
-        its square.
-
+        Name of an unknown factor of known standard deviations; a covariance is multiplied by its square.
     censored
-        Flags that broadcast to the data: "left" or -1 where the datum is a limit that the true value lies below,
-        "right" or 1 where it lies above, 0 otherwise. Not with a covariance.
+        Flags that broadcast to the data: "left" or -1 where the true value lies below the datum, "right" or 1 where it
+        lies above, 0 otherwise. Not with a covariance.
 
     Raises
     ------
@@ -58,7 +55,7 @@ class LogNormal(Independent):
     """Log-normal errors: log y ~ N(log F, sd^2).
 
     Predictors are log F. An output below 1e-8 times its datum counts as that; so does a negative one down to -1e-6
-    times the largest datum, as solvers return for zero. Below that, the model run has failed.
+    times the largest datum, which solvers may return for zero. Below that, the model run has failed.
 
     Parameters
     ----------
@@ -66,7 +63,7 @@ class LogNormal(Independent):
         Standard deviation of log y: a number, an array that broadcasts to the data, the name of an unknown parameter,
         or names, one for each index of the last axis of the data.
     scale
-        Name of an unknown factor by which known standard deviations are multiplied.
+        Name of an unknown factor of known standard deviations.
     censored
         As for `Gaussian`.
 
@@ -81,9 +78,9 @@ class LogNormal(Independent):
 
 
 class Relative(Independent):
-    """Errors of a relative size: y ~ N(F, (sd F)^2).
+    """Relative errors: y ~ N(F, (sd F)^2).
 
-    Predictors are log |F|: all outputs have to have the sign of most data. Outputs near zero are treated as by
+    Predictors are log |F|: all outputs must have the sign of most data. Outputs near zero are treated as by
     `LogNormal`. For outputs of both signs, use `Gaussian` with a standard deviation for each datum.
 
     Parameters
@@ -92,7 +89,7 @@ class Relative(Independent):
         Standard deviation of the error relative to the output: a number, an array that broadcasts to the data, the
         name of an unknown parameter, or names, one for each index of the last axis of the data.
     scale
-        Name of an unknown factor by which known standard deviations are multiplied.
+        Name of an unknown factor of known standard deviations.
 
     Raises
     ------
@@ -134,7 +131,7 @@ class Poisson(Independent):
     """Counts: y ~ Poisson(F).
 
     Predictors are log F. A mean below 1e-8 counts as that; so does a negative one down to -1e-6 times the largest
-    count, as solvers return for zero. Below that, the model run has failed.
+    count, which solvers may return for zero. Below that, the model run has failed.
     """
 
     def __init__(self) -> None:
@@ -149,8 +146,8 @@ class NegativeBinomial(Independent):
     Parameters
     ----------
     dispersion
-        A positive number, or the name of an unknown parameter; the larger, the closer to Poisson. An array that
-        broadcasts to the data and names along their last axis are possible, too.
+        A positive number, an array that broadcasts to the data, the name of an unknown parameter, or names, one for
+        each index of the last axis of the data. The larger, the closer to Poisson.
 
     Raises
     ------

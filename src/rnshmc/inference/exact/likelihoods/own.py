@@ -1,4 +1,4 @@
-"""Likelihoods of the user's own."""
+"""Log likelihoods given as functions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,36 +8,34 @@ from typing import Any
 import numpy as np
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.likelihoods.base import Bound
-from rnshmc.inference.exact.likelihoods.flat import flattened
+from rnshmc.inference.exact.differentiated import RowFunction
+from rnshmc.inference.exact.likelihoods.base import Bound, Observed, checked_name, flattened, structured
 from rnshmc.inference.exact.likelihoods.links import Link, Linked
-from rnshmc.inference.exact.likelihoods.scales import checked_name
-from rnshmc.inference.exact.rows import RowFunction
 from rnshmc.inference.given import entries, numbers
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 
 _MOST_DIFFERENCES = 50
-"""Largest number of outputs and parameters for which derivatives are taken by differences: 101 calls a position."""
+"""Largest number of outputs and parameters for which derivatives are differences: 101 calls per position."""
 _PROBES = 8
-"""Random directions along which slopes are differenced: one is exact if each datum has a term of its own."""
+"""Random directions along which slopes are differenced: one is exact if each datum has a separate term."""
 _PROBE_STEP = 1e-4
-"""Step along them relative to the outputs; slopes may be differences themselves, with errors of about 1e-10."""
+"""Step along them relative to the outputs; slopes may themselves be differences, with errors of about 1e-10."""
 _SMALLEST = 1e-8
 """Lower bound of curvatures, relative to the largest of the row."""
 
 
 class Custom:
-    """A log likelihood of the user's own.
+    """A log likelihood given as a function.
 
-    Predictors are the outputs. There is no way to simulate data of it.
+    Predictors are the outputs. Data cannot be simulated from it.
 
     Parameters
     ----------
     function
         ``function(outputs, parameters)`` returns the log likelihood at one position, up to a constant. Outputs have the
-        structure of the data: an array, or a dictionary of arrays. Where data are missing they are a constant, which
-        the function has to leave out. Parameters are its own unknown ones, shape (h,). It returns one of
+        structure of the data: an array, or a dictionary of arrays. Where data are missing, outputs are a constant,
+        which the function has to leave out. Parameters are its own unknown ones, shape (h,). It returns one of
 
         - a number computed by JAX, which is differentiated;
         - a tuple of a number, its derivative by the outputs, with their structure, and, if there are names, its
@@ -67,43 +65,30 @@ class Custom:
             raise ParameterError(f"function: expected a function (outputs, parameters), got {function!r:.80}")
         self._function = function
         listed = [names] if isinstance(names, str) else entries(names, "names")
-        self._names = tuple(checked_name("names", name) for name in listed)
-        if len(set(self._names)) < len(self._names):
-            raise ParameterError(f"names: expected each name once, got {', '.join(self._names)}")
-        if not self._names and bounds:
+        self.names = tuple(checked_name("names", name) for name in listed)
+        if len(set(self.names)) < len(self.names):
+            raise ParameterError(f"names: expected each name once, got {', '.join(self.names)}")
+        if not self.names and bounds:
             raise ParameterError(f"bounds: no parameter is named {next(iter(bounds))!r}; names is empty")
-        transform = make_transform(bounds, self._names) if self._names else None
+        transform = make_transform(bounds, self.names) if self.names else None
         self._low = np.empty(0) if transform is None else transform.low
         self._high = np.empty(0) if transform is None else transform.high
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of its own unknown parameters."""
-        return self._names
-
-    @property
     def bounds(self) -> dict[str, Bound]:
-        """Their bounds."""
+        """Bounds of its own unknown parameters."""
         pairs = zip(self._low.tolist(), self._high.tolist(), strict=True)
         sides = ((low if np.isfinite(low) else None, high if np.isfinite(high) else None) for low, high in pairs)
-        return dict(zip(self._names, sides, strict=True))
+        return dict(zip(self.names, sides, strict=True))
 
-    def observing(self, data: Mapping[str, Array]) -> "ObservedCustom":
+    def observing(self, data: Mapping[str, Array]) -> Observed:
         """The likelihood of these data; their numbers are used for the missing entries and the steps of differences."""
-        return ObservedCustom(flattened(data), Link(), self._function, self._low, self._high)
+        return _ObservedCustom(flattened(data), Link(), self._function, self._low, self._high)
 
 
 @dataclass(frozen=True, eq=False)
-class ObservedCustom(Linked):
-    """An `Observed` of a function of the user.
-
-    Attributes
-    ----------
-    function
-        The log likelihood, as for `Custom`.
-    low, high
-        Bounds of the own parameters, shape (h,).
-    """
+class _ObservedCustom(Linked):
+    """An `Observed` of the function of a `Custom`; ``low`` and ``high``, shape (h,), bound its own parameters."""
 
     function: Callable[[Any, Any], Any]
     low: Array
@@ -111,20 +96,16 @@ class ObservedCustom(Linked):
     _rows: RowFunction = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """What calls the function for many rows."""
         sizes = np.abs(self.data.values)
         typical = np.concatenate([np.where(sizes > 0, sizes, 1.0), np.where(self.low >= 0, 0.0, 1.0)])
         rows = RowFunction(self._joined, "likelihood", typical, most_differences=_MOST_DIFFERENCES)
         object.__setattr__(self, "_rows", rows)
 
     def potential(self, predictors: Array, own: Array) -> tuple[Array, Array, Array]:
-        """-log likelihood of the rows and its derivatives."""
-        values, slopes = (
-            np.full(len(predictors), np.inf),
-            np.zeros((len(predictors), predictors.shape[1] + own.shape[1])),
-        )
+        rows = np.hstack([predictors, own])
+        values, slopes = np.full(len(rows), np.inf), np.zeros(rows.shape)
         inside = np.isfinite(predictors).all(axis=1) & ((own > self.low) & (own < self.high)).all(axis=1)
-        log_likelihoods, gradients = self._rows(np.hstack([predictors, own])[inside])
+        log_likelihoods, gradients = self._rows(rows[inside])
         values[inside], slopes[inside] = -log_likelihoods, -gradients
         return values, slopes[:, : predictors.shape[1]], slopes[:, predictors.shape[1] :]
 
@@ -143,14 +124,8 @@ class ObservedCustom(Linked):
         return np.maximum(sizes, floor)
 
     def simulated(self, predictors: Array, own: Array, rng: np.random.Generator) -> Array:  # noqa: ARG002
-        """Not possible.
-
-        Raises
-        ------
-        ParameterError
-            Always.
-        """
-        raise ParameterError("likelihood: data cannot be simulated of a function; predict the outputs without noise")
+        """Raise `ParameterError`: the function has no generator."""
+        raise ParameterError("likelihood: data cannot be simulated from a function; predict the outputs without noise")
 
     def _joined(self, z: Any) -> Any:
         """The user's function of predictors and own parameters in one vector."""
@@ -158,20 +133,10 @@ class ObservedCustom(Linked):
         xp = np if isinstance(z, np.ndarray) else import_module("jax.numpy")
         places = np.full(self.data.size, count)
         places[self.data.present] = np.arange(count)
-        # NaN in place of the missing entries would spread through derivatives in JAX, even where it is masked.
-        outputs = self._structured(xp.append(z[:count], self.data.values.mean())[places])
+        # NaN at the missing entries would spread through derivatives in JAX, even where it is masked.
+        outputs = structured(xp.append(z[:count], self.data.values.mean())[places], self.data.shapes)
         returned = self.function(outputs, z[count:])
         return self._flat_derivatives(returned) if isinstance(returned, tuple) else returned
-
-    def _structured(self, vector: Any) -> Any:
-        """A vector of the outputs with the structure of the data."""
-        ends = np.cumsum([int(np.prod(shape)) for shape in self.data.shapes.values()])
-        starts = [0, *ends[:-1].tolist()]
-        parts = {
-            name: vector[start:end].reshape(shape)
-            for (name, shape), start, end in zip(self.data.shapes.items(), starts, ends.tolist(), strict=True)
-        }
-        return parts[""] if list(parts) == [""] else parts
 
     def _flat_derivatives(self, returned: tuple[Any, ...]) -> tuple[Any, Array]:
         expected = 3 if len(self.low) else 2

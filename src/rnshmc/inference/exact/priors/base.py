@@ -1,21 +1,24 @@
-"""The interface of a prior, the flat one, functions of the user, and products."""
+"""The interface of priors, the flat prior, and normal priors."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from scipy import linalg
 
-from rnshmc.errors import NumericalError
-from rnshmc.inference.exact.rows import RowFunction
-from rnshmc.types import Array, Potential
+from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.likelihoods.distributions import LOG_ROOT_2PI
+from rnshmc.inference.exact.likelihoods.links import checked_covariance, cholesky
+from rnshmc.inference.given import numbers
+from rnshmc.types import Array
 
 
 class Prior:
-    """-log density of d parameters in the user's coordinates, for k rows; that of a flat prior, unless overridden."""
+    """-log density of d parameters in the user's coordinates; flat unless overridden."""
 
     @property
     def bounds(self) -> dict[int, tuple[float, float]]:
-        """Support of the parameters, by index, where it is not the whole line; infinite on an open side."""
+        """Support of the parameters, by index, where it is not the real line; infinite on an open side."""
         return {}
 
     @property
@@ -35,76 +38,96 @@ class Prior:
         return None
 
 
-@dataclass(frozen=True, eq=False)
-class FunctionPrior(Prior):
-    """A log density of the user, a function at many points."""
+@dataclass(frozen=True, eq=False, init=False)
+class Normal:
+    """A normal prior N(mean, sd^2), independent, or N(mean, covariance).
 
-    log_density: RowFunction
-
-    def potential(self, x: Array) -> tuple[Array, Array]:
-        """-log density and gradient."""
-        values, gradients = self.log_density(x)
-        return -values, -gradients
-
-
-@dataclass(frozen=True, eq=False)
-class LogDensity:
-    """The log density of a potential at one point, with its gradient; -inf where it cannot be evaluated."""
-
-    potential: Potential
-
-    def __call__(self, x: Array) -> tuple[float, Array]:
-        """-U(x) and its gradient."""
-        try:
-            value, gradient = self.potential.value_and_grad(x)
-        except NumericalError:
-            return -np.inf, np.zeros(len(x))
-        return -value, -gradient
-
-
-@dataclass(frozen=True, eq=False)
-class Product(Prior):
-    """Independent groups of parameters; those in no group have a flat prior.
-
-    Attributes
+    Parameters
     ----------
-    dim
-        Number d of parameters.
-    groups
-        Indices of the parameters of each group, and their prior.
+    mean
+        Mean, shape (d,), or one number for all parameters.
+    sd
+        Standard deviations, shape (d,), or one number.
+    covariance
+        Covariance, shape (d, d). Give either ``sd`` or ``covariance``.
+
+    Raises
+    ------
+    ParameterError
+        If an argument cannot be used.
     """
 
-    dim: int
-    groups: tuple[tuple[npt.NDArray[np.intp], Prior], ...]
+    mean: Array
+    sd: Array
+    covariance: Array | None = field(repr=False)
+
+    def __init__(
+        self, mean: npt.ArrayLike, sd: npt.ArrayLike | None = None, *, covariance: npt.ArrayLike | None = None
+    ) -> None:
+        if (sd is None) == (covariance is None):
+            raise ParameterError(f"Normal: expected sd or covariance, got {'none' if sd is None else 'both'}")
+        centre = _vector("mean", mean)
+        matrix = None if covariance is None else checked_covariance("Normal: covariance", covariance)
+        scale = _vector("sd", sd) if matrix is None else np.sqrt(np.diag(matrix))
+        if not (scale > 0).all():
+            raise ParameterError(f"Normal: expected a positive sd, got {scale.min()}")
+        sizes = {array.size for array in (centre, scale) if array.ndim}
+        if len(sizes) > 1:
+            raise ParameterError(
+                f"Normal: mean has shape {centre.shape}, sd or covariance is for {scale.size} parameters"
+            )
+        object.__setattr__(self, "mean", centre)
+        object.__setattr__(self, "sd", scale)
+        object.__setattr__(self, "covariance", matrix)
 
     @property
-    def bounds(self) -> dict[int, tuple[float, float]]:
-        """Supports of all parameters."""
-        pairs = {int(columns[i]): pair for columns, prior in self.groups for i, pair in prior.bounds.items()}
-        return dict(sorted(pairs.items()))
+    def dim(self) -> int | None:
+        """Number of parameters; None if mean and sd are one number for all."""
+        return max(self.mean.size, self.sd.size) if self.mean.ndim or self.sd.ndim else None
+
+    def over(self, dim: int) -> "NormalPrior":
+        """The prior of that many parameters, which must agree with `dim`."""
+        mean = np.broadcast_to(self.mean, (dim,))
+        factor = None if self.covariance is None else cholesky("Normal: covariance", self.covariance)
+        return NormalPrior(mean, np.broadcast_to(self.sd, (dim,)), factor)
+
+
+@dataclass(frozen=True, eq=False)
+class NormalPrior(Prior):
+    """A normal prior with means and sds of shape (d,), and covariance L L' if there is a ``factor`` L."""
+
+    mean: Array
+    sd: Array
+    factor: Array | None = None
 
     @property
     def scale(self) -> Array:
-        """Standard deviations; NaN where infinite or unknown."""
-        whole = np.full(self.dim, np.nan)
-        for columns, prior in self.groups:
-            whole[columns] = np.nan if prior.scale is None else prior.scale
-        return whole
+        """Standard deviations."""
+        return self.sd
 
     def potential(self, x: Array) -> tuple[Array, Array]:
-        """Sum over the groups; inf where one of them is."""
-        values, gradients = np.zeros(len(x)), np.zeros(x.shape)
-        for columns, prior in self.groups:
-            part, gradients[:, columns] = prior.potential(x[:, columns])
-            values += part
-        return values, np.where(np.isfinite(values)[:, None], gradients, 0.0)
+        """|z|^2 / 2 + log |L| + d log(2 pi) / 2 for z = L^-1 (x - mean), and L^-T z."""
+        offset = x - self.mean
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.factor is None:
+                z = offset / self.sd
+                values, gradients = 0.5 * (z**2).sum(axis=1), z / self.sd
+            else:
+                gradients = linalg.cho_solve((self.factor, True), offset.T, check_finite=False).T
+                values = 0.5 * (offset * gradients).sum(axis=1)
+        spreads = self.sd if self.factor is None else np.diag(self.factor)
+        values = values + float(np.log(spreads).sum()) + len(self.mean) * LOG_ROOT_2PI
+        good = np.isfinite(values)
+        return np.where(good, values, np.inf), np.where(good[:, None], gradients, 0.0)
 
-    def draws(self, rng: np.random.Generator, n: int) -> Array | None:
-        """Independent draws; None if the prior of some parameter is flat."""
-        drawn = np.full((n, self.dim), np.nan)
-        for columns, prior in self.groups:
-            part = prior.draws(rng, n)
-            if part is None:
-                return None
-            drawn[:, columns] = part
-        return None if np.isnan(drawn).any() else drawn
+    def draws(self, rng: np.random.Generator, n: int) -> Array:
+        """Independent draws."""
+        z = rng.standard_normal((n, len(self.mean)))
+        return np.asarray(self.mean + (z * self.sd if self.factor is None else z @ self.factor.T))
+
+
+def _vector(what: str, given: npt.ArrayLike | None) -> Array:
+    array = numbers(given, f"Normal: {what}")
+    if array.ndim > 1 or array.size == 0 or not np.isfinite(array).all():
+        raise ParameterError(f"Normal: expected {what} to be finite numbers of shape (d,), got {given!r:.80}")
+    return array

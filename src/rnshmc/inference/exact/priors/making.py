@@ -1,18 +1,18 @@
-"""A prior of what the user gives."""
+"""Priors from the arguments of a model."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.priors.base import FunctionPrior, LogDensity, Prior, Product
+from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.inference.exact.differentiated import RowFunction
+from rnshmc.inference.exact.priors.base import Normal, NormalPrior, Prior
 from rnshmc.inference.exact.priors.named import KINDS, frozen_prior, is_frozen, named_numbers, named_prior
-from rnshmc.inference.exact.priors.normal import Normal, NormalPrior
-from rnshmc.inference.exact.rows import RowFunction
 from rnshmc.inference.given import plain
-from rnshmc.types import Potential
+from rnshmc.types import Array, Potential
 
 _EXPECTED = (
     "None, a pair (mean, sd), rnshmc.Normal, a mapping from names of parameters to distributions, a Potential, or a "
@@ -32,17 +32,17 @@ def make_prior(prior: Any, names: Sequence[str]) -> Prior:
         - `Normal`, or a pair (mean, sd) for independent ones;
         - a mapping from names to distributions: tuples such as ("normal", 0, 1) or ("gamma", shape, rate), see
           `rnshmc.inference.exact.priors.named.KINDS`, frozen continuous distributions of scipy.stats, or `Normal`; a
-          tuple of names maps to a `Normal` of all of them. The prior of names without an entry is flat;
+          tuple of names maps to a `Normal` of all of them. Parameters without an entry have a flat prior;
         - a `Potential`;
-        - a function of one point, of shape (d,): it returns the log density, by JAX or numpy, or a pair of it and its
-          gradient.
+        - a function of one point, shape (d,), that returns the log density, computed by JAX or NumPy, or the pair of it
+          and its gradient.
     names
         Names of the d parameters.
 
     Raises
     ------
     ParameterError
-        If it cannot be used.
+        If the prior cannot be used.
     """
     if prior is None:
         return Prior()
@@ -53,14 +53,75 @@ def make_prior(prior: Any, names: Sequence[str]) -> Prior:
     if isinstance(prior, Potential):
         if prior.dim != len(names):
             raise ParameterError(f"prior: the potential has {prior.dim} parameters, there are {_listed(names)}")
-        return FunctionPrior(RowFunction(LogDensity(prior), "prior", np.ones(len(names))))
+        prior = _LogDensity(prior)
     if callable(prior) and not isinstance(prior, type) and not is_frozen(prior):
-        return FunctionPrior(RowFunction(prior, "prior", np.ones(len(names))))
+        return _FunctionPrior(RowFunction(prior, "prior", np.ones(len(names))))
     if is_frozen(prior) or (isinstance(prior, tuple) and prior and prior[0] in KINDS):
         raise ParameterError(
             f"prior: got one distribution, {prior!r:.80}; give one for each name: {{{names[0]!r}: ..., ...}}"
         )
     raise ParameterError(f"prior: got {prior!r:.80}, expected {_EXPECTED}")
+
+
+@dataclass(frozen=True, eq=False)
+class _FunctionPrior(Prior):
+    """A log density given as a function."""
+
+    log_density: RowFunction
+
+    def potential(self, x: Array) -> tuple[Array, Array]:
+        values, gradients = self.log_density(x)
+        return -values, -gradients
+
+
+@dataclass(frozen=True, eq=False)
+class _Product(Prior):
+    """Independent groups of ``dim`` parameters, by their indices; parameters in no group have a flat prior."""
+
+    dim: int
+    groups: tuple[tuple[npt.NDArray[np.intp], Prior], ...]
+
+    @property
+    def bounds(self) -> dict[int, tuple[float, float]]:
+        pairs = {int(columns[i]): pair for columns, prior in self.groups for i, pair in prior.bounds.items()}
+        return dict(sorted(pairs.items()))
+
+    @property
+    def scale(self) -> Array:
+        whole = np.full(self.dim, np.nan)
+        for columns, prior in self.groups:
+            whole[columns] = np.nan if prior.scale is None else prior.scale
+        return whole
+
+    def potential(self, x: Array) -> tuple[Array, Array]:
+        values, gradients = np.zeros(len(x)), np.zeros(x.shape)
+        for columns, prior in self.groups:
+            part, gradients[:, columns] = prior.potential(x[:, columns])
+            values += part
+        return values, np.where(np.isfinite(values)[:, None], gradients, 0.0)
+
+    def draws(self, rng: np.random.Generator, n: int) -> Array | None:
+        drawn = np.full((n, self.dim), np.nan)
+        for columns, prior in self.groups:
+            part = prior.draws(rng, n)
+            if part is None:
+                return None
+            drawn[:, columns] = part
+        return None if np.isnan(drawn).any() else drawn
+
+
+@dataclass(frozen=True, eq=False)
+class _LogDensity:
+    """The log density of a potential at one point, with its gradient; -inf where it cannot be evaluated."""
+
+    potential: Potential
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        try:
+            value, gradient = self.potential.value_and_grad(x)
+        except NumericalError:
+            return -np.inf, np.zeros(len(x))
+        return -value, -gradient
 
 
 def _is_pair(prior: Any) -> bool:
@@ -77,7 +138,7 @@ def _normal(prior: Normal, names: Sequence[str]) -> NormalPrior:
     return prior.over(len(names))
 
 
-def _product(prior: Mapping[Any, Any], names: Sequence[str]) -> Product:
+def _product(prior: Mapping[Any, Any], names: Sequence[str]) -> _Product:
     """The prior of a mapping; distributions of one kind are computed together."""
     groups: list[tuple[npt.NDArray[np.intp], Prior]] = []
     named: dict[str, list[tuple[int, list[float]]]] = {}
@@ -104,11 +165,11 @@ def _product(prior: Mapping[Any, Any], names: Sequence[str]) -> Product:
     for word, entries in named.items():
         indices = np.array([column for column, _ in entries], dtype=np.intp)
         groups.append((indices, named_prior(word, np.array([numbers for _, numbers in entries]).T)))
-    return Product(len(names), tuple(groups))
+    return _Product(len(names), tuple(groups))
 
 
 def _columns(key: Any, names: Sequence[str], seen: set[str]) -> npt.NDArray[np.intp]:
-    """Indices of the name or names of a key; they join ``seen``."""
+    """Indices of the names in a key, which are added to ``seen``."""
     keys = key if isinstance(key, tuple) else (key,)
     for name in keys:
         if name not in names:

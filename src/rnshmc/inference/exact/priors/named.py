@@ -9,37 +9,28 @@ from scipy import stats
 from scipy.special import betaln, gammaln
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.differentiated import STEP
 from rnshmc.inference.exact.likelihoods.distributions import LOG_ROOT_2PI
 from rnshmc.inference.exact.priors.base import Prior
-from rnshmc.inference.exact.rows import STEP
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
 
 NEAR = 1e-3
-"""Largest step relative to the distance from an end of the support, where a density may be a power of that distance:
-the relative error of its slope is then about the square of this."""
+"""Largest step relative to the distance from an end of the support: the relative error of the slope of a density that
+is a power of that distance is about the square of this."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A distribution of one number with parameters.
-
-    Attributes
-    ----------
-    parameters
-        Their names, in order.
-    positive
-        Names of those that have to be positive.
-    terms
-        -log density and its derivative, from x and the parameters, all of shapes that broadcast.
-    frozen
-        The same distribution in scipy, for its support, moments and draws.
-    """
+    """A distribution of one number."""
 
     parameters: tuple[str, ...]
     positive: tuple[str, ...]
+    """Names of the parameters that must be positive."""
     terms: Callable[..., tuple[Array, Array]]
+    """-log density and its derivative, from x and the parameters, all of shapes that broadcast."""
     frozen: Callable[..., Any]
+    """The same distribution in scipy, for its support, moments and draws."""
 
 
 def _normal(x: Array, mean: Array, sd: Array) -> tuple[Array, Array]:
@@ -99,7 +90,7 @@ def _halfcauchy(x: Array, scale: Array) -> tuple[Array, Array]:
 
 
 def _folded(terms: tuple[Array, Array]) -> tuple[Array, Array]:
-    """The terms of the positive half of a density that is symmetric about 0."""
+    """Terms of the positive half of a density that is symmetric about 0."""
     return terms[0] - np.log(2.0), terms[1]
 
 
@@ -125,30 +116,20 @@ KINDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class IndependentPrior(Prior):
-    """Independent parameters with distributions of one kind; moments and draws are those of scipy.
-
-    Attributes
-    ----------
-    distribution
-        The frozen distribution of d numbers.
-    low, high
-        Its support, shape (d,).
-    terms
-        -log density and its derivative, (k, d), from x and the numbers.
-    numbers
-        Further arguments of `terms`.
-    """
+class _IndependentPrior(Prior):
+    """d independent parameters with distributions of one kind; scipy gives moments and draws."""
 
     distribution: Any
+    """The frozen distribution of d numbers."""
     low: Array
     high: Array
     terms: Callable[..., tuple[Array, Array]]
+    """-log density and its derivative, (k, d), from x and ``numbers``."""
     numbers: tuple[Any, ...]
 
     @property
     def bounds(self) -> dict[int, tuple[float, float]]:
-        """Supports that are not the whole line."""
+        """Supports other than the real line."""
         sides = enumerate(zip(self.low.tolist(), self.high.tolist(), strict=True))
         return {index: pair for index, pair in sides if np.isfinite(pair).any()}
 
@@ -160,38 +141,36 @@ class IndependentPrior(Prior):
         return np.where(np.isfinite(sd), sd, np.nan)
 
     def potential(self, x: Array) -> tuple[Array, Array]:
-        """-log density and gradient."""
         inside = (x >= self.low) & (x <= self.high)
         with np.errstate(all="ignore"):
             terms, slopes = self.terms(np.where(inside, x, np.nan), *self.numbers)
-        # A density that is infinite on the edge of its support is excluded there, too.
+        # Where a density is infinite, at the edge of its support, it is excluded.
         good = (inside & np.isfinite(terms) & np.isfinite(slopes)).all(axis=1)
         values = np.where(good, np.where(good[:, None], terms, 0.0).sum(axis=1), np.inf)
         return values, np.where(good[:, None], slopes, 0.0)
 
     def draws(self, rng: np.random.Generator, n: int) -> Array:
-        """Independent draws."""
         return np.asarray(self.distribution.rvs(size=(n, len(self.low)), random_state=rng))
 
 
-def named_prior(word: str, parameters: Array) -> IndependentPrior:
-    """The prior of d parameters by the name of their kind and its parameters, shape (parameters of the kind, d)."""
+def named_prior(word: str, parameters: Array) -> _IndependentPrior:
+    """The prior of d parameters of the kind ``word``, from its parameters, shape (number of these, d)."""
     kind, shape = KINDS[word], parameters.shape[1:]
     distribution = kind.frozen(*parameters)
     ends = parameters if kind.parameters == ("low", "high") else distribution.support()
     low, high = (np.broadcast_to(side, shape) for side in ends)
-    return IndependentPrior(distribution, low, high, kind.terms, tuple(parameters))
+    return _IndependentPrior(distribution, low, high, kind.terms, tuple(parameters))
 
 
-def frozen_prior(distribution: Any) -> IndependentPrior:
-    """The prior of one parameter by a continuous distribution of scipy.stats."""
+def frozen_prior(distribution: Any) -> _IndependentPrior:
+    """The prior of one parameter from a continuous distribution of scipy.stats."""
     low, high = (np.array([float(side)]) for side in distribution.support())
     quartiles = distribution.ppf([0.25, 0.5, 0.75]).tolist()
-    return IndependentPrior(distribution, low, high, _differenced, (distribution, *quartiles))
+    return _IndependentPrior(distribution, low, high, _differenced, (distribution, *quartiles))
 
 
 def _differenced(x: Array, law: Any, lower: float, median: float, upper: float) -> tuple[Array, Array]:
-    """-log density and central differences, by steps relative to the spread, or to the distance from an end."""
+    """-log density and central differences, with steps relative to the spread or to the distance from an end."""
     low, high = law.support()
     steps = STEP * np.maximum(np.abs(x - median), upper - lower)
     steps = np.minimum(steps, NEAR * np.minimum(np.abs(x - low), np.abs(high - x)))
@@ -200,18 +179,12 @@ def _differenced(x: Array, law: Any, lower: float, median: float, upper: float) 
 
 
 def is_frozen(distribution: Any) -> bool:
-    """Whether it is a continuous distribution of scipy.stats for one number, with its parameters."""
+    """Whether this is a frozen continuous distribution of scipy.stats."""
     return all(hasattr(distribution, name) for name in ("logpdf", "support", "rvs", "ppf", "median", "std"))
 
 
 def named_numbers(name: str, distribution: tuple[Any, ...]) -> tuple[str, list[float]]:
-    """Kind and parameters of a distribution such as ("normal", 0, 1), of the parameter ``name``.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such distribution, or its parameters cannot be used.
-    """
+    """Kind and parameters of a distribution such as ("normal", 0, 1), of the parameter ``name``."""
     word, *given = distribution
     if not isinstance(word, str) or word not in KINDS:
         raise ParameterError(f"prior of {name}: there is no distribution {word!r}; there are {', '.join(KINDS)}")

@@ -1,0 +1,125 @@
+"""All private interfaces of Snakemake that the workflow uses, tried by tests/run/test_internals.py.
+
+Snakemake has no public way to change rules after they were defined, to list the files that a run replaces, or to find
+its record of a file. `make test-snakemake` runs the tests with the oldest and the newest version that pyproject.toml
+allows. `load_configfile` is not here but tested there, too: the Snakefile needs it before this package is on the path.
+"""
+
+import logging
+import threading
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+METADATA = Path(".snakemake/metadata")
+_INCOMPLETE = Path(".snakemake/incomplete")
+_LOCKS = Path(".snakemake/locks")
+_LONGEST_NAME = 254
+
+
+def config_files(workflow: Any) -> list[Path]:
+    """Config files of a run, each overriding those before it."""
+    return [Path(file) for file in workflow.configfiles]
+
+
+def set_default_target(workflow: Any, rule: Any) -> None:
+    """Make a rule the default target, also in a Snakefile that only includes the one with the rule."""
+    workflow.default_target = rule.rule.name
+
+
+def own_rules(workflow: Any) -> Iterator[Any]:
+    """The rules of this workflow that run something; not those of a workflow that uses it as a module."""
+    return (rule for rule in workflow.modifier.rules if not rule.norun)
+
+
+def set_environment(rule: Any, file: str) -> None:
+    """Run a rule in a conda environment, unless it names one itself; the path is relative to its Snakefile."""
+    if rule.conda_env is None:
+        rule.conda_env = file
+
+
+def script_name(rule: Any) -> str | None:
+    """Name of the script that a rule runs, None if it runs none."""
+    return None if rule.script is None else Path(rule.script).name
+
+
+def shell_command(rule: Any) -> str | None:
+    """The shell command that a rule runs, None if it runs none."""
+    return None if rule.shellcmd is None else str(rule.shellcmd)
+
+
+def has_param(rule: Any, name: str) -> bool:
+    """Whether a rule has a parameter of this name."""
+    return name in dict(rule.params.items())
+
+
+def set_param(rule: Any, name: str, value: str) -> None:
+    """Add a parameter to a rule."""
+    rule.set_params(**{name: value})
+
+
+def set_log(rule: Any) -> None:
+    """Name the log of a rule after its first output, ``results/a/b.csv`` -> ``logs/a/b.log``, unless it has one."""
+    if not rule.log:
+        rule.log_modifier = rule.output_modifier
+        rule.set_log(Path("logs", str(rule.output[0]).removeprefix("results/")).with_suffix(".log"))
+
+
+def is_main_process(workflow: Any) -> bool:
+    """Whether this process plans the run, unlike that of a job on a cluster."""
+    return bool(workflow.is_main_process)
+
+
+def replaced_outputs(workflow: Any) -> list[str]:
+    """Outputs of the jobs that a run is about to start with."""
+    return [str(path) for job in workflow.dag.needrun_jobs() for path in job.output]
+
+
+def is_locked() -> bool:
+    """Whether a run works in the present folder, or was killed there."""
+    return any(_LOCKS.glob("*"))
+
+
+def record_path(output: str) -> Path:
+    """File of Snakemake's record of an output: the output's name in base 64, a long one in nested folders."""
+    return METADATA / _encoded(output)
+
+
+def incomplete_mark(output: str) -> Path:
+    """File by which Snakemake marks an output that a job has begun to make and not finished."""
+    return _INCOMPLETE / _encoded(output)
+
+
+def _encoded(output: str) -> Path:
+    name = urlsafe_b64encode(output.encode()).decode()
+    parts = [name[start : start + _LONGEST_NAME] for start in range(0, len(name), _LONGEST_NAME)]
+    return Path(*(f"@{part}" for part in parts[:-1]), parts[-1])
+
+
+Explain = Callable[[str, Sequence[str], Sequence[str], str, bool], str]
+"""Rule, outputs, logs, error and whether the job was a shell command -> message."""
+
+
+class JobErrors(logging.Handler):
+    """Adds a message to Snakemake's log for each failed job.
+
+    ``profiles/default`` omits Snakemake's own page on such a job. Without this handler, a job that was killed, for
+    example because memory ran out, would leave a line with neither its rule, its files nor a remedy.
+    """
+
+    def __init__(self, logger: logging.Logger, explain: Explain) -> None:
+        super().__init__(logging.ERROR)
+        self._logger = logger
+        self._explain = explain
+        self._before = threading.local()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Explain the error of a job; its text was logged just before by the same thread."""
+        if getattr(record, "event", None) == "job_error":
+            job: dict[str, Any] = vars(record)
+            error = f"{getattr(self._before, 'text', '')} {job['aux']}"
+            shell = job["shellcmd"] is not None
+            self._logger.error(self._explain(job["rule_name"], job["output"], job["log"], error, shell))
+        else:
+            self._before.text = record.getMessage()

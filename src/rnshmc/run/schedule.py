@@ -1,0 +1,140 @@
+"""A schedule of training: when to stop exact HMC and let a network of the gradient drive (paper B, section 3)."""
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rnshmc.errors import ParameterError
+from rnshmc.run.chain import Phase
+from rnshmc.run.phases import exploit, explore
+from rnshmc.run.recording import GradientPairs, GradientRecording
+from rnshmc.types import Array, Driver, Potential
+
+EXACT, TRAINING, NETWORK = "hmc", "training", "nng_hmc"
+
+Train = Callable[[Array, Array], Driver]
+"""From positions and gradients, each of shape (n, dim), to the network that drives."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Start, end and rate of training, and when it has succeeded.
+
+    Raises
+    ------
+    ParameterError
+        If a number is out of range.
+    """
+
+    start: int
+    """Draws of HMC before the first training."""
+    end: int
+    """Draws of HMC before the last one."""
+    every: int
+    """Draws of HMC from one training to the next."""
+    trial: int
+    """Draws by which the acceptance of a trained network is estimated."""
+    tolerance: float
+    """An acceptance is similar to that of HMC if it is at most so much lower."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("start", 1), ("end", self.start), ("every", 1), ("trial", 1), ("tolerance", 0)):
+            if getattr(self, name) < least:
+                raise ParameterError(f"{name}: expected at least {least}, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Consecutive draws by one driver, or a training, which draws nothing."""
+
+    kind: str
+    draws: Array
+    """Shape (n, dim)."""
+    acceptance: float
+    """Share of proposals accepted; NaN for a training."""
+    seconds: float
+    """Processor time."""
+
+
+def run_schedule(
+    potential: Potential,
+    schedule: Schedule,
+    *,
+    train: Train,
+    start: Array,
+    iterations: int,
+    rng: np.random.Generator,
+    dynamics: Mapping[str, Any],
+) -> list[Stretch]:
+    """Draw by HMC, train a network on all gradients so far at the times of the schedule, and try it.
+
+    Once a network is accepted about as often as HMC, it draws what is left; if none is by the end of the schedule, HMC
+    does. Every draw counts, those of trials included, for all leave the posterior invariant.
+
+    Parameters
+    ----------
+    iterations
+        Draws in total.
+    dynamics
+        ``step_size`` and ``n_steps``, of HMC and of the network.
+
+    Raises
+    ------
+    ParameterError
+        If `iterations` leaves no draw after the schedule.
+    FitError
+        If all trajectories diverged, so that there is nothing to train on.
+    """
+    trainings = range(schedule.start, schedule.end + 1, schedule.every)
+    if iterations <= schedule.end + len(trainings) * schedule.trial:
+        raise ParameterError(f"iterations: {iterations} leave no draw after a schedule that ends at {schedule.end}")
+    stretches: list[Stretch] = []
+    pairs: list[GradientPairs] = []
+    q, driver = start, None
+    by_network = {"sampler": NETWORK, "rng": rng, **dynamics}
+    for until in trainings:
+        recording = GradientRecording(potential.dim)
+        length = until - _drawn(stretches, EXACT)
+        phase, exact = _timed(
+            EXACT, explore, potential, start=q, iterations=length, rng=rng, recording=recording, **dynamics
+        )
+        pairs.append(recording.pairs().of_sound_trajectories(phase.stats))
+        network, training = _trained(train, pairs)
+        _, trial = _timed(
+            NETWORK, exploit, potential, network, start=exact.draws[-1], iterations=schedule.trial, **by_network
+        )
+        stretches += [exact, training, trial]
+        q = trial.draws[-1]
+        if trial.acceptance >= _acceptance(stretches) - schedule.tolerance:
+            driver = network
+            break
+    left = iterations - _drawn(stretches, EXACT) - _drawn(stretches, NETWORK)
+    last = by_network if driver is not None else {**by_network, "sampler": EXACT}
+    return [*stretches, _timed(last["sampler"], exploit, potential, driver, start=q, iterations=left, **last)[1]]
+
+
+def _trained(train: Train, pairs: Sequence[GradientPairs]) -> tuple[Driver, Stretch]:
+    began = time.process_time()
+    network = train(np.concatenate([each.q for each in pairs]), np.concatenate([each.gradients for each in pairs]))
+    return network, Stretch(TRAINING, pairs[0].q[:0], math.nan, time.process_time() - began)
+
+
+def _drawn(stretches: Sequence[Stretch], kind: str) -> int:
+    return sum(len(part.draws) for part in stretches if part.kind == kind)
+
+
+def _acceptance(stretches: Sequence[Stretch]) -> float:
+    """Acceptance of HMC over all its stretches."""
+    accepted = sum(part.acceptance * len(part.draws) for part in stretches if part.kind == EXACT)
+    return accepted / _drawn(stretches, EXACT)
+
+
+def _timed(kind: str, run: Callable[..., Phase], *arguments: Any, **settings: Any) -> tuple[Phase, Stretch]:
+    began = time.process_time()
+    phase = run(*arguments, **settings)
+    accepted: Any = phase.stats["accepted"]
+    return phase, Stretch(kind, phase.draws, float(accepted.mean()), time.process_time() - began)

@@ -1,0 +1,114 @@
+"""Pages, pictures and links of the site: what they name exists, and the notebook is that of the tutorial."""
+
+import importlib
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.docs.printed import differences
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+
+
+def script(name: str) -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "scripts")
+        yield importlib.import_module(name)
+        for module in (name, "run_page"):
+            sys.modules.pop(module, None)
+
+
+@pytest.fixture(scope="module")
+def site_pages() -> Iterator[ModuleType]:
+    yield from script("site_pages")
+
+
+@pytest.fixture(scope="module")
+def tutorial_notebook() -> Iterator[ModuleType]:
+    yield from script("tutorial_notebook")
+
+
+@pytest.fixture(scope="module")
+def notebook() -> dict[str, Any]:
+    return dict(json.loads((DOCS / "tutorial.ipynb").read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("source", "link", "on_site"),
+    [
+        ("docs/tutorial.md", "[a](verdict.md#checks)", "[a](verdict.md#checks)"),
+        ("docs/tutorial.md", "[a](../config/README.md#keys)", "[a](configuration.md#keys)"),
+        ("docs/tutorial.md", "[a](../src/rnshmc/types.py)", "a"),
+        ("docs/reference/sample.md", "[a](../pymc.md)", "[a](../pymc.md)"),
+        ("config/README.md", "[a](../docs/example-own-problem/README.md)", "[a](example-own-problem/README.md)"),
+        ("CONTRIBUTING.md", "[a](#tests)", "[a](#tests)"),
+        ("CONTRIBUTING.md", "[a](docs/verdict.md)", "[a](../verdict.md)"),
+        ("CHANGELOG.md", "[a](https://example.org/b.md)", "[a](https://example.org/b.md)"),
+    ],
+)
+def test_links_work_on_the_site(site_pages: ModuleType, source: str, link: str, on_site: str) -> None:
+    assert site_pages.relinked(f"see {link}.", source) == f"see {on_site}."
+
+
+def test_every_page_is_in_the_navigation(site_pages: ModuleType) -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    named = re.findall(r"^\s+- .*: (\S+\.md)$", text, re.MULTILINE)
+    assert sorted(named) == sorted([*(str(page.relative_to(DOCS)) for page in PAGES), *site_pages.OUTSIDE.values()])
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_a_page_links_to_exist(page: Path) -> None:
+    links = re.findall(r"\]\(([^)\s#:]+)(?:#[^)\s]*)?\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_pictures_that_pages_show_are_saved_by_their_code() -> None:
+    texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    shown = {name for text in texts for name in re.findall(r"\]\(pictures/(\S+)\)", text)}
+    saved = {name for text in texts for name in re.findall(r'savefig\("(\S+)"\)', text)}
+    assert {path.name for path in (DOCS / "pictures").iterdir()} == shown <= saved
+
+
+def test_the_notebook_is_that_of_the_tutorial(tutorial_notebook: ModuleType, notebook: dict[str, Any]) -> None:
+    page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    made = [(cell["cell_type"], cell["source"]) for cell in tutorial_notebook.cells(page)]
+    assert [(cell["cell_type"], "".join(cell["source"])) for cell in notebook["cells"]] == made
+
+
+def test_the_notebook_was_run(notebook: dict[str, Any], docs_output: ModuleType) -> None:
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    outputs = ["".join(output.get("text", [])) for cell in code for output in cell["outputs"]]
+    page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    for shown in re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        assert any(differences(docs_output.joined(shown), printed) == [] for printed in outputs)
+    assert sum("image/png" in output.get("data", {}) for cell in code for output in cell["outputs"]) == 2
+
+
+def test_the_page_on_installation_has_every_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (DOCS / "installation.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == set(project["optional-dependencies"])
+
+
+def test_extras_are_installed_from_the_clone() -> None:
+    wrong = [page.name for page in [*PAGES, ROOT / "README.md"] if "rnshmc[" in page.read_text(encoding="utf-8")]
+    assert wrong == []
+
+
+def test_issue_templates_have_a_name_and_a_description() -> None:
+    templates = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.md"))
+    assert templates
+    for template in templates:
+        head = yaml.safe_load(template.read_text(encoding="utf-8").split("---")[1])
+        assert set(head) == {"name", "about"}

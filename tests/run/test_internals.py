@@ -1,0 +1,208 @@
+"""Snakemake's private interfaces do what the workflow uses them for; `make test-snakemake` asks two versions."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from rnshmc.run import internals
+
+ROOT = Path(__file__).resolve().parents[2]
+LONG = f"results/{'x' * 190}.txt"
+PARTS = f"""
+import json
+from pathlib import Path
+from rnshmc.run import internals
+from snakemake.common.configfile import load_configfile
+from snakemake.logging import logger
+
+configs = [load_configfile(file) for file in internals.config_files(workflow)]
+
+rule all:
+    default_target: True
+    input: "results/shell.txt", "results/script.txt", "results/run.txt", "{LONG}"
+
+rule shell_:
+    output: "results/shell.txt"
+    shell: "echo {{params.added}} > {{output}}; ls .snakemake/incomplete > {{log}}"
+
+rule script_:
+    output: "results/script.txt"
+    log: "own.log"
+    params: added="own"
+    conda: "own.yml"
+    script: "make.py"
+
+rule run_:
+    output: "results/run.txt"
+    run:
+        Path(output[0]).touch()
+
+rule long_:
+    output: "{LONG}"
+    shell: "touch {{output}}"
+
+rule broken:
+    output: "results/broken.txt"
+    shell: "exit 3"
+
+facts = {{}}
+for rule_ in internals.own_rules(workflow):
+    had = internals.has_param(rule_, "added")
+    if not had:
+        internals.set_param(rule_, "added", "by us")
+    internals.set_environment(rule_, "all.yml")
+    internals.set_log(rule_)
+    facts[rule_.name] = {{
+        "had": had,
+        "script": internals.script_name(rule_),
+        "command": internals.shell_command(rule_),
+        "environment": str(rule_.conda_env),
+        "log": str(rule_.log[0]),
+    }}
+main = internals.is_main_process(workflow)
+Path("configs.json").write_text(json.dumps(configs))
+Path("main.json" if main else "other.json").write_text(json.dumps(facts))
+logger.addHandler(internals.JobErrors(logger, lambda *job: f"explained: {{job}}"))
+
+onstart:
+    Path("replaced.json").write_text(json.dumps(internals.replaced_outputs(workflow)))
+"""
+INCLUDING = """
+rule first:
+    output: "results/first.txt"
+    shell: "touch {output}"
+
+include: "parts.smk"
+
+internals.set_default_target(workflow, rules.all)
+"""
+USING = """
+rule outside:
+    output: "results/outside.txt"
+    shell: "touch {output}"
+
+module inner:
+    snakefile: "parts.smk"
+
+use rule * from inner
+"""
+SCRIPT = """
+from rnshmc.run.internals import is_locked
+open(snakemake.output[0], "w").write(f"{is_locked()} {snakemake.params.added}")
+"""
+
+
+class Ended(NamedTuple):
+    """A folder in which Snakemake ran, with its status and output."""
+
+    folder: Path
+    status: int
+    output: str
+
+    def read(self, name: str) -> Any:
+        """A file that the workflow left."""
+        text = (self.folder / name).read_text(encoding="utf-8")
+        return json.loads(text) if name.endswith(".json") else text.strip()
+
+
+def snakemake(folder: Path, snakefile: str, *arguments: str) -> Ended:
+    files = {"Snakefile": snakefile, "parts.smk": PARTS, "make.py": SCRIPT, "own.yml": "{}", "all.yml": "{}"}
+    files |= {"1.yaml": "one: 1e-3", "2.yaml": "one: 2"}
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
+    return Ended(folder, done.returncode, done.stdout)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+    """A run of all rules but the broken one."""
+    ended = snakemake(tmp_path_factory.mktemp("made"), INCLUDING, "--configfile", "1.yaml", "2.yaml")
+    assert ended.status == 0, ended.output
+    return ended
+
+
+def test_config_files_are_listed_in_their_order_and_read(made: Ended) -> None:
+    assert made.read("configs.json") == [{"one": "1e-3"}, {"one": 2}]
+
+
+def test_the_default_target_outlives_an_inclusion(made: Ended) -> None:
+    assert (made.folder / "results/shell.txt").exists()
+    assert not (made.folder / "results/first.txt").exists()
+
+
+def test_the_rules_of_a_workflow_that_uses_this_one_are_left_alone(tmp_path: Path) -> None:
+    ended = snakemake(tmp_path, USING, "outside")
+    assert ended.status == 0, ended.output
+    assert ended.read("main.json").keys() == {"shell_", "script_", "run_", "long_", "broken"}
+
+
+def test_a_rule_gets_an_environment_unless_it_has_one(made: Ended) -> None:
+    environments = {rule: Path(facts["environment"]).name for rule, facts in made.read("main.json").items()}
+    assert environments["script_"] == "own.yml"
+    assert environments["shell_"] == "all.yml"
+
+
+def test_a_rule_has_a_script_or_a_command_or_neither(made: Ended) -> None:
+    found = {rule: (facts["script"], facts["command"]) for rule, facts in made.read("main.json").items()}
+    assert found["script_"] == ("make.py", None)
+    assert found["broken"] == (None, "exit 3")
+    assert found["run_"] == (None, None)
+
+
+def test_a_parameter_is_found_or_added(made: Ended) -> None:
+    assert [rule for rule, facts in made.read("main.json").items() if facts["had"]] == ["script_"]
+    assert made.read("results/shell.txt") == "by us"
+    assert made.read("results/script.txt").endswith(" own")
+
+
+def test_a_log_is_named_after_the_first_output_unless_it_has_a_name(made: Ended) -> None:
+    assert (made.folder / "logs/shell.log").exists()
+    assert made.read("main.json")["script_"]["log"] == "own.log"
+
+
+def test_the_process_of_a_job_is_not_the_main_one(made: Ended) -> None:
+    assert (made.folder / "main.json").exists()
+    assert (made.folder / "other.json").exists()
+
+
+def test_outputs_of_the_jobs_to_run_are_listed(made: Ended) -> None:
+    assert set(made.read("replaced.json")) == {f"results/{name}.txt" for name in ("shell", "script", "run")} | {LONG}
+
+
+def test_the_folder_is_locked_while_a_run_works(made: Ended, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert made.read("results/script.txt").startswith("True ")
+    monkeypatch.chdir(made.folder)
+    assert not internals.is_locked()
+
+
+@pytest.mark.parametrize("output", ["results/shell.txt", LONG])
+def test_the_record_of_an_output_is_found(made: Ended, output: str) -> None:
+    assert json.loads((made.folder / internals.record_path(output)).read_text())["rule"] in ("shell_", "long_")
+
+
+def test_an_output_is_marked_while_a_job_makes_it(made: Ended) -> None:
+    mark = internals.incomplete_mark("results/shell.txt")
+    assert mark.parent == Path(".snakemake/incomplete")
+    assert mark.name in made.read("logs/shell.log").split()
+    assert not (made.folder / mark).exists()
+
+
+def test_a_failed_job_is_explained(tmp_path: Path) -> None:
+    ended = snakemake(tmp_path, INCLUDING, "results/broken.txt")
+    assert ended.status != 0
+    explained = re.search(
+        r"explained: \('broken', \['results/broken.txt'\], \['logs/broken.log'\], (.*)\)", ended.output
+    )
+    assert explained, ended.output
+    assert re.search(r"exit (?:status|code) 3\b.*, True$", explained[1]), explained[1]

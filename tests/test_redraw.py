@@ -1,0 +1,23 @@
+"""Published figures can be drawn again from the tables beside them."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from rnshmc.plots.registry import FIGURES
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_figures_that_are_redrawn_have_their_tables_and_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    for name in ("publish", "redraw"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    settings = importlib.import_module("redraw").settings()
+    for name, given in settings.items():
+        assert set(given) == set(FIGURES[name].settings)
+        tables = [ROOT / f"docs/results/{table}.csv" for table in FIGURES[name].tables]
+        assert [table.name for table in tables if not table.exists()] == []
+        assert (ROOT / f"docs/results/{name}.png").exists()

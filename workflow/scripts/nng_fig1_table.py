@@ -1,0 +1,19 @@
+"""A chain by a schedule of training: its seconds by draws, beside those of HMC."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rnshmc.experiments.training_schedule import schedule_table
+from rnshmc.run.job import job
+from rnshmc.run.registry import load_target
+from rnshmc.run.start import start_point
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+spec = snakemake.params.spec
+
+with job(snakemake.log[0]):
+    target = load_target(spec["target"], Path(snakemake.input.data))
+    table = schedule_table(target, start=start_point(spec, target.dim), seed=spec["seed"], **spec["experiment"])
+    table.to_csv(snakemake.output.table, index=False, float_format="%.6g")
