@@ -57,7 +57,8 @@ def test_printed_numbers_stand_where_the_paper_counts_them() -> None:
     network = SECTIONS["lr_200"].rows[1]
     assert list(network.numbers) == ["ap", "speedup", "total_speedup"]
     assert network.numbers["ap"] == Number("0.59", "± 0.012", "0.60")
-    assert network.numbers["speedup"] == Number("4.12", "", "4.50")
+    # A printed number that follows from others is not compared.
+    assert network.numbers["speedup"] == Number("4.12", "", "")
     assert network.numbers["total_speedup"].paper == ""
     assert SECTIONS["lr_200"].rows[0].numbers["speedup"].paper == ""
     shared = SECTIONS["news"].rows[1]
@@ -77,8 +78,7 @@ def test_stand_ins_are_known_and_named() -> None:
 
 def test_what_came_out_is_said_beside_what_the_paper_has() -> None:
     assert reading(SECTIONS["lr_200"]) == (
-        "- Many dimensions: HMC accepts 0.81 (paper: 0.80); NNg-HMC accepts 0.59 (paper: 0.60) "
-        "and yields × 4.12 (paper: × 4.50)."
+        "- Many dimensions: HMC accepts 0.81 (paper: 0.80); NNg-HMC accepts 0.59 (paper: 0.60) and yields × 4.12."
     )
     assert "yields × 4.00 (paper: × 4.27) with its training" in reading(SECTIONS["news"])
     assert reading(SECTIONS["mine"]) == "- My own: NNg-HMC accepts 0.50 and yields × 3.00."
