@@ -9,7 +9,6 @@ The other figures need the chains of a run: scripts/publish.py copies them from 
 import sys
 import tempfile
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
 import pandas as pd
@@ -43,10 +42,11 @@ def settings() -> dict[str, dict[str, Any]]:
 
 def drawn() -> dict[str, Figure]:
     """Every such figure, by name."""
+    drawings = {drawing.name: drawing for drawing in FIGURES}
     figures = {}
     for name, given in settings().items():
-        tables = [pd.read_csv(DOCS / f"{table}.csv") for table in FIGURES[name].tables]
-        figures[name] = resolve_name(FIGURES[name].draw)(*tables, **given)
+        tables = [pd.read_csv(DOCS / f"{table}.csv") for table in drawings[name].reads]
+        figures[name] = drawings[name].draw(*tables, **given)
     # The table of results has the means over chains that the figure shows.
     results = pd.read_csv(DOCS / "results.csv")
     return {**figures, "evaluations": evaluations(results[results["paper"] == PAPER_A], titles())}

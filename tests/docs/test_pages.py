@@ -48,7 +48,7 @@ def test_limits_of_the_verdict_are_those_of_the_code() -> None:
     limits_of = DEFAULT.judging
     for name, limits in {
         "`sd(U - V)`": (f"up to {limits_of.sd_good:g}", f"above {limits_of.sd_bad:g}"),
-        "mass left open": (f"up to {limits_of.open:.0%}", f"above {limits_of.wide_open:.0%}"),
+        "unresolved mass": (f"up to {limits_of.open:.0%}", f"above {limits_of.wide_open:.0%}"),
         "tails": (f"up to {limits_of.lacking:.0%}", f"above {limits_of.much_lacking:.0%}"),
         "`Pareto k`": (f"up to {weights.MOST_RELIABLE_K:g}", f"above {weights.USELESS_K:g}"),
         "`R-hat`": (f"up to {limits_of.rhat_good:g}", f"above {limits_of.rhat_bad:g}"),

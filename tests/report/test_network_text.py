@@ -57,10 +57,10 @@ def test_printed_numbers_stand_where_the_paper_counts_them() -> None:
     network = SECTIONS["lr_200"].rows[1]
     assert list(network.numbers) == ["ap", "speedup", "total_speedup"]
     assert network.numbers["ap"] == Number("0.59", "± 0.012", "0.60")
-    assert network.numbers["speedup"] == Number("4.12", "", "4.50")
+    # A printed number that follows from others is not compared.
+    assert network.numbers["speedup"] == Number("4.12", "", "")
     assert network.numbers["total_speedup"].paper == ""
     assert SECTIONS["lr_200"].rows[0].numbers["speedup"].paper == ""
-    assert SECTIONS["cover_type"].draws == 600
     shared = SECTIONS["news"].rows[1]
     assert (shared.numbers["speedup"].paper, shared.numbers["total_speedup"].paper) == ("", "4.27")
     assert (shared.loaded, network.loaded) == (True, False)
@@ -71,15 +71,14 @@ def test_samplers_without_a_metropolis_step_are_left_out() -> None:
 
 
 def test_stand_ins_are_known_and_named() -> None:
-    assert [section.problem for section in SECTIONS.values() if section.stand_in] == ["news"]
+    assert [section.problem for section in SECTIONS.values() if section.origin == "stand-in"] == ["news"]
     assert "**Stand-in data:** News." in stand_in_warning(TABLE, TITLES)
     assert stand_in_warning(TABLE[TABLE["problem"] != "news"], TITLES) == ""
 
 
 def test_what_came_out_is_said_beside_what_the_paper_has() -> None:
     assert reading(SECTIONS["lr_200"]) == (
-        "- Many dimensions: HMC accepts 0.81 (paper: 0.80); NNg-HMC accepts 0.59 (paper: 0.60) "
-        "and yields × 4.12 (paper: × 4.50)."
+        "- Many dimensions: HMC accepts 0.81 (paper: 0.80); NNg-HMC accepts 0.59 (paper: 0.60) and yields × 4.12."
     )
     assert "yields × 4.00 (paper: × 4.27) with its training" in reading(SECTIONS["news"])
     assert reading(SECTIONS["mine"]) == "- My own: NNg-HMC accepts 0.50 and yields × 3.00."

@@ -24,7 +24,7 @@ def test_notebooks_are_stored_without_output(path: Path) -> None:
 def test_a_notebook_page_needs_nothing_but_itself(tmp_path: Path) -> None:
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-    first = next(cell for cell in notebook.cells if 'figures["traces"]' in cell.source)
+    first = next(cell for cell in notebook.cells if 'drawn.show("traces")' in cell.source)
     first.outputs = [nbformat.v4.new_output("display_data", {"image/png": pixel})]
     path = tmp_path / "bank.ipynb"
     nbformat.write(notebook, path)

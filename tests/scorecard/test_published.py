@@ -105,7 +105,7 @@ def test_a_measure_that_does_not_exist_or_lacks_arguments_is_named(make: Make) -
 
 
 def test_the_papers_are_those_with_a_table() -> None:
-    tables = {path.stem for path in PAPERS.glob("*.csv")} - {"papers", "reasons", "views", "chapters"}
+    tables = {path.stem for path in PAPERS.glob("*.csv")} - {"papers", "reasons", "views"}
     assert set(read_papers(PAPERS / "papers.csv")) == tables
 
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 ROOT = Path(workflow.snakefile).resolve().parents[2]
 
 
-def ours(path):
+def project_path(path):
     """A file of the project, from the folder that the workflow runs in."""
     return os.path.relpath(ROOT / path)
 
@@ -46,7 +46,7 @@ from rnshmc.rerun.code_digest import code_digest, own_digest
 check_schema(
     config,
     load_configfile(ROOT / "workflow/schemas/config.schema.yaml"),
-    dict.fromkeys([Path(ours("config/config.yaml")), *internals.config_files(workflow)]),
+    dict.fromkeys([Path(project_path("config/config.yaml")), *internals.config_files(workflow)]),
 )
 check_config(config)
 # What the user's environment says of MPI goes first.
@@ -54,7 +54,7 @@ os.environ.update({name: value for name, value in MPI_SETTINGS.items() if name n
 
 RESULTS = f"results/{config['run']}"
 LOGS = f"logs/{config['run']}"
-SCRIPTS = shlex.quote(ours("workflow/scripts"))
+SCRIPTS = shlex.quote(project_path("workflow/scripts"))
 
 
 def with_digest(entry):
@@ -78,7 +78,7 @@ CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
 RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
 # Samplers that are timed a second time, as the published implementation works: HMC with its gradients in each step, and with another target
 # RMHMC as well, whose solver stays ours, so that seconds and effective sample sizes are of one.
-WASTED = [
+TIMED_AS_PUBLISHED = [
     (name, sampler)
     for name, entry in PROBLEMS.items()
     for sampler in entry["samplers"]
@@ -125,7 +125,7 @@ wildcard_constraints:
     rows=r"[1-9]\d*",
 
 
-def problem(wildcards):
+def problem_entry(wildcards):
     """The config of a job's problem."""
     return PROBLEMS[wildcards.problem]
 
@@ -140,23 +140,23 @@ def sampler_setting(problem, sampler, key, default):
     return PROBLEMS[problem]["samplers"][sampler].get(key, default)
 
 
-def chains_of(problem, sampler):
+def chain_names(problem, sampler):
     """The chains of a sampler: the first few where its entry asks for fewer."""
     most = PROBLEMS[problem].get("chains", len(CHAINS))
     return CHAINS[: sampler_setting(problem, sampler, "chains", most)]
 
 
-def of_chains(pattern, problem, sampler):
+def chain_files(pattern, problem, sampler):
     """A file of each chain of one sampler."""
-    return expand(pattern, problem=problem, sampler=sampler, chain=chains_of(problem, sampler))
+    return expand(pattern, problem=problem, sampler=sampler, chain=chain_names(problem, sampler))
 
 
-def of_every_chain(pattern, problems=PROBLEMS):
+def all_chain_files(pattern, problems=PROBLEMS):
     """A file of each chain of each sampler of the problems."""
-    return [path for name in problems for sampler in samplers(name) for path in of_chains(pattern, name, sampler)]
+    return [path for name in problems for sampler in samplers(name) for path in chain_files(pattern, name, sampler)]
 
 
-def timings_of(problems):
+def timing_files(problems):
     """The files of the seconds per iteration of the samplers of problems."""
     by_itself = [name for name in problems if name in AUTOMATIC]
     return [
@@ -165,14 +165,14 @@ def timings_of(problems):
     ]
 
 
-def of_every_fit(pattern):
+def fit_files(pattern):
     """A file of each chain's fit of each surrogate that has a value and drives a sampler."""
     fits = {
         (name, entry["surrogate"], chain): None
         for name in PROBLEMS
         for sampler, entry in PROBLEMS[name]["samplers"].items()
         if "surrogate" in entry and surrogate_type(name, entry["surrogate"]) not in FITTED_TO_GRADIENTS
-        for chain in chains_of(name, sampler)
+        for chain in chain_names(name, sampler)
     }
     return [pattern.format(problem=name, surrogate=surrogate, chain=chain) for name, surrogate, chain in fits]
 
@@ -182,11 +182,6 @@ def data_file(name):
     if name in OWN:
         return f"{RESULTS}/models/{name}.npz"
     return PROBLEMS[name]["data"].format(run=config["run"])
-
-
-def receipts(path):
-    """Receipts of the raw files behind a processed one, all of whose rows or some it has."""
-    return RECEIPTS.get(re.sub(r"_\d+_rows\.npz$", ".npz", path), [])
 
 
 def data_spec(entry, stream, settings):
@@ -201,7 +196,7 @@ def data_of(wildcards):
 
 def surrogate_of(wildcards):
     """Name of the surrogate that drives a sampler, or None where the exact potential does."""
-    return problem(wildcards)["samplers"][wildcards.sampler].get("surrogate")
+    return problem_entry(wildcards)["samplers"][wildcards.sampler].get("surrogate")
 
 
 def chain_number(wildcards):
@@ -226,7 +221,7 @@ def script_imports(path):
 
 def target_code(wildcards):
     """Registry entry of a problem's target."""
-    return TARGETS[problem(wildcards)["target"]["kind"]]
+    return TARGETS[problem_entry(wildcards)["target"]["kind"]]
 
 
 def sampler_code(wildcards, target=None):
@@ -239,7 +234,7 @@ def sampler_code(wildcards, target=None):
 
 def published_target(wildcards):
     """Kind of a problem's target as the published implementation evaluates it."""
-    return problem(wildcards)["baseline"].get("target", problem(wildcards)["target"]["kind"])
+    return problem_entry(wildcards)["baseline"].get("target", problem_entry(wildcards)["target"]["kind"])
 
 
 def target_inputs(wildcards):
@@ -281,24 +276,19 @@ def fitted_surrogate(wildcards, chain, suffix="npz"):
     return f"{RESULTS}/surrogates/{wildcards.problem}/{name}/{chain}.{suffix}" if name else []
 
 
-def of_recipes(problem, *recipes):
+def recipe_files(problem, *recipes):
     """The chains of the samplers of a problem that follow one of the recipes."""
     return [
         path
         for sampler in samplers(problem)
         if sampler != AUTO and recipe_name(sampler) in recipes
-        for path in of_chains(rules.sample.output.chain, problem, sampler)
+        for path in chain_files(rules.sample.output.chain, problem, sampler)
     ]
-
-
-def network_spec(problem):
-    """Settings of the samplers that a figure of a problem compares, for its caption."""
-    return PROBLEMS[problem]["samplers"]
 
 
 def network_of(problem):
     """Name of the surrogate that drives NNg-HMC."""
-    return network_spec(problem)["nng_hmc"]["surrogate"]
+    return PROBLEMS[problem]["samplers"]["nng_hmc"]["surrogate"]
 
 
 def demand(mem_mb, runtime):
@@ -327,12 +317,6 @@ def on_ranks(script):
         " ${{launcher:+$launcher -n {resources.tasks}}}"
         f" python -m mpi4py {SCRIPTS}/{script} > {{log}} 2>&1"
     )
-
-
-def stories(problems):
-    """What the report says of problems; nothing of one that has no text."""
-    paths = [ours(f"workflow/report/problems/{name}.txt") for name in problems]
-    return [path for path in paths if Path(path).exists()]
 
 
 def run_tables(*names):

@@ -8,7 +8,7 @@ DATA_FIRST = 2
 
 RAW = "data/raw"
 PROCESSED = "data/processed"
-SOURCES_FILE = ours("data/sources.yaml")
+SOURCES_FILE = project_path("data/sources.yaml")
 SOURCE_TABLE = load_sources(SOURCES_FILE)
 FETCHED, SIMULATED, PROJECTED = (config["data"][kind] for kind in ("fetched", "simulated", "projected"))
 # A table of statistics is in the folder that the workflow runs in, or else in the project's.
@@ -16,21 +16,13 @@ FETCHED = {
     name: {
         **entry,
         "stand_in": {
-            key: ours(value) if key == "path" and not Path(value).exists() else value
+            key: project_path(value) if key == "path" and not Path(value).exists() else value
             for key, value in entry["stand_in"].items()
         },
     }
     for name, entry in FETCHED.items()
 }
-# Raw data that are no regression: what paper A's authors published beside their code.
-PUBLISHED = ["pde-observations", "fig1-observations"]
-# Receipts of the raw files behind each processed one.
-RECEIPTS = {
-    f"{PROCESSED}/{name}.npz": expand(f"{RAW}/{{raw}}.json", raw=entry["raw"]) for name, entry in FETCHED.items()
-}
-RECEIPTS |= {
-    f"{PROCESSED}/{name}.npz": RECEIPTS.get(f"{PROCESSED}/{entry['of']}.npz", []) for name, entry in PROJECTED.items()
-}
+
 
 # Where data are read from is not what they are: the mirror is no parameter, so that another one reruns nothing.
 if config["data"]["mirror"] and not os.getenv("RNSHMC_DATA_MIRROR"):
@@ -45,7 +37,10 @@ rule download:
     output:
         receipt=f"{RAW}/{{dataset}}.json",
     wildcard_constraints:
-        dataset=one_of([*PUBLISHED, *{raw: None for entry in FETCHED.values() for raw in entry["raw"]}]),
+        # Those behind the regressions, and what paper A's authors published beside their code.
+        dataset=one_of(
+            ["pde-observations", "fig1-observations", *(raw for entry in FETCHED.values() for raw in entry["raw"])]
+        ),
     priority: DATA_FIRST
     localrule: True
     resources:
@@ -64,7 +59,7 @@ rule download:
 rule prepare:
     """Read and standardise a set's raw files, or simulate a stand-in."""
     input:
-        files=lambda wc: RECEIPTS[f"{PROCESSED}/{wc.dataset}.npz"],
+        files=lambda wc: receipts(f"{PROCESSED}/{wc.dataset}.npz"),
         summary=lambda wc: FETCHED[wc.dataset]["stand_in"].get("path", []),
     output:
         data=f"{PROCESSED}/{{dataset}}.npz",
@@ -153,7 +148,7 @@ if OWN:
     rule model:
         """Make a user's model, check it where explorations start, and write down which model it is."""
         input:
-            reads=lambda wc: problem(wc).get("data", []),
+            reads=lambda wc: problem_entry(wc).get("data", []),
         output:
             data=f"{RESULTS}/models/{{problem}}.npz",
         wildcard_constraints:
@@ -166,7 +161,7 @@ if OWN:
             spec=lambda wc: {
                 "problem": wc.problem,
                 "seed": config["seed"],
-                "target": problem(wc)["target"],
+                "target": problem_entry(wc)["target"],
                 "entry": target_code(wc),
                 "moved": wc.problem in REFERRED or samplers(wc.problem) != [AUTO],
                 **start_of(wc.problem),

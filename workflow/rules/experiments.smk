@@ -8,7 +8,6 @@ EXPERIMENTS = config["experiments"]
 FIG3_SURROGATES = EXPERIMENTS["fig3"]["surrogates"]
 # Exact HMC is trained on nothing.
 FIG3_POINTS = [("hmc", 0), *((method, size) for method in FIG3_SURROGATES for size in EXPERIMENTS["fig3"]["sizes"])]
-NOT_SHARED = ("surrogates", "sizes", "repeats")
 # Registry entries of each sampler's kernel and surrogate.
 ENTRIES = {"hmc": [KERNELS["hmc"]]} | {
     sampler: [KERNELS[recipe(sampler).kernel], SURROGATES[recipe(sampler).surrogate]]
@@ -22,7 +21,7 @@ FIG3_CODE = {
 }
 
 
-rule fig1_table:
+rule table_fig1:
     """Fit surrogates to few observations of a parabola."""
     input:
         published=[f"{RAW}/fig1-observations.json"] if EXPERIMENTS["fig1"]["published"] else [],
@@ -75,7 +74,7 @@ for figure, (sampler, tables, modules) in BESIDE_HMC.items():
     rule:
         """Run HMC and another sampler on a small distribution."""
         name:
-            f"{figure}_table"
+            f"table_{figure}"
         output:
             **{table: f"{RESULTS}/tables/{figure}_{table}.csv" for table in tables},
         resources:
@@ -106,7 +105,11 @@ rule fig3_point:
         spec=lambda wc: {
             "seed": config["seed"],
             "entries": ENTRIES[wc.method],
-            "settings": {key: value for key, value in EXPERIMENTS["fig3"].items() if key not in NOT_SHARED},
+            "settings": {
+                key: value
+                for key, value in EXPERIMENTS["fig3"].items()
+                if key not in ("surrogates", "sizes", "repeats")
+            },
             "arguments": {
                 "sampler": wc.method,
                 "size": int(wc.size),
@@ -119,7 +122,7 @@ rule fig3_point:
         "../scripts/experiment.py"
 
 
-rule fig3_table:
+rule table_fig3:
     """Gather the points of Fig. 3."""
     input:
         points=[rules.fig3_point.output.table.format(method=method, size=size) for method, size in FIG3_POINTS],
@@ -205,7 +208,7 @@ rule sweep_point:
         "../scripts/sweep_point.py"
 
 
-rule sweep_table:
+rule table_sweep:
     """Gather the points of a figure."""
     input:
         points=lambda wc: [rules.sweep_point.output.point.format(**point._asdict()) for point in SWEEP_POINTS[wc.sweep]],
@@ -253,16 +256,6 @@ rule a9a_dimension:
         "../scripts/a9a_dimension.py"
 
 
-# The tables of each experiment; other rule files add theirs.
-EXPERIMENT_TABLES = {
-    "fig1": [*rules.fig1_table.output],
-    "fig2": [*rules.fig2_table.output],
-    "fig3": [*rules.fig3_table.output],
-    **{name: [rules.sweep_table.output.table.format(sweep=name)] for name in SWEEPS},
-    **({"projection": [*rules.a9a_dimension.output]} if "a9a" in PROBLEMS else {}),
-}
-
-
 # Searches behind settings that are not printed, which no other rule needs: `snakemake --cores 2 searches`. Benchmarks print a table; a variant is
 # a run of its own with the settings of its file, of which some tables are copied.
 SEARCHED = {
@@ -287,7 +280,7 @@ rule search:
     """Run a benchmark that searches settings, and keep the table that it prints."""
     input:
         data=lambda wc: SEARCHED[wc.search],
-        benchmark=ours("benchmarks/{search}.py"),
+        benchmark=project_path("benchmarks/{search}.py"),
     output:
         table=f"{RESULTS}/searches/{{search}}.txt",
     wildcard_constraints:
@@ -301,7 +294,7 @@ rule search:
 rule variant:
     """Run a variant of the papers' run, and keep its tables."""
     input:
-        settings=ours("config/variants/{variant}.yaml"),
+        settings=project_path("config/variants/{variant}.yaml"),
     output:
         tables=directory(f"{RESULTS}/searches/{{variant}}"),
     wildcard_constraints:
@@ -310,7 +303,7 @@ rule variant:
     resources:
         **demand(mem_mb=4000, runtime=240),
     params:
-        snakefile=ours("Snakefile"),
+        snakefile=project_path("Snakefile"),
         tables=lambda wc: [f"results/{wc.variant}/{name}" for name in VARIANTS[wc.variant]],
     shell:
         # The folder is locked by the workflow that runs this; the two make different files.

@@ -5,7 +5,6 @@ import json
 # Receipts of what paper A's authors published, where it is asked for.
 PUBLISHED_OBSERVATIONS = [f"{RAW}/pde-observations.json"] if config["forward"]["observations"] == "published" else []
 OBSERVATIONS = None if PUBLISHED_OBSERVATIONS else config["forward"]["observations"]
-RECEIPTS |= {f"{RESULTS}/forward/{name}.npz": PUBLISHED_OBSERVATIONS for name in ELLIPTIC}
 
 
 rule warm_forms:
@@ -48,7 +47,7 @@ rule forward_model:
                 "published": next(iter(PUBLISHED_OBSERVATIONS), None),
                 "seed": config["seed"],
                 "problem": wc.problem,
-                "model": target_settings(problem(wc)["target"]),
+                "model": target_settings(problem_entry(wc)["target"]),
             }
         ),
     shell:
@@ -84,7 +83,7 @@ rule scaling_ensemble:
             {
                 "seed": config["seed"],
                 "problem": wc.problem,
-                "target": problem(wc)["target"],
+                "target": problem_entry(wc)["target"],
                 "repeats": SCALING["repeats"],
                 **SCALING["ensemble"],
             }
@@ -117,7 +116,7 @@ rule scaling_logistic:
         on_ranks("scaling_logistic.py --spec {params.spec:q} --output {output.results} --seconds {output.seconds}")
 
 
-rule scaling_table:
+rule table_scaling:
     """Check that results do not depend on the number of ranks, and gather the seconds."""
     input:
         logistic=expand(rules.scaling_logistic.output.results, ranks=SCALING_RANKS),
@@ -143,10 +142,6 @@ rule scaling_table:
         "../scripts/scaling_table.py"
 
 
-# Without numbers of ranks the study is left out, as on a machine without MPI.
-EXPERIMENT_TABLES |= {"scaling": [*rules.scaling_table.output]} if SCALING_RANKS else {}
-
-
 MESH_STUDY = config["mesh_study"]
 # The problem whose chains, effective sample sizes and surrogate serve on every mesh.
 STUDIED = "pde"
@@ -156,7 +151,6 @@ MESH_POINTS = [
     for cells in MESH_STUDY[solver]
     for ranks in MESH_STUDY["ranks"]
 ]
-MESH_SAMPLERS = ("hmc", "rns_hmc")
 
 
 rule mesh_study_point:
@@ -195,7 +189,7 @@ rule mesh_study_point:
                 },
                 "samplers": {
                     name: {key: config["problems"][STUDIED]["samplers"][name][key] for key in ("step_size", "n_steps")}
-                    for name in MESH_SAMPLERS
+                    for name in ("hmc", "rns_hmc")
                 },
             }
         ),
@@ -206,7 +200,7 @@ rule mesh_study_point:
         )
 
 
-rule mesh_study_table:
+rule table_mesh_study:
     """Check that numbers of ranks agree on every mesh, and gather errors, seconds and gains."""
     input:
         solutions=[
@@ -226,6 +220,3 @@ rule mesh_study_table:
         spec={"points": MESH_POINTS},
     script:
         "../scripts/mesh_study_table.py"
-
-
-EXPERIMENT_TABLES |= {"mesh_study": [*rules.mesh_study_table.output]} if STUDIED in PROBLEMS else {}

@@ -49,44 +49,33 @@ rule nng_table4:
         "../scripts/gather.py"
 
 
-EXPERIMENT_TABLES |= {
-    "nng_fig2": [*rules.nng_fig2_table.output],
-    "nng_fig3": [*rules.nng_fig3_table.output],
-    "nng_table4": [*rules.nng_table4.output],
-}
-
-
 # Figs. 1, 4 and 5 are of the problem that the config names.
 SCHEDULED, SWAPPED, DESIGNED = (
     config["experiments"][figure]["problem"] for figure in ("nng_fig1", "nng_fig4", "nng_fig5")
 )
-NNG_TABLES = f"{RESULTS}/tables"
-# The problem of each figure that is of one.
-OF_NETWORK_PROBLEMS = {
-    "nng_fig1": SCHEDULED,
-    "nng_fig4": SWAPPED,
-    "nng_fig5": DESIGNED,
-    "nng_fig6": "garch",
-    "nng_fig7": "gp_regression",
-    "nng_fig8": "gp_regression",
-    "nng_fig9": "cover_type",
-    "nng_fig10": "cover_type",
-}
+# The problem of each figure that is of one, where the run has both.
 NETWORK_FIGURES = {
     figure: name
-    for figure, name in OF_NETWORK_PROBLEMS.items()
+    for figure, name in {
+        "nng_fig1": SCHEDULED,
+        "nng_fig4": SWAPPED,
+        "nng_fig5": DESIGNED,
+        "nng_fig6": "garch",
+        "nng_fig7": "gp_regression",
+        "nng_fig9": "cover_type",
+    }.items()
     if name in PROBLEMS and "nng_hmc" in samplers(name) and (figure not in EXPERIMENTS or is_selected(config, figure))
 }
 
 
 if "nng_fig1" in NETWORK_FIGURES:
 
-    rule nng_fig1_table:
+    rule table_nng_fig1:
         """Sample by a schedule of training."""
         input:
             data=data_file(SCHEDULED),
         output:
-            table=f"{NNG_TABLES}/nng_fig1.csv",
+            table=f"{RESULTS}/tables/nng_fig1.csv",
         resources:
             **demand(mem_mb=2000, runtime=60),
         params:
@@ -102,7 +91,9 @@ if "nng_fig1" in NETWORK_FIGURES:
                 **start_of(SCHEDULED),
                 "experiment": {
                     **{key: config["experiments"]["nng_fig1"][key] for key in ("draws", "schedule")},
-                    "dynamics": {key: network_spec(SCHEDULED)["nng_hmc"][key] for key in ("step_size", "n_steps")},
+                    "dynamics": {
+                        key: PROBLEMS[SCHEDULED]["samplers"]["nng_hmc"][key] for key in ("step_size", "n_steps")
+                    },
                     "settings": {
                         key: value
                         for key, value in PROBLEMS[SCHEDULED]["surrogates"][network_of(SCHEDULED)].items()
@@ -116,17 +107,17 @@ if "nng_fig1" in NETWORK_FIGURES:
 
 if "nng_fig4" in NETWORK_FIGURES:
 
-    rule nng_fig4_table:
+    rule table_nng_fig4:
         """Run HMC and NNg-HMC under another prior, with the network that was trained under the first."""
         input:
             data=data_file(SWAPPED),
             exploration=rules.explore.output.chain.format(problem=SWAPPED, chain=CHAINS[0]),
             network=rules.fit.output.surrogate.format(problem=SWAPPED, surrogate=network_of(SWAPPED), chain=CHAINS[0]),
-            hmc=of_chains(rules.sample.output.chain, SWAPPED, "hmc"),
-            nng_hmc=of_chains(rules.sample.output.chain, SWAPPED, "nng_hmc"),
+            hmc=chain_files(rules.sample.output.chain, SWAPPED, "hmc"),
+            nng_hmc=chain_files(rules.sample.output.chain, SWAPPED, "nng_hmc"),
         output:
-            draws=f"{NNG_TABLES}/nng_fig4_draws.csv",
-            acceptance=f"{NNG_TABLES}/nng_fig4_acceptance.csv",
+            draws=f"{RESULTS}/tables/nng_fig4_draws.csv",
+            acceptance=f"{RESULTS}/tables/nng_fig4_acceptance.csv",
         resources:
             **demand(mem_mb=2000, runtime=60),
         params:
@@ -146,7 +137,7 @@ if "nng_fig4" in NETWORK_FIGURES:
                 "target": PROBLEMS[SWAPPED]["target"],
                 "surrogate": PROBLEMS[SWAPPED]["surrogates"][network_of(SWAPPED)],
                 "samplers": {
-                    sampler: {key: network_spec(SWAPPED)[sampler][key] for key in ("step_size", "n_steps")}
+                    sampler: {key: PROBLEMS[SWAPPED]["samplers"][sampler][key] for key in ("step_size", "n_steps")}
                     for sampler in ("hmc", "nng_hmc")
                 },
             },
@@ -156,17 +147,17 @@ if "nng_fig4" in NETWORK_FIGURES:
 
 if "nng_fig5" in NETWORK_FIGURES:
 
-    rule nng_fig5_table:
+    rule table_nng_fig5:
         """Train gradient networks of several designs on the gradients of each exploration."""
         input:
             **{
                 name: expand(
-                    rules.explore_recorded.output[name], problem=DESIGNED, chain=chains_of(DESIGNED, "nng_hmc")
+                    rules.explore_recorded.output[name], problem=DESIGNED, chain=chain_names(DESIGNED, "nng_hmc")
                 )
                 for name in ("chain", "gradients")
             },
         output:
-            table=f"{NNG_TABLES}/nng_fig5.csv",
+            table=f"{RESULTS}/tables/nng_fig5.csv",
         resources:
             **demand(mem_mb=2000, runtime=60),
         params:
@@ -181,12 +172,12 @@ if "nng_fig5" in NETWORK_FIGURES:
 
 if "nng_fig6" in NETWORK_FIGURES:
 
-    rule nng_fig6_table:
+    rule table_nng_fig6:
         """Write down the series that the GARCH model is of."""
         input:
             data=data_file("garch"),
         output:
-            table=f"{NNG_TABLES}/nng_fig6.csv",
+            table=f"{RESULTS}/tables/nng_fig6.csv",
         resources:
             **demand(mem_mb=1000, runtime=10),
         script:
@@ -195,14 +186,14 @@ if "nng_fig6" in NETWORK_FIGURES:
 
 if "nng_fig7" in NETWORK_FIGURES:
 
-    rule nng_gp_tables:
+    rule table_nng_fig7_fig8:
         """Gather the posteriors of the hyperparameters of the Gaussian process, and predict with them."""
         input:
             data=data_file("gp_regression"),
-            chains=of_recipes("gp_regression", "hmc", "nng_hmc"),
+            chains=recipe_files("gp_regression", "hmc", "nng_hmc"),
         output:
-            fig7=f"{NNG_TABLES}/nng_fig7.csv",
-            fig8=f"{NNG_TABLES}/nng_fig8.csv",
+            fig7=f"{RESULTS}/tables/nng_fig7.csv",
+            fig8=f"{RESULTS}/tables/nng_fig8.csv",
         resources:
             **demand(mem_mb=1000, runtime=20),
         params:
@@ -213,15 +204,25 @@ if "nng_fig7" in NETWORK_FIGURES:
 
 if "nng_fig9" in NETWORK_FIGURES:
 
-    rule nng_sghmc_tables:
+    rule table_nng_fig9_fig10:
         """Gather posteriors and traces by stochastic, by network and by exact gradients."""
         input:
-            marginals=of_recipes("cover_type", "hmc", "nng_hmc", "sghmc"),
-            traces=of_recipes("cover_type", "nng_hmc", "sghmc_mh", "sghmc"),
+            marginals=recipe_files("cover_type", "hmc", "nng_hmc", "sghmc"),
+            traces=recipe_files("cover_type", "nng_hmc", "sghmc_mh", "sghmc"),
         output:
-            fig9=f"{NNG_TABLES}/nng_fig9.csv",
-            fig10=f"{NNG_TABLES}/nng_fig10.csv",
+            fig9=f"{RESULTS}/tables/nng_fig9.csv",
+            fig10=f"{RESULTS}/tables/nng_fig10.csv",
         resources:
             **demand(mem_mb=2000, runtime=10),
         script:
             "../scripts/nng_sghmc_tables.py"
+
+
+NETWORK_TABLES = [
+    *(rules.table_nng_fig1.output if "nng_fig1" in NETWORK_FIGURES else []),
+    *(rules.table_nng_fig4.output if "nng_fig4" in NETWORK_FIGURES else []),
+    *(rules.table_nng_fig5.output if "nng_fig5" in NETWORK_FIGURES else []),
+    *(rules.table_nng_fig6.output if "nng_fig6" in NETWORK_FIGURES else []),
+    *(rules.table_nng_fig7_fig8.output if "nng_fig7" in NETWORK_FIGURES else []),
+    *(rules.table_nng_fig9_fig10.output if "nng_fig9" in NETWORK_FIGURES else []),
+]

@@ -1,62 +1,44 @@
-"""Pages: the notebooks of the run, what each of them reads, and the report."""
+"""Pages: the notebooks of the run, the first page of the report, the page of the scorecard."""
 
-from rnshmc.report.notebooks import Run, notebooks, read_pages
+from rnshmc.report.notebooks import Run, notebooks, read_pages, shown
 
-STYLE = ours("workflow/report/style.css")
-PAGES_FILE = ours("papers/pages.yaml")
-PAGES = read_pages(Path(PAGES_FILE), PAPERS)
-# What pages know of problems.
-SHOWN = {
-    name: {
-        **{key: entry[key] for key in ("title", "target", "samplers", "surrogates")},
-        "iterations": {phase: iterations(name, phase) for phase in ("explore", "discard", "keep")},
-    }
-    for name, entry in PROBLEMS.items()
-}
-RUN = Run(
-    folder=RESULTS,
-    project=ours("."),
-    config=config,
-    problems=SHOWN,
-    figures={name: FIGURES[name].tables for name in RUN_FIGURES},
-    tables=[Path(path).stem for path in MADE_TABLES],
-    published=PUBLISHED if OF_PAPERS else [],
-)
-# The pages that are notebooks: title, files, figures, parameters and, where it has another name, the source.
+STYLE = project_path("workflow/report/style.css")
+
+
+# The pages that are notebooks: title, files, figures and parameters of each.
 NOTEBOOKS = {
-    **notebooks(PAGES, RUN),
-    **{
-        name: {
-            "source": "problem",
-            "title": TITLES[name],
-            "files": {
-                "chain_files": of_every_chain(rules.sample.output.chain, [name]),
-                "metrics_files": [rules.metrics.output.metrics.format(problem=name)],
-                **{table: f"{RESULTS}/tables/{table}.csv" for table in ("table1", "diagnostics")},
-                "story": stories([name]),
+    **notebooks(
+        read_pages(ROOT / "workflow/notebooks", PAPERS),
+        Run(
+            folder=RESULTS,
+            project=project_path("."),
+            config=config,
+            problems={
+                name: {
+                    **{key: entry[key] for key in ("title", "target", "samplers", "surrogates")},
+                    "iterations": {phase: iterations(name, phase) for phase in ("explore", "discard", "keep")},
+                }
+                for name, entry in PROBLEMS.items()
             },
-            "figures": {figure: f"{RESULTS}/figures/{name}_{figure}.png" for figure in FIGURES_OF[name]},
-            "parameters": {"problem": name, "paper": PAPERS.get(name, ""), **names_of(name)},
-        }
-        for name in PAGED
-    },
+            figures=FIGURES,
+            tables=MADE_TABLES,
+            published=PUBLISHED if OF_PAPERS else [],
+        ),
+    ),
+    **{name: problem_notebook(name) for name in PAGED},
 }
-# Figures that the first page leaves to the pages about problems: all but those in a chapter's template.
-FIRST_PAGE = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflow/report").rglob("*.html.j2"))
-
-
 # The notebook that each page is made of.
-SOURCES = {page: f"workflow/notebooks/{entry.get('source', page)}.ipynb" for page, entry in NOTEBOOKS.items()}
+SOURCES = {page: f"workflow/notebooks/{'problem' if page in PAGED else page}.ipynb" for page in NOTEBOOKS}
 
 
 rule notebook:
     """Execute the notebook of an experiment or of a problem and make a page of the report of it."""
     input:
         unpack(lambda wc: NOTEBOOKS[wc.page]["files"]),
-        figures=lambda wc: list(NOTEBOOKS[wc.page]["figures"].values()),
-        notebook=lambda wc: ours(SOURCES[wc.page]),
-        template=ours("workflow/report/notebook/index.html.j2"),
-        template_settings=ours("workflow/report/notebook/conf.json"),
+        figures=lambda wc: [figure["path"] for figure in NOTEBOOKS[wc.page]["figures"].values()],
+        notebook=lambda wc: project_path(SOURCES[wc.page]),
+        template=project_path("workflow/report/notebook/index.html.j2"),
+        template_settings=project_path("workflow/report/notebook/conf.json"),
         style=STYLE,
     output:
         notebook=f"{RESULTS}/report/{{page}}.ipynb",
@@ -78,7 +60,7 @@ rule notebook:
                 "run": config["run"],
                 "title": NOTEBOOKS[wc.page]["title"],
                 "figures": NOTEBOOKS[wc.page]["figures"],
-                **NOTEBOOKS[wc.page].get("parameters", {}),
+                **NOTEBOOKS[wc.page]["parameters"],
             },
         },
     script:
@@ -86,30 +68,22 @@ rule notebook:
 
 
 rule report:
-    """Make the first page of the report: what was run, and what came out."""
+    """Make the first page of the report: the sums of the scorecard, Table 1, and links to the notebooks."""
     input:
-        **{name: rules.tables.output[name] for view in TABLE_VIEWS for name in (view, f"{view}_se")},
         **{name: rules.tables.output[name] for name in ("results", "diagnostics", "agreement")},
-        # A run of a user's own problems is compared with no paper.
-        template=ours("workflow/report/index.html.j2"),
-        parts=[ours("workflow/report/macros.html.j2")]
-        + [
-            ours(f"workflow/report/chapters/{path.name}")
-            for path in sorted((ROOT / "workflow/report/chapters").iterdir())
-        ],
+        table=rules.tables.output[NO_PAPER.view],
+        errors=rules.tables.output[f"{NO_PAPER.view}_se"],
+        template=project_path("workflow/report/index.html.j2"),
         style=STYLE,
-        papers=ours("papers/papers.csv"),
+        papers=project_path("papers/papers.csv"),
         views=VIEWS_FILE,
-        chapters=ours("papers/chapters.csv"),
-        pages_of_papers=PAGES_FILE,
+        # A run of a user's own problems is compared with no paper.
         scorecard=rules.scorecard.output if OF_PAPERS else [],
         published=PUBLISHED,
-        metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
-        stories=stories(PAGED),
         figures=[
             rules.figure.output.figure.format(figure=name)
-            for name in (*RUN_FIGURES, *(f"{problem}_field" for problem in ELLIPTIC))
-            if f'"{name}"' in FIRST_PAGE or name not in RUN_FIGURES
+            for name, drawing in FIGURES.items()
+            if drawing.page in NOTEBOOKS
         ],
         pages=expand(rules.notebook.output.page, page=NOTEBOOKS),
         provenance=rules.provenance.output.provenance,
@@ -118,7 +92,18 @@ rule report:
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        spec={"run": config["run"], "titles": TITLES, "paper_of": PAPER_OF},
+        spec={
+            "run": config["run"],
+            "titles": TITLES,
+            "links": [
+                {
+                    "name": page,
+                    **{key: entry[key] for key in ("title", "paper", "items")},
+                    "figures": {name: figure["title"] for name, figure in entry["figures"].items()},
+                }
+                for page, entry in NOTEBOOKS.items()
+            ],
+        },
     script:
         "../scripts/report.py"
 
@@ -126,10 +111,10 @@ rule report:
 rule scorecard_page:
     """Make the page of the scorecard: every printed number beside ours, and the rules."""
     input:
-        template=ours("workflow/report/scorecard.html.j2"),
+        template=project_path("workflow/report/scorecard.html.j2"),
         style=STYLE,
         scorecard=rules.scorecard.output.scorecard,
-        papers=ours("papers/papers.csv"),
+        papers=project_path("papers/papers.csv"),
         published=PUBLISHED,
         metrics=expand(rules.metrics.output.metrics, problem=PAGED),
     output:

@@ -42,7 +42,7 @@ rule fit:
             else []
         ),
         # The ensemble of the forward model begins the training set (paper A, Algorithm 3).
-        prior=lambda wc: data_of(wc) if problem(wc)["surrogates"][wc.surrogate].get("from_prior") else [],
+        prior=lambda wc: data_of(wc) if problem_entry(wc)["surrogates"][wc.surrogate].get("from_prior") else [],
     output:
         surrogate=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.npz",
         report=f"{RESULTS}/surrogates/{{problem}}/{{surrogate}}/{{chain}}.json",
@@ -58,7 +58,7 @@ rule fit:
             "seed": config["seed"],
             "discard": iterations(wc.problem, "discard"),
             "training_end": training_end(wc.problem, wc.surrogate),
-            "surrogate": problem(wc)["surrogates"][wc.surrogate],
+            "surrogate": problem_entry(wc)["surrogates"][wc.surrogate],
             "entry": SURROGATES[surrogate_type(wc.problem, wc.surrogate)],
         },
     script:
@@ -82,8 +82,8 @@ rule explore_whitened:
             "surrogate": wc.surrogate,
             "chain": chain_number(wc),
             "seed": config["seed"],
-            "target": problem(wc)["target"],
-            "whitened": problem(wc)["surrogates"][wc.surrogate]["whitened"],
+            "target": problem_entry(wc)["target"],
+            "whitened": problem_entry(wc)["surrogates"][wc.surrogate]["whitened"],
             "entry": target_code(wc),
             "iterations": iterations(wc.problem, "explore"),
             **start_of(wc.problem),
@@ -132,7 +132,7 @@ rule matching:
             "problem": wc.problem,
             "name": wc.surrogate,
             "chain": chain_number(wc),
-            "surrogate": problem(wc)["surrogates"][wc.surrogate],
+            "surrogate": problem_entry(wc)["surrogates"][wc.surrogate],
         },
     script:
         "../scripts/matching.py"
@@ -152,7 +152,7 @@ rule reference:
         spec=lambda wc: {
             "problem": wc.problem,
             "seed": config["seed"],
-            "target": problem(wc)["target"],
+            "target": problem_entry(wc)["target"],
             "reference": config["reference"],
             "entry": target_code(wc),
             **start_of(wc.problem),
@@ -205,7 +205,7 @@ if AUTOMATIC:
                 "sampler": wc.sampler,
                 "chain": chain_number(wc),
                 "seed": config["seed"],
-                "target": problem(wc)["target"],
+                "target": problem_entry(wc)["target"],
                 "entry": target_code(wc),
                 "iterations": kept(wc),
                 **start_of(wc.problem),
@@ -217,7 +217,7 @@ if AUTOMATIC:
     rule timing_auto:
         """Gather the seconds that chains of rnshmc.sample took."""
         input:
-            chains=lambda wc: of_chains(rules.sample_auto.output.chain, wc.problem, AUTO),
+            chains=lambda wc: chain_files(rules.sample_auto.output.chain, wc.problem, AUTO),
         output:
             timing=f"{RESULTS}/timing/{{problem}}/{AUTO}.json",
         wildcard_constraints:

@@ -1,4 +1,4 @@
-# What shapes the draws and seconds of a job, as one dictionary each: the parameters of its script.
+# Parameters and inputs of rules: what shapes draws and seconds, as one dictionary each, and what figures and pages read.
 
 
 def names_of(problem):
@@ -19,8 +19,8 @@ def explore_spec(wildcards):
         "problem": name,
         "chain": chain_number(wildcards),
         "seed": config["seed"],
-        "target": problem(wildcards)["target"],
-        "hmc": {key: problem(wildcards)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
+        "target": problem_entry(wildcards)["target"],
+        "hmc": {key: problem_entry(wildcards)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
         "entries": [target_code(wildcards), KERNELS["hmc"]],
         "iterations": iterations(name, "explore"),
         **start_of(name),
@@ -30,26 +30,28 @@ def explore_spec(wildcards):
 
 def sampler_spec(wildcards, **more):
     """All that shapes a sampler's draws, as one dictionary: Snakemake compares parameters without their names."""
-    entry = problem(wildcards)["samplers"][wildcards.sampler]
+    entry = problem_entry(wildcards)["samplers"][wildcards.sampler]
     name = surrogate_of(wildcards)
     spec = {
         "problem": wildcards.problem,
         "sampler": wildcards.sampler,
         "recipe": recipe_name(wildcards.sampler),
         "seed": config["seed"],
-        "target": problem(wildcards)["target"],
+        "target": problem_entry(wildcards)["target"],
         "settings": {key: value for key, value in entry.items() if key not in RUN_SETTINGS},
         "entries": sampler_code(wildcards),
         "explored": training_end(wildcards.problem, name) if name else iterations(wildcards.problem, "explore"),
         **more,
     }
-    return {**spec, "surrogate": problem(wildcards)["surrogates"][name]} if name else spec
+    return {**spec, "surrogate": problem_entry(wildcards)["surrogates"][name]} if name else spec
 
 
 def published_spec(wildcards):
     """All that shapes the seconds of a sampler as published: its own settings and those of the problem's baseline."""
     spec = sampler_spec(wildcards, **timing_settings(wildcards.problem, wildcards.sampler))
-    kind, steps = published_target(wildcards), {"gradients_per_step": problem(wildcards)["baseline"]["gradients_per_step"]}
+    kind, steps = published_target(wildcards), {
+        "gradients_per_step": problem_entry(wildcards)["baseline"]["gradients_per_step"]
+    }
     return {
         **spec,
         "sampler": as_published(wildcards.sampler),
@@ -70,9 +72,9 @@ def timing_settings(problem, sampler):
 
 def timed(problem):
     """The samplers of a problem that are timed: each as it runs, then those that the published code runs otherwise."""
-    ours = [(sampler, False) for sampler in samplers(problem) if sampler != AUTO]
-    published = [(sampler, True) for name, sampler in WASTED if name == problem]
-    return [SimpleNamespace(problem=problem, sampler=sampler, published=way) for sampler, way in ours + published]
+    plain = [(sampler, False) for sampler in samplers(problem) if sampler != AUTO]
+    published = [(sampler, True) for name, sampler in TIMED_AS_PUBLISHED if name == problem]
+    return [SimpleNamespace(problem=problem, sampler=sampler, published=way) for sampler, way in plain + published]
 
 
 def timed_code(problem):
@@ -97,4 +99,45 @@ def timing_spec(wildcards):
             )
             for cell in timed(wildcards.problem)
         ],
+    }
+
+
+def receipts(path):
+    """Receipts of the raw files behind a processed file, which may have some of the rows or a projection of them."""
+    if Path(path).parent == Path(RESULTS, "forward"):
+        return PUBLISHED_OBSERVATIONS
+    dataset = re.sub(r"_\d+_rows$", "", Path(path).stem)
+    dataset = PROJECTED.get(dataset, {}).get("of", dataset)
+    return expand(f"{RAW}/{{raw}}.json", raw=FETCHED[dataset]["raw"]) if dataset in FETCHED else []
+
+
+def read_by_figure(name, problem):
+    """The files of an input of a figure: a table of the run, or files of the figure's problem or of all with a page."""
+    if name == "chains":
+        return all_chain_files(rules.sample.output.chain, [problem])
+    if name == "forward":
+        return data_file(problem)
+    if name == "metrics":
+        return expand(rules.metrics.output.metrics, problem=problem or PAGED)
+    return PUBLISHED if name == "published" else f"{RESULTS}/tables/{name}.csv"
+
+
+def problem_notebook(name):
+    """Title, files, figures and parameters of the notebook of a problem."""
+    story = project_path(f"workflow/report/problems/{name}.txt")
+    figures = {
+        drawing.name: drawing for drawing in FIGURES.values() if (drawing.page, drawing.problem) == ("problem", name)
+    }
+    return {
+        "title": TITLES[name],
+        "paper": PAPER_OF.get(name, ""),
+        "items": [],
+        "files": {
+            "chain_files": all_chain_files(rules.sample.output.chain, [name]),
+            "metrics_files": [rules.metrics.output.metrics.format(problem=name)],
+            **run_tables("table1", "diagnostics"),
+            "story": [story] if Path(story).exists() else [],
+        },
+        "figures": {key.removeprefix(f"{name}_"): figure for key, figure in shown(figures, RESULTS).items()},
+        "parameters": {"problem": name, **names_of(name)},
     }

@@ -1,4 +1,4 @@
-"""Any figure, drawn from its tables by the function that `rnshmc.plots.registry` names."""
+"""Draw a figure from its tables by the function of its entry."""
 
 import itertools
 from pathlib import Path

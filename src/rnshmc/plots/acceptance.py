@@ -1,10 +1,13 @@
 """Acceptance of every chain, over all problems or of one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.panels import Titles, origins_of
 from rnshmc.plots.rows import ROW, problem_ticks, row_places
 from rnshmc.plots.style import PAPER, WIDTH, sampler_legend, sampler_style, theme
@@ -51,3 +54,16 @@ def _cells(chains: pd.DataFrame) -> pd.DataFrame:
     samplers = chains.groupby("problem", sort=False)["sampler"]
     order = [(problem, sampler) for problem, members in samplers for sampler in in_order(members)]
     return origins.loc[order].reset_index()
+
+
+FIGURE = Drawing(
+    name="acceptance",
+    title="Acceptance of every chain",
+    draw=acceptance,
+    reads=("metrics", "published"),
+    page="table1",
+    caption="Acceptance probability over the kept iterations, one mark per chain.{% if compared %} A grey bar is the "
+    "value of the paper.{% endif %}",
+)
+
+OF_PROBLEM = replace(FIGURE, page="problem")

@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from rnshmc.diagnostics.ess import autocorrelation
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.panels import no_chain
 from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_style, theme
 from rnshmc.results.posterior import ProblemChains
@@ -33,3 +34,14 @@ def autocorrelations(chains: ProblemChains, title: str) -> Figure:
         figure.suptitle(plain(title))
         mark_origin(figure, chains.origin)
         return figure
+
+
+FIGURE = Drawing(
+    name="autocorrelation",
+    title="Autocorrelation",
+    draw=autocorrelations,
+    reads=("chains",),
+    page="problem",
+    caption="Of the kept draws on {{ problem }}, averaged over chains: the median of the coordinates, shaded from the "
+    "least to the most correlated one.",
+)

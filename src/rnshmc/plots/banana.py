@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.plane import arrows, contours, rate_label
 from rnshmc.plots.style import ALARM, WIDTH, sampler_legend, sampler_style, theme
 from rnshmc.results.estimates import BASELINE
@@ -62,3 +63,20 @@ def _trajectories(ax: Axes, trajectories: pd.DataFrame, sampler: str) -> None:
         ax.plot(path["theta1"].iloc[-1], path["theta2"].iloc[-1], "o", color=PROPOSAL, markersize=4.5, zorder=4)
     start = trajectories[trajectories["step"] == 0].iloc[0]
     ax.plot(start["theta1"], start["theta2"], "s", color=ALARM, markersize=6, zorder=5)
+
+
+FIGURE = Drawing(
+    name="fig2",
+    title="HMC and RNS-HMC on a banana-shaped posterior (paper A, Fig. 2)",
+    draw=banana,
+    reads=("fig2_field", "fig2_trajectories", "fig2_acceptance"),
+    page="surrogates",
+    config="experiments.fig2",
+    caption="Left: forces of the exact potential and of the random network; arrows grow with the logarithm of the "
+    "force. Middle and right: trajectories from the red square with the same initial momenta, each in {{ "
+    "drawn_steps }} leapfrog steps, and the proposals at their ends; those of the network that leave the "
+    "panel are cut. The network was trained on the states of iterations {{ discard + 1 }} to {{ explore }} of "
+    "an exploration by HMC. Acceptance in {{ steps }} leapfrog steps: mean and standard error over {{ repeats "
+    "}} chains of {{ iterations }} iterations. The paper's acceptance has the sign of the energy error "
+    "reversed: column reversed_acceptance of ``fig2_acceptance.csv``.",
+)

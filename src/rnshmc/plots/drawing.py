@@ -1,37 +1,52 @@
-"""How a figure is made: what draws it, the tables that it is drawn from, its settings, and its caption."""
+"""The entry of a figure: what draws it, what it reads, its caption, and the page of the report that it stands on."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a figure is made.
+    """The entry of a figure, beside the function that draws it.
 
     Attributes
     ----------
+    name, title
+        Of its files, and above its caption.
     draw
-        ``"module:function"``: takes the contents of `tables`, in that order, and the `settings` by name.
-    tables
-        Names of tables of the run, or of what `FIGURE_READERS` read.
+        Takes the contents of `reads`, in that order, and settings by their names: ``titles`` of all problems, ``title``
+        or ``target`` of the figure's problem, settings of the experiment.
+    reads
+        Names of tables of the run, or keys of `rnshmc.plots.readers.FIGURE_READERS`.
+    page
+        The notebook that shows it.
     caption
-        reStructuredText with Jinja2 expressions of the settings of the experiment, of the config as ``config``, and of
-        the problem as ``problem`` and ``samplers``.
-    settings
-        Arguments of the function: ``titles`` of all problems, ``title`` or ``target`` of the figure's problem, or a
-        setting of the experiment that the figure shows.
+        Text with Jinja2 expressions of the settings of the experiment, of the config as ``config``, and of the problem
+        as ``problem`` and ``samplers``; code is in double backticks.
+    config
+        Key of the experiment in the config, such as ``experiments.fig2``.
+    problem
+        Its problem, if the config of the experiment names none.
+    arguments
+        The settings, in a run.
     """
 
-    draw: str
-    tables: tuple[str, ...]
+    name: str
+    title: str
+    draw: Callable[..., Figure]
+    reads: tuple[str, ...]
+    page: str
     caption: str
-    settings: tuple[str, ...] = ()
+    config: str = ""
+    problem: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
-FIGURE_READERS: Mapping[str, str] = {
-    "chains": "rnshmc.results.posterior:ProblemChains.read",
-    "forward": "rnshmc.targets.forward_data:ForwardData.load",
-    "metrics": "rnshmc.results.metrics:read_metrics_frame",
-    "published": "rnshmc.scorecard.published:read_acceptance",
-}
-"""Readers of the inputs that are not CSV tables."""
+def source(function: Callable[..., Any]) -> str:
+    """The name by which a job imports a function: ``"module:function"``.
+
+    A job imports only the functions of its own figure, so that an edit of another drawing module does not redraw it.
+    """
+    return f"{function.__module__}:{function.__qualname__}"

@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.panels import Titles, origins_of, problem_panels, rows_of
 from rnshmc.plots.style import PAPER, WIDTH, log_axis, sampler_legend, sampler_style, theme
 from rnshmc.results.estimates import BASELINE
@@ -64,3 +65,17 @@ def _draw(ax: Axes, errors: pd.DataFrame, sampler: str) -> None:
     ax.plot(median.index, median, **style.drawing, linewidth=1.6)
     if sampler != BASELINE:
         ax.plot(median.index[0], median.iloc[0], style.marker, color=style.colour, markersize=6)
+
+
+FIGURE = Drawing(
+    name="fig8",
+    title="Error of the mean against running time (paper A, Fig. 8)",
+    draw=error_by_time,
+    reads=("fig8",),
+    page="adaptive",
+    caption="Relative error of the posterior mean: medians over chains at equal seconds, with bands from the lowest "
+    "to the highest chain. The clock starts with the chain; exploration and fit count, at the seconds that "
+    "the timing stage measured. The mean is that of all states since the beginning of the training set. A "
+    "mark is where a surrogate takes over; until then every sampler is HMC. All lines end with the first "
+    "sampler that is through.",
+)

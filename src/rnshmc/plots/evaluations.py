@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.panels import Titles, origins_of, problem_panels, rows_of
 from rnshmc.plots.style import INK, PAPER, WIDTH, sampler_style, theme
 from rnshmc.results.names import in_order
@@ -57,3 +58,14 @@ def _evaluation_bars(ax: Axes, counts: pd.DataFrame) -> None:
     ax.set_yticks(range(len(counts)), [sampler_style(sampler).label for sampler in counts.index])
     ax.set(xlim=(0, 1.05 * start.max()), ylim=(-0.6, len(counts) - 0.1))
     ax.grid(visible=False, axis="y")
+
+
+FIGURE = Drawing(
+    name="evaluations",
+    title="Evaluations per kept iteration",
+    draw=evaluations,
+    reads=("metrics",),
+    page="table1",
+    caption="Evaluations of the exact potential, of its gradient and of the surrogate's gradient: costs that do not "
+    "depend on the machine. Exact evaluations are filled, those of the surrogate are outlines.",
+)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from scipy.spatial import KDTree
 
 from rnshmc.fem.random_field import karhunen_loeve
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_style, theme
 from rnshmc.results.names import in_order
 from rnshmc.results.posterior import ProblemChains
@@ -126,3 +127,15 @@ def _nearest_cells(points: Array) -> Cells:
     middles = (np.arange(PIXELS) + 0.5) / PIXELS
     pixels = np.stack(np.meshgrid(middles, middles), axis=-1)
     return np.asarray(KDTree(points).query(pixels)[1])
+
+
+FIGURE = Drawing(
+    name="field",
+    title="The diffusion field",
+    draw=diffusion_fields,
+    reads=("chains", "forward"),
+    page="problem",
+    caption="Logarithm of the field of {{ problem }}: the truth, where the observations were simulated, mean and "
+    "standard deviation by the first sampler, and the differences of the other samplers from it. Dots are the points "
+    "where the pressure was observed.",
+)

@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import WIDTH, log_axis, sampler_legend, sampler_style, theme
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import in_order
@@ -64,3 +65,20 @@ def _level(ax: Axes, values: pd.Series) -> None:
     low, median, high = (float(values.quantile(level)) for level in QUANTILES)
     ax.axhspan(low, high, color=sampler_style(BASELINE).colour, alpha=0.12, linewidth=0)
     ax.axhline(median, **sampler_style(BASELINE).drawing, linewidth=1.2)
+
+
+FIGURE = Drawing(
+    name="fig3",
+    title="Surrogates on a narrow Gaussian (paper A, Fig. 3)",
+    draw=gaussian_sweep,
+    reads=("fig3",),
+    page="gaussian",
+    config="experiments.fig3",
+    caption="Training time, acceptance, and mean ESS per second of sampling against the number of training points, on "
+    "a Gaussian in {{ dimension }} dimensions with variance {{ wide_variance }} along (1, ..., 1) and {{ "
+    "narrow_variance }} across. Marks are medians over {{ repeats }} repeats, bars and bands go from the 10% "
+    "to the 90% quantile, seconds are processor seconds. Exact HMC is the level; its potential costs next to "
+    "nothing here, so that no surrogate can be faster. As in the published code, trajectories have {{ "
+    "n_steps[0] }} to {{ n_steps[1] }} steps, training of the Gaussian processes begins after the search for "
+    "hyperparameters (column search_s of ``fig3.csv``), and FITC's inducing points are drawn from the target.",
+)

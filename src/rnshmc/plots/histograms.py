@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, plain, sampler_style, theme
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import base_sampler, in_order, sampler_label
@@ -71,3 +72,21 @@ def _place(bins: pd.DataFrame) -> tuple[float, float]:
     kept = ends[~approximate | (widths == widths.min())]
     low, high = kept["low"].min(), kept["high"].max()
     return low - MARGIN * (high - low), high + MARGIN * (high - low)
+
+
+FIGURE = Drawing(
+    name="nng_fig9",
+    title="Distributions sampled by HMC, NNg-HMC and SGHMC (paper B, Fig. 9)",
+    draw=coefficient_histograms,
+    reads=("nng_fig9",),
+    page="gradient_stochastic",
+    problem="cover_type",
+    caption="Histograms of the draws of two coefficients, on a logarithmic scale, of the logistic regression on Cover "
+    "Type with a Laplace prior, a row for each sampler over "
+    "HMC in grey: NNg-HMC, which samples the posterior, and SGHMC without correction at "
+    'leapfrog steps of {% for name, entry in samplers.items() if "friction" in entry %}{{ ", " if not '
+    'loop.first }}{{ entry.step_size }} ({{ name | replace("sghmc_", "") }}){% endfor %}; their squares are '
+    "what the paper calls step sizes. The axis is wide enough for the narrowest histogram of SGHMC; the "
+    "others extend beyond it. The two coefficients are those with the largest absolute posterior means by "
+    "HMC.",
+)

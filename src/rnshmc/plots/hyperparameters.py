@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import WIDTH, SamplerStyle, mark_origin, plain, theme, variant_styles
 from rnshmc.results.estimates import BASELINE
 
@@ -51,3 +52,15 @@ def _density(ax: Axes, curve: pd.DataFrame, style: SamplerStyle, *, filled: bool
     ax.plot(curve["x"], curve["density"], **style.drawing, linewidth=1.4)
     if filled:
         ax.fill_between(curve["x"], np.zeros(len(curve)), curve["density"], color=style.colour, alpha=0.12, linewidth=0)
+
+
+FIGURE = Drawing(
+    name="nng_fig7",
+    title="Hyperparameters of the Gaussian process (paper B, Fig. 7)",
+    draw=hyperparameters,
+    reads=("nng_fig7",),
+    page="gradient_models",
+    problem="gp_regression",
+    caption="Posterior densities of the hyperparameters of a Gaussian process regression by HMC and by NNg-HMC. The "
+    "chains sample their logarithms.",
+)

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from rnshmc.diagnostics.density import JOINT_BINS, Interval, content_levels, interval_of, joint_cells, joint_places
 from rnshmc.plots.coordinates import coordinate_name
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_legend, sampler_style, theme
 from rnshmc.results.marginals import marginal_table, selected_coordinates
 from rnshmc.results.names import in_order
@@ -95,3 +96,25 @@ def _plain(ax: Axes, axis: Literal["x", "both"]) -> None:
     ax.grid(visible=False)
     ax.locator_params(axis=axis, nbins=3)
     ax.tick_params(labelsize=7)
+
+
+FIG6 = Drawing(
+    name="fig6",
+    title="Posterior marginals by HMC and RNS-HMC (paper A, Fig. 6)",
+    draw=marginals,
+    reads=("fig6",),
+    page="marginals",
+    problem="lr_simulated",
+    caption="One- and two-dimensional marginals of five coefficients of {{ problem }}, overlaid. Contours contain 50% "
+    "and 90% of the posterior.",
+)
+
+OF_PROBLEM = Drawing(
+    name="marginals",
+    title="Posterior marginals",
+    draw=marginals_of_chains,
+    reads=("chains",),
+    page="problem",
+    caption="One- and two-dimensional marginals of five coordinates of {{ problem }}, all samplers overlaid. Contours "
+    "contain 50% and 90% of the posterior.",
+)

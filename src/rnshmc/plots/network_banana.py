@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.plane import arrows, contours, rate_label
 from rnshmc.plots.style import ALARM, WIDTH, sampler_legend, sampler_style, theme
 from rnshmc.results.names import in_order
@@ -60,3 +61,22 @@ def _trajectory(sampler: str) -> Line2D:
     """Entry of the legend: the line of a trajectory, with the mark at its end."""
     style = sampler_style(sampler)
     return Line2D([], [], **style.drawing, linewidth=1.1, marker=style.marker, markersize=5, label=style.label)
+
+
+FIGURE = Drawing(
+    name="nng_fig2",
+    title="HMC and NNg-HMC on a banana-shaped distribution (paper B, Fig. 2)",
+    draw=network_banana,
+    reads=("nng_fig2_field", "nng_fig2_draws", "nng_fig2_trajectories", "nng_fig2_acceptance"),
+    page="gradients",
+    config="experiments.nng_fig2",
+    caption="The distribution of eq. (23) with A = {{ scale1 }}, C = {{ scale2 }}, B = {{ bend }}, which the paper "
+    "does not print. Top: thinned draws of all chains of each sampler. Bottom left: forces of the exact "
+    "gradient (broad arrows) and of the network (narrow arrows), growing with the logarithm of the force. "
+    "Bottom right: trajectories from the red squares with the same initial momenta, in {{ drawn_steps }} "
+    "leapfrog steps of {{ drawn_step_size }}. The network was trained on the gradients along the trajectories "
+    "of the first {{ training }} iterations of HMC, except those that diverged. Acceptance at step size {{ "
+    "step_size }}: mean and standard error over {{ repeats }} chains of {{ iterations }} iterations, which "
+    "start at draws of the distribution. Chains remain for long in its ends, where leapfrog is unstable, so "
+    "that acceptance varies widely between them. Contours are at 1 to 4 standard deviations.",
+)

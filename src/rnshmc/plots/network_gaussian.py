@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Ellipse
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.plane import rate_label
 from rnshmc.plots.style import ALARM, WIDTH, sampler_legend, sampler_style, theme
 from rnshmc.results.names import in_order
@@ -51,3 +52,18 @@ def network_gaussian(draws: pd.DataFrame, acceptance: pd.DataFrame, *, smallest:
         rings = Line2D([], [], **RING, label="1, 2, 3 standard deviations of the target")
         sampler_legend(figure, samplers, marker=True, extra=[rings])
         return figure
+
+
+FIGURE = Drawing(
+    name="nng_fig3",
+    title="HMC and NNg-HMC on an ill-conditioned Gaussian (paper B, Fig. 3)",
+    draw=network_gaussian,
+    reads=("nng_fig3_draws", "nng_fig3_acceptance"),
+    page="gradients",
+    config="experiments.nng_fig3",
+    caption="A Gaussian in {{ dimension }} dimensions with variances from {{ smallest }} to {{ largest }}, in its "
+    "narrowest and its widest coordinate; the two axes have very different scales, which are the same in both "
+    "panels. The network was trained on the gradients along the trajectories of {{ collected }} iterations of "
+    "HMC started at a draw of the Gaussian. Thinned draws of all chains of each sampler; acceptance at step "
+    "size {{ step_size }}: mean and standard error over {{ repeats }} chains of {{ iterations }} iterations.",
+)

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import INK, WIDTH, sampler_style, theme
 from rnshmc.results.names import in_order
 
@@ -53,3 +54,17 @@ def one_dimension(points: pd.DataFrame, curves: pd.DataFrame) -> Figure:
         )
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), columnspacing=1.4)
         return figure
+
+
+FIGURE = Drawing(
+    name="fig1",
+    title="Surrogates of a parabola (paper A, Fig. 1)",
+    draw=one_dimension,
+    reads=("fig1_points", "fig1"),
+    page="surrogates",
+    config="experiments.fig1",
+    caption="Surrogates of x²/2 (dashed) from 10, 20 and 40 noisy observations at nested standard normal points. "
+    "Random networks have five hidden units, FITC five inducing points; their lines are averages over {{ fits "
+    "}} fits. The noise has standard deviation {{ noise_sd }}. The observations are those that the authors "
+    "published, or ours if those were unavailable: the column data of tables/fig1_points.csv says which.",
+)

@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import WIDTH, plain, sampler_style, theme
 from rnshmc.results.names import in_order
 
@@ -33,3 +34,16 @@ def predictions(table: pd.DataFrame, title: str) -> Figure:
         ax.legend()
         figure.suptitle(plain(title))
         return figure
+
+
+FIGURE = Drawing(
+    name="nng_fig8",
+    title="Predictions of the Gaussian process (paper B, Fig. 8)",
+    draw=predictions,
+    reads=("nng_fig8",),
+    page="gradient_models",
+    problem="gp_regression",
+    caption="Posterior predictions of a Gaussian process regression along the first input, with the others at 0, from "
+    "draws of HMC and of NNg-HMC: mean of the process and a band that contains it with probability 0.9 at "
+    "each point, over at most 100 draws of the hyperparameters.",
+)

@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import INK, WIDTH, coordinate_label, plain, sampler_style, theme
 from rnshmc.results.names import in_order
 
@@ -38,3 +39,20 @@ def prior_swap(draws: pd.DataFrame, acceptance: pd.DataFrame, title: str) -> Fig
         axes[0].set_ylabel(y)
         figure.suptitle(plain(title))
         return figure
+
+
+FIGURE = Drawing(
+    name="nng_fig4",
+    title="Another prior, the same network (paper B, Fig. 4)",
+    draw=prior_swap,
+    reads=("nng_fig4_draws", "nng_fig4_acceptance"),
+    page="gradient_logistic",
+    config="experiments.nng_fig4",
+    caption="Draws of two coefficients of a logistic regression in 200 dimensions by HMC (left) and by NNg-HMC "
+    '(right), under the prior used for training the network and under one with standard deviation {{ "%.3g" | '
+    "format(prior_sd) }}, where the difference of the priors' gradients is added to the same network. The two "
+    "coefficients are those with the largest absolute posterior means under the first prior. Chains under the "
+    "second prior start at the end of the exploration under the first; their first {{ burn_in }} iterations "
+    "are discarded. At most 1000 evenly spaced draws of each are shown; under the second prior, where few of "
+    "its proposals are accepted, NNg-HMC ran ten times as many iterations as HMC.",
+)

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import ALARM, WIDTH, sampler_style, theme
 from rnshmc.results.estimates import BASELINE
 
@@ -50,6 +50,8 @@ def acceptance_sweep(table: pd.DataFrame, cuts: Mapping[str, int]) -> Figure:
 
 
 def _heat_map(ax: Axes, means: pd.DataFrame, cuts: Mapping[str, int]) -> None:
+    import seaborn as sns  # Slow to import, and the workflow imports all drawing modules.
+
     sns.heatmap(means, ax=ax, cmap=_MAP, vmin=0, annot=True, fmt=".2f", annot_kws={"size": 6.5}, cbar=False)
     ax.invert_yaxis()
     ax.set(title="Mean acceptance", xlabel=_NAMES[str(means.columns.name)], ylabel=_NAMES[str(means.index.name)])
@@ -91,3 +93,43 @@ def _legend(figure: Figure) -> None:
         Line2D([], [], **baseline.drawing, label=f"{baseline.label}, median"),
     ]
     figure.legend(handles=handles, loc="outside lower right", ncols=len(handles))
+
+
+FIG4 = Drawing(
+    name="fig4",
+    title="Acceptance by dimension and hidden units (paper A, Fig. 4)",
+    draw=acceptance_sweep,
+    reads=("fig4",),
+    page="sweeps",
+    config="sweeps.fig4",
+    caption="Acceptance probability of RNS-HMC on simulated logistic regressions with {{ config.sweeps.observations "
+    "}} observations and d parameters, drawn as in section 5.1 of the paper, one model for each d ({{ "
+    "config.sweeps.runs }} runs per point; the paper: 10). Left: mean over the runs, by hidden units s and d; "
+    "the red outlines mark the cuts shown in the other panels: median and 10-90% of the runs, with the median "
+    "of exact HMC. Training set: the {{ grid.training_points[0] }} iterations of exact HMC after the first {{ "
+    "config.iterations.discard }}, repeats included; ridge penalty {{ config.sweeps.ridge }}; acceptance "
+    "counted over the {{ config.sweeps.keep }} iterations that follow. The step size is tuned once for each d "
+    'so that HMC accepts {{ "%.0f" | format(100 * config.sweeps.acceptance) }}%; the number of leapfrog steps '
+    "is uniform on {{ config.sweeps.n_steps[0] }} to {{ config.sweeps.n_steps[1] }}, as for the logistic "
+    "regression of Table 1. The paper gives neither observations, training points, ridge penalty nor leapfrog "
+    "steps; these are ours. A quadratic in d variables has (d + 1)(d + 2)/2 coefficients: 561 for d = 32, "
+    "1326 for d = 50, 2145 for d = 64.",
+)
+
+FIG5 = Drawing(
+    name="fig5",
+    title="Acceptance by training points and hidden units (paper A, Fig. 5)",
+    draw=acceptance_sweep,
+    reads=("fig5",),
+    page="sweeps",
+    config="sweeps.fig5",
+    caption="Acceptance probability of RNS-HMC on a simulated logistic regression with {{ config.sweeps.observations "
+    "}} observations and {{ grid.d[0] }} parameters ({{ config.sweeps.runs }} runs per point; the paper: 10). "
+    "Left: mean over the runs, by hidden units s and training points N; the red outlines mark the cuts shown "
+    "in the other panels: median and 10-90% of the runs, with the median of exact HMC. Training set: the N "
+    "iterations of exact HMC after the first {{ config.iterations.discard }}, repeats included, so that the "
+    "sets of one run are nested; the chain continues from the last of them for {{ config.sweeps.keep }} "
+    "iterations. The other settings are those of Fig. 4. Acceptance dips where a training set has about as "
+    "many distinct states as the network has hidden units: the fit just interpolates them, and the small "
+    "ridge penalty does not keep the weights small.",
+)

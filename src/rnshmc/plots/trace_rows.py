@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, plain, theme, variant_styles
 from rnshmc.results.names import base_sampler
 
@@ -44,3 +45,17 @@ def trace_rows(table: pd.DataFrame, title: str) -> Figure:
         figure.suptitle(plain(title))
         mark_origin(figure, str(table["data"].iloc[0]))
         return figure
+
+
+FIGURE = Drawing(
+    name="nng_fig10",
+    title="Traces by NNg-HMC and SGHMC (paper B, Fig. 10)",
+    draw=trace_rows,
+    reads=("nng_fig10",),
+    page="gradient_stochastic",
+    problem="cover_type",
+    caption="Traces of a coefficient of the logistic regression on Cover Type by NNg-HMC, by SGHMC with "
+    "Metropolis-Hastings correction, and by SGHMC without correction: the first chain of each, for the number "
+    "of iterations that all have. Titles give the acceptance. Without correction the chain moves much "
+    "farther, so its axis has another scale. The coefficient is the first of Fig. 9.",
+)

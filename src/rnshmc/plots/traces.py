@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from rnshmc.plots.coordinates import coordinate_name
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.panels import no_chain
 from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_style, theme
 from rnshmc.results.marginals import selected_coordinates
@@ -49,3 +50,13 @@ def traces(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figu
         figure.suptitle(plain(title))
         mark_origin(figure, chains.origin)
         return figure
+
+
+FIGURE = Drawing(
+    name="traces",
+    title="Traces",
+    draw=traces,
+    reads=("chains",),
+    page="problem",
+    caption="The last 500 kept draws of the first chain of each sampler on {{ problem }}.",
+)

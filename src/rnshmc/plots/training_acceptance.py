@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.panels import Titles, origins_of, problem_panels, rows_of
 from rnshmc.plots.style import ALARM, WIDTH, sampler_style, theme
 
@@ -46,3 +47,15 @@ def acceptance_by_training(table: pd.DataFrame, titles: Titles) -> Figure:
         ]
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
         return figure
+
+
+FIGURE = Drawing(
+    name="fig7",
+    title="Acceptance of ARNS-HMC as the training set grows (paper A, Fig. 7)",
+    draw=acceptance_by_training,
+    reads=("fig7",),
+    page="adaptive",
+    caption="Acceptance against the number of training points: median over chains, and a band that contains 90% of "
+    "them. The dashed red line is the mean acceptance of HMC. Each point averages the acceptance "
+    "probabilities of a window of iterations, whose length is the column ``window`` of ``fig7.csv``.",
+)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import WIDTH, log_axis, plain, theme
 
 DESIGNS: Mapping[str, tuple[str, tuple[float, ...]]] = {
@@ -42,3 +43,19 @@ def training_losses(table: pd.DataFrame, title: str) -> Figure:
         ax.legend()
         figure.suptitle(plain(title))
         return figure
+
+
+FIGURE = Drawing(
+    name="nng_fig5",
+    title="Training losses of three designs of networks (paper B, Fig. 5)",
+    draw=training_losses,
+    reads=("nng_fig5",),
+    page="gradient_logistic",
+    config="experiments.nng_fig5",
+    caption="Training loss of gradient networks of three designs on the gradients of the same explorations: {% for "
+    'name, design in designs.items() %}{{ ", " if not loop.first }}{{ name }} with {{ design.blocks }} hidden '
+    'layer{{ "s" if design.blocks > 1 }} of {{ design.hidden_units }} units{% endfor %}. The loss is half the '
+    "mean squared error of the gradient's components. Lines are means over the explorations, bands extend "
+    "from the lowest to the highest. Adam's step size is constant: once a step is as large as the remaining "
+    "error, losses stop falling, fluctuate, and may rise a little.",
+)

@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import WIDTH, plain, sampler_style, theme
 
 
@@ -29,3 +30,17 @@ def training_schedule(table: pd.DataFrame, title: str) -> Figure:
         ax.legend()
         figure.suptitle(plain(title))
         return figure
+
+
+FIGURE = Drawing(
+    name="nng_fig1",
+    title="Seconds with a schedule of training (paper B, Fig. 1)",
+    draw=training_schedule,
+    reads=("nng_fig1",),
+    page="gradient_models",
+    config="experiments.nng_fig1",
+    caption="Processor seconds by draws of one chain: HMC for {{ schedule.start }} draws, a training of the network "
+    "every {{ schedule.every }} from then to {{ schedule.end }}, each followed by {{ schedule.trial }} draws with it. "
+    "Once its acceptance is at most {{ schedule.tolerance }} below that of HMC, the network draws the rest. The other "
+    "line has the seconds per draw of HMC in the same chain.",
+)

@@ -1,4 +1,4 @@
-"""The report of a run: one page with the settings and results of the run, which opens without a network."""
+"""The first page of the report: the sums of the scorecard, Table 1, and links to the notebooks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,54 +7,40 @@ from typing import Any
 
 import pandas as pd
 
-from rnshmc.errors import DataError
-from rnshmc.report.notebooks import Page
+from rnshmc.plots.style import STAND_IN
 from rnshmc.report.pages import render
 from rnshmc.report.scorecard_text import of_items, verdict_sentence
 from rnshmc.report.sections import Section
+from rnshmc.report.table_text import means_text
+from rnshmc.results.names import sampler_label
 from rnshmc.scorecard.card import verdict_counts
-from rnshmc.scorecard.papers import Paper
 from rnshmc.scorecard.published import Published
-from rnshmc.store.csv_rows import read_rows
-
-CHAPTERS_COLUMNS = ("paper", "chapter", "link", "title", "figures", "problems")
 
 
 @dataclass(frozen=True)
-class Chapter:
-    """A chapter of the first page, from papers/chapters.csv.
+class Link:
+    """A page of the report.
 
     Attributes
     ----------
-    paper
-        Name of the paper; empty for the chapter on problems that are of none.
-    name
-        Of its template in ``workflow/report/chapters``, of its notebook if it has one, and of its anchor.
-    link, title
-        Its title in the list of chapters, and above its text.
-    figures, problems
-        It is shown if one of these figures is drawn or, if it is about the paper's problems, the run has one.
+    name, title
+        Of its file, and as the link shows it.
+    paper, items
+        The paper that it is about, if any, and the items of it whose numbers it compares.
+    figures
+        Title of each of its figures, by name.
     """
 
-    paper: str
     name: str
-    link: str
     title: str
-    figures: tuple[str, ...]
-    problems: bool
+    paper: str
+    items: Sequence[str]
+    figures: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class PaperSections:
-    """The problems of a paper in a run; of none if `paper` has no name."""
-
-    paper: Paper
-    sections: tuple[Section, ...]
-
-
-@dataclass(frozen=True)
-class Basis:
-    """What the results of a run rest on, where that is less than in the papers.
+class Limits:
+    """Why the results of a run may differ from those of the papers.
 
     Attributes
     ----------
@@ -63,63 +49,69 @@ class Basis:
     loaded
         Samplers and problems timed on a busy machine.
     draws, paper_draws
-        Kept draws of the longest chains, and of the longest in the papers; empty where these are no longer.
+        Kept draws of the longest chains, and of the longest in the papers; None where these are no longer.
     """
 
-    stand_ins: tuple[str, ...]
-    fewer_rows: tuple[str, ...]
-    loaded: tuple[str, ...]
+    stand_ins: Sequence[str]
+    fewer_rows: Sequence[str]
+    loaded: Sequence[str]
     draws: int
-    paper_draws: str
+    paper_draws: int | None
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """What there is to say, in a few words."""
-        said = {
+    def summary(self) -> str:
+        """The limits in a few words; empty if there are none."""
+        reasons = {
             f"stand-in data: {len(self.stand_ins)}": self.stand_ins,
             f"fewer rows: {len(self.fewer_rows)}": self.fewer_rows,
             "short chains": self.paper_draws,
             "a busy machine": self.loaded,
         }
-        return tuple(text for text, there in said.items() if there)
+        return "; ".join(text for text, found in reasons.items() if found)
 
 
-def read_chapters(path: Path) -> list[Chapter]:
-    """The chapters in the order in which they are shown: columns `CHAPTERS_COLUMNS`.
+def limits(results: pd.DataFrame, titles: Mapping[str, str], paper_draws: float) -> Limits:
+    """The limits of a run.
 
-    Raises
-    ------
-    DataError
-        If the file has other columns, or says something else than yes or no of problems.
+    Parameters
+    ----------
+    results
+        From `rnshmc.results.tables.results_table`.
+    titles
+        Title of each problem.
+    paper_draws
+        Kept draws of the longest chains in the papers, of the problems of the run.
     """
-    chapters = []
-    for source, row in read_rows(path, CHAPTERS_COLUMNS):
-        if row["problems"] not in ("yes", "no"):
-            raise DataError(f"{source}, column problems: expected yes or no, got {row['problems']!r}")
-        figures = tuple(row["figures"].split())
-        chapters.append(
-            Chapter(row["paper"], row["chapter"], row["link"], row["title"], figures, row["problems"] == "yes")
-        )
-    return chapters
+    origins = results.drop_duplicates("problem").set_index("problem")["data"]
+    draws = int(results["draws"].max())
+    return Limits(
+        stand_ins=[titles[problem] for problem in origins.index[origins == STAND_IN]],
+        fewer_rows=[titles[problem] for problem in origins.index[origins == "subset"]],
+        loaded=[
+            f"{', '.join(map(sampler_label, rows['sampler']))} on {titles[str(problem)]}"
+            for problem, rows in results[results["loaded"]].groupby("problem", sort=False)
+        ],
+        draws=draws,
+        paper_draws=int(paper_draws) if draws < paper_draws else None,
+    )
 
 
-def report_page(
+def index_page(
     template: Path,
     *,
     run: str,
-    papers: Sequence[PaperSections],
-    chapters: Sequence[Chapter],
-    pages: Mapping[str, Page],
+    links: Sequence[Link],
+    papers: Mapping[str, str],
+    table: Sequence[Section],
+    agreement: pd.DataFrame,
     diagnostics: pd.DataFrame,
+    limits: Limits,
     card: pd.DataFrame,
     numbers: Sequence[Published],
-    draws: int,
-    paper_draws: float,
     figures: Mapping[str, Path],
-    notebooks: Mapping[str, str],
     provenance: Mapping[str, Any],
 ) -> str:
-    """The HTML of the report, with its styles and figures inside.
+    """The HTML of the first page, with its styles and small versions of the figures inside.
 
     Parameters
     ----------
@@ -127,69 +119,50 @@ def report_page(
         The jinja2 template; its includes are in the same folder.
     run
         Name of the run.
+    links
+        The pages of the report.
     papers
-        The problems of each paper, from `rnshmc.report.sections`.
-    chapters, pages
-        From `read_chapters` and `rnshmc.report.notebooks.read_pages`.
+        Title of each paper.
+    table
+        The problems of Table 1 and their samplers.
+    agreement
+        From `rnshmc.results.agreement.agreement_table`.
     diagnostics
         From `rnshmc.report.table_text.readable_diagnostics`, of every problem.
+    limits
+        From `limits`.
     card
         From `rnshmc.scorecard.card.scorecard`; empty where no problem or experiment of a paper was run.
     numbers
         The published numbers (`rnshmc.scorecard.published.read_published`).
-    draws, paper_draws
-        Kept draws of the longest chains of the run, and of these problems in the papers.
     figures
-        PNG files; a chapter whose figures are missing is omitted.
-    notebooks
-        Links to the notebooks, relative to the report.
+        PNG files.
     provenance
         From `rnshmc.store.provenance`.
     """
-    diagnosed = diagnostics.to_dict("records")
-    everything = [section for of_one in papers for section in of_one.sections]
-    by_paper = {of_one.paper.name: of_one.sections for of_one in papers}
+    own = {section.problem for section in table}
     return render(
         template,
         run=run,
-        papers=[of_one for of_one in papers if of_one.sections],
-        by_paper=by_paper,
-        compared=[of_one.paper.citation for of_one in papers if of_one.paper.citation and len(card)],
-        detailed=[section for of_one in papers if of_one.paper.pages == "each" for section in of_one.sections],
-        chapters=[chapter for chapter in chapters if _is_shown(chapter, figures, by_paper)],
-        pages=pages,
-        samplers={row.sampler for section in everything for row in section.rows},
-        basis=_basis(everything, draws, paper_draws),
-        diagnostics=diagnosed,
-        warned=[row for row in diagnosed if row["warnings"] != "none"],
+        groups={
+            title: [link for link in links if link.paper == paper and link.name not in own]
+            for paper, title in {**papers, "": "Beyond the papers"}.items()
+        },
+        pages={link.name for link in links},
+        table=table,
+        means={
+            (row["problem"], sampler_label(row["sampler"])): means_text(row["agrees"], mixed=bool(row["mixed"]))
+            for row in agreement.to_dict("records")
+        },
+        samplers=len(diagnostics),
+        warned=diagnostics[diagnostics["warnings"] != "none"].to_dict("records"),
+        limits=limits,
         counts=verdict_counts(card) if len(card) else {},
         sentences={
-            name: verdict_sentence(of_items(card, numbers, page.paper, *page.items))
-            for name, page in pages.items()
-            if page.items
+            link.name: verdict_sentence(of_items(card, numbers, link.paper, *link.items))
+            for link in links
+            if link.items
         },
         figures=figures,
-        notebooks=notebooks,
         provenance=provenance,
     )
-
-
-def _is_shown(chapter: Chapter, figures: Mapping[str, Path], by_paper: Mapping[str, Sequence[Section]]) -> bool:
-    drawn = any(name in figures for name in chapter.figures)
-    return drawn or (chapter.problems and bool(by_paper.get(chapter.paper)))
-
-
-def _basis(everything: Sequence[Section], draws: int, paper_draws: float) -> Basis:
-    return Basis(
-        stand_ins=tuple(section.title for section in everything if section.stand_in),
-        fewer_rows=tuple(section.title for section in everything if section.origin == "subset"),
-        loaded=tuple(text for section in everything if (text := _loaded(section))),
-        draws=draws,
-        paper_draws=f"{paper_draws:.0f}" if 0 < draws < paper_draws else "",
-    )
-
-
-def _loaded(section: Section) -> str:
-    """The samplers of a problem whose timing was disturbed; empty if none was."""
-    samplers = [row.sampler for row in section.rows if row.loaded]
-    return f"{', '.join(samplers)} on {section.title}" if samplers else ""

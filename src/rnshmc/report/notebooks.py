@@ -1,31 +1,33 @@
-"""Pages of the report that are notebooks: which of them a run has, and what each of them is given."""
+"""Pages of the report: notebooks, and the tables, figures and settings that each of them is given."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from rnshmc.errors import DataError
-from rnshmc.files import read_yaml
+from rnshmc.plots.drawing import Drawing
+from rnshmc.plots.registry import FIGURES
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page on a paper, from papers/pages.yaml.
+    """A page, from the metadata ``page`` of its notebook. It shows the figures whose entries name it.
 
     Attributes
     ----------
-    paper, title
-        The paper's name, and the title of the page.
+    title
+        Its title.
+    paper
+        Name of the paper that it is about, if any.
     items
-        Tables, figures and sections of the paper whose numbers the page compares; a page with any reads the scorecard.
+        Tables, figures and sections of the paper whose numbers it compares; a page with any reads the scorecard.
     problems
-        What the page is about, if about problems: it is made for those that the run has.
+        Problems that it is about: it is made if the run has one of them, and reads the tables of its figures.
     tables
         Tables of the run by the names of the notebook's parameters.
-    figures
-        Figures that it shows. A page about problems shows those that are drawn, and reads their tables, too.
     files
         Files of the project by the names of the notebook's parameters.
     settings
@@ -35,12 +37,11 @@ class Page:
         Other parameters of the notebook.
     """
 
-    paper: str
     title: str
+    paper: str = ""
     items: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     tables: Mapping[str, str] = field(default_factory=dict)
-    figures: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -48,7 +49,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Run:
-    """What pages need to know of a run.
+    """The parts of a run that pages are given.
 
     Attributes
     ----------
@@ -59,7 +60,7 @@ class Run:
     problems
         The settings of each problem that are shown: title, target, samplers, surrogates, iterations.
     figures
-        The tables of each figure that is drawn.
+        The figures that are drawn (`rnshmc.plots.registry.run_figures`).
     tables
         Names of the tables that are made.
     published
@@ -70,29 +71,35 @@ class Run:
     project: str
     config: Mapping[str, Any]
     problems: Mapping[str, Mapping[str, Any]]
-    figures: Mapping[str, Sequence[str]]
+    figures: Mapping[str, Drawing]
     tables: Collection[str]
     published: Sequence[str]
 
 
-def read_pages(path: Path, papers: Collection[str]) -> dict[str, Page]:
-    """The pages by their names, in the order in which they are shown.
+def read_pages(folder: Path, papers: Collection[str]) -> dict[str, Page]:
+    """The pages by the names of their notebooks, in the order of their figures.
 
     Parameters
     ----------
-    path
-        ``papers/pages.yaml``.
+    folder
+        ``workflow/notebooks``; a notebook without the metadata ``page`` is none of these pages.
     papers
         Names of the papers.
 
     Raises
     ------
     DataError
-        If a page has a key that does not exist, lacks its title, or names an unknown paper: the message names file,
-        page and key.
+        If a page has a key that does not exist, lacks its title, or names an unknown paper: the message names file
+        and key.
     """
-    entries = read_yaml(path)
-    return {name: _page(f"{path}, {name}", entry, papers) for name, entry in entries.items()}
+    paths = {path.stem: path for path in sorted(folder.glob("*.ipynb"))}
+    order = [drawing.page for drawing in FIGURES if drawing.page in paths]
+    pages = {}
+    for name in dict.fromkeys([*order, *paths]):
+        entry = json.loads(paths[name].read_text(encoding="utf-8"))["metadata"].get("page")
+        if entry is not None:
+            pages[name] = _page(paths[name], entry, papers)
+    return pages
 
 
 def notebooks(pages: Mapping[str, Page], run: Run) -> dict[str, dict[str, Any]]:
@@ -103,18 +110,25 @@ def notebooks(pages: Mapping[str, Page], run: Run) -> dict[str, dict[str, Any]]:
     titles = {name: problem["title"] for name, problem in run.problems.items()}
     known = {**run.config, "titles": titles, "pages": about_problems}
     made = {name: page for name, page in pages.items() if _is_made(name, page, run, about_problems)}
-    return {name: _notebook(page, run, known) for name, page in made.items()}
+    return {name: _notebook(name, page, run, known) for name, page in made.items()}
 
 
-def _page(source: str, entry: Mapping[str, Any], papers: Collection[str]) -> Page:
+def shown(figures: Mapping[str, Drawing], folder: str) -> dict[str, dict[str, str]]:
+    """File, title and caption of each figure: the parameter ``figures`` of notebooks."""
+    return {
+        name: {"path": f"{folder}/figures/{drawing.name}.png", "title": drawing.title, "caption": drawing.caption}
+        for name, drawing in figures.items()
+    }
+
+
+def _page(path: Path, entry: Mapping[str, Any], papers: Collection[str]) -> Page:
     known = {each.name for each in fields(Page)}
     for key in entry.keys() - known:
-        raise DataError(f"{source}: there is no key {key!r}; there are {', '.join(sorted(known))}")
-    for key in ("paper", "title"):
-        if not entry.get(key):
-            raise DataError(f"{source}, key {key}: missing")
-    if entry["paper"] not in papers:
-        raise DataError(f"{source}, key paper: {entry['paper']!r}; papers.csv has {', '.join(sorted(papers))}")
+        raise DataError(f"{path}, page: there is no key {key!r}; there are {', '.join(sorted(known))}")
+    if not entry.get("title"):
+        raise DataError(f"{path}, page, key title: missing")
+    if entry.get("paper", "") not in ("", *papers):
+        raise DataError(f"{path}, page, key paper: {entry['paper']!r}; papers.csv has {', '.join(sorted(papers))}")
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
     return Page(**values)
 
@@ -124,37 +138,37 @@ def _is_made(name: str, page: Page, run: Run, about_problems: Collection[str]) -
         return False
     if page.problems:
         return name in about_problems
-    return set(page.figures) <= run.figures.keys() and set(page.tables.values()) <= set(run.tables)
+    drawn = any(drawing.page == name for drawing in run.figures.values())
+    return drawn and set(page.tables.values()) <= set(run.tables)
 
 
-def _notebook(page: Page, run: Run, known: Mapping[str, Any]) -> dict[str, Any]:
-    compared = {"scorecard": _table(run, "scorecard"), "published": list(run.published)} if page.items else {}
-    shown = {
-        name: {key: value for key, value in run.problems[name].items() if key != "title"}
-        for name in page.problems
-        if name in run.problems
+def _notebook(name: str, page: Page, run: Run, known: Mapping[str, Any]) -> dict[str, Any]:
+    figures = {figure: drawing for figure, drawing in run.figures.items() if drawing.page == name}
+    about = {
+        problem: {key: value for key, value in run.problems[problem].items() if key != "title"}
+        for problem in page.problems
+        if problem in run.problems
     }
+    # Empty for a figure that is not drawn, so that the notebook leaves it out.
+    of_figures = {figure.name: figure.reads for figure in FIGURES if figure.page == name and page.problems}
     return {
         "title": page.title,
+        "paper": page.paper,
+        "items": list(page.items),
         "files": {
-            **{name: _table(run, table) for name, table in page.tables.items()},
-            **dict(_tables_of_figures(page, run)),
-            **{name: str(Path(run.project, path)) for name, path in page.files.items()},
-            **compared,
+            **{key: _table(run, table) for key, table in page.tables.items()},
+            **{key: [_table(run, table) for table in reads if key in figures] for key, reads in of_figures.items()},
+            **{key: str(Path(run.project, path)) for key, path in page.files.items()},
+            **({"scorecard": _table(run, "scorecard"), "published": list(run.published)} if page.items else {}),
         },
-        "figures": {name: f"{run.folder}/figures/{name}.png" for name in page.figures if name in run.figures},
+        "figures": shown(figures, run.folder),
         "parameters": {
             **page.parameters,
-            **{name: _setting(known, key) for name, key in page.settings.items()},
-            **({"problems": shown} if page.problems else {}),
+            **{key: _setting(known, setting) for key, setting in page.settings.items()},
+            **({"problems": about} if page.problems else {}),
+            **({"paper": page.paper, "items": list(page.items)} if page.items else {}),
         },
     }
-
-
-def _tables_of_figures(page: Page, run: Run) -> Iterator[tuple[str, list[str]]]:
-    """Tables of the figures of a page about problems, by the names of the figures; none of one that is not drawn."""
-    for name in page.figures if page.problems else ():
-        yield name, [_table(run, table) for table in run.figures.get(name, ())]
 
 
 def _table(run: Run, name: str) -> str:

@@ -1,16 +1,12 @@
 """The problems of a run with their numbers as text: ours, standard errors, and the papers'."""
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from rnshmc.plots.style import STAND_IN
-from rnshmc.report.details import Details, details
 from rnshmc.report.table_text import Number, fixed, plus_minus, significant
-from rnshmc.results.metrics import ChainMetrics
 from rnshmc.results.names import sampler_label
 from rnshmc.results.views import Column, View
 from rnshmc.scorecard.published import Published, printed_cells
@@ -28,13 +24,12 @@ UNCORRECTED = "sghmc"
 
 @dataclass(frozen=True)
 class Row:
-    """A sampler's row: the shown columns of the view by their names, and what its chains tell besides."""
+    """A sampler's row: the shown columns of the view by their names."""
 
     sampler: str
     numbers: Mapping[str, Number]
     loaded: bool
     """Whether the machine was busy while its seconds were measured."""
-    details: Details | None = None
 
 
 @dataclass(frozen=True)
@@ -44,24 +39,8 @@ class Section:
     problem: str
     title: str
     origin: str
-    draws: int
-    """Kept draws of each chain: of the sampler with the fewest."""
+    """Origin of its data."""
     rows: tuple[Row, ...]
-    story: str = ""
-
-    @property
-    def stand_in(self) -> bool:
-        """Whether the data are a stand-in."""
-        return self.origin == STAND_IN
-
-    @property
-    def means(self) -> Mapping[str, list[str]]:
-        """The samplers by how their means compare (`rnshmc.report.table_text.means_text`)."""
-        found: defaultdict[str, list[str]] = defaultdict(list)
-        for row in self.rows:
-            if row.details is not None:
-                found[row.details.means].append(row.sampler)
-        return found
 
 
 def sections(
@@ -86,35 +65,9 @@ def sections(
             problem=str(problem),
             title=titles[str(problem)],
             origin=str(rows["data"].iloc[0]),
-            draws=int(table.loc[table["problem"] == problem, "draws"].min()),
             rows=tuple(_row(table.loc[index], errors.loc[index], columns, numbers) for index in rows.index),
         )
         for problem, rows in kept.groupby("problem", sort=False)
-    ]
-
-
-def with_details(
-    found: Sequence[Section],
-    results: pd.DataFrame,
-    diagnostics: pd.DataFrame,
-    agreement: pd.DataFrame,
-    metrics: Sequence[ChainMetrics],
-    stories: Mapping[str, str],
-) -> list[Section]:
-    """Sections with the story of each problem, and with details of each sampler from its chains."""
-    chains: dict[tuple[str, str], list[ChainMetrics]] = {}
-    for chain in metrics:
-        chains.setdefault((chain.problem, sampler_label(chain.sampler)), []).append(chain)
-    return [
-        replace(
-            section,
-            story=stories.get(section.problem, ""),
-            rows=tuple(
-                replace(row, details=details(results, diagnostics, agreement, chains[section.problem, row.sampler]))
-                for row in section.rows
-            ),
-        )
-        for section in found
     ]
 
 

@@ -22,7 +22,7 @@ class Column:
     source: str
     """Its name, and the column of `rnshmc.results.tables.results_table` that it renames."""
     shown: str
-    """How the first page of the report shows it (`rnshmc.report.sections`); empty if it does not."""
+    """How the pages of the report show it (`rnshmc.report.sections`); empty if it does not."""
     quantity: str
     argument: str
     """The printed quantity that stands beside it there and, where quantities have the same name, an argument of its

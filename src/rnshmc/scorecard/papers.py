@@ -25,7 +25,7 @@ class Paper:
     """The table of results in its layout (`rnshmc.results.views`)."""
     pages: Pages
     """Whether ``each`` of its problems has a page and a place in the figures over problems, or they have ``shared``
-    pages (papers/pages.yaml)."""
+    pages (`rnshmc.report.notebooks`)."""
 
 
 NO_PAPER = Paper("", "Problems of your own", "", "table1", "each")
