@@ -51,13 +51,7 @@ class Rnshmc(Sampler):  # type: ignore[misc]
     }
 
     def run_sampler(self) -> Any:
-        """Sample, and fill in bilby's result.
-
-        Raises
-        ------
-        ParameterError
-            If a prior is discrete.
-        """
+        """Sample, and fill in bilby's result. Raises `ParameterError` if a prior is discrete."""
         keys = list(self.search_parameter_keys)
         kinds = {key: {one.__name__ for one in type(self.priors[key]).__mro__} for key in keys}
         if discrete := [key for key in keys if not kinds[key].isdisjoint(DISCRETE)]:

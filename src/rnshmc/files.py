@@ -66,12 +66,8 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """A temporary name beside ``path`` that becomes ``path`` when the block ends well.
 
     The temporary name has the same suffix, since writers choose a format by it. When the block raises, the temporary
-    file is removed and whatever was at ``path`` stays as it was.
-
-    Raises
-    ------
-    StoreError
-        The block wrote nothing, or the disk is full or not to be written.
+    file is removed and whatever was at ``path`` stays as it was. Raises `StoreError` if the block wrote nothing, or the
+    disk is full or not to be written.
     """
     temporary = path.with_name(f".{path.stem}.{secrets.token_hex(4)}{path.suffix}")
     try:
@@ -96,12 +92,8 @@ def atomic_path(path: Path) -> Iterator[Path]:
 def buffered(path: Path) -> Iterator[io.BytesIO]:
     """A buffer that is written to ``path``, atomically, when the block ends well.
 
-    For HDF5, which ends the process where a disk fills up under it.
-
-    Raises
-    ------
-    StoreError
-        The disk is full or not to be written.
+    For HDF5, which ends the process where a disk fills up under it. Raises `StoreError` if the disk is full or not to
+    be written.
     """
     content = io.BytesIO()
     yield content
@@ -115,20 +107,8 @@ def read_npz(
     """Arrays of an npz file, all of them if none is named, after their checksums were compared.
 
     NumPy reads no further than a header says, and so compares no checksum where a damaged one has a smaller shape.
-
-    Parameters
-    ----------
-    path
-        The file.
-    names
-        Of the arrays.
-    says, error
-        Sentence, with ``{}`` for the reason, and class of the error.
-
-    Raises
-    ------
-    RnshmcError
-        Of the class ``error``, if the file is missing or damaged, or lacks one of the arrays; it names the file.
+    Raises an error of the class ``error`` if the file is missing or damaged, or lacks one of the arrays: its message
+    has the file and the sentence ``says``, with the reason for ``{}``.
     """
     try:
         with Path(path).open("rb") as file:
@@ -157,10 +137,7 @@ def remove_leftovers(path: Path) -> None:
 def write_json(path: Path, content: Any) -> None:
     """Write JSON, indented and with sorted keys, so that equal contents are equal files.
 
-    Raises
-    ------
-    StoreError
-        The content has a type or a number (NaN, infinity) that JSON does not know.
+    Raises `StoreError` if the content has a type or a number (NaN, infinity) that JSON does not know.
     """
     try:
         text = json.dumps(content, indent=2, sort_keys=True, allow_nan=False)

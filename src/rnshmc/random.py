@@ -8,18 +8,9 @@ import numpy as np
 def stream(seed: int, *names: str) -> np.random.Generator:
     """The generator that belongs to a purpose, such as ``stream(7, "bank", "rns_hmc", "chain2")``.
 
-    Parameters
-    ----------
-    seed
-        Root seed, a non-negative integer.
-    *names
-        What the stream is for. Equal names give the same stream wherever they are asked for; any difference gives an
-        independent one, so streams do not depend on job order, worker count, chain count or MPI size.
-
-    Returns
-    -------
-    numpy.random.Generator
-        PCG64 seeded by ``SeedSequence(seed, spawn_key=h)`` with h the SHA-256 of the names as four 64-bit words.
+    Equal names give the same stream wherever they are asked for; any difference gives an independent one, so streams do
+    not depend on job order, worker count, chain count or MPI size. The generator is a PCG64 seeded by
+    ``SeedSequence(seed, spawn_key=h)`` with h the SHA-256 of the names as four 64-bit words.
     """
     digest = hashlib.sha256("\x1f".join(names).encode()).digest()
     words = tuple(int.from_bytes(digest[i : i + 8], "little") for i in range(0, 32, 8))

@@ -17,14 +17,9 @@ def simulate_shard(n: int, d: int, *, seed: int, rank: int, size: int) -> tuple[
 
     Block b of `BLOCK_ROWS` rows is drawn by ``stream(seed, "shards", "block", str(b))``, and each rank makes a run of
     whole blocks. So the ranks' rows put one below the other are the same data for any number of ranks. ``d`` counts the
-    constant column. Raises `ParameterError` if a size is too small, or there are fewer blocks than ranks.
-
-    Returns
-    -------
-    X
-        As in `rnshmc.datasets.simulate.simulate_logistic`: a constant 0.1, then entries from N(0, 1/100).
-    y
-        Labels from Bernoulli(1 / (1 + exp(-X beta))), with beta from `shard_coefficients`.
+    constant column. X is as in `rnshmc.datasets.simulate.simulate_logistic`: a constant 0.1, then entries from N(0,
+    1/100). Labels y are from Bernoulli(1 / (1 + exp(-X beta))), with beta from `shard_coefficients`. Raises
+    `ParameterError` if a size is too small, or there are fewer blocks than ranks.
     """
     if n < 1 or d < 1:
         raise ParameterError(f"sizes are n = {n}, d = {d}, expected n >= 1 and d >= 1")

@@ -41,14 +41,9 @@ def point(driver: RiemannianDriver, q: Array) -> Point:
 class FixedPoint:
     """How the implicit equations (7) and (8) are solved: x <- g(x) until x moves by less than a tolerance.
 
-    Raises `ParameterError` if one of them is not positive.
-
-    Parameters
-    ----------
-    max_iterations
-        A solution that takes more is a failure. Paper A iterated 5 times whatever came out.
-    tolerance
-        In units of the local metric: lengths in standard deviations of a Gaussian with that metric as its precision.
+    A solution that takes more iterations is a failure; paper A iterated 5 times whatever came out. The tolerance is in
+    standard deviations of a Gaussian with the local metric as its precision. Raises `ParameterError` if one of them is
+    not positive.
     """
 
     max_iterations: int
@@ -83,11 +78,6 @@ class FixedIterations:
 
     What it gives is no solution, and its map neither reverses nor keeps volume: it serves to measure seconds. Raises
     `ParameterError` if it is not positive.
-
-    Parameters
-    ----------
-    iterations
-        How often.
     """
 
     iterations: int
@@ -116,19 +106,9 @@ def generalised_leapfrog(
 
     Each step is also run back from where it ended, just as a trajectory from there would run. One that does not return
     is a failure, so that the map, where it does not fail, is reversible and keeps volume. With `FixedIterations` no
-    step is run back. Returns the end of the trajectory, and the momentum there. Raises `NumericalError` if an implicit
-    equation has no solution that is found, a step does not reverse, or the driver fails.
-
-    Parameters
-    ----------
-    start, p
-        Where the trajectory starts, and the momentum there, shape (dim,).
-    driver
-        Its gradient and metric move the trajectory.
-    step_size, n_steps
-        The paper's epsilon and L.
-    fixed_point
-        How the implicit equations are solved.
+    step is run back. Returns the end of the trajectory, and the momentum there. Positions and momenta have shape
+    (dim,). ``step_size`` and ``n_steps`` are the paper's epsilon and L. Raises `NumericalError` if an implicit equation
+    has no solution that is found, a step does not reverse, or the driver fails.
     """
     for _ in range(n_steps):
         there = _Step(start, p, driver, step_size)

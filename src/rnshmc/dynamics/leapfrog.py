@@ -31,20 +31,9 @@ def leapfrog(
 
     The two half kicks between neighbouring steps are one full kick, and the gradient at the start is handed in, so
     ``n_steps`` steps cost ``n_steps`` gradients. The last of them is asked for together with the deciding potential,
-    which is free when one function both drives and decides.
-
-    Parameters
-    ----------
-    q, p, gradient
-        Position, momentum and the driver's gradient at ``q``, each of shape (dim,).
-    step_size, n_steps
-        The paper's epsilon and L; ``n_steps`` is at least 1.
-    metric
-        Metric of the kinetic energy.
-    force
-        The driver's gradient.
-    at_end
-        Potential that decides and gradient of the driver, at the end of the trajectory.
+    which is free when one function both drives and decides. Position, momentum and the driver's gradient, its force,
+    have shape (dim,). ``step_size`` and ``n_steps`` are the paper's epsilon and L. ``at_end`` gives the potential that
+    decides and the gradient of the driver at the end.
     """
     p = p - 0.5 * step_size * gradient
     for _ in range(n_steps - 1):

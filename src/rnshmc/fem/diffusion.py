@@ -36,22 +36,12 @@ _QUADRATURE = {"quadrature_degree": 2}
 class DiffusionSolver:
     """(Bi)linear finite elements for the diffusion equation with one value of c per cell.
 
-    u is given on the sides x2 = 0 and x2 = 1; the normal flux vanishes on the other two (paper A, eq. 13). Raises
-    `ParameterError` if ``cells`` is not positive, or ``cell_type`` or ``solver`` is unknown or unavailable.
-
-    Parameters
-    ----------
-    cells
-        Number of squares along a side.
-    cell_type
-        ``"quadrilateral"``, or ``"triangle"`` for squares cut in two along the diagonal x1 = x2.
-    boundary
-        Function of (x1, x2), vectorised, with the given values on x2 = 0 and x2 = 1. Its values inside are used as
-        the lift and do not change the solution.
-    comm
-        The ranks that share the mesh; without it, the rank that makes the solver has all of it.
-    solver
-        ``"direct"`` or ``"multigrid"``, see `rnshmc.fem.linear_system.LinearSystem`.
+    u is given on the sides x2 = 0 and x2 = 1; the normal flux vanishes on the other two (paper A, eq. 13). ``cells`` is
+    the number of squares along a side; those of ``"triangle"`` are cut in two along the diagonal x1 = x2. The function
+    ``boundary`` of (x1, x2), vectorised, has the given values on x2 = 0 and x2 = 1; its values inside are used as the
+    lift and do not change the solution. The ranks of ``comm`` share the mesh; without it, the rank that makes the
+    solver has all of it. Raises `ParameterError` if ``cells`` is not positive, or ``cell_type`` or ``solver`` is
+    unknown or unavailable.
     """
 
     def __init__(

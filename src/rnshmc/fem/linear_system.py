@@ -62,12 +62,8 @@ class LinearSystem:
     def solve(self, load: Array) -> Array:
         """x at the degrees of freedom of this rank, ghosts included.
 
-        Raises `NumericalError` if the factorisation or the iteration fails, on all ranks together.
-
-        Parameters
-        ----------
-        load
-            This rank's part of b at the same degrees of freedom: the parts of all ranks are added up.
+        ``load`` is this rank's part of b at the same degrees of freedom: the parts of all ranks are added up. Raises
+        `NumericalError` if the factorisation or the iteration fails, on all ranks together.
         """
         with self._load.localForm() as values:
             values.setArray(load)

@@ -16,22 +16,10 @@ from rnshmc.types import Array
 def observation_matrix(space: Any, broken_space: Any, points: Array) -> csr_array:
     """Matrix B with (B u)_s = u_h(points[s]).
 
-    Raises `ParameterError` if no rank holds a point; the message names it.
-
-    Parameters
-    ----------
-    space
-        Continuous Lagrange space.
-    broken_space
-        Its discontinuous counterpart: the same basis functions cell by cell.
-    points : (n, 2)
-        Where the function is observed.
-
-    Returns
-    -------
-    (n, n_dofs)
-        Basis functions at the points. A point that several ranks hold belongs to the lowest of them; the rows of
-        points that belong to other ranks are empty.
+    Points have shape (n, 2), B has (n, n_dofs). ``broken_space`` is the discontinuous counterpart of a continuous
+    Lagrange space: the same basis functions cell by cell. A point that several ranks hold belongs to the lowest of
+    them; the rows of points that belong to other ranks are empty. Raises `ParameterError` if no rank holds a point; the
+    message names it.
     """
     cells = _owned_cells(space.mesh, points)
     mine = np.flatnonzero(cells >= 0)

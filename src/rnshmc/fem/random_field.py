@@ -43,17 +43,8 @@ class RandomField(Protocol):
     def at(self, centroids: Array) -> Array:
         """Modes at some of the cells, such as those of one rank, in another numbering.
 
-        Raises `ParameterError` if a centroid is not among ``points``, or comes twice.
-
-        Parameters
-        ----------
-        centroids : (m, 2)
-            Some of ``points``, in any order, up to rounding.
-
-        Returns
-        -------
-        (m, d)
-            Row k holds the modes at ``centroids[k]``.
+        Row k of the result, shape (m, d), holds the modes at ``centroids[k]``: some of ``points``, in any order, up to
+        rounding. Raises `ParameterError` if a centroid is not among ``points``, or comes twice.
         """
         ...
 
@@ -121,18 +112,9 @@ class TabulatedField:
 def karhunen_loeve(cell_type: str, cells: int, modes: int, *, length_scale: float, variance: float) -> RandomField:
     """Expand the field on the unit square cut into ``cells`` x ``cells`` squares.
 
-    Raises `ParameterError` if ``cell_type`` is unknown or ``modes`` exceeds what the kernel matrix has above rounding.
-
-    Parameters
-    ----------
-    cell_type
-        ``"quadrilateral"``, or ``"triangle"`` for squares cut in two along the diagonal x1 = x2.
-    cells
-        Number of squares along a side.
-    modes
-        Number of modes to keep.
-    length_scale, variance
-        l and sigma^2 of the kernel sigma^2 exp(-|x - y|^2 / (2 l^2)).
+    Squares of ``"triangle"`` are cut in two along the diagonal x1 = x2. The kernel is sigma^2 exp(-|x - y|^2 / (2 l^2))
+    with the length scale l and the variance sigma^2. Raises `ParameterError` if ``cell_type`` is unknown or ``modes``
+    exceeds what the kernel matrix has above rounding.
     """
     if cell_type not in _EXPANSIONS:
         raise ParameterError(f"cell_type must be one of {', '.join(_EXPANSIONS)}, got {cell_type!r}")

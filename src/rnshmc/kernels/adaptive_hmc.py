@@ -19,15 +19,9 @@ class VanishingAdaptation:
 
     With a_t -> 0 the adaptation diminishes. Where, besides, the kernels of all drivers are uniformly ergodic together,
     which paper A takes for granted, the chain converges to the exact posterior (Roberts and Rosenthal 2007, Theorem 5).
-    With an infinite sum of a_t the driver never stops to improve. Both hold for 0 < exponent <= 1. Raises
-    `ParameterError` if one of the two published conditions does not hold.
-
-    Parameters
-    ----------
-    offset
-        Iterations before the probability starts to fall, > 0: at t = offset it is 2^-exponent.
-    exponent
-        How fast it falls.
+    With an infinite sum of a_t the driver never stops to improve. Both hold for 0 < exponent <= 1. At t = offset, from
+    where it falls faster, the probability is 2^-exponent. Raises `ParameterError` if one of the two published
+    conditions does not hold.
     """
 
     offset: float

@@ -21,25 +21,10 @@ _PACKAGE = Path("src/rnshmc/__init__.py")
 def code_digest(script: Path, entries: Iterable[str], root: Path) -> str:
     """Digest of all code that a script runs: itself, its imports, and registry entries that it loads by name.
 
-    Parameters
-    ----------
-    script
-        Python file outside the package, relative to ``root``.
-    entries
-        Modules and functions that the script loads by a name computed at run time, such as
-        ``"rnshmc.targets.logistic:from_file"``.
-    root
-        The project's folder, the one with ``src`` in it.
-
-    Returns
-    -------
-    str
-        SHA-256 in hexadecimal. Equal for equal code in any folder, at any time.
-
-    Raises
-    ------
-    ParameterError
-        An entry module does not exist.
+    It is SHA-256 in hexadecimal, equal for equal code in any folder, at any time. ``script`` is a Python file outside
+    the package, relative to the folder ``root`` with ``src`` in it; ``entries`` are modules and functions that it loads
+    by a name computed at run time, such as ``"rnshmc.targets.logistic:from_file"``. Raises `ParameterError` if an entry
+    module does not exist.
     """
     named = sorted(entries)
     for entry in named:
@@ -54,22 +39,9 @@ def code_digest(script: Path, entries: Iterable[str], root: Path) -> str:
 def own_digest(file: Path, root: Path) -> str:
     """Digest of a user's Python file, of the modules of its folder that it imports, and of the package's that they use.
 
-    Parameters
-    ----------
-    file
-        The user's.
-    root
-        The project's folder: the package is in its folder ``src``.
-
-    Returns
-    -------
-    str
-        SHA-256 in hexadecimal. Comments, docstrings, layout and the place of the folder do not count.
-
-    Raises
-    ------
-    ParameterError
-        There is no such file, or it is not Python; the message names the file.
+    It is SHA-256 in hexadecimal; comments, docstrings, layout and the place of the folder do not count. The package is
+    in the folder ``src`` of ``root``. Raises `ParameterError` if there is no such file, or it is not Python; the
+    message names the file.
     """
     if not file.is_file():
         raise ParameterError(f"there is no file {file} in {Path.cwd()}; paths start where snakemake runs")

@@ -59,20 +59,11 @@ def scorecard(
     ours over the paper's, NaN where there is none. An item and problem for which the run measured nothing has no rows.
 
     A number is not judged if it is based on other data or other settings than the papers', or if its error leaves the
-    verdict open; the note says which. An effective sample size is by construction where both are all the draws. Raises
-    `DataError` if a number has a measure that does not exist, or arguments that it does not take; `StoreError` if a
-    table of the run lacks a column.
-
-    Parameters
-    ----------
-    tables
-        The tables of a run by the names of their files: results, results_se, fig1, .... A missing table was not run.
-    numbers
-        From `rnshmc.scorecard.published.read_published`.
-    reasons
-        From `rnshmc.scorecard.reasons.read_reasons`: why a number differs.
-    others
-        What of the run has other settings than the papers' (`rnshmc.scorecard.settings.other_settings`).
+    verdict open; the note says which. An effective sample size is by construction where both are all the draws. Tables
+    have the names of their files: results, results_se, fig1, ...; a missing one was not run. ``others`` are the
+    settings that differ from the papers' (`rnshmc.scorecard.settings.other_settings`). Raises `DataError` if a number
+    has a measure that does not exist, or arguments that it does not take; `StoreError` if a table of the run lacks a
+    column.
     """
     for number in numbers:
         check(number)

@@ -34,16 +34,8 @@ in both ways, of the two runs that commits 1563c19 and 5a9ca4e published (docs/r
 def errors(printed: float, chains: float, rule: Rule, ours: Measured) -> tuple[Estimate, float]:
     """Our number with its standard error, and the standard error of the published one; NaN if unknown.
 
-    Parameters
-    ----------
-    printed
-        The published number.
-    chains
-        Chains behind it; NaN if the paper does not say.
-    rule
-        How it is judged: errors of seconds include their spread between runs.
-    ours
-        Our number. For an effective sample size, `Measured.effective` is that of one of our chains before scaling.
+    ``chains`` are those behind the published number; errors of seconds include their spread between runs. For an
+    effective sample size, `Measured.effective` is that of one of our chains before scaling.
     """
     if not math.isnan(ours.effective):
         return size_with_error(ours), printed * math.sqrt(_variance(ours) / (printed * chains))

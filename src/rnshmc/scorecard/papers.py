@@ -46,13 +46,6 @@ def papers_of(problems: Mapping[str, Mapping[str, Any]], papers: Collection[str]
 
     Raises `ParameterError` if a problem names a paper that is not among them: the message names key, value and the
     papers.
-
-    Parameters
-    ----------
-    problems
-        Entries of the config.
-    papers
-        Names of the papers.
     """
     found = {name: str(entry["paper"]) for name, entry in problems.items() if "paper" in entry}
     unknown = [

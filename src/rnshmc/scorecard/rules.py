@@ -75,14 +75,7 @@ class Rule:
     def verdict(self, printed: float, ours: Estimate, printed_error: float = math.nan) -> Verdict:
         """The verdict on the published number and ours; unknown standard errors are NaN.
 
-        Parameters
-        ----------
-        printed
-            The published number; ignored by one-sided rules.
-        ours
-            Our number and its standard error.
-        printed_error
-            Standard error of the published number (`rnshmc.scorecard.noise`).
+        One-sided rules ignore the published number; its standard error is that of `rnshmc.scorecard.noise`.
         """
         if self.kind in APART:
             return self.kind

@@ -18,13 +18,7 @@ OtherSettings = Mapping[str, str]
 
 
 def other_settings(config: Mapping[str, Any], papers: Mapping[str, Any]) -> dict[str, str]:
-    """The first setting of each part of a run that is not that of the papers' run.
-
-    Parameters
-    ----------
-    config, papers
-        The configurations of the run and of the papers' run, as in ``config/config.yaml``.
-    """
+    """The first setting of each part of a run that is not that of the papers' run."""
     ours, theirs = dict(_parts(config)), dict(_parts(papers))
     shared = sorted(ours.keys() & theirs.keys())
     found = {name: _first_other(dict(_leaves(ours[name])), dict(_leaves(theirs[name]))) for name in shared}

@@ -60,15 +60,9 @@ class ForwardData:
 def read_observations(path: str | Path) -> tuple[Array, Array]:
     """Observations of a user: a CSV file with the columns x1, x2 and u, in any order.
 
-    Raises `DataError` if the file cannot be read, lacks a column, has no rows, holds something other than finite
-    numbers, or a point lies outside the unit square. The message names file, row (the header is row 1) and column.
-
-    Returns
-    -------
-    points : (n, 2)
-        Points of the closed unit square.
-    observations : (n,)
-        Pressure at the points.
+    Points, shape (n, 2), are in the closed unit square; pressures there have shape (n,). Raises `DataError` if the file
+    cannot be read, lacks a column, has no rows, holds something other than finite numbers, or a point lies outside the
+    unit square. The message names file, row (the header is row 1) and column.
     """
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:

@@ -31,20 +31,9 @@ def marginals(
     Two empirical distribution functions of n and m independent draws of one law are further apart than sqrt(log(2 / a)
     (1 / n + 1 / m) / 2) with probability a at most, to leading order; `level` is shared among the coordinates. Draws of
     chains count as their effective number, the column `ess` of each chain. The marginals of the table are smoothed and
-    binned, which brings distribution functions closer, never apart, where both are smoothed alike.
-
-    Parameters
-    ----------
-    tables, number
-        The tables of the run and the published number.
-    table
-        Densities from `rnshmc.results.marginals.marginal_table`.
-    sampler, other
-        The two samplers.
-    level
-        Probability that samplers of one law are further apart in any coordinate.
-    ess
-        Column of the table of results.
+    binned, which brings distribution functions closer, never apart, where both are smoothed alike. ``table`` has
+    densities of `rnshmc.results.marginals.marginal_table`; ``level`` is the probability that samplers of one law are
+    further apart in any coordinate; ``ess`` is a column of the table of results.
     """
     rows = rows_where(tables, table, {"problem": number.problem})
     sizes = [_effective_draws(tables, number.problem, name, ess) for name in (sampler, other)]
