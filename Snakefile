@@ -26,7 +26,6 @@ include: "workflow/rules/experiments.smk"
 include: "workflow/rules/network_experiments.smk"
 include: "workflow/rules/mpi.smk"
 include: "workflow/rules/aggregate.smk"
-include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/changes.smk"
 

@@ -125,7 +125,7 @@ def test_the_page_tells_ratios_and_verdicts_and_what_does_not_compile(results: t
     text = page(made, not_compiled, "figure.png")
     assert "nutpie takes **10 times the units**" in text
     assert "Of 1 results of `rnshmc.sample`, 0 were marked good, and 0 of these are accurate. Of all results 1" in text
-    assert "On none does it take more than 1.2 times" in text
+    assert "On none does `rnshmc.sample` take more than 1.2 times" in text
     assert "| none-normal | 3 | 100 | 1000 | 3000 | 10 | 1 s | good | 0 of 1 | - |" in text
     assert "Not compiled here: hard." in text
 
@@ -137,7 +137,7 @@ def test_what_is_lost_is_said(results: tuple[Path, Path]) -> None:
         ours: list[Verdict] = [replace(run, units_mean=units, units_variance=units) for run in row.runs[OURS]]
         return replace(row, runs={**row.runs, OURS: ours})
 
-    lost = "takes more than 1.2 times the units of nutpie, or does not reach the goal: none-normal."
+    lost = "takes more than 1.2 times the units of nutpie, or does not reach this accuracy: none-normal."
     assert lost not in page([costing(1199.0)], [], "figure.png")
     assert lost in page([costing(1201.0)], [], "figure.png")
     assert lost in page([costing(np.inf)], [], "figure.png")

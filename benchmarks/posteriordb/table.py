@@ -48,22 +48,23 @@ def page(rows: Sequence[Row], not_compiled: Sequence[str], drawing: str) -> str:
     lines = [
         "# posteriordb",
         "",
-        f"`rnshmc.sample` on {len(rows)} of posteriordb's posteriors with reference draws, compared with nutpie and "
-        "its low-rank mass matrix, and with Stan's own NUTS.",
+        "This page compares `rnshmc.sample` with nutpie, which has a low-rank mass matrix here, and with Stan's own "
+        f"NUTS, on {len(rows)} posteriors of posteriordb that have reference draws.",
         "",
         f"In the median over posteriors, nutpie takes **{count(float(np.median(ratios)))} times the units** of "
-        f"`rnshmc.sample`. {_lost(lost)} Of {len(ours)} results of `rnshmc.sample`, {len(good)} were marked good, "
+        "`rnshmc.sample`. A value of the log density is 1 unit, its gradient 1 more. "
+        f"{_lost(lost)} Of {len(ours)} results of `rnshmc.sample`, {len(good)} were marked good, "
         f"and {rightly} of these are accurate. Of all results {right} are accurate; {rightly} of these ({share}) were "
         "marked good.",
         "",
         f"![Units of each sampler on each posterior]({drawing})",
         "",
-        "The table has the units until means and variances of the constrained parameters both have the accuracy of "
-        "1000 independent draws: median over seeds, with the largest in parentheses. A value of the log density is 1 "
-        "unit, its gradient 1 more, all from the first call on. "
-        "[The comparison with other samplers](peers.md#what-is-measured) describes how they are counted and "
-        "extrapolated. Starts are uniform(-1, 1) for each unconstrained parameter, and uniform(-2, 2), its default, "
-        "for Stan's own NUTS. The last columns count the results marked good, and the accurate ones among these.",
+        "The table has the units needed until means and variances of the constrained parameters both have the accuracy "
+        "of 1000 independent draws: the median over seeds, with the largest in parentheses. All evaluations count, "
+        "from the first call on. [The comparison with other samplers](peers.md#what-is-measured) describes how units "
+        "are counted and extrapolated, and what the overhead is. Starts are drawn uniformly from (-1, 1) for each "
+        "unconstrained parameter; Stan's own NUTS draws them from (-2, 2), its default. The last columns have the "
+        "number of results marked good, and the number of these that are accurate.",
         "",
         "| posterior | d | rnshmc.sample | nutpie, low rank | Stan's NUTS | nutpie / ours | overhead | seed 1 reports "
         "| good | rightly |",
@@ -77,7 +78,7 @@ def page(rows: Sequence[Row], not_compiled: Sequence[str], drawing: str) -> str:
         "",
         "The folder is a clone of [posteriordb](https://github.com/stan-dev/posteriordb), or one with `model.stan`, "
         "`data.json` and `reference.npz` for each posterior (`benchmarks/posteriordb/database.py`). Programs are "
-        f"compiled by httpstan. {machine()}.",
+        f"compiled by httpstan. The machine: {machine()}.",
         "",
         f"Versions: {versions(runs)}.",
     ]
@@ -86,9 +87,10 @@ def page(rows: Sequence[Row], not_compiled: Sequence[str], drawing: str) -> str:
 
 def _lost(names: Sequence[str]) -> str:
     if not names:
-        return f"On none does it take more than {LOST} times the units of nutpie."
+        return f"On none does `rnshmc.sample` take more than {LOST} times the units of nutpie."
     named = ", ".join(names)
-    return f"On {len(names)} it takes more than {LOST} times the units of nutpie, or does not reach the goal: {named}."
+    much = f"takes more than {LOST} times the units of nutpie, or does not reach this accuracy"
+    return f"On {len(names)} posterior{'s' * (len(names) > 1)}, `rnshmc.sample` {much}: {named}."
 
 
 def _line(row: Row) -> str:

@@ -46,7 +46,7 @@ EDITS = {
     "READERS": Edit("src/rnshmc/datasets/registry.py", "adult:read_either", "adult:read_svmlight"),
     "STANDARDISED": Edit("src/rnshmc/datasets/registry.py", 'frozenset({"dota2"})', "frozenset()"),
     "SAMPLERS": Edit("src/rnshmc/results/names.py", '"nng_hmc": "NNg-HMC"', '"nng_hmc": "NNgHMC"'),
-    "MEASURES": Edit("src/rnshmc/scorecard/measures/registry.py", "cells.over_best,", ""),
+    "MEASURES": Edit("src/rnshmc/scorecard/measures/registry.py", "cells.ess,", ""),
     "run/timing": Edit("src/rnshmc/run/timing.py"),
     "reference": Edit("src/rnshmc/diagnostics/reference.py"),
     "one_dimension": Edit("src/rnshmc/experiments/one_dimension.py"),
