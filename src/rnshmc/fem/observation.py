@@ -23,18 +23,18 @@ def observation_matrix(space: Any, broken_space: Any, points: Array) -> csr_arra
     broken_space
         Its discontinuous counterpart: the same basis functions cell by cell.
     points : (n, 2)
-        Where the function is observed.
+        Points at which the function is observed.
 
     Returns
     -------
     (n, n_dofs)
-        Basis functions at the points. A point that several ranks hold belongs to the lowest of them; the rows of
-        points that belong to other ranks are empty.
+        Basis functions at the points. A point on several ranks belongs to the lowest of them; rows of points of other
+        ranks are empty.
 
     Raises
     ------
     ParameterError
-        If no rank holds a point; the message names it.
+        If a point lies outside the mesh; the message names it.
     """
     cells = _owned_cells(space.mesh, points)
     mine = np.flatnonzero(cells >= 0)
@@ -46,7 +46,7 @@ def observation_matrix(space: Any, broken_space: Any, points: Array) -> csr_arra
 
 
 def _owned_cells(mesh: Any, points: Array) -> npt.NDArray[np.int32]:
-    """For each point its lowest cell on the lowest rank that holds it; -1 on the other ranks."""
+    """For each point, its lowest cell on the lowest rank that contains it; -1 on the other ranks."""
     found = compat.colliding_cells(mesh, _in_three_dimensions(points))
     cells = np.array([min(candidates, default=-1) for candidates in found], dtype=np.int32)
     claims = np.where(cells >= 0, mesh.comm.rank, mesh.comm.size).astype(np.int32)
@@ -70,5 +70,5 @@ def _basis_functions(broken_space: Any, points: Array, cells: npt.NDArray[np.int
 
 
 def _in_three_dimensions(points: Array) -> Array:
-    """Points of the plane as dolfinx takes them."""
+    """Points of the plane in three dimensions, as dolfinx requires."""
     return np.column_stack([points, np.zeros(len(points))])

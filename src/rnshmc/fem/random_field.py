@@ -1,8 +1,8 @@
 """Karhunen-Loeve expansion of a Gaussian field with squared exponential covariance (paper A, section 5.2).
 
-The field lives on the cells of a uniform mesh of the unit square, one value per cell. Its modes are the eigenvectors
-v_i of the kernel matrix on the cell centroids, with equal weights, so that field = sum_i theta_i sqrt(lambda_i) v_i
-needs no further scaling: summed over all modes, its variance in each cell is the kernel's.
+The field has one value in each cell of a uniform mesh of the unit square. Its modes are the eigenvectors v_i of the
+kernel matrix on the cell centroids, with equal weights, so that field = sum_i theta_i sqrt(lambda_i) v_i needs no
+further scaling: summed over all modes, its variance in each cell is the kernel's.
 
 The symmetry of the square makes eigenvalues coincide, and an eigensolver may return any rotation of such a pair. Here
 the pairs are distinguished by symmetry instead, so the basis is the same on every machine, to rounding.
@@ -41,7 +41,7 @@ class RandomField(Protocol):
         ...
 
     def at(self, centroids: Array) -> Array:
-        """Modes at some of the cells, such as those of one rank, in another numbering.
+        """Modes at some cells, such as those of one rank, in any order.
 
         Parameters
         ----------
@@ -51,26 +51,26 @@ class RandomField(Protocol):
         Returns
         -------
         (m, d)
-            Row k holds the modes at ``centroids[k]``.
+            Row k has the modes at ``centroids[k]``.
 
         Raises
         ------
         ParameterError
-            If a centroid is not among ``points``, or comes twice.
+            If a centroid is not among ``points``, or occurs twice.
         """
         ...
 
 
 @dataclass(frozen=True)
 class ProductField:
-    """Modes that are products of one-dimensional ones: nothing is stored for a cell. See `RandomField`.
+    """Modes that are products of one-dimensional ones, so that nothing is stored per cell. See `RandomField`.
 
     Attributes
     ----------
     vectors : (cells, cells)
         Unit eigenvectors of the one-dimensional kernel matrix, in columns.
     pairs : (2, d)
-        The eigenvectors along x1 and along x2 whose product a mode is.
+        Indices of each mode's eigenvectors along x1 and along x2.
     eigenvalues : (d,)
         lambda_i.
     """
@@ -105,7 +105,7 @@ class ProductField:
 
 @dataclass(frozen=True)
 class TabulatedField:
-    """Modes known by their values in every cell. See `RandomField`.
+    """Modes stored by their values in every cell. See `RandomField`.
 
     Attributes
     ----------
@@ -152,13 +152,13 @@ def karhunen_loeve(cell_type: str, cells: int, modes: int, *, length_scale: floa
     Raises
     ------
     ParameterError
-        If ``cell_type`` is unknown or ``modes`` exceeds what the kernel matrix has above rounding.
+        If ``cell_type`` is unknown or ``modes`` exceeds the number of eigenvalues above rounding.
     """
     if cell_type not in _EXPANSIONS:
         raise ParameterError(f"cell_type must be one of {', '.join(_EXPANSIONS)}, got {cell_type!r}")
     if modes < 1:
         raise ParameterError(f"modes must be at least 1, got {modes}")
-    # More threads would add up the same products in another order.
+    # More threads would change the order of summation.
     with threadpool_limits(1, user_api="blas"):
         field = _EXPANSIONS[cell_type](cells, modes, length_scale)
     usable = int(np.sum(field.eigenvalues > len(field.points) * np.finfo(float).eps * field.eigenvalues[0]))
@@ -181,7 +181,7 @@ def _quadrilaterals(cells: int, modes: int, length_scale: float) -> ProductField
 
 
 def _triangles(cells: int, modes: int, length_scale: float) -> TabulatedField:
-    """Modes even and odd under exchange of x1 and x2; that separates the pairs a square has."""
+    """Modes even and odd under exchange of x1 and x2, which separates a square's pairs of equal eigenvalues."""
     corner = np.stack(np.meshgrid(np.arange(cells), np.arange(cells), indexing="ij"), axis=-1).reshape(-1, 2)
     lower = (corner + np.array([2.0, 1.0]) / 3.0) / cells
     upper = lower[:, ::-1]
@@ -190,7 +190,7 @@ def _triangles(cells: int, modes: int, length_scale: float) -> TabulatedField:
     odd_values, odd = _leading_eigenpairs(within - across, modes)
     eigenvalues = np.concatenate([even_values, odd_values])
     vectors = np.concatenate([np.hstack([even, odd]), np.hstack([even, -odd])]) / np.sqrt(2.0)
-    # Of an even and an odd mode whose eigenvalues agree to ten digits the even one comes first, whatever the rounding.
+    # If eigenvalues of an even and an odd mode agree to ten digits, the even mode comes first, whatever the rounding.
     order = np.argsort(-np.round(eigenvalues / eigenvalues.max(), 10), kind="stable")[:modes]
     return TabulatedField(np.concatenate([lower, upper]), vectors[:, order], eigenvalues[order])
 
@@ -202,13 +202,13 @@ _EXPANSIONS: dict[str, Callable[[int, int, float], ProductField | TabulatedField
 
 
 def _midpoints(cells: int) -> Array:
-    """Of ``cells`` equal intervals of [0, 1]."""
+    """Midpoints of ``cells`` equal intervals of [0, 1]."""
     midpoints: Array = (np.arange(cells) + 0.5) / cells
     return midpoints
 
 
 def _check_cells(nearest: npt.NDArray[np.int_], distance: Array) -> None:
-    """Check that centroids lie at the cells nearest to them, each at its own."""
+    """Check that each centroid coincides with its nearest cell's, and that these cells are distinct."""
     if len(np.unique(nearest)) != len(nearest) or not (distance < 1e-9).all():
         raise ParameterError("centroids must be cells of this random field, each once, in any order")
 
@@ -228,7 +228,7 @@ def _leading_eigenpairs(matrix: Array, count: int) -> tuple[Array, Array]:
 
 
 def _with_fixed_sign(vectors: Array) -> Array:
-    """Each column positive at its first entry of at least half its largest modulus, an entry far from zero."""
+    """Make each column positive at its first entry of at least half its largest modulus, which is far from zero."""
     size = np.abs(vectors)
     first = np.argmax(size >= 0.5 * size.max(axis=0), axis=0)
     signed: Array = vectors * np.sign(vectors[first, np.arange(vectors.shape[1])])
