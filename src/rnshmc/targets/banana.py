@@ -114,7 +114,7 @@ class Banana:
 def banana_data(rng: np.random.Generator, n: int, *, mean: float, sd: float) -> Array:
     """Draw n observations from N(mean, sd^2); paper A has n = 100, mean = 1 and sd = 2.
 
-    Any theta with theta_1 + theta_2^2 = mean would generate them, hence the shape of the posterior.
+    Any theta with theta_1 + theta_2^2 = mean gives this distribution, hence the shape of the posterior.
 
     Raises
     ------

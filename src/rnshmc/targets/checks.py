@@ -1,4 +1,4 @@
-"""Checks of settings that all targets share."""
+"""Checks of settings, shared by all targets."""
 
 import math
 
@@ -8,12 +8,12 @@ from rnshmc.errors import ParameterError
 
 
 def check_positive(key: str, number: object) -> None:
-    """Refuse what is not a positive, finite number.
+    """Check that a number is positive and finite.
 
     Raises
     ------
     ParameterError
-        Naming ``key``.
+        If it is not; the message names ``key``.
     """
     if not (isinstance(number, int | float | np.number) and math.isfinite(number) and number > 0):
         raise ParameterError(f"{key} must be a positive number, got {number!r}")

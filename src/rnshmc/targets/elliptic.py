@@ -29,14 +29,14 @@ class EllipticForwardModel:
     settings
         Mesh, random field and solver.
     comm
-        The ranks that share the mesh; without it, the rank that makes the model has all of it. Shared, a model takes
-        the same theta on all ranks, and gives the same answers, or the same error, on all of them.
+        The ranks that share the mesh; None: the whole mesh is on this rank. A shared model takes the same theta on all
+        ranks, and returns the same results, or raises the same error, on all of them.
 
     Raises
     ------
     ParameterError
-        If a point lies outside the unit square, the cell type or the solver is unknown or unavailable, or there are
-        not so many modes.
+        If a point lies outside the unit square, the cell type or the solver is unknown or unavailable, or there are too
+        few modes.
     """
 
     def __init__(self, points: Array, settings: EllipticSettings, comm: MPI.Comm | None = None) -> None:
@@ -73,7 +73,7 @@ class EllipticForwardModel:
     def linearise(self, theta: Array) -> Linearisation:
         """The model at theta, with its first and second derivatives: one factorisation, one solve.
 
-        The last one is kept, so that what is asked of one theta in turn shares the factorisation and the derivatives.
+        The last result is cached, so that consecutive calls at one theta share the factorisation and the derivatives.
 
         Raises
         ------
@@ -85,7 +85,7 @@ class EllipticForwardModel:
         return self._last
 
     def linearise_anew(self, theta: Array) -> Linearisation:
-        """The same, whatever was asked for before, and not kept."""
+        """The same without the cache."""
         c = self._diffusion(theta)
         self._solver.forget()
         self._solver.factorise(c)
@@ -95,7 +95,7 @@ class EllipticForwardModel:
     def _diffusion(self, theta: Array) -> Array:
         """c in each cell. Overflow and underflow are left to the solver's check."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            # Not a BLAS product: that adds up in an order which depends on the number of threads.
+            # Not by BLAS, whose order of summation depends on the number of threads.
             c: Array = np.exp(np.einsum("ck,k->c", self._modes, theta))
         return c
 
@@ -192,8 +192,8 @@ class EllipticInverseProblem:
     def metric_vjp(self, q: Array, factor: Array) -> Array:
         """sum_jk m_jk dG_jk/dq_i for m = factor factor', shape (dim,), for a factor of shape (dim, r).
 
-        The first call at q takes the solves of `metric`, unless that was called there, and as many adjoint solves;
-        later calls at the same q take none.
+        The first call at q makes the solves of `metric`, unless that was called there, and as many adjoint solves;
+        later calls at the same q make none.
 
         Raises
         ------
@@ -220,7 +220,7 @@ def boundary_pressure(x1: Array, x2: Array) -> Array:
 
 
 def from_file(path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any) -> EllipticInverseProblem:
-    """The posterior for the observations that the forward-model stage left.
+    """The posterior given the observations of the forward-model stage.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def from_file(path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any
 
 
 def load(kind: type[Problem], path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any) -> Problem:
-    """The same as a problem of a ``kind`` that evaluates it in its own way. Raises as `from_file`."""
+    """The same posterior as an instance of ``kind``, a class with another implementation. Raises as `from_file`."""
     checked = from_mapping(EllipticSettings, settings)
     data = ForwardData.load(path)
     try:

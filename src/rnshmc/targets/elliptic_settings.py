@@ -30,8 +30,7 @@ class EllipticSettings:
     Raises
     ------
     ParameterError
-        If a number is out of range. The cell type, the solver, and how many modes there are, are checked where the
-        model is made.
+        If a number is out of range. The model's constructor checks the cell type, the solver and the number of modes.
     """
 
     cells: int = 30
@@ -57,7 +56,7 @@ class ForwardSettings:
     seed
         Root seed of the random streams.
     problem
-        Name of the problem, which its random streams are named after.
+        Name of the problem, which is part of the names of its random streams.
     members
         Size of the prior predictive ensemble.
     sensors
@@ -65,9 +64,9 @@ class ForwardSettings:
     noise_sd, prior_sd
         Standard deviations of the noise and of each coefficient under the prior.
     observations
-        CSV file (`rnshmc.targets.forward_data.read_observations`) to take the observations from; None: simulate them.
+        CSV file of the observations (`rnshmc.targets.forward_data.read_observations`); None: simulate them.
     published
-        Receipt of those that paper A's authors published, at 11 x 11 points; they are simulated where it is for none.
+        Receipt of the observations published by paper A's authors, at 11 x 11 points; without a file, simulate them.
     model
         Mesh and random field.
 
@@ -96,12 +95,12 @@ class ForwardSettings:
 
 
 def from_mapping(kind: type[Settings], mapping: Mapping[str, Any]) -> Settings:
-    """Settings of a ``kind`` from keys and values, as a configuration holds them.
+    """Settings of a ``kind`` from the keys and values of a configuration.
 
     Raises
     ------
     ParameterError
-        If a key is unknown or missing, or a value is refused; the message names the key.
+        If a key is unknown or missing, or a value is invalid; the message names the key.
     """
     known = {entry.name: entry for entry in fields(kind)}  # type: ignore[arg-type]
     for key in mapping:

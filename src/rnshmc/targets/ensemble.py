@@ -12,18 +12,18 @@ T = TypeVar("T")
 
 
 def map_over_ranks(comm: Any, function: Callable[[T], Any], items: Sequence[T]) -> Array | None:
-    """``function`` of each item, each evaluated by one rank alone. Collective.
+    """Apply ``function`` to each item on a single rank. Collective.
 
-    Rank r of R evaluates the items r, r + R, r + 2 R, ..., so that items of one price are shared out evenly.
+    Rank r of R evaluates the items r, r + R, r + 2 R, ..., so that items of equal cost are distributed evenly.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Comm
         Ranks that share the work.
     function
-        Depends on the item alone, and gives a number or arrays of one shape.
+        A function of the item alone that returns numbers, or arrays of one shape.
     items
-        The same on every rank.
+        Items, the same on every rank.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def map_over_ranks(comm: Any, function: Callable[[T], Any], items: Sequence[T]) 
 
 
 def together(comm: Any, work: Callable[[], T]) -> T:
-    """Result of this rank's work, or an error on all ranks: no rank waits for one that has failed. Collective.
+    """Result of this rank's work, or an error on all ranks, so that no rank waits for a failed one. Collective.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The files of the forward-model stage: a user's observations in, observations and prior ensemble out."""
+"""Files of the forward-model stage: a user's observations, and the resulting observations and prior ensemble."""
 
 import csv
 from dataclasses import asdict, dataclass, fields
@@ -21,17 +21,17 @@ class ForwardData:
     Attributes
     ----------
     points : (n, 2)
-        Where the pressure is observed.
+        Points at which the pressure is observed.
     observations : (n,)
-        What the posterior is conditioned on.
+        Data that the posterior is conditioned on.
     observations_clean : (n,)
-        Model output at ``theta_true``; NaN where the observations were not simulated here.
+        Model output at ``theta_true``; NaN if the observations were not simulated here.
     theta_true : (d,)
-        Parameters behind simulated observations; NaN where these are not known.
+        True parameters of simulated observations; NaN if unknown.
     prior_theta : (m, d)
         Draws from the prior.
     prior_predictive : (m, n)
-        Model output at these, without noise.
+        Model output at these parameters, without noise.
     noise_sd, prior_sd
         Standard deviations of the noise and of the prior.
     origin
@@ -49,18 +49,18 @@ class ForwardData:
     origin: str
 
     def save(self, path: str | Path) -> None:
-        """Write an npz file; equal data give equal bytes, and an interrupted write leaves no file of this name."""
+        """Write an npz file atomically; equal data give equal bytes."""
         with atomic_path(Path(path)) as temporary:
             np.savez(temporary, **asdict(self))
 
     def prior_training_set(self) -> tuple[Array, Array]:
-        """The draws from the prior, shape (m, d), and the potential at each, shape (m,): no solve is made again."""
+        """The draws from the prior, shape (m, d), and the potential at each, shape (m,), without new solves."""
         misfit = ((self.prior_predictive - self.observations) ** 2).sum(axis=1) / self.noise_sd**2
         return self.prior_theta, 0.5 * (misfit + (self.prior_theta**2).sum(axis=1) / self.prior_sd**2)
 
     @classmethod
     def load(cls, path: str | Path) -> "ForwardData":
-        """Read what `save` wrote.
+        """Read a file written by `save`.
 
         Raises
         ------
@@ -73,7 +73,7 @@ class ForwardData:
 
 
 def read_observations(path: str | Path) -> tuple[Array, Array]:
-    """Observations of a user: a CSV file with the columns x1, x2 and u, in any order.
+    """Read a user's observations from a CSV file with the columns x1, x2 and u, in any order.
 
     Returns
     -------
@@ -85,8 +85,8 @@ def read_observations(path: str | Path) -> tuple[Array, Array]:
     Raises
     ------
     DataError
-        If the file cannot be read, lacks a column, has no rows, holds something other than finite numbers, or a point
-        lies outside the unit square. The message names file, row (the header is row 1) and column.
+        If the file cannot be read, lacks a column, has no rows, has a cell that is not a finite number, or a point lies
+        outside the unit square. The message names file, row (the header is row 1) and column.
     """
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:

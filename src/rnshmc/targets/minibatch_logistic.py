@@ -1,4 +1,4 @@
-"""Logistic regression whose gradient can be estimated from some of its rows (paper B, section 4.4)."""
+"""Logistic regression whose gradient can be estimated from mini-batches of rows (paper B, section 4.4)."""
 
 from pathlib import Path
 
@@ -12,14 +12,14 @@ from rnshmc.targets.priors import LaplacePrior, NormalPrior, Prior, SwappedPrior
 from rnshmc.targets.stored import read_arrays
 from rnshmc.types import Array
 
-# Of the prior that is taken out of the logistic regression again; which one it is does not matter.
+# Standard deviation of the prior that is removed from the logistic regression again; any value works.
 _REMOVED = NormalPrior(1.0)
 
 
 class MinibatchLogistic(SwappedPrior):
     """A logistic regression under any prior, exact and by mini-batches.
 
-    The rows are held a second time, one after the other, so that those of a mini-batch are read at once.
+    The rows are also stored contiguously, for fast access to those of a mini-batch.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class MinibatchLogistic(SwappedPrior):
     Raises
     ------
     DataError
-        If X or y has a wrong shape, X is not finite, or y holds another label.
+        If X or y has a wrong shape, X is not finite, or y has another label.
     """
 
     def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, prior: Prior) -> None:
@@ -46,7 +46,7 @@ class MinibatchLogistic(SwappedPrior):
         self._rows = np.where(np.asarray(y) == 1, -1.0, 1.0)[:, np.newaxis] * np.asarray(X, dtype=np.float64)
 
     def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> "Minibatch":
-        """The gradient estimated from ``size`` distinct rows; each stands for itself only, if not ``scaled``.
+        """The gradient estimated from ``size`` distinct rows, whose sum is multiplied by N / ``size`` if ``scaled``.
 
         Raises
         ------
@@ -61,7 +61,7 @@ class MinibatchLogistic(SwappedPrior):
 
 
 class Minibatch:
-    """Gradient of a logistic regression, estimated from some of its rows: without bias, if each stands for N / n.
+    """Gradient of a logistic regression, estimated from n of N rows; unbiased for weight N / n.
 
         g(q) = w sum_i -s_i sigmoid(-s_i x_i'q) x_i + grad P(q),  P = -log prior
 
@@ -70,7 +70,7 @@ class Minibatch:
     signed_rows
         -s_i x_i, shape (n, d).
     weight
-        w: how many rows each stands for.
+        w, the number of rows that each represents.
     prior
         Prior of the coefficients.
 
@@ -107,7 +107,7 @@ def with_laplace_prior(path: str | Path, *, scale: float) -> MinibatchLogistic:
     Raises
     ------
     DataError
-        If the file cannot be read, lacks one of the three, or holds data that `LogisticRegression` refuses; the message
+        If the file cannot be read, lacks one of the three, or has data that `LogisticRegression` rejects; the message
         names the file.
     ParameterError
         If scale is not a positive number.

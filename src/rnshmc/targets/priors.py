@@ -1,11 +1,11 @@
-"""Independent priors, and potentials or networks whose prior is exchanged for another (paper B, section 4.2).
+"""Independent priors, and potentials or networks under another prior (paper B, section 4.2).
 
-The gradient of a potential is that of the likelihood plus that of the prior, so an approximation of it under one prior
-gives one under another without new training (paper B, Fig. 4):
+The gradient of a potential is the sum of the likelihood's and the prior's, so an approximation under one prior gives
+one under another without new training (paper B, Fig. 4):
 
     grad U' = grad U - grad P + grad P',  P = -log prior
 
-`SwappedPriorDriver` does this for a driver, `SwappedPrior` for a potential, its value included.
+`SwappedPriorDriver` does this for a driver, `SwappedPrior` for a potential, including its value.
 """
 
 from dataclasses import dataclass
@@ -74,19 +74,19 @@ class LaplacePrior:
         return float(np.abs(q).sum()) / self.scale
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of P at ``q``; 0 for a coefficient of 0, where there is none."""
+        """Gradient of P at ``q``; 0 for a coefficient of 0, where P is not differentiable."""
         return np.sign(q) / self.scale
 
 
 class SwappedPriorDriver:
-    """A driver under another prior than that which it was trained or made with.
+    """A driver under a prior that differs from the one of its training.
 
     Parameters
     ----------
     driver
         Approximates (or is) the gradient of a potential under ``old``.
     old, new
-        The prior that is in the potential, and the one to have in its place.
+        The prior in the potential, and the one to replace it.
 
     Attributes
     ----------
@@ -121,14 +121,14 @@ class SwappedPriorDriver:
 class SwappedPrior(SwappedPriorDriver):
     """A potential under another prior: U'(q) = U(q) - P(q) + P'(q).
 
-    Exact where the potential is, up to rounding errors of the size of those of U.
+    Exact if the potential is, up to rounding errors of the size of those of U.
 
     Parameters
     ----------
     potential
         U, under ``old``.
     old, new
-        The prior P that is in the potential, and the one to have in its place, P'.
+        The prior P in the potential, and the prior P' that replaces it.
     """
 
     def __init__(self, potential: Potential, *, old: Prior, new: Prior) -> None:
@@ -146,7 +146,7 @@ class SwappedPrior(SwappedPriorDriver):
         return self._swapped_value(q, self._potential.value(q))
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """U'(q) and its gradient, at the price of those of U.
+        """U'(q) and its gradient, at the cost of those of U.
 
         Raises
         ------

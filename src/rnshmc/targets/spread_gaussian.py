@@ -16,7 +16,7 @@ def spread_gaussian(
     Parameters
     ----------
     rng
-        Draws the variances in between.
+        Generator of the variances in between.
     dim
         Dimension, at least 2.
     smallest, largest

@@ -1,4 +1,4 @@
-"""Arrays of a processed data file, for the targets that are built from one."""
+"""Reading of processed data files for targets."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from rnshmc.types import Array
 
 
 def read_arrays(path: str | Path, *names: str) -> tuple[Array, ...]:
-    """The named arrays of an npz file that states the origin of its data.
+    """The named arrays of an npz file that has an ``origin``.
 
     Raises
     ------
