@@ -1,15 +1,15 @@
-"""Increment that the SoftAbs map adds to an eigenvalue, its slope and divided differences, free of cancellation.
+"""The increment of the SoftAbs map, its slope and divided differences, without cancellation.
 
 The map x coth(x / a) of Betancourt (2013) is x + lift(x) with lift(x) = 2 x / (exp(2 x / a) - 1) = a B(2 x / a), where
-B(t) = t / (exp(t) - 1) generates the Bernoulli numbers. The lift falls from -2 x for very negative x over a at 0 to
-nothing for x far above a.
+B(t) = t / (exp(t) - 1) generates the Bernoulli numbers. The lift decreases from -2 x for very negative x, through a at
+0, to zero for x far above a.
 """
 
 import numpy as np
 
 from rnshmc.types import Array
 
-# Below |t| = 0.1 the next term of the series, 2e-7 t^9, is lost in doubles; above, the closed form loses one digit.
+# Below |t| = 0.1 the series' next term, 2e-7 t^9, is negligible in doubles; above, the closed form loses one digit.
 _SMALL = 0.1
 _GAUSS_NODES = np.sqrt(3 / 5) * np.array([-1.0, 0.0, 1.0])
 _GAUSS_WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18
@@ -21,15 +21,15 @@ def lift(x: Array, softness: float) -> Array:
 
 
 def lift_slope(x: Array, softness: float) -> Array:
-    """Derivative of the lift, elementwise: from -2 for very negative x over -1 at 0 to 0."""
+    """Derivative of the lift, elementwise: from -2 for very negative x, through -1 at 0, to 0."""
     return 2.0 * _bernoulli_slope(2.0 * x / softness)
 
 
 def lift_differences(x: Array, softness: float) -> Array:
     """Divided differences (lift(x_j) - lift(x_k)) / (x_j - x_k) for x of shape (d,), shape (d, d).
 
-    Where x_j and x_k are equal or so near that the quotient would cancel, the difference is the mean of the slope
-    between them, by Gauss's rule with three nodes; its error is of the size of round-off there.
+    If x_j and x_k are so close that the quotient would lose digits, the difference is the mean slope between them by
+    three-point Gauss quadrature, whose error is of the order of rounding there.
     """
     t = 2.0 * x / softness
     values = _bernoulli(t)

@@ -33,10 +33,10 @@ class RandomNetwork(Stored):
     output_weights
         Output weights v_i, shape (s,).
     train_residual_sd
-        Standard deviation of z(q) - U(q) over the training set: the square root of what potential matching minimises
+        Standard deviation of z(q) - U(q) over the training set: the square root of the objective of potential matching
         (paper A, eq. 15).
     solver
-        How v was found: "cholesky" or "least_squares", see `rnshmc.surrogates.ridge.ridge_regression`.
+        Solver of v: "cholesky" or "least_squares", see `rnshmc.surrogates.ridge.ridge_regression`.
     """
 
     weights: Array
@@ -57,11 +57,11 @@ class RandomNetwork(Stored):
         Parameters
         ----------
         q
-            Training states, shape (n, dim). A state that is repeated counts as often.
+            Training states, shape (n, dim). Repeated states are weighted by their multiplicity.
         u
             Exact potentials at the states, shape (n,).
         rng
-            Source of the hidden layer.
+            Generator of the hidden layer.
         hidden_units
             Number s of hidden units.
         ridge
@@ -122,7 +122,7 @@ class RandomNetwork(Stored):
             return self._back_propagated(q @ self.weights + self.biases)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """z(q) and its gradient, for one pass through the hidden layer.
+        """z(q) and its gradient, from one pass through the hidden layer.
 
         Raises
         ------
@@ -144,12 +144,12 @@ class RandomNetwork(Stored):
     def hessian(self, q: Array) -> Array:
         """Hessian of z at q, sum_i v_i softplus''(w_i'q + d_i) w_i w_i', shape (dim, dim), exactly symmetric.
 
-        Its price is one product of the (dim, s) hidden weights with their transpose.
+        It costs one product of the (dim, s) hidden weights with their transpose.
 
         Raises
         ------
         NumericalError
-            If an entry is not finite; so do the other derivatives below.
+            If an entry is not finite, as in the derivatives below.
         """
         with np.errstate(all="ignore"):
             product = (self.weights * self._second_derivatives(q)) @ self.weights.T
@@ -161,13 +161,13 @@ class RandomNetwork(Stored):
             return self._contracted(q, np.einsum("js,js->s", m @ self.weights, self.weights))
 
     def hessian_vjp_factored(self, q: Array, factor: Array) -> Array:
-        """`hessian_vjp` for m = factor factor', at a price proportional to the r columns of ``factor``, (dim, r)."""
+        """`hessian_vjp` for m = factor factor', at a cost proportional to r for ``factor`` of shape (dim, r)."""
         with np.errstate(all="ignore"):
             projected = factor.T @ self.weights
             return self._contracted(q, np.einsum("rs,rs->s", projected, projected))
 
     def hessian_diagonal(self, q: Array) -> Array:
-        """Diagonal of the Hessian of z at q, shape (dim,), for the price of a few gradients."""
+        """Diagonal of the Hessian of z at q, shape (dim,), at the cost of a few gradients."""
         with np.errstate(all="ignore"):
             diagonal: Array = self.weights**2 @ self._second_derivatives(q)
             return _finite_array(diagonal, "the diagonal of the Hessian")

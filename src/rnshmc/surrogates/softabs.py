@@ -1,4 +1,4 @@
-"""The metric of RNS-RMHMC: the surrogate's Hessian, made positive definite where it is not (paper A, section 3.4)."""
+"""The metric of RNS-RMHMC: the surrogate's Hessian, made positive definite where necessary (paper A, section 3.4)."""
 
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -15,7 +15,7 @@ _SAFE = 20.0
 
 
 class CurvedSurrogate(Driver, Protocol):
-    """A surrogate with second and third derivatives, as `rnshmc.surrogates.random_network.RandomNetwork` has them."""
+    """A surrogate with second and third derivatives, such as `rnshmc.surrogates.random_network.RandomNetwork`."""
 
     def hessian(self, q: Array) -> Array:
         """Hessian at ``q``, shape (dim, dim)."""
@@ -39,7 +39,7 @@ class CurvedSurrogate(Driver, Protocol):
 
 
 class _Curvature(Protocol):
-    """The metric at one position, and what its derivative needs."""
+    """The metric at one position, with the quantities that its derivative needs."""
 
     @property
     def metric(self) -> Array: ...
@@ -60,19 +60,19 @@ class SoftAbsMetric:
     Hessian, as in paper A, wherever that is safely positive definite. Everywhere else G is still a smooth metric: no
     part of the posterior is cut off, and a sampler that uses it is exact.
 
-    A full Hessian that is safely positive definite is recognised by a Cholesky factorisation; only a softened metric
-    pays for eigenvectors. What was computed at the last position is kept, so that the metric, its derivatives and
-    `softened` at one q cost one Hessian. No answer depends on what was asked before.
+    A Cholesky factorisation recognises a full Hessian that is safely positive definite; only a softened metric needs
+    eigenvectors. Results at the last position are cached, so that the metric, its derivatives and `softened` at one q
+    cost one Hessian. Results do not depend on earlier calls.
 
     Parameters
     ----------
     surrogate
-        Gradient, Hessian and third derivatives.
+        A surrogate with gradient, Hessian and third derivatives.
     shape
         "full", or "diagonal" for potentials that are not convex (paper A, section 5.2).
     softness
-        The smallest metric, in the units of the Hessian; > 0. Below a twentieth of what the Hessian's eigenvalues are
-        over the posterior, it leaves the metric alone there.
+        Lower bound of the metric, in the units of the Hessian; > 0. Below a twentieth of the Hessian's eigenvalues over
+        the posterior, it does not change the metric there.
 
     Raises
     ------
@@ -101,12 +101,12 @@ class SoftAbsMetric:
         return self.surrogate.gradient(q)
 
     def metric(self, q: Array) -> Array:
-        """G(q): shape (dim, dim), or (dim,) where the shape is "diagonal".
+        """G(q): shape (dim, dim), or (dim,) for the shape "diagonal".
 
         Raises
         ------
         NumericalError
-            If the Hessian is not finite or has no spectral decomposition; so do the methods below.
+            If the Hessian is not finite or has no spectral decomposition, as in the methods below.
         """
         return self._at(q).metric.copy()
 
@@ -115,7 +115,7 @@ class SoftAbsMetric:
         return self._at(q).vjp(self.surrogate, q, factor)
 
     def softened(self, q: Array) -> bool:
-        """Whether G(q) is not the plain Hessian; free if the metric at ``q`` was the last one asked for."""
+        """Whether G(q) differs from the plain Hessian; free if the last evaluation was at ``q``."""
         return self._at(q).softened
 
     def _at(self, q: Array) -> _Curvature:
@@ -128,7 +128,7 @@ class SoftAbsMetric:
 
 @dataclass(frozen=True, eq=False)
 class _Plain:
-    """The Hessian as it is."""
+    """The unchanged Hessian."""
 
     metric: Array
     softened = False

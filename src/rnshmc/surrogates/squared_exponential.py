@@ -1,4 +1,4 @@
-"""The squared-exponential covariance, and predictive means made of it (paper A, section 3.3)."""
+"""The squared-exponential covariance and its predictive means (paper A, section 3.3)."""
 
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
@@ -27,8 +27,8 @@ class KernelExpansion(Stored):
 
         mean(q) = sum_j w_j sigma_f^2 exp(-|q - c_j|^2 / (2 l^2))
 
-    `GaussianProcess` and `FITC` differ in the centres and in how they find the weights. One evaluation costs O(M dim)
-    for M centres. The arrays are private copies and read-only.
+    `GaussianProcess` and `FITC` differ in their centres and weights. One evaluation costs O(M dim) for M centres. The
+    arrays are private copies and read-only.
 
     Attributes
     ----------
@@ -40,12 +40,12 @@ class KernelExpansion(Stored):
         The hyperparameters sigma_f, l and sigma: standard deviation of the process, its length scale, and standard
         deviation of the noise in the training potentials.
     log_marginal_likelihood
-        Of the training set at these hyperparameters; NaN where they were given.
+        Log marginal likelihood of the training set at these hyperparameters; NaN if they were given.
     likelihood_evaluations
-        How many evaluations of the marginal likelihood found them.
+        Number of evaluations of the marginal likelihood in the search.
     search
-        How the search ended: "converged", "max_evaluations" or "stalled", see `marginal_likelihood.maximise`; "given"
-        where there was none.
+        Outcome of the search: "converged", "max_evaluations" or "stalled", see `marginal_likelihood.maximise`; "given"
+        without a search.
     training_states
         Number of training states.
     train_residual_sd
@@ -65,7 +65,8 @@ class KernelExpansion(Stored):
 
     @classmethod
     def from_search(cls, found: Maximum, centres: Array, weights: Array, states: Array, targets: Array) -> Self:
-        """The expansion with these centres and weights at the hyperparameters found, measured on its training set."""
+        """The expansion with these centres and weights at the fitted hyperparameters, with its error on the training
+        set."""
         fitted = cls(
             centres=centres,
             weights=weights,
@@ -114,7 +115,7 @@ class KernelExpansion(Stored):
         return self.value_and_grad(q)[1]
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """mean(q) and its gradient, for one evaluation of the covariances.
+        """mean(q) and its gradient, from one evaluation of the covariances.
 
         Raises
         ------
@@ -136,8 +137,7 @@ class KernelExpansion(Stored):
             values[rows] = np.exp(exponents) @ self._scaled_weights
         return values
 
-    # Distances are expanded into products, which a matrix product does fastest. What cancels in the expansion is
-    # smallest with the origin amid the centres.
+    # Distances are expanded for a fast matrix product. Cancellation is smallest with the origin among the centres.
 
     @cached_property
     def _origin(self) -> Array:

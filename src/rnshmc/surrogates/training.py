@@ -13,7 +13,7 @@ def training_set(q: npt.ArrayLike, u: npt.ArrayLike) -> tuple[Array, Array]:
     Raises
     ------
     FitError
-        If the states are not the rows of a matrix, the potentials are not one for each, or a number is not finite; the
+        If the states are not the rows of a matrix, there is not one potential per state, or a number is not finite; the
         message names the array and the training state.
     """
     states, potentials = np.asarray(q, dtype=np.float64), np.asarray(u, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Symmetric matrices by their lower triangles: half the numbers, where a matrix of size s^2 is written to a file."""
+"""Packing of symmetric matrices into their lower triangles, which halves their files."""
 
 import math
 
@@ -9,7 +9,7 @@ from rnshmc.types import Array
 
 
 def packed(matrix: Array) -> Array:
-    """The lower triangle of a matrix in Fortran order, shape (s, s), column after column: shape (s (s + 1) / 2,)."""
+    """The lower triangle of a matrix in Fortran order, shape (s, s), by columns: shape (s (s + 1) / 2,)."""
     triangle, _ = dtrttp(matrix, uplo="L")
     return np.asarray(triangle)
 
