@@ -1,4 +1,4 @@
-"""The generalised leapfrog integrator of a Hamiltonian that is not separable (paper A, eqs. 7 to 9)."""
+"""The generalised leapfrog integrator for non-separable Hamiltonians (paper A, eqs. 7 to 9)."""
 
 import math
 from collections.abc import Callable
@@ -12,12 +12,12 @@ from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.types import Array, RiemannianDriver
 
 REVERSED = 0.01
-"""How near a step back must come to where the step started, in units of the local metric. The solution of the implicit
-equations is known to its tolerance; this tells it from another solution, which is what the step back is run for."""
+"""Maximum distance between the start of a step and the end of the step back, in units of the local metric. It exceeds
+the tolerance of the implicit equations, but is small enough to detect another solution of them."""
 
 
 class Point(NamedTuple):
-    """A position with the geometry that was evaluated there."""
+    """A position and the geometry evaluated there."""
 
     q: Array
     force: Array
@@ -42,14 +42,14 @@ def point(driver: RiemannianDriver, q: Array) -> Point:
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """How the implicit equations (7) and (8) are solved: x <- g(x) until x moves by less than a tolerance.
+    """Fixed-point solver of the implicit equations (7) and (8): x <- g(x) until x moves by less than a tolerance.
 
     Parameters
     ----------
     max_iterations
-        A solution that takes more is a failure. Paper A iterated 5 times whatever came out.
+        The solver fails after this many. Paper A always took 5 iterations.
     tolerance
-        In units of the local metric: lengths in standard deviations of a Gaussian with that metric as its precision.
+        Tolerance in units of the local metric: standard deviations of a Gaussian with that metric as its precision.
 
     Raises
     ------
@@ -67,12 +67,12 @@ class FixedPoint:
             raise ParameterError(f"tolerance: expected a positive number, got {self.tolerance}")
 
     def solve(self, g: Callable[[Array], Array], x: Array, length: Callable[[Array], float]) -> Array:
-        """The solution of x = g(x) that is found from ``x``.
+        """Solve x = g(x), starting from ``x``.
 
         Raises
         ------
         NumericalError
-            If the iteration has not settled after ``max_iterations``.
+            If the iteration has not converged after ``max_iterations``.
         """
         for _ in range(self.max_iterations):
             previous, x = x, g(x)
@@ -88,14 +88,14 @@ class FixedPoint:
 
 @dataclass(frozen=True)
 class FixedIterations:
-    """The implicit equations as paper A's implementation treats them: x <- g(x), so many times whatever comes out.
+    """A fixed number of iterations x <- g(x), as in paper A's implementation.
 
-    What it gives is no solution, and its map neither reverses nor keeps volume: it serves to measure seconds.
+    The result does not solve the equations, and the map is neither reversible nor volume-preserving: for timing only.
 
     Parameters
     ----------
     iterations
-        How often.
+        Number of iterations.
 
     Raises
     ------
@@ -127,20 +127,20 @@ def generalised_leapfrog(
 ) -> tuple[Point, Array]:
     """Integrate dq/dt = G^-1 p, dp/dt = -grad phi + v(q, p) / 2 (paper A, eq. 6).
 
-    Each step is also run back from where it ended, just as a trajectory from there would run. One that does not return
-    is a failure, so that the map, where it does not fail, is reversible and keeps volume. With `FixedIterations` no
-    step is run back.
+    Each step is also run back from its end, as a trajectory from there would run. A step that does not return raises an
+    error, so that the map is reversible and volume-preserving wherever it succeeds. With `FixedIterations` no step is
+    run back.
 
     Parameters
     ----------
     start, p
-        Where the trajectory starts, and the momentum there, shape (dim,).
+        Start of the trajectory, and the momentum there, shape (dim,).
     driver
-        Its gradient and metric move the trajectory.
+        Potential whose gradient and metric move the trajectory.
     step_size, n_steps
         The paper's epsilon and L.
     fixed_point
-        How the implicit equations are solved.
+        Solver of the implicit equations.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def generalised_leapfrog(
     Raises
     ------
     NumericalError
-        If an implicit equation has no solution that is found, a step does not reverse, or the driver fails.
+        If the solver fails, a step does not reverse, or the driver fails.
     """
     for _ in range(n_steps):
         there = _Step(start, p, driver, step_size)
@@ -185,11 +185,11 @@ class _Step:
     step_size: float
 
     def kick(self, half: Array) -> Array:
-        """Right side of eq. (7): momentum after half a step, as a function of itself."""
+        """Right-hand side of eq. (7): momentum after half a step, as a function of itself."""
         return self.p - 0.5 * self.step_size * _momentum_force(self.start, half, self.driver)
 
     def drift(self, half: Array) -> Callable[[Array], Array]:
-        """Right side of eq. (8): position after the step, as a function of itself."""
+        """Right-hand side of eq. (8): position after the step, as a function of itself."""
         velocity = self.start.metric.velocity(half)
 
         def equation(q: Array) -> Array:
@@ -199,11 +199,11 @@ class _Step:
         return equation
 
     def euler(self, half: Array) -> Array:
-        """The first iterate of `drift` from where the step starts, which needs no metric but the one that is there."""
+        """The first iterate of `drift`, which needs only the metric at the start of the step."""
         return self.start.q + self.step_size * self.start.metric.velocity(half)
 
     def momentum_length(self, p: Array) -> float:
-        """Length of a momentum in units of the metric where the step starts; not finite if it runs away."""
+        """Length of a momentum in units of the metric at the start of the step; not finite if it diverges."""
         return float(np.sqrt(2.0 * self.start.metric.kinetic_energy(p)))
 
 

@@ -8,7 +8,7 @@ from rnshmc.types import Array
 
 
 class Endpoint(NamedTuple):
-    """Where a trajectory ended: position, momentum, and what was evaluated there."""
+    """The end of a trajectory: position, momentum, and the values and gradients there."""
 
     q: Array
     p: Array
@@ -29,9 +29,9 @@ def leapfrog(
 ) -> Endpoint:
     """Integrate dq/dt = M^-1 p, dp/dt = -grad of the driver, with one gradient per step.
 
-    The two half kicks between neighbouring steps are one full kick, and the gradient at the start is handed in, so
-    ``n_steps`` steps cost ``n_steps`` gradients. The last of them is asked for together with the deciding potential,
-    which is free when one function both drives and decides.
+    The two half kicks between neighbouring steps are merged, and the gradient at the start is an argument, so
+    ``n_steps`` steps cost ``n_steps`` gradients. The last one is evaluated together with the deciding potential, which
+    is free when one function both drives and decides.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def leapfrog(
     force
         The driver's gradient.
     at_end
-        Potential that decides and gradient of the driver, at the end of the trajectory.
+        Function that returns the deciding potential and the driver's gradient at the end of the trajectory.
     """
     p = p - 0.5 * step_size * gradient
     for _ in range(n_steps - 1):

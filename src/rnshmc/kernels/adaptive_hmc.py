@@ -17,16 +17,16 @@ from rnshmc.types import AdaptiveDriver, Array, Potential
 class VanishingAdaptation:
     """a_t = (1 + t/offset)^-exponent, the probability of adopting at iteration t = 0, 1, ... (paper A, section 4).
 
-    With a_t -> 0 the adaptation diminishes. Where, besides, the kernels of all drivers are uniformly ergodic together,
-    which paper A takes for granted, the chain converges to the exact posterior (Roberts and Rosenthal 2007, Theorem 5).
-    With an infinite sum of a_t the driver never stops to improve. Both hold for 0 < exponent <= 1.
+    With a_t -> 0 the adaptation diminishes. If also the kernels of all drivers are simultaneously uniformly ergodic,
+    which paper A assumes, the chain converges to the exact posterior (Roberts and Rosenthal 2007, Theorem 5). With an
+    infinite sum of a_t the driver never stops improving. Both hold for 0 < exponent <= 1.
 
     Parameters
     ----------
     offset
         Iterations before the probability starts to fall, > 0: at t = offset it is 2^-exponent.
     exponent
-        How fast it falls.
+        Rate of decrease.
 
     Raises
     ------
@@ -55,7 +55,7 @@ class AdaptiveHMC:
 
     After each transition the driver learns the state, whether new or repeated, and its exact potential; with
     probability a_t it adopts what it has learnt. The exact potential decides, as in `HMC`. The kernel and its driver
-    change from step to step, so that each chain needs its own.
+    change from step to step, so each chain needs its own.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ class AdaptiveHMC:
         return self._hmc.init(q)
 
     def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
-        """One transition and what is learnt from it.
+        """Make one transition and learn from it.
 
-        The random draws are those of `HMC.step` and one uniform number, whatever happens.
+        It always uses the random numbers of `HMC.step` and one uniform number.
         """
         state, info = self._hmc.step(rng, state)
         self._driver.update(state.q, state.potential)
@@ -106,15 +106,15 @@ class AdaptiveHMC:
         self._t += 1
         if adopts:
             self._driver.adopt()
-            # The next trajectory starts with this gradient: it has to be the new driver's.
+            # The next trajectory starts with this gradient, so it has to be the new driver's.
             state = state._replace(gradient=self._driver.gradient(state.q))
         return state, info
 
     def snapshot(self) -> dict[str, Any]:
-        """How far the schedule is, and what the driver has learnt."""
+        """Position in the schedule, and state of the driver."""
         return {"t": self._t, "driver": self._driver.snapshot()}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of such a kernel."""
+        """Continue from a snapshot of such a kernel."""
         self._t = snapshot["t"]
         self._driver.restore(snapshot["driver"])
