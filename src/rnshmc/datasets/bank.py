@@ -40,20 +40,20 @@ JOBS = (
 
 
 def read_bank(path: str | Path) -> LogisticData:
-    """The 24 features of bank-additional-full.csv in their own units.
+    """Read the 24 features of bank-additional-full.csv in their own units.
 
-    Clients whose housing is unknown are left out (their loan is unknown too), and so is the first of the rest, which
-    the published preparation lost.
+    Clients with unknown housing are left out (their loan is unknown too), and so is the first remaining row, which the
+    published preparation lost.
 
     Returns
     -------
     LogisticData
-        40197 x 24, of which 4533 positive, for the published file.
+        Shape (40197, 24) with 4533 positive labels, for the published file.
 
     Raises
     ------
     DataError
-        Naming file, line and column, if a cell is not what the file's description allows.
+        If a cell has a value that the file's description does not list; the message names file, line and column.
     """
     table = read_table(path, FIELDS, delimiter=";")
     housing = table.codes("housing", ("no", "yes", "unknown"))

@@ -20,15 +20,15 @@ _LODGEPOLE_PINE = 2
 
 
 def read_covertype(path: str | Path) -> LogisticData:
-    """The 54 features of covtype.data.gz; the label is 1 for the most frequent type, lodgepole pine.
+    """Read the 54 features of covtype.data.gz; the label is 1 for the most frequent type, lodgepole pine.
 
-    The preparation is not published: this type against the other six is the usual problem with two classes, and there
-    is no intercept, as in paper B's other data.
+    The preparation is not published. This type against the other six is the usual binary problem; there is no
+    intercept, as in paper B's other data.
 
     Raises
     ------
     DataError
-        Naming file, line and column, if a cell is not what the description of the data allows.
+        If a cell has a value that the description of the data excludes; the message names file, line and column.
     """
     table = read_numbers(path, (*FEATURES, "type"))
     strange = np.flatnonzero(~table["type"].isin(_TYPES))

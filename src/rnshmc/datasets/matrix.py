@@ -1,4 +1,4 @@
-"""The data of a logistic regression: design matrix, labels, and whether they are real."""
+"""Data of a logistic regression: design matrix, labels and origin."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ Labels = npt.NDArray[np.uint8]
 
 @contextmanager
 def naming_file(path: str | Path) -> Iterator[None]:
-    """Put the name of a file in front of the message of a `DataError` raised in the block."""
+    """Prefix the file name to the message of a `DataError` raised in the block."""
     try:
         yield
     except DataError as error:
@@ -71,12 +71,12 @@ class LogisticData:
 
     @classmethod
     def load(cls, path: str | Path) -> "LogisticData":
-        """Read an npz file with X, y and origin; columns without names are numbered.
+        """Read an npz file with X, y and origin; unnamed columns are numbered.
 
         Raises
         ------
         DataError
-            If the file is damaged, lacks an array, or holds what the attributes forbid; the message names the file.
+            If the file is damaged, lacks an array, or violates a condition above; the message names the file.
         """
         arrays = read_npz(path)
         if missing := [name for name in ("X", "y", "origin") if name not in arrays]:
@@ -102,14 +102,14 @@ def standardise(data: LogisticData) -> LogisticData:
             f"column {data.columns[column]!r} is constant ({data.X[0, column]:g} in all {len(data.y)} rows) "
             "and cannot be standardised"
         )
-    # Centred twice: a plain sum over many rows of a column far from zero loses digits.
+    # Centred twice: a sum over many rows of a column far from zero loses digits.
     centred = data.X - data.X.mean(axis=0)
     centred -= centred.mean(axis=0)
     return replace(data, X=centred / centred.std(axis=0, ddof=1))
 
 
 def onto_unit_range(data: LogisticData) -> LogisticData:
-    """Map every column onto [0, 1], from its least to its largest value; a constant one becomes 0."""
+    """Map every column linearly onto [0, 1], from its minimum to its maximum; a constant column becomes 0."""
     low, width = data.X.min(axis=0), np.ptp(data.X, axis=0)
     return replace(data, X=(data.X - low) / np.where(width > 0, width, 1.0))
 

@@ -1,4 +1,4 @@
-"""Large tables of numbers, read fast; a complaint still names file, line and column."""
+"""Fast reader of large numeric tables whose errors name file, line and column."""
 
 import io
 from collections.abc import Sequence
@@ -18,18 +18,18 @@ def read_numbers(
 ) -> pd.DataFrame:
     """Read comma-separated finite numbers.
 
-    `rnshmc.datasets.tables.read_table` reads text cell by cell; this is for tables that would take it minutes.
+    For tables that `rnshmc.datasets.tables.read_table`, which reads cell by cell, would need minutes for.
 
     Parameters
     ----------
     path
         The file, compressed if its name ends in .gz, or a zip archive.
     columns
-        Names of the columns of a file without a header; None takes them from its first line.
+        Names of the columns of a file without a header; None: from its first line.
     member
         File in the zip archive.
     text
-        Columns that are not numbers, left out.
+        Columns of text, which are dropped.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def read_numbers(
     Raises
     ------
     DataError
-        If the file is no such table or has no rows, the number of columns is another, or a cell is missing or not a
+        If the file is not such a table or has no rows, the number of columns differs, or a cell is missing or not a
         finite number; the message names file, line (from 1) and column.
     """
     path, header = Path(path), columns is None
@@ -54,13 +54,13 @@ def read_numbers(
     if bad.any():
         row, column = np.argwhere(bad)[0]
         place = f"line {row + 1 + header}, column {cells.columns[column]!r}"
-        cell = cells.iloc[[row]].astype(object).iat[0, column]  # text, or a float of Python
+        cell = cells.iloc[[row]].astype(object).iat[0, column]  # text or a Python float
         raise DataError(f"{path}: {place}: {cell!r} is not a finite number")
     return values
 
 
 def _content(path: Path, member: str | None) -> bytes:
-    """The bytes of the table, out of its archive."""
+    """The bytes of the table, decompressed."""
     content = path.read_bytes()
     with naming_file(path):
         if member is not None:
@@ -74,12 +74,12 @@ def _names(content: bytes) -> tuple[str, ...]:
 
 
 def _parse(content: bytes, names: Sequence[str], header: bool, text: Sequence[str]) -> pd.DataFrame:
-    """The columns that are not text: numbers, or text where that is what some cell holds.
+    """The columns outside ``text``: as numbers, or as strings if a cell is not a number.
 
     Raises
     ------
     ParserError
-        If a line has more fields than the first, or that has not one for each name.
+        If a line has more fields than the first, or the first has not one per name.
     """
     number = {k: object if name in text else np.float64 for k, name in enumerate(names)}
     try:

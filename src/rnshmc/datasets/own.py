@@ -1,4 +1,4 @@
-"""CSV files of numbers as data for logistic regression, a user's own among them."""
+"""CSV files as data for logistic regression, including a user's own."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from rnshmc.errors import DataError
 
 
 def read_csv(path: str | Path, *, label: str) -> LogisticData:
-    """The features of a CSV file with a header in their own units: all columns but the one of the labels, 0 and 1.
+    """Read a CSV file with a header: features in their own units, and a column of labels 0 and 1.
 
     Raises
     ------
     DataError
-        Naming file, line and column, if a feature is not a finite number, a label is not 0 or 1, or a line is
-        incomplete.
+        If a feature is not a finite number, a label is not 0 or 1, or a line is incomplete; the message names file,
+        line and column.
     """
     table = read_table(path)
     names = tuple(str(name) for name in table.cells.columns)

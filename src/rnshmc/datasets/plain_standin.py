@@ -1,4 +1,4 @@
-"""Stand-ins for data of which nothing is known but their size."""
+"""Stand-ins for data of which only the size is known."""
 
 import numpy as np
 
@@ -7,19 +7,18 @@ from rnshmc.datasets.simulate import draw_labels
 
 
 def plain_standin(n: int, d: int, rng: np.random.Generator) -> LogisticData:
-    """Simulate data of n rows and d columns, where no summary statistics of the real ones are at hand.
+    """Simulate data of n rows and d columns, without summary statistics of the real data.
 
-    Nothing else is known, so we assume independent standard normal covariates; coefficients from N(0, 1/d), so that
-    the log odds have a variance of about 1; no intercept, so that about half of the labels are 1. Unlike a stand-in
-    from summary statistics it shares nothing with the real data but its size: no result on it tells anything about
-    these, other than what an evaluation costs.
+    We assume independent standard normal covariates; coefficients from N(0, 1/d), so that the log odds have a variance
+    of about 1; and no intercept, so that about half of the labels are 1. Unlike a stand-in from summary statistics, it
+    shares only its size with the real data: results on it carry over to them only for the cost of an evaluation.
 
     Parameters
     ----------
     n, d
         Rows and columns of the real data.
     rng
-        Draws everything.
+        Generator of all draws.
 
     Returns
     -------

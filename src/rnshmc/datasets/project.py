@@ -1,4 +1,4 @@
-"""Random projection of a9a to the dimension that paper A runs (section 5.1)."""
+"""Random projection of a9a to the dimension in paper A (section 5.1)."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,7 @@ from rnshmc.datasets.matrix import LogisticData, with_intercept
 from rnshmc.errors import ParameterError
 from rnshmc.types import Array
 
-# Beside the largest eigenvalue of a second moment, one below this is the rounding error of a zero.
+# Eigenvalues of a second moment below this multiple of the largest are rounding errors of zero.
 _RANK_TOLERANCE = 1e-10
 
 
@@ -19,19 +19,19 @@ def project_file(path: Path, *, dim: int, rng: np.random.Generator) -> LogisticD
 
 
 def project(data: LogisticData, *, dim: int, rng: np.random.Generator) -> LogisticData:
-    """Project on Gaussian directions, centre, whiten, and put an intercept in front.
+    """Project on Gaussian directions, centre, whiten, and prepend an intercept.
 
-    The paper states only that a9a was projected to 60 dimensions and normalised. Its chain has 61 coordinates, an
-    intercept among them, and standard deviations that this recipe gives and standardised columns do not.
+    The paper states only that a9a was projected to 60 dimensions and normalised. Its chain has 61 coordinates,
+    including an intercept, and standard deviations that match this recipe but not standardised columns.
 
     Parameters
     ----------
     data
-        Encoded data as they are, neither centred nor scaled, with d columns.
+        Encoded data with d columns, neither centred nor scaled.
     dim
-        Columns of the projection, without the intercept: from 1 to d.
+        Columns of the projection without the intercept, from 1 to d.
     rng
-        Draws the d x ``dim`` projection, with entries from N(0, 1).
+        Generator of the d x ``dim`` projection, with entries from N(0, 1).
 
     Returns
     -------
@@ -41,7 +41,7 @@ def project(data: LogisticData, *, dim: int, rng: np.random.Generator) -> Logist
     Raises
     ------
     ParameterError
-        If ``dim`` is out of range, or more than the rank of the centred data.
+        If ``dim`` is out of range, or exceeds the rank of the centred data.
     """
     d = data.X.shape[1]
     if not 1 <= dim <= d:
@@ -54,13 +54,12 @@ def project(data: LogisticData, *, dim: int, rng: np.random.Generator) -> Logist
 def whitened(Z: Array) -> Array:
     """Principal components of centred rows, largest first, each divided by the root of its second moment.
 
-    The sign of a component makes the largest entry of its direction positive, so that it does not depend on the LAPACK
-    at hand.
+    Signs are chosen so that the largest entry of each direction is positive, independently of the LAPACK in use.
 
     Raises
     ------
     ParameterError
-        If the rows have no full column rank.
+        If the rows do not have full column rank.
     """
     values, vectors = np.linalg.eigh(Z.T @ Z / len(Z))
     if values[0] <= _RANK_TOLERANCE * values[-1]:

@@ -1,4 +1,4 @@
-"""Data that the authors of a paper published with it: arrays in MATLAB files."""
+"""Data published with a paper: arrays in MATLAB files."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from rnshmc.types import Array
 
 
 def read_published(receipt: str | Path, *names: str) -> tuple[Array, ...] | None:
-    """The named arrays of the raw file that a receipt is for, None where it could not be fetched.
+    """Read the named arrays of a receipt's raw file; None if it could not be fetched.
 
     Parameters
     ----------
@@ -22,9 +22,9 @@ def read_published(receipt: str | Path, *names: str) -> tuple[Array, ...] | None
     Raises
     ------
     DataError
-        If the raw file is gone or has changed since it was fetched.
+        If the raw file is missing or has changed since it was fetched.
     StoreError
-        If it is no receipt.
+        If the file is not a receipt.
     """
     found = Receipt.load(receipt)
     if found.origin != "real":

@@ -27,7 +27,7 @@ class Receipt:
     dataset
         Name of the data set, as in the table of sources.
     origin
-        "real", or "stand-in" where no source could be reached (or none was to be asked) and simulated data stand in.
+        "real", or "stand-in" for simulated data, if no source could be reached or the policy forbids it.
     file, sha256
         Name and hash of the raw file; None for a stand-in.
     source
@@ -44,12 +44,12 @@ class Receipt:
     attempts: tuple[Attempt, ...] = ()
 
     def verified(self, raw_dir: str | Path) -> Path:
-        """The raw file in ``raw_dir``, after a check that it is still the one this receipt was written for.
+        """The raw file in ``raw_dir``, after comparing its hash with this receipt's.
 
         Raises
         ------
         DataError
-            If the file is gone or has changed since.
+            If the file is missing or has changed since.
         """
         if self.file is None:
             raise DataError(f"the receipt of {self.dataset} is for a stand-in: there is no raw file")

@@ -9,7 +9,7 @@ from rnshmc.types import Array
 
 
 def simulate_logistic(n: int, d: int, rng: np.random.Generator) -> LogisticData:
-    """Draw covariates, coefficients and labels as paper A does, with n = 100000 and d = 50.
+    """Draw covariates, coefficients and labels as in paper A, which has n = 100000 and d = 50.
 
     X = (1/10 · 1, X_1) with the entries of X_1 from N(0, 1/100), beta uniform on [0, 1]^d, y_i from
     Bernoulli(1 / (1 + exp(-x_i' beta))).
@@ -17,9 +17,9 @@ def simulate_logistic(n: int, d: int, rng: np.random.Generator) -> LogisticData:
     Parameters
     ----------
     n, d
-        Observations, and columns with the constant one: at least 2 and 1.
+        Observations, at least 2, and columns including the constant, at least 1.
     rng
-        Draws everything.
+        Generator of all draws.
 
     Returns
     -------
@@ -31,7 +31,7 @@ def simulate_logistic(n: int, d: int, rng: np.random.Generator) -> LogisticData:
     ParameterError
         If a size is too small.
     DataError
-        If all labels came out equal, as they may for tiny n.
+        If all labels are equal, which can happen for tiny n.
     """
     if n < 2 or d < 1:
         raise ParameterError(f"sizes are n = {n}, d = {d}, expected n >= 2 and d >= 1")

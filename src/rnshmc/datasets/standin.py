@@ -1,4 +1,4 @@
-"""Simulated data that stand in for real data that cannot be reached."""
+"""Simulated stand-ins for real data that are unavailable."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from rnshmc.datasets.matrix import Labels, LogisticData
 from rnshmc.errors import DataError
 from rnshmc.types import Array
 
-# The table holds ten digits, so eigenvalues of its correlation matrix below this are zeros of the true one.
+# The table has ten digits, so smaller eigenvalues of its correlation matrix are zeros of the true one.
 _RANK_TOLERANCE = 1e-7
 
 
@@ -28,7 +28,7 @@ class Summary:
     mean, sd
         Moments of the features, shape (d,); divisor N - 1.
     correlation
-        Of the features and, last, the label; shape (d + 1, d + 1).
+        Correlations of the features and, last, the label; shape (d + 1, d + 1).
     """
 
     columns: tuple[str, ...]
@@ -45,7 +45,7 @@ def load_summary(path: str | Path) -> Summary:
     Raises
     ------
     DataError
-        If it is no such table; the message names the file.
+        If the file is not such a table; the message names it.
     """
     try:
         table = pd.read_csv(path, index_col="column")
@@ -72,21 +72,21 @@ def load_summary(path: str | Path) -> Summary:
 def simulate_standin(path: str | Path, rng: np.random.Generator) -> LogisticData:
     """Simulate data whose size, class share, means, standard deviations and correlations are those of a summary table.
 
-    Given the labels the features are jointly Gaussian, x = mu + Sigma_xy / Sigma_yy (y - mean(y)) + e with e from
-    N(0, Sigma_xx - Sigma_xy Sigma_yx / Sigma_yy). The sample of e is whitened, and freed of y, before it is coloured,
-    so that the moments of the sample, not only of its law, are those of the table.
+    Given the labels the features are jointly Gaussian, x = mu + Sigma_xy / Sigma_yy (y - mean(y)) + e with e from N(0,
+    Sigma_xx - Sigma_xy Sigma_yx / Sigma_yy). The sample of e is whitened and made orthogonal to y before it is
+    coloured, so that the sample moments, not only the expected ones, equal the table's.
 
     Parameters
     ----------
     path
         Table of summary statistics.
     rng
-        Draws the order of the labels and the features.
+        Generator of the labels' order and the features.
 
     Returns
     -------
     LogisticData
-        Of origin "stand-in", in the units of the real data, but continuous where these are counts or indicators.
+        Data of origin "stand-in" in the units of the real data, but continuous where these are counts or indicators.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Simulated data of paper B: logistic regression in many dimensions, a GARCH series, inputs and outputs of a process.
+"""Simulated data of paper B: high-dimensional logistic regression, a GARCH series, and Gaussian process regression.
 
 The recipes of paper A are in `rnshmc.datasets.simulate`.
 """
@@ -38,9 +38,9 @@ def simulate_normal_logistic(n: int, d: int, rng: np.random.Generator) -> Logist
     Parameters
     ----------
     n, d
-        Observations, and columns: at least 2 and 1.
+        Observations, at least 2, and columns, at least 1.
     rng
-        Draws everything.
+        Generator of all draws.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def simulate_normal_logistic(n: int, d: int, rng: np.random.Generator) -> Logist
     ParameterError
         If a size is too small.
     DataError
-        If all labels came out equal, as they may for tiny n.
+        If all labels are equal, which can happen for tiny n.
     """
     _check_sizes(n=(n, 2), d=(d, 1))
     X = rng.standard_normal((n, d))
@@ -74,7 +74,7 @@ def simulate_garch(n: int, *, alpha: Sequence[float], beta: Sequence[float], rng
     beta
         beta_1, ..., beta_r.
     rng
-        Draws the series, and a start that is dropped.
+        Generator of the series, including a burn-in that is dropped.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def simulate_garch(n: int, *, alpha: Sequence[float], beta: Sequence[float], rng
 
 
 def simulate_regression(n: int, *, noise_sd: float, rng: np.random.Generator) -> SimulatedData:
-    """Draw inputs from N(0, I) in four dimensions, and standardised outputs of a polynomial of them, with noise.
+    """Draw inputs from N(0, I) in four dimensions, and standardised noisy values of a polynomial.
 
     The paper has n = 500 and does not print the polynomial (section 4.3); here it is x_1 + x_2^2 - x_3 x_4.
 
@@ -115,7 +115,7 @@ def simulate_regression(n: int, *, noise_sd: float, rng: np.random.Generator) ->
     noise_sd
         Standard deviation of the noise, before the outputs are standardised.
     rng
-        Draws inputs and noise.
+        Generator of inputs and noise.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Delimited text, read so that every complaint names file, line and column."""
+"""Reader of delimited text whose errors name file, line and column."""
 
 import csv
 import itertools
@@ -22,7 +22,7 @@ class Table:
     Attributes
     ----------
     path
-        The file it came from.
+        The file.
     cells
         One text column per field; the index holds the line numbers of the file, counted from 1.
     """
@@ -36,7 +36,7 @@ class Table:
         Raises
         ------
         DataError
-            Naming file, line and column, if a cell is not a finite number.
+            If a cell is not a finite number; the message names file, line and column.
         """
         values = pd.to_numeric(self.cells[column], errors="coerce").to_numpy(dtype=np.float64)
         self._reject(column, ~np.isfinite(values), "is not a finite number")
@@ -48,7 +48,7 @@ class Table:
         Raises
         ------
         DataError
-            Naming file, line and column, if a cell is neither.
+            If a cell is neither; the message names file, line and column.
         """
         cells = self.cells[column]
         codes = pd.Index(categories).get_indexer(pd.Index(cells))
@@ -57,7 +57,7 @@ class Table:
         return codes
 
     def labels(self, column: str, codes: Mapping[str, int]) -> npt.NDArray[np.uint8]:
-        """A column of class names as 0 and 1, by the mapping given; raises as `codes` does."""
+        """A column of class names as 0 and 1, by the given mapping; raises the errors of `codes`."""
         positions = self.codes(column, tuple(codes))
         return np.array(list(codes.values()), dtype=np.uint8)[positions]
 
@@ -84,9 +84,9 @@ def read_table(
     Parameters
     ----------
     path
-        The file; UTF-8, any line ends; blank lines are skipped.
+        The file, in UTF-8 with any line ends; blank lines are skipped.
     columns
-        Names of the columns. With a header it has to agree; None takes the header as it is.
+        Names of the columns, which a header has to match; None: from the header.
     header
         Whether the first line names the columns.
     delimiter
@@ -97,7 +97,7 @@ def read_table(
     Raises
     ------
     DataError
-        If the file is no such text or has no rows, the header differs, or a line has too few or too many fields.
+        If the file is not such text or has no rows, the header differs, or a line has too few or too many fields.
     """
     path = Path(path)
     try:
@@ -106,7 +106,7 @@ def read_table(
             names = _header(path, lines, columns) if header or columns is None else tuple(columns)
             rows = [_complete(path, number, fields, names) for number, fields in lines]
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not readable as text: {error}") from error
+        raise DataError(f"{path}: cannot be read as text: {error}") from error
     if not rows:
         raise DataError(f"{path}: no rows")
     numbers, records = zip(*rows, strict=True)
