@@ -1,4 +1,4 @@
-"""Do a sampler's posterior means agree with the reference, within Monte Carlo error?"""
+"""Tests whether a sampler's posterior means agree with the reference within Monte Carlo error."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.types import Array
 
 MIN_ESS = 50
-"""Effective draws that Monte Carlo errors take to be relied upon: what Vehtari et al. (2021) ask of a split chain."""
+"""Minimum ESS for a reliable Monte Carlo error, the recommendation of Vehtari et al. (2021) for a split chain."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class Agreement:
     max_abs_z
         The largest |z| over the coordinates.
     n_coordinates
-        How many coordinates were compared.
+        Number of compared coordinates.
     threshold
-        What max |z| stays below with probability 1 - level or more if the means are equal.
+        Bound that max |z| stays below with probability at least 1 - level if the means are equal.
     agrees
-        Whether it did.
+        Whether max |z| is below the threshold.
     """
 
     max_abs_z: float
@@ -35,10 +35,9 @@ class Agreement:
 
 
 def pool_means(means: Array, mcse: Array) -> tuple[Array, Array]:
-    """Average of independent chains and its Monte Carlo error, from each chain's own, all of shape (chains, d).
+    """Average of independent chains and its Monte Carlo error, from each chain's mean and error, of shape (chains, d).
 
-    The errors within the chains are what counts: chains that settled in different places must not excuse one another
-    with the spread between them.
+    Only the errors within chains count: the spread between chains in different modes must not widen the error.
     """
     return means.mean(axis=0), np.sqrt(np.square(mcse).sum(axis=0)) / len(mcse)
 
@@ -57,7 +56,7 @@ def compare_means(
     mean, mcse, reference_mean, reference_mcse
         Shape (d,).
     level
-        Bound on the probability that equal means are called different.
+        Bound on the probability of reporting a difference between equal means.
 
     Raises
     ------
@@ -71,7 +70,7 @@ def compare_means(
         raise ParameterError(f"means and errors: expected four vectors of one length, got shapes {sorted(shapes)}")
     difference = np.abs(mean - reference_mean)
     error = np.hypot(mcse, reference_mcse)
-    # Without Monte Carlo error (a chain that never moved) any difference is infinitely many errors.
+    # Without Monte Carlo error (a chain that never moved), z is infinite for any difference.
     z = np.divide(difference, error, out=np.where(difference > 0, np.inf, 0.0), where=error > 0)
     threshold = -float(ndtri(level / (2 * mean.size)))
     return Agreement(float(z.max()), mean.size, threshold, bool(z.max() <= threshold))

@@ -1,8 +1,8 @@
-"""Which arviz is installed."""
+"""Version of the installed arviz."""
 
 from importlib import metadata
 
 
 def since_one() -> bool:
-    """Whether it is 1.0 or later: its data are trees of xarray, and statistics are in a package of their own."""
+    """Whether arviz is 1.0 or later, which stores data as xarray trees and has its statistics in a separate package."""
     return int(metadata.version("arviz").partition(".")[0]) >= 1

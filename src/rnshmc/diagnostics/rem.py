@@ -1,4 +1,4 @@
-"""Relative error of the mean, paper A's measure of how soon a chain knows the posterior mean."""
+"""Relative error of the mean, paper A's measure of convergence."""
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ def relative_error_of_mean(draws: Array, reference_mean: Array, iterations: npt.
     reference_mean
         E q, shape (d,).
     iterations
-        How many draws each mean is taken over, between 1 and n.
+        Numbers of draws to average over, between 1 and n.
 
     Returns
     -------
