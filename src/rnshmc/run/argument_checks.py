@@ -1,4 +1,4 @@
-"""What is told before a chain runs: settings that are missing or misspelt, a potential that cannot do."""
+"""Checks before a chain runs: missing or misspelt settings, and an unsuitable potential."""
 
 import difflib
 import inspect
@@ -19,23 +19,23 @@ _log = logging.getLogger(__name__)
 def check_settings(
     function: Callable[..., Any], settings: Mapping[str, Any], *, key: str, owner: str, ours: Collection[str]
 ) -> None:
-    """Check settings against the keyword-only parameters of what they are for.
+    """Check settings against the keyword-only parameters of the function that takes them.
 
     Parameters
     ----------
     function
-        What takes them.
+        Function that takes the settings.
     settings
         Settings by name.
     key, owner
-        Where they came from and what they are for, as the message names them.
+        Source and purpose of the settings, for the message.
     ours
         Keyword-only parameters that do not come from the settings.
 
     Raises
     ------
     ParameterError
-        If one is not known or missing.
+        If a setting is unknown or missing.
     """
     parameters = {
         name: parameter
@@ -53,10 +53,10 @@ def check_settings(
 
 
 def check_potential(potential: Potential, start: Array, rng: np.random.Generator) -> None:
-    """Check that a potential has what HMC needs, and that its gradient at the start is its gradient.
+    """Check that a potential has the methods that HMC needs, and that its gradient is right at the start.
 
-    It takes two values more than the start, where the gradient is right. A start that cannot be evaluated is left to
-    the kernel.
+    If the gradient is right, this takes two values besides the start. The kernel reports a start that cannot be
+    evaluated.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Messages about failed jobs: the job and its files, its log, and the remedy.
 
-Without them, a job that was killed because memory ran out, or that lacks MPI, would end in a bare exit status.
+Otherwise a job that was killed because memory ran out, or that lacks MPI, would report only an exit status.
 """
 
 import re
@@ -18,20 +18,20 @@ _TAIL_LINES = 10
 
 
 def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, *, quiet_log: bool, kept: bool) -> str:
-    """A message on a failed job.
+    """Explain the failure of a job.
 
     Parameters
     ----------
     rule
         Name of its rule.
     outputs, logs
-        Its outputs, and its log files.
+        Outputs and log files of the job.
     error
-        How it ended, such as the text of the exception.
+        The error, such as the text of the exception.
     quiet_log
-        Whether its output went only to the log; its last lines are then part of the message.
+        Whether the output went only to the log; the message then quotes its last lines.
     kept
-        Whether the results that the run replaces are put aside (`rnshmc.rerun.aside`).
+        Whether the results that the run replaces are set aside (`rnshmc.rerun.aside`).
     """
     text = "".join(_read(Path(log)) for log in logs) if quiet_log else ""
     tail = [f"  | {line}" for line in text.splitlines()[-_TAIL_LINES:]]
@@ -40,7 +40,7 @@ def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, 
         lines.append(f"It was killed, probably because memory ran out: {MEMORY_REMEDY.format(rule=rule)}.")
     if missing := _MISSING.search(text):
         lines.append(
-            f"{missing[1]} is not on PATH. If it is to start MPI jobs, install Open MPI (Debian: apt-get install "
+            f"{missing[1]} is not on PATH. For MPI jobs, install Open MPI (Debian: apt-get install "
             "openmpi-bin; conda: conda install openmpi), or name your launcher under mpi.launcher in the config."
         )
     finished = "Finished results are kept" if kept else "Finished results of other jobs are kept"

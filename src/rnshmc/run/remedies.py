@@ -1,7 +1,7 @@
-"""What the user can do about a failure that several messages name. Each job imports it: only constants belong here."""
+"""Remedies that several messages share. Only constants belong here, because each job imports this module."""
 
 MEMORY_REMEDY = (
     "run fewer jobs at once (--cores), or on a cluster give it more (mem_mb of {rule} under set-resources in the "
     "profile)"
 )
-"""For a job that ran out of memory; `rule` is the name of its rule."""
+"""Remedy for a job that ran out of memory; `rule` is the name of its rule."""

@@ -30,7 +30,7 @@ class ReplicatedPotential:
     Parameters
     ----------
     potential
-        Evaluated by all ranks together, or by each alone with the same result.
+        A potential that all ranks evaluate together, or each alone with the same result.
     comm : mpi4py.MPI.Comm
         The ranks that run the chain. Every call is collective.
     """
@@ -138,7 +138,7 @@ def make_replicated_kernel(
 ) -> tuple[Kernel[Any], Counter]:
     """The kernel of a recipe for a chain that the ranks of ``comm`` run together, and the counter of this rank.
 
-    Parameters and errors as of `rnshmc.run.phases.make_kernel`. The driver, a surrogate, is whole on every rank.
+    Parameters and errors are those of `rnshmc.run.phases.make_kernel`. Every rank has the whole driver, a surrogate.
     """
     kernel, counter = make_kernel(
         replicate(potential, comm), driver, sampler=sampler, step_size=step_size, n_steps=n_steps, options=options
@@ -147,15 +147,15 @@ def make_replicated_kernel(
 
 
 def _same_position(comm: Any, q: Array) -> Array:
-    """Rank 0's position, after a check that all ranks have it.
+    """Rank 0's position, after checking that all ranks have the same.
 
     Raises
     ------
     RnshmcError
-        On every rank, if it is not.
+        On every rank, if they differ.
     """
     leading: Array = comm.bcast(q)
-    finite = np.isfinite(leading)  # Where it is not, that is for the potential to refuse.
+    finite = np.isfinite(leading)  # The potential reports a position that is not finite.
     distance = float(np.abs(q[finite] - leading[finite]).max(initial=0.0))
     within = distance <= ROUNDING * np.abs(leading[finite]).max(initial=1.0)
     distances = comm.allgather(None if within else distance)

@@ -1,4 +1,4 @@
-"""A schedule of training: when to stop exact HMC and let a network of the gradient drive (paper B, section 3)."""
+"""Schedule of training: when to replace exact HMC by a gradient network (paper B, section 3)."""
 
 import math
 import time
@@ -17,12 +17,12 @@ from rnshmc.types import Array, Driver, Potential
 EXACT, TRAINING, NETWORK = "hmc", "training", "nng_hmc"
 
 Train = Callable[[Array, Array], Driver]
-"""From positions and gradients, each of shape (n, dim), to the network that drives."""
+"""Function from positions and gradients, each of shape (n, dim), to the network that drives."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Start, end and rate of training, and when it has succeeded.
+    """Start, end and interval of training, and the criterion for its success.
 
     Raises
     ------
@@ -33,13 +33,13 @@ class Schedule:
     start: int
     """Draws of HMC before the first training."""
     end: int
-    """Draws of HMC before the last one."""
+    """Draws of HMC before the last training."""
     every: int
-    """Draws of HMC from one training to the next."""
+    """Draws of HMC between trainings."""
     trial: int
-    """Draws by which the acceptance of a trained network is estimated."""
+    """Draws for estimating the acceptance of a trained network."""
     tolerance: float
-    """An acceptance is similar to that of HMC if it is at most so much lower."""
+    """Maximum shortfall of an acceptance that counts as similar to HMC's."""
 
     def __post_init__(self) -> None:
         for name, least in (("start", 1), ("end", self.start), ("every", 1), ("trial", 1), ("tolerance", 0)):
@@ -49,7 +49,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Consecutive draws by one driver, or a training, which draws nothing."""
+    """Consecutive draws by one driver, or a training, which has no draws."""
 
     kind: str
     draws: Array
@@ -70,24 +70,24 @@ def run_schedule(
     rng: np.random.Generator,
     dynamics: Mapping[str, Any],
 ) -> list[Stretch]:
-    """Draw by HMC, train a network on all gradients so far at the times of the schedule, and try it.
+    """Draw by HMC; at the scheduled times, train a network on all gradients so far and try it.
 
-    Once a network is accepted about as often as HMC, it draws what is left; if none is by the end of the schedule, HMC
-    does. Every draw counts, those of trials included, for all leave the posterior invariant.
+    Once a network's acceptance is similar to HMC's, it makes the remaining draws; if none succeeds by the end of the
+    schedule, HMC does. Draws of trials count too, since all transitions leave the posterior invariant.
 
     Parameters
     ----------
     iterations
-        Draws in total.
+        Total number of draws.
     dynamics
-        ``step_size`` and ``n_steps``, of HMC and of the network.
+        ``step_size`` and ``n_steps`` of both HMC and the network.
 
     Raises
     ------
     ParameterError
         If `iterations` leaves no draw after the schedule.
     FitError
-        If all trajectories diverged, so that there is nothing to train on.
+        If all trajectories diverged, which leaves no training set.
     """
     trainings = range(schedule.start, schedule.end + 1, schedule.every)
     if iterations <= schedule.end + len(trainings) * schedule.trial:
@@ -128,7 +128,7 @@ def _drawn(stretches: Sequence[Stretch], kind: str) -> int:
 
 
 def _acceptance(stretches: Sequence[Stretch]) -> float:
-    """Acceptance of HMC over all its stretches."""
+    """Acceptance of HMC over all its draws."""
     accepted = sum(part.acceptance * len(part.draws) for part in stretches if part.kind == EXACT)
     return accepted / _drawn(stretches, EXACT)
 

@@ -1,4 +1,4 @@
-"""Whether a gradient is that of its potential, by differences along a random direction."""
+"""Check a gradient by finite differences of its potential along a random direction."""
 
 import math
 from collections.abc import Callable
@@ -10,20 +10,20 @@ import numpy as np
 from rnshmc.types import Array
 
 AGREEMENT = 0.01
-"""Relative difference up to which slope and difference agree."""
+"""Maximum relative error of a correct slope."""
 MISTAKE = 0.1
-"""That from which on the gradient is a mistake; between the two it is inexact, as that of a coarse adjoint is."""
+"""Minimum relative error of a wrong gradient; between the two it is inexact, like that of a coarse adjoint."""
 _STEPS = (1e-4, 1e-5, 1e-3, 1e-6, 1e-2)
-"""Steps of the differences, relative to the scale of the position; the first nearly always decides."""
+"""Steps of the differences, relative to the scale of the position; the first is nearly always enough."""
 _FLAT = 1e-3
-"""Slopes that do not matter: by this part of a posterior standard deviation the mode would be elsewhere."""
+"""Negligible slopes: they would move the mode by this fraction of a posterior standard deviation."""
 _STEEP = 0.5
-"""Slope of a direction at least, in units of the root mean square over all directions."""
+"""Minimum slope along the direction, in units of the root mean square over all directions."""
 
 
 @dataclass(frozen=True)
 class SlopeCheck:
-    """What a comparison of slope and differences came to.
+    """Result of comparing slope and differences.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class SlopeCheck:
     slope
         Derivative along the direction by the gradient.
     differences
-        The same by central differences, those that decided last.
+        The same by central differences, with the final steps.
     """
 
     verdict: Literal["right", "inexact", "wrong", "noisy"]
@@ -53,19 +53,19 @@ def check_slope(
     gradient: Array,
     rng: np.random.Generator,
 ) -> SlopeCheck:
-    """Compare a gradient with central differences along a random direction, for two values where it is right.
+    """Compare a gradient with central differences along a random direction; two values suffice if it is right.
 
-    A wrong sign shows, and so does one wrong entry. With differences of two steps that agree with each other and not
-    with the gradient, it is wrong.
+    This detects a wrong sign and a single wrong entry. The gradient is wrong if differences with two steps agree with
+    each other but not with it.
 
     Parameters
     ----------
     both
-        Values at two positions, the rows of an array of shape (2, d).
+        Function that returns the values at two positions, the rows of an array of shape (2, d).
     position, value, gradient
-        Where, and what the function and its gradient are there.
+        Position, and the value and gradient of the function there.
     rng
-        Source of the direction.
+        Generator of the direction.
     """
     direction = _direction(gradient, rng)
     slope = float(gradient @ direction)
@@ -76,7 +76,7 @@ def check_slope(
         difference = (ahead - behind) / (2 * step)
         if not math.isfinite(difference):
             continue
-        # Rounding of the values, and what would move the mode by nothing that matters.
+        # Rounding error of the values, and slopes that would move the mode by a negligible distance.
         slack = (1e-14 * (abs(ahead) + abs(behind)) + _FLAT * math.sqrt(abs(ahead + behind - 2 * value))) / step
         size = max(abs(slope), abs(difference))
         if abs(difference - slope) <= AGREEMENT * size + slack:
@@ -91,7 +91,7 @@ def check_slope(
 def _direction(gradient: Array, rng: np.random.Generator) -> Array:
     """A random direction of length 1 that is not nearly orthogonal to the gradient.
 
-    Along one that is, an error of a ten thousandth of the gradient, as of an ODE solver, would be all of the slope.
+    Otherwise an error of a ten thousandth of the gradient, as from an ODE solver, could dominate the slope.
     """
     largest = float(np.abs(gradient).max())
     scaled = gradient / largest if 0.0 < largest < math.inf else np.zeros(len(gradient))

@@ -1,4 +1,4 @@
-"""Where the explorations of a problem start."""
+"""Start of the explorations of a problem."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ def start_point(settings: Mapping[str, Any], dim: int) -> Array:
     Raises
     ------
     ParameterError
-        If it has another number of coordinates.
+        If it has the wrong number of coordinates.
     """
     start: Array = np.array(settings.get("start", [0.0] * dim), dtype=float)
     if start.shape != (dim,):
