@@ -1,7 +1,7 @@
 """Digest of a job's code, which changes when the code does.
 
 Snakemake compares parameters with those of the last run, so a digest among them reruns exactly the jobs whose code has
-changed. It is taken from the syntax tree: comments, docstrings, line breaks and the times of files do not count.
+changed. It is computed from the syntax tree: comments, docstrings, line breaks and file times do not matter.
 """
 
 import ast
@@ -15,11 +15,11 @@ from rnshmc.rerun.closure import import_closure, imported_names, module_file, sy
 
 _SOURCES = Path("src")
 _PACKAGE = Path("src/rnshmc/__init__.py")
-"""Offers names, each imported when it is asked for. No job asks (tests/test_architecture.py), so it never counts."""
+"""Module that imports public names on first use. No job uses it (tests/test_architecture.py), so it is left out."""
 
 
 def code_digest(script: Path, entries: Iterable[str], root: Path) -> str:
-    """Digest of all code that a script runs: itself, its imports, and registry entries that it loads by name.
+    """Digest of all code that a script runs: its own, its imports, and the registry entries that it loads by name.
 
     Parameters
     ----------
@@ -29,12 +29,12 @@ def code_digest(script: Path, entries: Iterable[str], root: Path) -> str:
         Modules and functions that the script loads by a name computed at run time, such as
         ``"rnshmc.targets.logistic:from_file"``.
     root
-        The project's folder, the one with ``src`` in it.
+        The project's folder, which contains ``src``.
 
     Returns
     -------
     str
-        SHA-256 in hexadecimal. Equal for equal code in any folder, at any time.
+        SHA-256 in hexadecimal. Equal code has equal digests in any folder, at any time.
 
     Raises
     ------
@@ -52,24 +52,24 @@ def code_digest(script: Path, entries: Iterable[str], root: Path) -> str:
 
 
 def own_digest(file: Path, root: Path) -> str:
-    """Digest of a user's Python file, of the modules of its folder that it imports, and of the package's that they use.
+    """Digest of a user's Python file, including the modules that it uses from its folder and from the package.
 
     Parameters
     ----------
     file
-        The user's.
+        The user's file.
     root
-        The project's folder: the package is in its folder ``src``.
+        The project's folder, with the package in ``src``.
 
     Returns
     -------
     str
-        SHA-256 in hexadecimal. Comments, docstrings, layout and the place of the folder do not count.
+        SHA-256 in hexadecimal. Comments, docstrings, layout and the location of the folder do not matter.
 
     Raises
     ------
     ParameterError
-        There is no such file, or it is not Python; the message names the file.
+        The file does not exist or is not Python; the message names it.
     """
     if not file.is_file():
         raise ParameterError(f"there is no file {file} in {Path.cwd()}; paths start where snakemake runs")
@@ -85,7 +85,7 @@ def own_digest(file: Path, root: Path) -> str:
 
 
 def _file_digests(files: Iterable[Path], root: Path) -> Iterator[str]:
-    """Each file but the package's own, with the digest of its code."""
+    """Digest of each file outside the package."""
     for file in files:
         path = file.relative_to(root)
         if path != _PACKAGE:
@@ -93,7 +93,7 @@ def _file_digests(files: Iterable[Path], root: Path) -> Iterator[str]:
 
 
 def _exports(package: ast.Module) -> dict[str, str]:
-    """The module of each name that the package offers."""
+    """The module of each public name of the package."""
     for statement in package.body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "EXPORTS":
             return dict(ast.literal_eval(statement.value))
@@ -101,7 +101,7 @@ def _exports(package: ast.Module) -> dict[str, str]:
 
 
 def _used(file: Path, exports: Mapping[str, str]) -> Iterator[str]:
-    """Names of the package that a user's file uses; an attribute of that name of another object counts, too."""
+    """Public names of the package that a user's file uses; an attribute of the same name counts too."""
     names = [name for name in imported_names(file) if name.partition(".")[0] == "rnshmc"]
     if names:
         yield from names
@@ -120,7 +120,7 @@ def ast_digest(tree: ast.Module) -> str:
 
 
 def _canonical(node: object) -> str:
-    """A node of the tree, a list of nodes or a constant as text."""
+    """A node of the tree, a list of nodes or a constant, as text."""
     if isinstance(node, ast.AST):
         fields = (f"{name}={_canonical(value)}" for name, value in ast.iter_fields(node) if value not in (None, []))
         return f"{type(node).__name__}({','.join(fields)})"

@@ -28,7 +28,7 @@ def leading_coordinates(draws: Array, count: int) -> list[int]:
 
 
 def marginal_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.DataFrame:
-    """Densities of some coordinates and of their pairs, from all kept draws of each sampler.
+    """Densities of selected coordinates and their pairs, from all kept draws of each sampler.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def marginal_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Data
 
 
 def marginal_distances(table: pd.DataFrame) -> "pd.Series[float]":
-    """Total variation distance between two samplers' densities of each coordinate, the largest of all pairs.
+    """Largest total variation distance, over pairs of samplers, between their densities of each coordinate.
 
     Parameters
     ----------

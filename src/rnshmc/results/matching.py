@@ -1,4 +1,4 @@
-"""How well the surrogates of a run match the exact potential, as a table (paper A, appendix 2)."""
+"""Table of the mismatch between the surrogates of a run and the exact potential (paper A, appendix 2)."""
 
 import json
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""From chain files to measurements: of Markov chains, and of the draws of `rnshmc.sample`."""
+"""Measurements on chain files: Markov chains, and draws of `rnshmc.sample`."""
 
 import math
 from collections.abc import Sequence
@@ -22,10 +22,11 @@ Counts = npt.NDArray[np.int64]
 def chain_metrics(chain: StoredChain, *, reference_mean: Array | None, discard: int) -> ChainMetrics:
     """Measure one chain file.
 
-    The draws of `rnshmc.sample` are no Markov chain with a surrogate, and several without. Their effective sample size
-    is (sd / standard error of the mean)^2 in each coordinate, by what `rnshmc.sample` reports or over its chains.
-    Blank are what the papers' implementations count along one chain (``truncated_ess_*``, ``ap_with_empty``, ``rem``),
-    bulk and tail ESS with a surrogate, and what is not recorded: divergences and gradients of the surrogate.
+    The draws of `rnshmc.sample` are not a Markov chain if they use a surrogate, and several chains if they do not.
+    Their effective sample size is (sd / standard error of the mean)^2 in each coordinate, as reported by
+    `rnshmc.sample` or computed over its chains. Fields are blank if they are defined along one chain
+    (``truncated_ess_*``, ``ap_with_empty``, ``rem``), are not recorded (divergences and gradients of the surrogate),
+    or, with a surrogate, need chains (bulk and tail ESS).
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ def chain_metrics(chain: StoredChain, *, reference_mean: Array | None, discard: 
         Its settings have the keys problem, sampler, recipe, chain; explored and, among ``settings``, n_steps, except
         with an `Account`. `hidden_units` is looked up in its phase ``fit``.
     reference_mean
-        Posterior mean of the reference run, shape (d,); None for a problem without one.
+        Posterior mean of the reference run, shape (d,); None without a reference.
     discard
         First iterations of the exploration, excluded from training sets and running means.
     """
@@ -102,7 +103,7 @@ def _of_chain(chain: StoredChain, reference_mean: Array | None, discard: int) ->
 
 
 def _of_account(chain: StoredChain, account: Account) -> dict[str, Any]:
-    """Measurements on the draws of `rnshmc.sample`."""
+    """Measurements on draws of `rnshmc.sample`."""
     moments = _moments(markov_chains(chain)) if account.chains else _reported(account)
     sd, error = np.array(moments["sd"]), np.array(moments["mcse_mean"])
     # A coordinate that never moves is one draw repeated.
@@ -125,7 +126,7 @@ def _of_account(chain: StoredChain, account: Account) -> dict[str, Any]:
 def _moments(chains: Array) -> dict[str, Any]:
     """Moments of Markov chains, shape (chains, n, d), with their errors and effective sample sizes."""
     summary, draws = summarise(chains), chains.reshape(-1, chains.shape[2])
-    # The standard deviation of a coordinate that never moves would be rounding error.
+    # Otherwise the standard deviation of a coordinate that never moves would be rounding error.
     sd = np.where(np.ptp(draws, axis=0) > 0, draws.std(axis=0, ddof=1), 0.0)
     return {
         "mean": draws.mean(axis=0).tolist(),
@@ -138,7 +139,7 @@ def _moments(chains: Array) -> dict[str, Any]:
 
 
 def _reported(account: Account) -> dict[str, Any]:
-    """Moments that `rnshmc.sample` reports; its draws are no Markov chains."""
+    """Moments that `rnshmc.sample` reports; its draws are not Markov chains."""
     return {
         "mean": account.mean,
         "sd": account.sd,
@@ -150,7 +151,7 @@ def _reported(account: Account) -> dict[str, Any]:
 
 
 def _running_error(chain: StoredChain, reference_mean: Array | None, discard: int) -> tuple[Counts, Array]:
-    """Iterations, and the relative error of the mean until each of them."""
+    """Iterations, and the relative error of the mean up to each."""
     if reference_mean is None:
         return np.empty(0, dtype=np.int64), np.empty(0)
     warmup = chain.draws[:0] if chain.warmup is None else chain.warmup

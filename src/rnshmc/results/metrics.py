@@ -1,4 +1,4 @@
-"""Measurements on the chains of a problem, stored as JSON; all tables are made of them."""
+"""Measurements on the chains of a problem, stored as JSON; the source of all tables."""
 
 import json
 import math
@@ -33,15 +33,15 @@ class ChainMetrics:
     ap
         Share of accepted moves. A rejected proposal repeats the state, so this is paper A's share of distinct states.
     ap_with_empty
-        The same if the number of leapfrog steps, where it is drawn at all, could be 0 as well, and such a trajectory
-        were accepted: as paper B's implementation draws and counts.
+        The same including trajectories of zero steps, which paper B's implementation also draws, if the number of steps
+        is random, and counts as accepted.
     ess, ess_min, ess_median, ess_max
-        Effective sample size of each coordinate by Geyer's initial monotone sequence, as paper A counts it, and its
-        range; for `rnshmc.sample`, (sd / standard error of the mean)^2.
+        Effective sample size of each coordinate by Geyer's initial monotone sequence, as in paper A, and its range; for
+        `rnshmc.sample`, (sd / standard error of the mean)^2.
     truncated_ess_min, truncated_ess_median, truncated_ess_max
         Range of the effective sample sizes of paper B's implementation (`rnshmc.diagnostics.ess.truncated_ess`).
     truncated_ess_with_empty_min, truncated_ess_with_empty_median, truncated_ess_with_empty_max
-        The same with trajectories of no step, in which a chain stays where it is, as in `ap_with_empty`.
+        The same with trajectories of zero steps, in which a chain stays in place, as in `ap_with_empty`.
     ess_bulk_min, ess_tail_min
         Minimum rank-normalised bulk and tail effective sample sizes of this chain.
     evaluations_per_iter
@@ -51,7 +51,7 @@ class ChainMetrics:
         Means per kept iteration: exact potentials (with or without gradient), exact gradients, exact metrics, gradients
         of the surrogate.
     divergences, solver_failures
-        Numbers of kept iterations with these flags; divergences are None where they are not recorded.
+        Numbers of kept iterations with these flags; divergences are None if not recorded.
     softened_metrics
         Metrics of the surrogate in the kept iterations that differ from its Hessian, because it was not safely positive
         definite.
@@ -115,17 +115,17 @@ class ChainMetrics:
 
 @dataclass(frozen=True)
 class Convergence:
-    """Rank-normalised diagnostics over all chains of a sampler, the worst coordinate of each.
+    """Rank-normalised diagnostics over all chains of a sampler, each for its worst coordinate.
 
     Attributes
     ----------
     problem, sampler
         What was run.
     ess_bulk_min, ess_tail_min
-        Minimum bulk and tail effective sample sizes of the pooled chains; NaN where draws are no Markov chains.
+        Minimum bulk and tail effective sample sizes of the pooled chains; NaN if the draws are not Markov chains.
     rhat_max
-        Maximum split R-hat; None for a single chain, for which it is not defined, where a coordinate never moved, or
-        where draws are no Markov chains.
+        Maximum split R-hat; None if it is undefined: for a single chain, if a coordinate never moved, or if the draws
+        are not Markov chains.
     """
 
     problem: str
@@ -149,7 +149,7 @@ def read_metrics(paths: Iterable[str | Path]) -> list[ChainMetrics]:
     Raises
     ------
     StoreError
-        If a file is missing, is not JSON, or its chains have other keys; the message names the file.
+        If a file is missing or not JSON, or a chain lacks a key or has an unknown one; the message names the file.
     """
     return [chain for path in paths for chain in _read(Path(path), "chains", ChainMetrics)]
 
@@ -160,7 +160,7 @@ def read_convergence(paths: Iterable[str | Path]) -> list[Convergence]:
     Raises
     ------
     StoreError
-        If a file is missing, is not JSON, or its rows have other keys; the message names the file.
+        If a file is missing or not JSON, or a row lacks a key or has an unknown one; the message names the file.
     """
     return [row for path in paths for row in _read(Path(path), "convergence", Convergence)]
 
@@ -196,7 +196,7 @@ def _with_nan(value: Any, kind: Any) -> Any:
 
 
 def metrics_frame(metrics: Iterable[ChainMetrics]) -> pd.DataFrame:
-    """The numbers of each chain that are not lists, one row per chain; `data` is the origin of the data."""
+    """The scalar numbers of each chain, one row per chain; `data` is the origin of the data."""
     rows = [
         {name: value for name, value in vars(chain).items() if isinstance(value, int | float | str)}
         for chain in metrics

@@ -1,4 +1,4 @@
-"""Samplers whose chains did not mix: their effective sample sizes and Monte Carlo errors mean nothing."""
+"""Samplers whose chains did not mix; their effective sample sizes and Monte Carlo errors are meaningless."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,7 +6,7 @@ from rnshmc.results.estimates import Cell
 from rnshmc.results.metrics import ChainMetrics, Convergence
 
 MIXED_RHAT = 1.1
-"""Largest R-hat of chains that are compared with others (Gelman et al. 2013, Bayesian Data Analysis, section 11.5)."""
+"""Maximum R-hat of chains to compare with others (Gelman et al. 2013, Bayesian Data Analysis, section 11.5)."""
 
 
 def unmixed_cells(metrics: Sequence[ChainMetrics], convergence: Iterable[Convergence]) -> frozenset[Cell]:

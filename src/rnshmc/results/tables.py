@@ -60,31 +60,29 @@ def results_table(
 
     Acceptance, effective sample sizes (`ess_*` Geyer's, `truncated_ess_*` those of paper B's implementation), calls of
     the exact potential, gradient and metric per iteration, and `fit_s`, the processor seconds of the training, are
-    means over chains. `*_with_empty` are acceptance and effective sample sizes as paper B's implementation has them,
-    which draws trajectories of no step as well (`ChainMetrics`). `s_per_iter` is the median over the blocks of the
-    timing stage. `training_draws` are the iterations of exact HMC until the surrogate was trained. `draws` are kept by
-    each chain.
+    means over chains. `*_with_empty` are acceptance and effective sample sizes including trajectories of zero steps,
+    which paper B's implementation also draws (`ChainMetrics`). `s_per_iter` is the median over the blocks of the timing
+    stage. `training_draws` are the iterations of exact HMC before the training. `draws` are kept by each chain.
 
     With `rnshmc.sample` all evaluations and seconds from the first on are divided among its draws, and `ess_*` are
     (sd / standard error of the mean)^2; columns that count along one Markov chain, `sample_s` and `total_s` are NaN.
 
-    `sample_s` are the seconds of 10000 iterations. `total_s` are those of as many from the first on: `training_draws`
-    of HMC, the training, and the remaining iterations. `min_ess_per_s` and `median_ess_per_s` are effective draws per
-    second of sampling, `median_ess_per_s_with_training` those of 10000 draws per second of `total_s`; each speed-up is
-    one of these relative to HMC on the same problem. `published_*` are those of samplers with the problem's
-    ``baseline``: samplers are timed as the published implementation works, with its gradients in each leapfrog step,
-    its fixed-point iterations and its evaluations of the target; those of which the baseline says nothing take their
-    own seconds. Without a baseline all are NaN.
+    `sample_s` are the seconds of 10000 iterations. `total_s` includes the start: `training_draws` of HMC, the training,
+    and the rest of the 10000 iterations. `min_ess_per_s` and `median_ess_per_s` are effective draws per second of
+    sampling, and `median_ess_per_s_with_training` divides those of 10000 draws by `total_s`; each speed-up is one of
+    these relative to HMC on the same problem. `published_*` use the problem's ``baseline``: samplers are timed like the
+    published implementation, with its gradients in each leapfrog step, its fixed-point iterations and its evaluations
+    of the target; samplers that the baseline omits keep their own seconds. Without a baseline all are NaN.
 
     `min_ess_per_value` is ess_min per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient
-    brings its value along). `mixed` is false for a sampler among `unmixed`, which has no speed-up; nor has any sampler
-    where that is HMC. `loaded` says that other work kept the machine busy while seconds were measured; `data` is
-    the origin of the data; `paper` is empty for a user's problem.
+    brings its value along). `mixed` is false for a sampler among `unmixed`, which then has no speed-up; if HMC is among
+    them, no sampler has one. `loaded` marks measurements that other work on the machine may have slowed; `data` is the
+    origin of the data; `paper` is empty for a user's problem.
 
     Parameters
     ----------
     metrics, timings
-        Of every chain, and of every sampler.
+        Metrics of every chain, and timings of every sampler.
     papers
         The paper of each problem that has one.
     unmixed
@@ -120,17 +118,16 @@ def read_results(path: Path) -> pd.DataFrame:
 def diagnostics_table(metrics: Sequence[ChainMetrics], convergence: Iterable[Convergence]) -> pd.DataFrame:
     """Convergence over the chains of each problem and sampler, worst coordinate of each.
 
-    `warnings` names in words: R-hat above `MAX_RHAT`, fewer than `MIN_ESS_PER_CHAIN` effective draws per chain (bulk or
-    tail; of those in `ChainMetrics.ess_min` where both are undefined), divergences, failed solves, and verdicts of
-    `rnshmc.sample` other than good; it is empty if there are none. `divergences` are missing where they are not
-    recorded.
+    `warnings` lists, in words, R-hat above `MAX_RHAT`, fewer than `MIN_ESS_PER_CHAIN` effective draws per chain (bulk
+    or tail; of those in `ChainMetrics.ess_min` where both are undefined), divergences, failed solves, and verdicts of
+    `rnshmc.sample` other than good; it is empty if there are none. `divergences` are missing if not recorded.
 
     Parameters
     ----------
     metrics
-        Of every chain.
+        Metrics of every chain.
     convergence
-        Of every sampler.
+        Diagnostics of every sampler.
     """
     diagnosed = {(row.problem, row.sampler): row for row in convergence}
     rows = [_diagnosed(chains, diagnosed[cell]) for cell, chains in cells(metrics).items()]
@@ -153,7 +150,7 @@ def _diagnosed(chains: Sequence[ChainMetrics], pooled: Convergence) -> dict[str,
 
 
 def _divergences(chains: Sequence[ChainMetrics]) -> int | None:
-    """Over all chains; None where they are not recorded."""
+    """Number of divergences over all chains; None if not recorded."""
     counts = [chain.divergences for chain in chains if chain.divergences is not None]
     return sum(counts) if counts else None
 

@@ -1,6 +1,6 @@
 """The tables of the papers as views of the table of results, in the papers' columns (papers/views.csv).
 
-Without that file, the tables, the report and the notebooks would each list names, order and layout of these columns.
+The file is shared by the tables, the report and the notebooks.
 """
 
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ class Column:
     Attributes
     ----------
     name, source
-        Its name, and the column of `rnshmc.results.tables.results_table` that it renames.
+        Name of the column, and the column of `rnshmc.results.tables.results_table` that it renames.
     shown
-        How the pages of the report show it (`rnshmc.report.sections`); empty if it does not.
+        Format on the pages of the report (`rnshmc.report.sections`); empty if not shown there.
     quantity, argument
-        The printed quantity that stands beside it there and, where quantities have the same name, an argument of its
-        measure, ``name=value``; empty where there is none.
+        The printed quantity to compare it with there and, if several quantities have the same name, an argument of its
+        measure, ``name=value``; empty if there is none.
     """
 
     name: str
@@ -45,7 +45,7 @@ def read_views(path: Path) -> dict[str, View]:
     Raises
     ------
     DataError
-        If the file has other columns than `VIEWS_COLUMNS`.
+        If the columns of the file are not `VIEWS_COLUMNS`.
     """
     views: dict[str, View] = {}
     for _, row in read_rows(path, VIEWS_COLUMNS):
@@ -55,7 +55,7 @@ def read_views(path: Path) -> dict[str, View]:
 
 
 def view(results: pd.DataFrame, columns: View, problems: Sequence[str]) -> pd.DataFrame:
-    """The rows of some problems in the columns of a view."""
+    """The rows of selected problems in the columns of a view."""
     rows = results[results["problem"].isin(list(problems))]
     chosen = rows[[column.source for column in columns]]
     return chosen.set_axis([column.name for column in columns], axis="columns").reset_index(drop=True)

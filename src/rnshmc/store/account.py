@@ -24,8 +24,8 @@ class Account:
     draws
         Number of draws returned.
     chains
-        Number of Markov chains of equal length in the file, one after another. 0 with a surrogate, whose draws are
-        weighted rows in random order: neither autocorrelations nor R-hat are defined.
+        Number of Markov chains of equal length in the file, concatenated. 0 with a surrogate, whose draws are weighted
+        rows in random order, without autocorrelations or R-hat.
     mean, sd, mcse_mean, mcse_sd
         Posterior means and standard deviations with their standard errors, one per coordinate.
     """
@@ -46,12 +46,12 @@ class Account:
         return None if stored is None else cls(**stored)
 
     def entry(self) -> dict[str, Any]:
-        """The entry among the settings of a chain that `of` reads."""
+        """The entry for the settings of a chain, as read by `of`."""
         return {_KEY: asdict(self)}
 
 
 def markov_chains(chain: StoredChain) -> Array:
-    """The Markov chains in a chain file, shape (chains, n, d); no chain at all if the draws are a surrogate's."""
+    """The Markov chains in a chain file, shape (chains, n, d); no chain if the draws are a surrogate's."""
     account = Account.of(chain)
     if account is None:
         return chain.draws[None]

@@ -18,7 +18,7 @@ def read_origin(path: Path) -> str:
     DataError
         If the file has no origin, or an unknown one.
     """
-    origin = str(read_npz(path, "origin", says="cannot read where its data came from (key 'origin'): {}")["origin"])
+    origin = str(read_npz(path, "origin", says="cannot read the origin of its data (key 'origin'): {}")["origin"])
     if origin not in ORIGINS:
         raise DataError(f"{path}: origin is {origin!r}, expected one of {', '.join(ORIGINS)}")
     return origin

@@ -41,15 +41,15 @@ def provenance(config: Mapping[str, Any] | None = None, data_hashes: Mapping[str
     Parameters
     ----------
     config
-        The settings of the run, ready for JSON; its passwords are masked (`rnshmc.masking`).
+        The settings of the run, as JSON values; passwords are masked (`rnshmc.masking`).
     data_hashes
         SHA-256 of each data file, by name.
 
     Returns
     -------
     dict
-        Ready for JSON: ``created`` (UTC, ISO 8601; nothing else depends on the time), ``python``, ``packages`` (version
-        by distribution, None if not installed; dolfinx among them, without importing it), ``mpi``, ``git`` (commit and
+        JSON values: ``created`` (UTC, ISO 8601; nothing else depends on the time), ``python``, ``packages`` (version by
+        distribution, None if not installed; dolfinx among them, without importing it), ``mpi``, ``git`` (commit and
         whether tracked files differ from it, None outside a clone), ``machine`` (platform, CPU, cores), ``blas``, and
         ``config`` and ``data`` if given.
     """
@@ -82,7 +82,7 @@ def _version(distribution: str) -> str | None:
 
 
 def _git(file: Path) -> dict[str, Any] | None:
-    """Commit that a file belongs to; None if the file is not tracked, even inside another project's clone."""
+    """Commit of the repository that tracks a file; None for an untracked file, even inside another project's clone."""
     git = ("git", "--no-optional-locks", "-C", str(file.parent))
     if _first_line(*git, "ls-files", "--error-unmatch", file.name) is None:
         return None
@@ -111,7 +111,7 @@ def _cpu_model() -> str:
 
 
 def _usable_cores() -> int | None:
-    """Cores available to this process; fewer than the machine's in a container or a cluster job."""
+    """Cores available to this process: in a container or cluster job, fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count()
