@@ -1,7 +1,7 @@
-"""The elliptic problem on finer and finer meshes: its error, its price, and what RNS-HMC gains as it gets dearer.
+"""The elliptic problem on successively finer meshes: discretisation error, cost, and gain of RNS-HMC.
 
-Chains, their effective sample sizes and the surrogate are those of the problem's own mesh. They serve on every mesh,
-because the posterior hardly moves: the table says by how much the potential does.
+Chains, effective sample sizes and the surrogate are from the problem's own mesh. They are used on every mesh because
+the posterior hardly changes; the table reports the change of the potential.
 """
 
 import itertools
@@ -27,11 +27,11 @@ from rnshmc.types import Array, Driver
 SAMPLERS = ("hmc", "rns_hmc")
 ERRORS = ("error_uniform", "error")
 LEAPS = 5
-"""Evaluations that are timed for one iteration that is."""
+"""Number of timed evaluations per timed iteration."""
 
 
 class Solved(NamedTuple):
-    """A mesh, the solver on it, and the number of ranks that shared it."""
+    """A mesh, its solver, and the number of ranks that share it."""
 
     cells: int
     solver: str
@@ -40,20 +40,20 @@ class Solved(NamedTuple):
 
 @dataclass(frozen=True)
 class MeshRun:
-    """What is done on each mesh.
+    """Settings of the work on each mesh.
 
     Attributes
     ----------
     seed
         Root seed of the chains' streams.
     model
-        Fields of `rnshmc.targets.elliptic_settings.EllipticSettings`, the mesh and the solver among them.
+        Fields of `rnshmc.targets.elliptic_settings.EllipticSettings`, including mesh and solver.
     samplers
         Step size and range of steps of HMC and RNS-HMC.
     repeats
-        How often each thing is timed.
+        Number of timings of each kind of work.
     work
-        How many cells are solved on in one repeat: so many small meshes in turn, or one large one.
+        Total number of cells per repeat: several solves on a small mesh, or one on a large mesh.
     """
 
     seed: int
@@ -65,12 +65,12 @@ class MeshRun:
 
 @dataclass(frozen=True)
 class Solutions:
-    """What was found on a mesh.
+    """Solutions on a mesh.
 
     Attributes
     ----------
     points : (n, 2)
-        Where the pressure is observed.
+        Points at which the pressure is observed.
     uniform : (1, n)
         Pressure there for c = 1.
     pressure : (m, n)
@@ -90,14 +90,14 @@ class Solutions:
 
     @classmethod
     def load(cls, path: Path) -> "Solutions":
-        """Read what `save` wrote."""
+        """Read a file written by `save`."""
         return cls(**read_npz(path))
 
 
 def run_on_mesh(
     comm: Any, data: Path, surrogate: Driver, states: Array, run: MeshRun
 ) -> tuple[Solutions, pd.DataFrame]:
-    """Solve at some states, and time evaluations and iterations. Collective.
+    """Solve at the given states, and time evaluations and iterations. Collective.
 
     Parameters
     ----------
@@ -106,14 +106,14 @@ def run_on_mesh(
     data
         File of the problem's observations.
     surrogate
-        What drives RNS-HMC.
+        Driver of RNS-HMC.
     states : (m, dim)
-        States of the posterior. Evaluations are timed at one after the other, and chains start at the first.
+        States of the posterior. Evaluations are timed at each in turn, and chains start at the first.
 
     Returns
     -------
-    The solutions, and the seconds in the columns of `rnshmc.experiments.scaling.COLUMNS`, of which ``what`` is value,
-    value_and_grad, hmc or rns_hmc, and ``size`` the evaluations or iterations of a repeat.
+    The solutions, and the seconds in the columns `rnshmc.experiments.scaling.COLUMNS`, where ``what`` is value,
+    value_and_grad, hmc or rns_hmc, and ``size`` is the number of evaluations or iterations per repeat.
     """
     target = from_file(data, comm=comm, **run.model)
     uniform = target.model.predict(np.zeros(target.dim))
@@ -121,7 +121,7 @@ def run_on_mesh(
     pressure, potential = map(np.array, zip(*found, strict=True))
     evaluations = max(1, run.work // run.model["cells"] ** 2)
     iterations = max(1, evaluations // LEAPS)
-    # One round for all: no evaluation comes twice in a row, where it would cost nothing.
+    # All states in one round: repeating an evaluation at the same state would cost nothing.
     around = itertools.cycle(states)
     seconds = [
         measure(
@@ -158,17 +158,17 @@ def mesh_table(
     Parameters
     ----------
     solutions, seconds
-        What `run_on_mesh` gave.
+        Results of `run_on_mesh`.
     ess_per_iteration
-        Least effective sample size over the coordinates, per iteration, of HMC and of RNS-HMC.
+        Minimum effective sample size over the coordinates, per iteration, of HMC and of RNS-HMC.
 
     Returns
     -------
-    Columns of `Solved` and `nodes`; `error_uniform`, the largest error of the pressure for c = 1, whose closed form is
-    known, and `error`, that at the states against the finest mesh (NaN there), each with its order between the next
-    coarser mesh and this one; `potential_shift`, standard deviation over the states of the potential minus that on the
-    coarsest mesh; seconds for each evaluation and iteration, medians over the repeats; `gain`, how many times as many
-    effective samples a second RNS-HMC has as HMC; `loaded`, whether anything was timed under load.
+    Columns of `Solved` and `nodes`; `error_uniform`, the largest error of the pressure for c = 1, which has a closed
+    form, and `error`, the same at the states, relative to the finest mesh (NaN there), each with its order between the
+    next coarser mesh and this one; `potential_shift`, the standard deviation over the states of the potential minus the
+    potential on the coarsest mesh; seconds per evaluation and iteration, medians over the repeats; `gain`, the ratio of
+    effective samples per second of RNS-HMC to HMC; `loaded`, whether any timing was made under load.
     """
     coarsest, finest = (solutions[extreme(solutions)] for extreme in (min, max))
     top = max(solved.cells for solved in solutions)
@@ -204,7 +204,7 @@ def uniform_pressure(points: Array) -> Array:
 
 
 def _evaluations(evaluate: Callable[[Array], Any], states: Iterator[Array], count: int) -> Callable[[], None]:
-    """So many evaluations, at one state after the other."""
+    """Make the given number of evaluations, cycling through the states."""
 
     def work() -> None:
         for state in itertools.islice(states, count):
@@ -222,7 +222,7 @@ def _iterations(
     run: MeshRun,
     count: int,
 ) -> Callable[[], None]:
-    """So many further iterations of a chain, of as many steps as the mean of the range: there are few of them."""
+    """Run further iterations of a chain with the mean number of steps, since they are too few to average it."""
     settings = dynamics(run.samplers[sampler])
     middle = sum(settings["n_steps"]) / 2
     settings["n_steps"] = (math.floor(middle), math.ceil(middle))
@@ -242,7 +242,7 @@ def _per_unit(rows: pd.DataFrame) -> float:
 
 
 def _with_orders(table: pd.DataFrame) -> pd.DataFrame:
-    """With the order of convergence of each error, within a solver and number of ranks."""
+    """Add the order of convergence of each error, within a solver and number of ranks."""
     groups = table.groupby(["solver", "ranks"])
     refinement = np.log(table["cells"] / groups["cells"].shift())
     orders = {f"{error}_order": np.log(groups[error].shift() / table[error]) / refinement for error in ERRORS}

@@ -1,4 +1,4 @@
-"""Gradient networks of several designs on the same gradients: what each learns, epoch by epoch (paper B, Fig. 5)."""
+"""Training losses of several gradient network designs on the same gradients, by epoch (paper B, Fig. 5)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from rnshmc.surrogates.gradient_network import GradientNetwork
 from rnshmc.types import Array
 
 Designs = Mapping[str, Mapping[str, int]]
-"""By name, ``hidden_units`` of each layer and how many ``blocks`` of them a network has."""
+"""By name, ``hidden_units`` of each layer and the number of ``blocks`` of a network."""
 
 
 def training_losses(
@@ -24,14 +24,14 @@ def training_losses(
     q, gradients
         Training pairs, both of shape (n, dim).
     epochs
-        How often training runs through the pairs.
+        Number of passes through the pairs.
     chain
         Number of the chain whose gradients these are, which names the streams.
 
     Returns
     -------
     Columns network, chain, epoch (counted from 1), loss (half the mean squared error of the gradient's components),
-    weights (of the network, biases left out, as the paper counts its units).
+    weights (of the network without biases, as in the paper's counts).
 
     Raises
     ------

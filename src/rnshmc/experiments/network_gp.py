@@ -1,4 +1,4 @@
-"""Gradient network against Gaussian process on standard Gaussians, by dimension (paper B, section 4.5, Table 4)."""
+"""Gradient network and Gaussian process on standard Gaussians, by dimension (paper B, section 4.5, Table 4)."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,12 @@ from rnshmc.types import Array, Driver
 
 @dataclass(frozen=True)
 class NetworkComparison:
-    """What all cells of the table share."""
+    """Settings shared by all cells of the table."""
 
     seed: int
     step_size: float
     n_steps: StepRange
-    """Lowest and highest number of leapfrog steps, drawn uniformly at each iteration."""
+    """Minimum and maximum number of leapfrog steps, drawn uniformly at each iteration."""
     iterations: int
     """Draws of each chain."""
     repeats: int
@@ -59,14 +59,14 @@ def comparison_rows(
     d
         Dimension.
     sizes
-        Numbers of training states; 0 where nothing is trained.
+        Numbers of training states; 0 for a sampler without a surrogate.
     settings
-        Keyword settings of the ``fit`` of what drives. None: the exact potential drives.
+        Keyword settings of the ``fit`` of the driver. None: the exact potential drives.
 
     Returns
     -------
     Columns method, d, size, repeat, acceptance (share of accepted proposals), acceptance_with_empty (the same with
-    trajectories of no step, as printed) and train_s (processor seconds).
+    trajectories of zero steps, as printed) and train_s (processor seconds).
 
     Raises
     ------
@@ -101,7 +101,7 @@ def comparison_rows(
 def chain_acceptance(
     comparison: NetworkComparison, *, method: str, driver: Driver | None, d: int, names: Sequence[str]
 ) -> float:
-    """Share of accepted proposals of one chain on N(0, I_d), whose random streams go by ``names``."""
+    """Share of accepted proposals of one chain on N(0, I_d); ``names`` identify its random streams."""
     target = standard_gaussian(d)
     phase = exploit(
         target,

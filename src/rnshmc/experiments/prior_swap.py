@@ -1,8 +1,7 @@
-"""Another prior without new training: NNg-HMC by a network that was trained under a wider one (paper B, Fig. 4).
+"""NNg-HMC under another prior without new training: the network was trained under a wider one (paper B, Fig. 4).
 
-The likelihood's share of a gradient does not know of the prior, so that a network of the gradient under one prior
-drives under another as well (`rnshmc.targets.priors`). The posterior has moved, though: most of it lies where the
-network was not trained.
+The gradient of the likelihood does not depend on the prior, so a network trained under one prior can drive under
+another (`rnshmc.targets.priors`). But the posterior changes: most of its mass lies where the network was not trained.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,11 +22,11 @@ from rnshmc.types import Array, Driver, Potential
 
 EXACT, NETWORK = "hmc", "nng_hmc"
 MAX_DRAWS = 1000
-"""Draws of each sampler and prior that the figure shows, at most."""
+"""Maximum number of draws of each sampler and prior in the figure."""
 NETWORK_FACTOR = 10
-"""Iterations of NNg-HMC for one of HMC: each costs a tenth, and few of its proposals are accepted."""
+"""Iterations of NNg-HMC per iteration of HMC: each costs a tenth, and few of its proposals are accepted."""
 LEVEL = 0.01
-"""Probability that means of one posterior are further apart than the threshold of `agreement_table`."""
+"""Probability that two estimates of the same means differ by more than the threshold of `agreement_table`."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +41,11 @@ class PriorSwap:
 
     seed: int
     old_sd: float
-    """Standard deviation of the prior that the network was trained under."""
+    """Standard deviation of the prior of the training."""
     new_sd: float
-    """Standard deviation of the prior that it samples under."""
+    """Standard deviation of the new prior."""
     burn_in: int
-    """First iterations of each chain, which lead from the old posterior to the new one."""
+    """First iterations of each chain, which move from the old posterior to the new one."""
     iterations: int
     """Iterations of HMC after them; NNg-HMC has `NETWORK_FACTOR` times as many."""
 
@@ -58,14 +57,14 @@ class PriorSwap:
 
 @dataclass(frozen=True)
 class Kept:
-    """What is left of a chain, under whichever prior."""
+    """The kept part of a chain under either prior."""
 
     sampler: str
     prior_sd: float
     draws: Array
     """Shape (n, dim)."""
     acceptance: float
-    """Share of the proposals that were accepted."""
+    """Share of accepted proposals."""
 
 
 def swap_prior(
@@ -81,11 +80,11 @@ def swap_prior(
     Parameters
     ----------
     target
-        The exact potential under the new prior, which decides in both.
+        The exact potential under the new prior, which decides in both samplers.
     network
         The gradient network, trained under the old one.
     start
-        Where both start, shape (dim,): a state of the exploration under the old prior.
+        Start of both chains, shape (dim,): a state of the exploration under the old prior.
     settings
         ``step_size`` and ``n_steps`` of each of the two samplers, as under the old prior.
 
@@ -117,12 +116,12 @@ def _kept(experiment: PriorSwap, sampler: str, phase: Phase) -> Kept:
 
 
 def draws_table(chains: Sequence[Kept], coordinates: Sequence[int]) -> pd.DataFrame:
-    """Two coordinates of the draws, of at most `MAX_DRAWS` of each chain, evenly spaced.
+    """Two coordinates of at most `MAX_DRAWS` evenly spaced draws of each chain.
 
     Parameters
     ----------
     coordinates
-        Which two, counted from 0.
+        The two coordinates, counted from 0.
 
     Returns
     -------
@@ -139,7 +138,7 @@ def draws_table(chains: Sequence[Kept], coordinates: Sequence[int]) -> pd.DataFr
 
 
 def acceptance_table(chains: Sequence[Kept], draws: pd.DataFrame) -> pd.DataFrame:
-    """Acceptance of each chain, and whether its means are those of HMC under the same prior.
+    """Acceptance of each chain, and agreement of its means with HMC under the same prior.
 
     Parameters
     ----------
@@ -149,21 +148,21 @@ def acceptance_table(chains: Sequence[Kept], draws: pd.DataFrame) -> pd.DataFram
     Returns
     -------
     Columns sampler, prior_variance, acceptance, means: one row for each chain; `means` is the largest difference from
-    the means of HMC over its Monte Carlo threshold at `LEVEL`, NaN with an ESS below `MIN_ESS`.
+    HMC's means divided by its Monte Carlo threshold at `LEVEL`, NaN for an ESS below `MIN_ESS`.
     """
     rows = pd.DataFrame([{**_names(chain), "acceptance": chain.acceptance} for chain in chains])
     return with_means(rows, draws)
 
 
 def with_means(rows: pd.DataFrame, draws: pd.DataFrame) -> pd.DataFrame:
-    """The rows of samplers and priors with the column `means` of `acceptance_table`."""
+    """Add the column `means` of `acceptance_table` to the rows of samplers and priors."""
     found = {key: _means(part[["x", "y"]].to_numpy()) for key, part in draws.groupby(["sampler", "prior_variance"])}
     keys = zip(rows["sampler"], rows["prior_variance"], strict=True)
     return rows.assign(means=[_distance(found[key], found[EXACT, key[1]]) for key in keys])
 
 
 def _means(draws: Array) -> tuple[Array, Array, float]:
-    """Means, their Monte Carlo standard errors, and the smallest effective sample size."""
+    """Means, their Monte Carlo standard errors, and the minimum effective sample size."""
     sizes = np.maximum(geyer_ess(draws), 1.0)
     return draws.mean(axis=0), draws.std(axis=0, ddof=1) / np.sqrt(sizes), float(sizes.min())
 

@@ -1,4 +1,4 @@
-"""How seconds fall as MPI ranks are added, and that the results stay what they are on one rank."""
+"""Times by number of MPI ranks, and agreement of the results with those on one rank."""
 
 import resource
 import socket
@@ -24,22 +24,22 @@ AGREEMENT_COLUMNS = ("what", "quantity", "ranks", "difference", "tolerance")
 def measure(
     comm: Any, work: Callable[[], T], *, what: str, size: int, unit: str, repeats: int
 ) -> tuple[T, pd.DataFrame]:
-    """Do a piece of collective work ``repeats`` times, and time it each time. Collective.
+    """Time ``repeats`` repetitions of collective work. Collective.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Comm
         Ranks that share the work.
     work
-        What is timed. Do it once before, if what it does the first time alone is not to be among the seconds.
+        The work to time. Call it once before to exclude its one-time costs.
     what, size, unit
-        How the table calls the work, and how much it is: so many states, solves, rows or iterations.
+        Name of the work in the table, and its amount, in states, solves, rows or iterations.
 
     Returns
     -------
     The last result, and `COLUMNS` with a row for each repeat, the same on every rank: seconds of the slowest rank;
-    cores that other processes used on the busiest host, from the first repeat to the last, and whether that is enough
-    to disturb; the largest peak so far of a rank's resident memory, in MB.
+    cores that other processes used on the busiest host during all repeats, and whether that disturbs the measurement;
+    the largest peak of a rank's resident memory so far, in MB.
     """
     results, seconds = [], []
     machine, own = busy_s(), time.process_time()
@@ -62,19 +62,19 @@ def measure(
 
 
 def agreement(what: str, files: Mapping[int, Path], *, tolerance: float) -> pd.DataFrame:
-    """Compare the arrays that some ranks left with those that the first entry's number of ranks left.
+    """Compare arrays from different numbers of ranks with those of the first entry.
 
     Parameters
     ----------
     files
-        npz file of each number of ranks, with arrays of the same names and shapes.
+        npz file for each number of ranks, with arrays of the same names and shapes.
     tolerance
-        Largest relative difference that is allowed; 0 asks for the same bytes.
+        Maximum relative difference; 0 requires identical bytes.
 
     Returns
     -------
-    `AGREEMENT_COLUMNS`: for each further number of ranks and each array, the largest difference of a row, relative to
-    the norm of that row.
+    `AGREEMENT_COLUMNS`: for each other number of ranks and array, the largest difference of a row, relative to its
+    norm.
 
     Raises
     ------
@@ -88,18 +88,18 @@ def agreement(what: str, files: Mapping[int, Path], *, tolerance: float) -> pd.D
         for name, array in reference.items()
     ]
     for _, name, ranks, difference, _ in rows:
-        # Not a plain comparison: a difference that is not a number exceeds every tolerance.
+        # Negated, so that NaN exceeds every tolerance.
         if not difference <= tolerance:
             raise RnshmcError(f"{what}: {name} of {ranks} and {first} ranks differ by {difference:.1e}")
     return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))
 
 
 def speed_up(table: pd.DataFrame) -> pd.DataFrame:
-    """Median seconds of each work and number of ranks, and how many times faster that is than on the fewest ranks.
+    """Median seconds of each work and number of ranks, and the speed-up over the smallest number of ranks.
 
     Returns
     -------
-    Columns what, ranks, seconds, speed_up, loaded: the last one says whether any repeat was measured under load.
+    Columns what, ranks, seconds, speed_up, loaded: the last is true if any repeat was measured under load.
     """
     groups = table.groupby(["what", "ranks"], sort=False)
     medians = groups.agg(seconds=("seconds", "median"), loaded=("loaded", "any")).reset_index()
@@ -108,7 +108,7 @@ def speed_up(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _other_cores(spent: Sequence[tuple[str, float, float]], elapsed: float) -> float:
-    """Cores that others used on the busiest host, from each rank's host, its host's busy seconds and its own."""
+    """Cores used by others on the busiest host, from each rank's host, the host's busy seconds and its own."""
     busy: dict[str, float] = {}
     own: dict[str, float] = {}
     for host, machine_s, process_s in spent:

@@ -1,4 +1,4 @@
-"""A logistic regression with more rows than one rank holds: its potential, and a short chain on it."""
+"""Potential of a logistic regression whose rows are distributed over ranks, and a short chain on it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True)
 class ShardedRun:
-    """What is evaluated and measured.
+    """Settings of the evaluations and measurements.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class ShardedRun:
     prior_sd
         Standard deviation of the prior.
     evaluations
-        Positions at which value and gradient are compared, and repeats of the timed evaluation.
+        Number of positions at which value and gradient are compared, and repeats of the timed evaluation.
     step_size, n_steps, iterations
-        Of a chain of HMC from the coefficients behind the data.
+        Settings of an HMC chain that starts at the true coefficients.
     """
 
     seed: int
@@ -48,12 +48,12 @@ class ShardedRun:
 
 @dataclass(frozen=True)
 class ShardedResults:
-    """What must not depend on the number of ranks, but for rounding.
+    """Results that must not depend on the number of ranks, except for rounding.
 
     Attributes
     ----------
     positions : (m, d), values : (m,), gradients : (m, d)
-        The potential at some positions around the coefficients behind the data.
+        Positions around the true coefficients, and the potential there.
     draws : (n, d)
         The chain.
     """
@@ -74,7 +74,7 @@ def run_sharded(comm: Any, run: ShardedRun) -> tuple[ShardedResults, pd.DataFram
 
     Returns
     -------
-    What came out, and the seconds that it took (`rnshmc.experiments.scaling.COLUMNS`), the same on every rank.
+    The results and their seconds (`rnshmc.experiments.scaling.COLUMNS`), the same on every rank.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The step size at which HMC accepts a given share of its proposals."""
+"""Step size of HMC for a given acceptance."""
 
 import numpy as np
 from scipy.linalg import eigvalsh
@@ -9,7 +9,7 @@ from rnshmc.run.phases import StepRange
 from rnshmc.types import RiemannianPotential
 
 _DECAY = 0.6
-"""Exponent of the gain t^-0.6, between 1/2 and 1 as the averaging of Polyak and Juditsky asks for."""
+"""Exponent of the gain t^-0.6, between 1/2 and 1 as Polyak-Juditsky averaging requires."""
 
 
 def tune_step_size(
@@ -27,18 +27,18 @@ def tune_step_size(
         log eps_(t+1) = log eps_t + t^-0.6 (a_t - acceptance),
 
     and the result is the geometric mean of eps over the second half (Robbins and Monro 1951; Polyak and Juditsky 1992;
-    Andrieu and Thoms 2008, section 5). The acceptance probability there differs from the one asked for by about
+    Andrieu and Thoms 2008, section 5). The acceptance probability at the result differs from the requested one by about
     sd(a) / sqrt(iterations / 2). The first step is 1 / sqrt(lambda) with lambda the largest eigenvalue of the metric at
-    the origin: half of what leapfrog is stable at.
+    the origin: half the stability limit of leapfrog.
 
     Parameters
     ----------
     potential
         Decides and drives; its metric sets the scale of the first step.
     n_steps
-        Lowest and highest number of leapfrog steps, drawn uniformly at each iteration.
+        Minimum and maximum number of leapfrog steps, drawn uniformly at each iteration.
     acceptance
-        The mean acceptance probability asked for, between 0 and 1.
+        The requested mean acceptance probability, between 0 and 1.
     iterations
         Iterations of the chain, at least 2.
 

@@ -14,7 +14,7 @@ from rnshmc.types import Array, Potential
 
 
 class SweepPoint(NamedTuple):
-    """A point of a sweep; figures that share it share its runs."""
+    """A point of a sweep; its runs are shared by all figures that contain it."""
 
     d: int
     """Parameters of the logistic regression."""
@@ -30,11 +30,11 @@ def sweep_points(figure: str, grid: Mapping[str, Sequence[int]], cuts: Mapping[s
     Parameters
     ----------
     figure
-        Its name in the config, for messages.
+        Name of the figure in the config, for messages.
     grid
         The values of each field of `SweepPoint`.
     cuts
-        The values at which the figure cuts through the grid.
+        The fixed values of the figure's cuts through the grid.
 
     Raises
     ------
@@ -64,21 +64,21 @@ def sweep_run(
     step_size: float,
     n_steps: StepRange,
 ) -> dict[str, float]:
-    """Train a random network on the first part of an exploration and run RNS-HMC from where that part ends.
+    """Train a random network on the first part of an exploration and run RNS-HMC from the end of that part.
 
-    The training sets of one exploration are nested: N points are the states that one has after waiting for N iterations
-    beyond ``discard``, repeats included, and their potentials.
+    The training sets of one exploration are nested: N points are the states, repeats included, and potentials of the
+    first N iterations after ``discard``.
 
     Parameters
     ----------
     potential
-        Decides.
+        The exact potential, which decides.
     draws, stats
         An exploration by exact HMC: states, shape (n, d), and the statistics potential and accepted, shape (n,).
     run
-        Number of the exploration; with the point it names the random streams.
+        Number of the exploration; run and point name the random streams.
     discard
-        First iterations of the exploration that stay out of the training set.
+        First iterations of the exploration, excluded from the training set.
     keep
         Iterations of RNS-HMC.
     ridge

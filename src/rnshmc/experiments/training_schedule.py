@@ -1,4 +1,4 @@
-"""What a schedule of training saves: seconds by draws, beside those of HMC (paper B, section 3, Fig. 1)."""
+"""Seconds by number of draws, with a schedule of training and with HMC (paper B, section 3, Fig. 1)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,21 +29,21 @@ def schedule_table(
     Parameters
     ----------
     start
-        Where the chain starts, shape (dim,).
+        Start of the chain, shape (dim,).
     draws
-        Draws in total.
+        Total number of draws.
     schedule
         Fields of `rnshmc.run.schedule.Schedule`.
     dynamics
-        ``step_size`` and ``n_steps`` of HMC and of the network.
+        ``step_size`` and ``n_steps`` of both HMC and the network.
     settings
         Keyword settings of the ``fit`` of the gradient network.
 
     Returns
     -------
     Columns `COLUMNS`: a row for each stretch of draws by ``hmc`` or ``nng_hmc``, and for each ``training``. Draws and
-    seconds are those up to its end, and ``hmc_seconds`` what HMC takes for as many draws, by its seconds per draw in
-    the same chain.
+    seconds are cumulative to its end, and ``hmc_seconds`` is the time of HMC for as many draws, from its seconds per
+    draw in the same chain.
     """
 
     def train(q: Array, gradients: Array) -> Driver:
