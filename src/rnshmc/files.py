@@ -1,4 +1,4 @@
-"""Whole files or none: what a killed job leaves behind never passes for a result."""
+"""Atomic writing and checked reading of files: a killed job leaves no partial file under a final name."""
 
 import errno
 import hashlib
@@ -39,7 +39,7 @@ _BLOCK_BYTES = 1 << 20
 
 _REMEDIES = {
     errno.ENOSPC: "the disk is full; make room on it and run again",
-    errno.EFBIG: "it is larger than a file may be here; raise the limit (ulimit -f), or write to another file system",
+    errno.EFBIG: "the file exceeds the size limit; raise the limit (ulimit -f), or write to another file system",
     errno.EDQUOT: "the disk quota is used up; make room within it and run again",
     errno.EROFS: "the file system is read-only; make it writable, or work in a folder elsewhere",
     errno.EACCES: "it may not be written; change the permissions, or work in a folder of your own",
@@ -54,7 +54,7 @@ def write_remedy(error: OSError) -> str | None:
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """A temporary name beside ``path`` that becomes ``path`` when the block ends well.
+    """Yield a temporary name beside ``path``, and rename it to ``path`` when the block succeeds.
 
     The temporary name has the same suffix, since writers choose a format by it. When the block raises, the temporary
     file is removed and whatever was at ``path`` stays as it was.
@@ -62,7 +62,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     Raises
     ------
     StoreError
-        The block wrote nothing, or the disk is full or not to be written.
+        The block wrote nothing, or the disk is full or not writable.
     """
     temporary = path.with_name(f".{path.stem}.{secrets.token_hex(4)}{path.suffix}")
     try:
@@ -72,27 +72,27 @@ def atomic_path(path: Path) -> Iterator[Path]:
             raise StoreError(f"nothing was written for {path}")
         os.replace(temporary, path)
     except OSError as error:
-        # A source that cannot be read, as in a copy, is no failure to write here.
+        # An unreadable source, as in a copy, is not a failure to write here.
         here = error.filename is None or path.is_relative_to(Path(error.filename).parent)
         if here and (remedy := write_remedy(error)):
             raise StoreError(f"{path} cannot be written: {remedy}") from error
         raise
     finally:
-        # Asked first: a read-only file system refuses to remove even what is not there.
+        # Checked first: a read-only file system refuses even to remove a file that does not exist.
         if temporary.exists():
             temporary.unlink()
 
 
 @contextmanager
 def buffered(path: Path) -> Iterator[io.BytesIO]:
-    """A buffer that is written to ``path``, atomically, when the block ends well.
+    """A buffer that is written to ``path`` atomically when the block succeeds.
 
-    For HDF5, which ends the process where a disk fills up under it.
+    Needed for HDF5, which ends the process if the disk fills up while it writes.
 
     Raises
     ------
     StoreError
-        The disk is full or not to be written.
+        The disk is full or not writable.
     """
     content = io.BytesIO()
     yield content
@@ -103,23 +103,23 @@ def buffered(path: Path) -> Iterator[io.BytesIO]:
 def read_npz(
     path: str | Path, *names: str, says: str = "cannot be read: {}", error: type[RnshmcError] = DataError
 ) -> dict[str, npt.NDArray[Any]]:
-    """Arrays of an npz file, all of them if none is named, after their checksums were compared.
+    """Read named arrays of an npz file, or all, after checking their checksums.
 
-    NumPy reads no further than a header says, and so compares no checksum where a damaged one has a smaller shape.
+    NumPy stops where the header ends the array: if a damaged header has a smaller shape, it compares no checksum.
 
     Parameters
     ----------
     path
         The file.
     names
-        Of the arrays.
+        Names of the arrays.
     says, error
-        Sentence, with ``{}`` for the reason, and class of the error.
+        Message, with ``{}`` for the reason, and class of the error.
 
     Raises
     ------
     RnshmcError
-        Of the class ``error``, if the file is missing or damaged, or lacks one of the arrays; it names the file.
+        An ``error``, if the file is missing or damaged, or lacks one of the arrays; the message names the file.
     """
     try:
         with Path(path).open("rb") as file:
@@ -140,18 +140,18 @@ def read_npz(
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove the temporary files that killed writers of ``path`` left beside it; for its only writer to call."""
+    """Remove temporary files that killed writers of ``path`` left beside it; for its sole writer only."""
     for file in path.parent.glob(f".{escape(path.stem)}.{'[0-9a-f]' * 8}{escape(path.suffix)}"):
         file.unlink(missing_ok=True)
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON, indented and with sorted keys, so that equal contents are equal files.
+    """Write JSON, indented and with sorted keys, so that equal contents give equal files.
 
     Raises
     ------
     StoreError
-        The content has a type or a number (NaN, infinity) that JSON does not know.
+        The content has a type or a number (NaN, infinity) that JSON does not support.
     """
     try:
         text = json.dumps(content, indent=2, sort_keys=True, allow_nan=False)
@@ -162,13 +162,13 @@ def write_json(path: Path, content: Any) -> None:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which a key appears once, 1e3 is a number, and of words only true and false are booleans.
+    """YAML in which keys are unique, 1e3 is a number, and only true and false are booleans.
 
-    In PyYAML the last of two equal keys wins, 1e3 is a word, and NO is false.
+    PyYAML keeps the last of two equal keys, reads 1e3 as a string, and NO as false.
     """
 
     def compose_mapping_node(self, anchor: Any) -> Any:
-        """The mapping, with its keys checked."""
+        """Compose a mapping after checking that its keys are unique."""
         node = super().compose_mapping_node(anchor)
         seen = set()
         for key, _ in node.value:
@@ -194,7 +194,7 @@ def read_yaml(path: Path) -> Any:
     Raises
     ------
     DataError
-        If the file cannot be read, is no YAML, or has a key twice; the message names file and line.
+        If the file cannot be read, is not YAML, or has a key twice; the message names file and line.
     """
     try:
         with path.open(encoding="utf-8") as file:
@@ -213,9 +213,9 @@ def sha256(path: Path) -> str:
 
 
 def content_sha256(text: str, arrays: Mapping[str, npt.NDArray[Any]]) -> str:
-    """Hexadecimal SHA-256 of a text and of named arrays: their order does not matter, their types and shapes do.
+    """Hexadecimal SHA-256 of a text and named arrays, whose types and shapes matter but not their order.
 
-    Checksums of HDF5 are of single blocks; a block that is lost is read as zeros.
+    HDF5 has checksums of single blocks only, and reads a lost block as zeros.
     """
     digest = hashlib.sha256(text.encode())
     for name in sorted(arrays):

@@ -13,8 +13,8 @@ def stream(seed: int, *names: str) -> np.random.Generator:
     seed
         Root seed, a non-negative integer.
     *names
-        What the stream is for. Equal names give the same stream wherever they are asked for; any difference gives an
-        independent one, so streams do not depend on job order, worker count, chain count or MPI size.
+        The purpose of the stream. Equal names always give the same stream, different names independent ones, so streams
+        do not depend on job order, worker count, chain count or MPI size.
 
     Returns
     -------
