@@ -1,7 +1,7 @@
 """One mesh: mpiexec -n RANKS python mesh_study_point.py --spec S --data D --chain C --surrogate F --output O ...
 
-The specification is a JSON object with the keys of `rnshmc.experiments.mesh_study.MeshRun`, and how many states to take
-from the chain.
+The specification is a JSON object with the keys of `rnshmc.experiments.mesh_study.MeshRun`, and the number of states to
+take from the chain.
 """
 
 import argparse
@@ -22,9 +22,9 @@ from rnshmc.store.chains import read_chain
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--spec", type=json.loads, required=True, help="settings as a JSON object")
-    parser.add_argument("--data", type=Path, required=True, help="what the forward model left")
+    parser.add_argument("--data", type=Path, required=True, help="output file of the forward model")
     parser.add_argument("--chain", type=Path, required=True, help="netCDF file of draws of the posterior")
-    parser.add_argument("--surrogate", type=Path, required=True, help="npz file of what drives RNS-HMC")
+    parser.add_argument("--surrogate", type=Path, required=True, help="npz file of the surrogate of RNS-HMC")
     parser.add_argument("--output", type=Path, required=True, help="npz file of pressures and potentials to write")
     parser.add_argument("--seconds", type=Path, required=True, help="CSV file of measured seconds to write")
     arguments = parser.parse_args()

@@ -1,4 +1,5 @@
-"""Solves spread over ranks: mpiexec -n RANKS python scaling_ensemble.py --spec S --data D --output O --seconds T."""
+"""Solves distributed over ranks: mpiexec -n RANKS python scaling_ensemble.py --spec S --data D --output O --seconds
+T."""
 
 import argparse
 import json
@@ -19,7 +20,7 @@ from rnshmc.targets.forward_data import ForwardData
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--spec", type=json.loads, required=True, help="settings as a JSON object")
-    parser.add_argument("--data", type=Path, required=True, help="what the forward model left")
+    parser.add_argument("--data", type=Path, required=True, help="output file of the forward model")
     parser.add_argument("--output", type=Path, required=True, help="npz file of evaluations to write")
     parser.add_argument("--seconds", type=Path, required=True, help="CSV file of measured seconds to write")
     arguments = parser.parse_args()
