@@ -1,4 +1,4 @@
-"""Problems of pyPESTO: bounds, names, fixed parameters, priors and gradients go in, draws come out."""
+"""The pyPESTO sampler takes bounds, names, fixed parameters, priors and gradients, and returns draws."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Some rows of a regression: distinct ones of the same data, marked as what they are."""
+"""A subset of a regression has distinct rows of the same data, and is marked as a subset."""
 
 import numpy as np
 import pytest

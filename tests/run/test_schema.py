@@ -1,4 +1,4 @@
-"""A mistake in a config is one line: the key, what is wrong with it, file and line."""
+"""A mistake in a config gives one line: key, problem, file and line."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ SCHEMA: dict[str, Any] = {
 
 
 def said(folder: Path, *texts: str) -> str:
-    """What is said of files with these texts, each over the one before it."""
+    """Messages about files with these texts, each overriding the one before it."""
     files = [folder / f"{name}.yaml" for name, _ in zip("abc", texts, strict=False)]
     config: dict[str, Any] = {}
     for file, text in zip(files, texts, strict=True):
