@@ -74,7 +74,7 @@ def search(
     errors: Array,
     variance: float | None = None,
 ) -> tuple[float, float, float | None]:
-    """Maximise the likelihood over length, then nugget, then length again if the nugget is positive.
+    """Maximise the likelihood over length, then nugget, then length again unless the first nugget is best.
 
     The search for the length starts at the best one for fewer points and climbs to the nearest maximum. The result
     includes the latest estimate of the process's variance; ``variance`` is an earlier estimate.
