@@ -1,4 +1,4 @@
-"""How far a9a's acceptance depends on what is not published: the random projection, and the hidden layer.
+"""Dependence of a9a's acceptance on the unpublished random projection and hidden layer.
 
 Draws projections, explores each with HMC at paper A's settings, fits two hidden layers to the published training set
 and one to a training set of twice its size; RNS-HMC runs on all three, RNS-RMHMC on the first and the last. Run in the

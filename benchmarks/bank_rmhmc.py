@@ -1,9 +1,9 @@
 """Riemannian samplers on Bank Marketing: why the config has 3 steps where paper A's text has 6.
 
-In whitened coordinates a trajectory on a Gaussian turns by step size x steps. The printed 0.4 x 6 is over a quarter
-turn, so that draws are antithetic and ESS is at its cap, as in the rows of a9a (0.5 x 4) and the elliptic problem
-(0.8 x 3); the printed ESS of Bank is not. Half of it gives the printed numbers. Printed seconds agree: those of RMHMC
-grow as n d^2 times the steps, and Bank's are in line with the others with 3. Run it in the project's folder after
+In whitened coordinates a trajectory on a Gaussian rotates by step size x steps. The printed 0.4 x 6 exceeds a quarter
+turn, so draws are antithetic and ESS is at its cap, as in the rows of a9a (0.5 x 4) and the elliptic problem (0.8 x 3);
+the printed ESS of Bank is not. Half as many steps give the printed numbers. Printed seconds agree: RMHMC's grow as n
+d^2 times the steps, and Bank's are consistent with the others for 3. Run it in the project's folder after
 data/processed/bank.npz was made.
 """
 

@@ -1,4 +1,5 @@
-"""A checkpoint of the largest chain, ARNS-HMC on a9a, against the seconds between two: d = 60, s = 2500, 5000 draws."""
+"""Time of a checkpoint of the largest chain, ARNS-HMC on a9a, against the interval between checkpoints: d = 60, s =
+2500, 5000 draws."""
 
 import sys
 from pathlib import Path

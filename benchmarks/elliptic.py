@@ -1,5 +1,5 @@
 """Elliptic inverse problem, 30 x 30 bilinear: its gradient against one bare dolfinx assembly and LU solve, its metric
-against one forward solve of its own."""
+against its own forward solve."""
 
 import sys
 from collections.abc import Callable

@@ -2,10 +2,10 @@
 
     scripts/in-env.sh python benchmarks/emulation.py --seeds 20
 
-Each seed draws a model of `DIMS` parameters and 16 outputs, a quadratic and waves in random directions, and data. Exact
-moments are by importance sampling of the exact density. Of each dimension the columns are: median and maximum of the
-runs, mean squares of z of means and of variances (1 where standard errors are honest), and the number of independent
-draws whose errors they have; last, the verdicts that are not good.
+Each seed draws a model of `DIMS` parameters and 16 outputs, a quadratic plus waves in random directions, and data.
+Exact moments are from importance sampling of the exact density. Columns for each dimension: median and maximum of the
+runs, mean squared z of means and of variances (1 if standard errors are right), and the number of independent draws
+with the same errors; last, the verdicts other than good.
 """
 
 import argparse

@@ -1,8 +1,9 @@
-"""Seconds of `rnshmc.sample` where the surrogate fails: bananas in pairs of dimensions, and no exact chains after it.
+"""Seconds of `rnshmc.sample` when the surrogate fails: bananas in pairs of dimensions, without exact chains afterwards.
 
     scripts/in-env.sh python benchmarks/failing.py [--seeds 1] [dim ...]
 
-Processor seconds, on one BLAS thread; the target takes next to none of them. The budget ends before exact chains would.
+Processor seconds on one BLAS thread, of which the target takes almost none. The budget ends before exact chains would
+start.
 """
 
 import argparse

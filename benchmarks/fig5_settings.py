@@ -1,8 +1,8 @@
-"""What paper A leaves open of Fig. 5: acceptance of RNS-HMC after 500 and 2000 training points, by setting.
+"""Settings of Fig. 5 that paper A does not give: acceptance of RNS-HMC after 500 and 2000 training points, by setting.
 
-The paper says that 500 points give an acceptance of around 0.1 and around 2000 one comparable to HMC's, for d = 32. The
-number of observations, the trajectories, the penalty and the first training state are not printed. Each row has one
-exploration, with HMC's step size tuned to 0.7; its networks have 1000 hidden units, as the paper's cut. No bound.
+The paper reports an acceptance of around 0.1 for 500 points, and one comparable to HMC's for around 2000, for d = 32.
+The number of observations, the trajectories, the penalty and the first training state are not printed. Each row has one
+exploration, with HMC's step size tuned to 0.7; its networks have 1000 hidden units, as in the paper's cut. No bound.
 """
 
 from collections.abc import Iterator

@@ -1,13 +1,13 @@
-"""The gate for changes of behaviour: `rnshmc.sample` against the rows of docs/peers.csv and docs/posteriordb.csv.
+"""Regression check of `rnshmc.sample` against the rows of docs/peers.csv and docs/posteriordb.csv.
 
     scripts/in-env.sh python benchmarks/gate.py --jobs 2 --folder ../posteriordb
     scripts/in-env.sh python benchmarks/gate.py --problems bank,pde_model --seeds 1 2 3
 
-Without ``--problems``: the posteriors of `part=goals`; the forward models, as ``pde_model``, of which outputs are
-learnt; and posteriordb's, where their folder is named, in the environment of the peers (benchmarks/peers/make-env.sh).
+Default problems: the posteriors of `part=goals`; the forward models with emulated outputs, such as ``pde_model``; and,
+if their folder is given, posteriordb's, in the environment of the peers (benchmarks/peers/make-env.sh).
 
-The exit status is 1 if a good result is wrong, if the median of units is more than 10% above that of the rows, of the
-same seeds and of all, or if the largest is more than 50% above theirs.
+The exit status is 1 if a result marked good is wrong, if the median units exceed the rows' by more than 10%, both for
+the same seeds and for all, or if the maximum exceeds theirs by more than 50%.
 """
 
 import argparse

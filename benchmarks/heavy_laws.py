@@ -1,10 +1,10 @@
-"""A hundred runs of `rnshmc.sample` on contaminated normals and on several funnels side by side.
+"""A hundred runs of `rnshmc.sample` on contaminated normals and on products of funnels.
 
     scripts/in-env.sh python benchmarks/heavy_laws.py [--part 0 2] [--results benchmarks/results/heavy_laws.csv]
 
-Each row is appended as its run ends, and a run that has one is not repeated; `--part 0 2` runs every second one. Then a
-table is printed. The exit status is 1 if a run called good has a mean or variance more than five of its own standard
-errors off. Moments are exact.
+Each run appends a row when it ends, and runs with a row are not repeated; `--part 0 2` makes every second run. Then a
+table is printed. The exit status is 1 if a run marked good has a mean or variance that is more than five of its own
+standard errors from the exact one.
 """
 
 import argparse

@@ -4,9 +4,9 @@ Run in the project's folder after data/processed/{bank,a9a,lr_simulated}.npz wer
 
     scripts/in-env.sh python benchmarks/inference.py [--seeds 5] [problem ...]
 
-The last line of a problem says of how many independent draws the spread of means and of variances over the seeds is.
-An error that all seeds share is not in it; another line compares with closed forms where there are some, and counts the
-runs of which a variance is off by more than three standard errors while the verdict is good.
+The last line of a problem reports the number of independent draws whose means and variances would spread as much over
+the seeds. It excludes errors common to all seeds; if there are closed forms, another line compares with them, and
+counts runs with a good verdict and a variance that is off by more than three standard errors.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""What jobs cost before they do their own work: processor seconds of a new interpreter and its imports, by script.
+"""Startup cost of jobs: processor seconds of a new interpreter and its imports, by script.
 
     python benchmarks/job_cost.py [commit [script ...]]
 
-With a commit, the same for the code of that commit, the two in turn, so that a drift of the machine does not matter.
-With names of scripts, of those alone.
+With a commit, its code is also timed, alternately, so that a drift of the machine does not matter. With names of
+scripts, only these are timed.
 """
 
 import ast

@@ -1,10 +1,10 @@
-"""Forward models with two modes, from no start: how often a mode is missed, and for how many runs.
+"""Forward models with two modes, without a start: how often a mode is missed, and the number of model runs.
 
     OMP_NUM_THREADS=1 scripts/in-env.sh python benchmarks/modes.py [--seeds 15]
 
-A source in a plate is seen by fifteen sensors that hardly distinguish it from its mirror image, and a sum of two
-exponentials may exchange its terms. Shares are those of the smaller mode; a run misses it if it finds one mode alone.
-Beside them are the runs from one start, in the larger mode.
+A source in a plate is observed by fifteen sensors that hardly distinguish it from its mirror image, and a sum of two
+exponentials may exchange its terms. Shares are those of the smaller mode; a run misses it if it finds only one mode.
+For comparison there are the runs from one start, in the larger mode.
 """
 
 import argparse

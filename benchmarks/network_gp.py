@@ -1,10 +1,10 @@
-"""Which reading of paper B, section 4.5, gives its Table 4: acceptance on standard Gaussians under several.
+"""Acceptance on standard Gaussians under several readings of paper B, section 4.5, to find the one of its Table 4.
 
 The paper prints the network's units and epochs. Steps and batches are those of the published notebook, whose example is
 the cell of 20 dimensions and 1000 points, with 50 units. The Gaussian process has no amplitude, and the published
-implementation centres the energies without scaling them. Acceptance counts trajectories of no step, as printed. One
-training set and one chain for each number, so that it has an error of 0.01 to 0.02 from the chain alone. Gaussian
-processes are not fitted to the largest one. Takes two minutes; no bound.
+implementation centres the energies without scaling them. Acceptance includes trajectories of zero steps, as printed.
+Each number has one training set and one chain, so its error from the chain alone is 0.01 to 0.02. Gaussian processes
+are not fitted to the largest training set. Takes two minutes; no bound.
 """
 
 from collections.abc import Callable

@@ -1,12 +1,12 @@
-"""Why NNg-HMC accepts less than paper B prints in places: acceptance when one thing changes at a time.
+"""Why NNg-HMC's acceptance is sometimes below paper B's: acceptance when one setting changes at a time.
 
-The first row of each problem is the setting of the run "paper", each other row changes what it names. With another
-number of steps the network has about as many pairs, from more or fewer iterations. Acceptance of HMC is that of the
-exploration after its burn-in. Errors are standard errors over explorations, each with a network and a chain of its own;
-where there is one, over ten parts of its chain, and then they leave out the luck of the training.
+The first row of each problem has the settings of the run "paper"; each other row changes the named one. With another
+number of steps, the network has about as many pairs, from more or fewer iterations. HMC's acceptance is that of the
+exploration after burn-in. Errors are standard errors over explorations, each with its own network and chain; with only
+one, over ten parts of its chain, which excludes the variation between trainings.
 
-The logistic regression has 20000 rows in place of 50000, and its step grows as its posterior widens. Takes about half
-an hour of a busy core; no bound.
+The logistic regression has 20000 rows instead of 50000, and its step grows with the width of its posterior. Takes about
+half an hour of a busy core; no bound.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
-"""Overhead and units of `rnshmc.sample` beside those of another commit, in turn: medians over seeds.
+"""Overhead and units of `rnshmc.sample` and of another commit's, run alternately: medians over seeds.
 
     scripts/in-env.sh python benchmarks/overhead.py COMMIT [--seeds 3] [--output docs/peers-overheads.csv] [problem ...]
 
-Problems are those of benchmarks/peers, whose data are made first:
+The problems are from benchmarks/peers; make their data first:
 
     snakemake --snakefile benchmarks/peers/Snakefile --cores 2 --config part=dimensions --until data
 

@@ -1,9 +1,9 @@
 """Why speed-ups differ from paper A's: seconds per iteration of HMC over those of RNS-HMC, two ways.
 
-Lean, as here: one gradient per leapfrog step, and the adjoint for the PDE. Published, as the original implementation
-worked and as the run times both as well (`baseline` in the config): two gradients per leapfrog step, of surrogates as
-well, and for the PDE the full Jacobian by 20 tangent solves at every evaluation, a value too. Data are random: they set
-the cost by their size alone.
+Lean, as here: one gradient per leapfrog step, and the adjoint for the PDE. Published, like the original implementation,
+which the run also times (`baseline` in the config): two gradients per leapfrog step, also of surrogates, and for the
+PDE the full Jacobian by 20 tangent solves at every evaluation, even of a value. Data are random, since only their size
+affects the cost.
 """
 
 from collections.abc import Callable, Iterator

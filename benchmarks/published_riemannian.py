@@ -1,12 +1,12 @@
 """Why Riemannian rows differ from paper A's: seconds per iteration over those of HMC, as published.
 
-The logistic regressions: RMHMC with one derivative matrix for each coefficient, of which the paper says nothing. On one
-thread it is about three to four times as far from HMC as printed on each of them; HMC, which waits for memory, gains
-nothing from the threads that its matrix products gain from. Our RMHMC contracts the derivative instead. The elliptic
-problem: as the original implementation worked and as the run times both as well (`baseline` in the config), five
-fixed-point iterations, whatever comes out, and no way back; for the exact metric 20 tangent solves, for its derivative
-the 210 second derivatives of the solution besides; HMC as in `published_baseline`. Data are random: they set the cost
-by their size alone. Our own ratios are those of Table 1.
+The logistic regressions: RMHMC with one derivative matrix for each coefficient, which the paper does not mention. On
+one thread its cost relative to HMC is about three to four times the printed one on each of them; more threads speed up
+its matrix products but not HMC, which is limited by memory. Our RMHMC contracts the derivative instead. The elliptic
+problem: like the original implementation, which the run also times (`baseline` in the config), always five fixed-point
+iterations and no step back; 20 tangent solves for the exact metric, and the 210 second derivatives of the solution for
+its derivative; HMC as in `published_baseline`. Data are random, since only their size affects the cost. Our own ratios
+are those of Table 1.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""RMHMC on logistic regression: its metric against one product, its iteration against the published way to do it.
+"""RMHMC on logistic regression: its metric against one product, its iteration against the published method.
 
-The published way forms the derivative of the metric as d matrices of size d x d and iterates five times.
+The published method forms the derivative of the metric as d matrices of size d x d and iterates five times.
 """
 
 import sys

@@ -1,12 +1,12 @@
-"""A process of all directions beside one of the few that are not normal: seconds, memory and errors, over n and d.
+"""A process on all directions compared with one on the few that are not normal: seconds, memory and errors, by n and d.
 
     scripts/in-env.sh python benchmarks/subspace.py
 
 The density has log-gamma variables along 8 directions, or along all, and normal ones along the others. For each d there
-are two numbers of points n. Each fit searches its length and has a process of the machine to itself, whose peak memory
-is printed, both ways in turn, three times; seconds are the least of them, on one BLAS thread. sd(U - V) is over 500
-draws of the density; the correction is that of means by weights exp(V - U) at these, in standard deviations.
-`Fitting.whole` is the dimension up to which `rnshmc.sample` learns all directions.
+are two numbers of points n. Each fit searches its length in a separate operating system process, whose peak memory is
+printed; both alternate three times, and seconds are the minimum, on one BLAS thread. sd(U - V) is over 500 draws of the
+density; the correction is the change of means by weights exp(V - U) at these, in standard deviations. `Fitting.whole`
+is the maximum dimension in which `rnshmc.sample` learns all directions.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What paper B does not print of its Table 3, Cover Type: which type is 1, and the scale of the columns.
+"""Unpublished settings of paper B's Table 3, Cover Type: the type with label 1, and the scale of the columns.
 
 HMC at the printed step size 0.002 with 0 to 49 steps, those of none among the others, on the normal approximation at
 the mode (`table5_settings.py`). The Laplace prior of scale 1 is a normal one of its variance there.

@@ -1,10 +1,10 @@
-"""Run the pages that show printed output or pictures, and renew these.
+"""Run the pages that show printed output or pictures, and update both.
 
 scripts/in-env.sh python scripts/docs_output.py                  # all pages
 scripts/in-env.sh python scripts/docs_output.py docs/gallery.md
 
-tests/docs compares what is printed with the pages. Long lines are wrapped with a deeper indentation, by which they are
-joined again. A picture that a page shows as pictures/x.png is the file x.png that its code saves.
+tests/docs compares printed output with the pages. Long lines are wrapped with a deeper indentation, which marks them
+for joining. A picture pictures/x.png of a page is the file x.png that its code saves.
 """
 
 import os
@@ -40,7 +40,7 @@ def joined(text: str) -> str:
 
 
 def renewed(page: str, outputs: Sequence[Output]) -> str:
-    """The page with what was printed in place of what it shows."""
+    """The page with its output replaced by the printed one."""
     for output in sorted(outputs, key=lambda output: -output.start):
         page = page[: output.start] + wrapped(output.printed) + page[output.end :]
     return page
@@ -52,7 +52,7 @@ def pictures(page: str) -> list[str]:
 
 
 def main() -> None:
-    """Renew the pages that are named, or all, each run in an empty folder."""
+    """Update the named pages, or all, running each in an empty folder."""
     os.environ["MPLBACKEND"] = "Agg"
     PICTURES.mkdir(exist_ok=True)
     for name in sys.argv[1:] or PAGES:

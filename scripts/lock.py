@@ -1,4 +1,4 @@
-"""Write requirements.lock: the newest versions that pyproject.toml allows beside Debian's dolfinx, with hashes.
+"""Write requirements.lock: the newest versions that pyproject.toml and Debian's dolfinx allow, with hashes.
 
 With the argument ``newest``: write requirements-newest.txt, the newest versions without dolfinx (`make test-rounding`).
 """
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Debian 12's dolfinx is built against numpy 1.24 and does not work with numpy 2; Python 3.13 has no numpy 1.26.
 NUMPY = ('numpy==1.26.4; python_version < "3.13"', 'numpy==2.2.6; python_version >= "3.13"')
-# These share HDF5, MPI and PETSc with dolfinx, so they have to come from where dolfinx comes from.
+# These share HDF5, MPI and PETSc with dolfinx, so they have to come from the same source as dolfinx.
 FROM_DEBIAN = {"fenics-dolfinx", "h5py", "mpi4py", "petsc4py"}
 
 HEADER = """\
@@ -30,7 +30,7 @@ NEWEST_HEADER = """\
 
 
 def resolve(*wanted: str) -> dict[str, str]:
-    """Names and versions of a complete installation that owes nothing to what is installed."""
+    """Names and versions of a complete installation, independent of the installed packages."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
@@ -42,7 +42,7 @@ def resolve(*wanted: str) -> dict[str, str]:
 
 
 def with_hashes(pins: list[str]) -> str:
-    """Pinned requirements with the hashes of all their files, for every platform, which pip cannot list and uv can."""
+    """Pinned requirements with the hashes of all their files for every platform, which uv can list but pip cannot."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, "uv"], check=True)
         uv = [f"{folder}/bin/uv", "pip", "compile", "--quiet", "--no-deps", "--universal", "--generate-hashes"]

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Makes the environment .venv, or says nothing and ends at once where it is up to date.
+# Makes the environment .venv, or exits silently if it is up to date.
 #
 #   scripts/make-env.sh [debian|conda]
 #
 # debian  system packages from apt-packages.txt, Python packages from requirements.lock in a virtual environment on the
 #         system's Python, which is the one that Debian builds dolfinx for
-# conda   everything from environment.yml, with whichever of micromamba, mamba and conda is there
+# conda   everything from environment.yml, with the first available of micromamba, mamba and conda
 #
-# Without an argument: the route that made the present .venv, otherwise debian.
+# Without an argument: the route of the existing .venv, otherwise debian.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -62,9 +62,9 @@ make_debian() {
     install_system_packages
     say "installing Python packages from requirements.lock"
     $system_python -m venv --clear --system-site-packages .venv
-    # --no-deps: the lock is complete, and Debian's older copies must not pass for what it pins.
-    # --use-pep517: a package that comes as source is built without a wheel package on the system.
-    # --require-hashes: a file that differs from the locked ones is refused, wherever it comes from.
+    # --no-deps: the lock is complete, and Debian's older copies must not replace its pins.
+    # --use-pep517: builds source packages without a system-wide wheel package.
+    # --require-hashes: rejects files that differ from the locked ones, whatever their source.
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --use-pep517 --require-hashes \
         --requirement requirements.lock
 }
@@ -80,7 +80,7 @@ make_conda() {
     "$tool" env create --yes --prefix "$PWD/.venv" --file environment.yml
 }
 
-# --- What .venv was made from ----------------------------------------------------------------------------------------
+# --- Inputs of .venv -------------------------------------------------------------------------------------------------
 
 ingredients() {
     echo "$route $PWD"

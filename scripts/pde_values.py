@@ -1,4 +1,4 @@
-"""What the elliptic inverse problem computes at fixed positions, to compare versions of dolfinx (test-dolfinx.sh).
+"""Values of the elliptic inverse problem at fixed positions, to compare versions of dolfinx (test-dolfinx.sh).
 
 pde_values.py write            one line of JSON on the standard output
 pde_values.py compare <lines   a table of the differences from the first line; fails if one is above the tolerance
@@ -22,7 +22,7 @@ Values = dict[str, list[float]]
 
 
 def evaluate(cell_type: str) -> Values:
-    """Potential, gradient, metric and its derivative at draws from the prior, at the settings of paper A."""
+    """Potential, gradient, metric and its derivative at draws from the prior, with the settings of paper A."""
     model = EllipticSettings(cell_type=cell_type)
     data = run_forward_model(MPI.COMM_SELF, ForwardSettings(seed=SEED, members=POSITIONS, model=model))
     assert data is not None

@@ -1,7 +1,7 @@
 """Copy a run's results into docs/results, judge it by papers/, and write docs/RESULTS.md from papers/RESULTS.md.j2.
 
-scripts/in-env.sh python scripts/publish.py results/paper
-scripts/in-env.sh python scripts/publish.py                 # judge the published tables again, by today's papers/
+scripts/in-env.sh python scripts/publish.py results/paper scripts/in-env.sh python scripts/publish.py                 #
+judge the published tables by the current papers/
 """
 
 import json
@@ -42,15 +42,15 @@ TABLES = {
     },
     "li2019 table 5": {"table5/news": "News", "table5/census": "Census", "table5/dota2": "Dota2"},
 }
-"""Tables on the page: the problems of each, and what the page calls them."""
+"""Tables on the page: the problems of each, with their names on the page."""
 PALETTES = (128, 64, 32)
-"""Numbers of colours: the first is enough for the figures' few hues and their shades, at a third of the bytes."""
+"""Numbers of colours to try: the first suffices for the figures' few hues and shades, at a third of the bytes."""
 LARGEST = 200_000
-"""Bytes of a figure; one that is over it gets fewer colours."""
+"""Maximum bytes of a figure; a larger one gets fewer colours."""
 
 
 def shrink(figure: Path, to: Path) -> None:
-    """Save a figure with the most colours with which it is small enough, or else the fewest."""
+    """Save a figure with the most colours that keep it small enough, or else the fewest."""
     with Image.open(figure) as image:
         for colours in PALETTES:
             image.convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(to, optimize=True)
@@ -59,7 +59,7 @@ def shrink(figure: Path, to: Path) -> None:
 
 
 class Numbers:
-    """The numbers of the published run, as the page's template asks for them."""
+    """The numbers of the published run, for the page's template."""
 
     def __init__(self, card: pd.DataFrame) -> None:
         self._card = card
@@ -79,7 +79,7 @@ class Numbers:
         return f"{self.ours(paper, item, quantity, decimals)} [{printed:g}]"
 
     def count(self, paper: str, verdict: str, item: str = "", quantity: str = "", *, after_search: bool = False) -> int:
-        """How many numbers of a paper have a verdict, of the items and quantities that begin so."""
+        """Count the numbers of a paper with a verdict, among items and quantities with the given prefixes."""
         rows = self._card[
             (self._card["paper"] == paper)
             & self._card["item"].str.startswith(item)
@@ -95,7 +95,7 @@ class Numbers:
         ]
 
     def lean_ratio(self, problem: str, sampler: str, printed: float) -> str:
-        """The same over the printed speed-up."""
+        """This speed-up over the printed one."""
         return f"{float(self.lean(problem, sampler).split()[0]) / printed:.1f}"
 
     def ratio(self, paper: str, item: str, quantity: str) -> str:
@@ -111,7 +111,7 @@ class Numbers:
 
 
 def page() -> str:
-    """docs/RESULTS.md of what is in docs/results."""
+    """docs/RESULTS.md from the files in docs/results."""
     card = pd.read_csv(DOCS / "scorecard.csv")
     titles = {name: paper.title for name, paper in read_papers(PAPERS / "papers.csv").items()}
     published = read_published(PAPERS / f"{paper}.csv" for paper in titles)
@@ -141,7 +141,7 @@ def page() -> str:
 
 
 def copy(run: Path) -> None:
-    """Replace docs/results by the tables and figures of a run, which has to be whole."""
+    """Replace docs/results by the tables and figures of a complete run."""
     for needed in ("tables/scorecard.csv", "provenance.json"):
         if not (run / needed).is_file():
             raise SystemExit(f"{run}: no finished run, for there is no {needed}; nothing was changed")

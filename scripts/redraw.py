@@ -1,7 +1,7 @@
-"""Redraw figures of docs/results from the tables beside them, after a change of their drawing functions.
+"""Redraw figures of docs/results from their tables after a change of the drawing functions.
 
-scripts/in-env.sh python scripts/redraw.py                # all that can be drawn from tables
-scripts/in-env.sh python scripts/redraw.py fig2 nng_fig9
+scripts/in-env.sh python scripts/redraw.py                # all figures with tables scripts/in-env.sh python
+scripts/redraw.py fig2 nng_fig9
 
 The other figures need the chains of a run: scripts/publish.py copies them from it.
 """
@@ -41,19 +41,19 @@ def settings() -> dict[str, dict[str, Any]]:
 
 
 def drawn() -> dict[str, Figure]:
-    """Every such figure, by name."""
+    """Each such figure by name."""
     drawings = {drawing.name: drawing for drawing in FIGURES}
     figures = {}
     for name, given in settings().items():
         tables = [pd.read_csv(DOCS / f"{table}.csv") for table in drawings[name].reads]
         figures[name] = drawings[name].draw(*tables, **given)
-    # The table of results has the means over chains that the figure shows.
+    # The table of results has the means over chains in the figure.
     results = pd.read_csv(DOCS / "results.csv")
     return {**figures, "evaluations": evaluations(results[results["paper"] == PAPER_A], titles())}
 
 
 def main() -> None:
-    """Redraw the figures that are named, or all."""
+    """Redraw the named figures, or all."""
     figures = drawn()
     chosen = sys.argv[1:] or list(figures)
     if unknown := set(chosen) - set(figures):

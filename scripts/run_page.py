@@ -1,10 +1,10 @@
-"""Run the fenced blocks of a page in order, in the present folder, as its reader would.
+"""Run the fenced blocks of a page in order, in the current folder, as its reader would.
 
     python scripts/run_page.py docs/tutorial.md
 
-Python blocks share their names; a block with a title is written to the file of that name; ``sh`` blocks are run by the
-shell, where ``python`` is this one; a ``text`` block shows what the Python block before it printed. The standard
-library is enough: `make test-wheel` runs this in an environment that has rnshmc and its dependencies only.
+Python blocks share their names; a block with a title is written to the file of that name; ``sh`` blocks run in the
+shell with this ``python``; a ``text`` block shows the output of the Python block before it. The script uses the
+standard library only: `make test-wheel` runs it in an environment with rnshmc and its dependencies alone.
 """
 
 import io
@@ -29,9 +29,9 @@ class Output:
     shown
         The text on the page.
     printed
-        What the Python block before it printed.
+        Output of the Python block before it.
     start, end
-        Where the text is, in characters from the start of the page.
+        Position of the text, in characters from the start of the page.
     """
 
     shown: str
@@ -41,7 +41,7 @@ class Output:
 
 
 def run_page(page: Path) -> tuple[dict[str, Any], list[Output]]:
-    """Run all fenced blocks of a page; return the names that its Python blocks define, and the outputs that it shows.
+    """Run all fenced blocks of a page; return the names that its Python blocks define, and its outputs.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def run_page(page: Path) -> tuple[dict[str, Any], list[Output]]:
         If a block is in another language and has no title.
     """
     text = page.read_text(encoding="utf-8")
-    # Worker processes cannot import what a page defines: as from a script, it is sent to them.
+    # Worker processes cannot import a page's definitions; as from a script, they are sent by value.
     names: dict[str, Any] = {"__name__": "__main__"}
     outputs: list[Output] = []
     printed = ""

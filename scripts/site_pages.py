@@ -1,6 +1,6 @@
-"""A hook of mkdocs: the site has pages from outside of docs, too, and links work on the site as in the repository.
+"""A hook of mkdocs that adds pages from outside docs and adapts links to the site.
 
-A link to a file that is not on the site becomes its text. Only the standard library is needed to import this.
+A link to a file that is not on the site becomes its text. Importing this needs only the standard library.
 """
 
 import posixpath
@@ -17,7 +17,7 @@ OUTSIDE = {
     "papers/README.md": "papers.md",
     "results/README.md": "run-files.md",
 }
-"""Pages outside of docs, and where they are on the site."""
+"""Pages outside docs, and their paths on the site."""
 _SOURCES = {place: source for source, place in OUTSIDE.items()}
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<path>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
 
@@ -30,7 +30,7 @@ def relinked(markdown: str, source: str) -> str:
     markdown
         Text of the page.
     source
-        Its path in the repository.
+        Path of the page in the repository.
     """
     here = posixpath.dirname(OUTSIDE.get(source, posixpath.relpath(source, "docs")))
 
@@ -45,7 +45,7 @@ def relinked(markdown: str, source: str) -> str:
 
 
 def on_files(files: Any, *, config: Any) -> Any:
-    """Add the pages from outside."""
+    """Add the pages from outside docs."""
     from mkdocs.structure.files import File
 
     for source, place in OUTSIDE.items():

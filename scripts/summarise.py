@@ -19,7 +19,7 @@ from rnshmc.types import Array
 
 
 def summarise(data: LogisticData) -> pd.DataFrame:
-    """Count, mean, standard deviation and correlations of the columns, with the labels ``y`` as the last one.
+    """Count, mean, standard deviation and correlations of the columns, with the labels ``y`` last.
 
     There is a row per column: "count", "mean", "sd" (divisor N - 1), then the lower triangle of the correlation matrix.
     """

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Tests each adapter with the real package, in an environment of its own: make test-adapters
+# Tests each adapter with the real package in its own environment: make test-adapters
 #
 #   scripts/test-adapters.sh [adapter ...]
 #
-# An adapter is the name of an extra that tests/adapters has a file for; "arviz" is arviz from 1.0 on. One that this machine
-# cannot test is reported; it is an error if that holds for all of them.
+# An adapter is the name of an extra with a file in tests/adapters; "arviz" is arviz 1.0 or later. Adapters that this machine
+# cannot test are reported; it is an error if it can test none.
 set -euo pipefail
-# What a test needs beside the extra. BridgeStan's own compiler is not on the package index; httpstan's is.
+# Requirements of a test besides the extra. The package index has httpstan's compiler, but not BridgeStan's.
 declare -A beside=([stan]=httpstan [arviz]="arviz>=1")
-# What has to be there before the extra is built: AMICI's compiler of bindings.
+# Requirements for building the extra: AMICI's compiler of bindings.
 declare -A before=([petab]=swig)
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -29,7 +29,7 @@ for adapter; do
         continue
     fi
     PATH="$path" python3 -m venv "$folder/$adapter"
-    # The environment's own programs come first.
+    # The environment's programs take precedence.
     export PATH="$folder/$adapter/bin:$path"
     "$folder/$adapter/bin/python" -m pip install --quiet --disable-pip-version-check "${before[$adapter]:-pip}"
     "$folder/$adapter/bin/python" -m pip install --quiet --disable-pip-version-check \

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs the PDE tests with each supported dolfinx in a Debian tree made for it, and compares what they compute.
+# Runs the PDE tests with each supported dolfinx in its own Debian tree, and compares the results.
 #
 #   scripts/test-dolfinx.sh [suite ...]
 #
-# The suites, all of them without an argument: bookworm (dolfinx 0.5.2), trixie (0.9) and sid (0.11).
+# Suites, by default all: bookworm (dolfinx 0.5.2), trixie (0.9) and sid (0.11).
 #
-# RNSHMC_TREES   folder of the trees, by default rnshmc/trees in your cache. They stay for the next run. Nothing stays
-#                mounted in them: to remove them, remove the folder.
-# DEBIAN_MIRROR  where they come from, by default where apt gets this machine's packages.
+# RNSHMC_TREES   folder of the trees, by default rnshmc/trees in your cache. They are kept for the next run. Nothing
+#                stays mounted: remove the folder to remove them.
+# DEBIAN_MIRROR  source of the trees, by default apt's source on this machine.
 #
 # It needs root and debootstrap.
 set -euo pipefail
@@ -38,7 +38,7 @@ check_machine() {
     if ! unshare --mount --pid --fork true 2>/dev/null; then cannot "$advice; this container does not allow mounts"; fi
 }
 
-# --- What a tree takes from this machine -----------------------------------------------------------------------------
+# --- Settings of this machine for a tree -----------------------------------------------------------------------------
 
 debian_mirror() {
     local mirror
@@ -48,7 +48,7 @@ debian_mirror() {
     echo "$mirror"
 }
 
-# How to reach the package archive and the Python package index: names, proxies, certificates, pip's settings.
+# Access to the package archive and the Python package index: names, proxies, certificates, pip's settings.
 copy_network_settings() {
     local tree="$1" file
     {
@@ -57,7 +57,7 @@ copy_network_settings() {
     } >"$tree/etc/apt/apt.conf.d/99machine"
     cp /etc/ssl/certs/ca-certificates.crt "$tree/etc/machine.crt"
     for file in resolv.conf hosts; do
-        # Not through a link: in a tree it would lead out of it.
+        # Resolved, since a link would point outside the tree.
         cp --dereference --remove-destination "/etc/$file" "$tree/etc/$file"
     done
     mkdir -p "$tree/root/.config/pip"
@@ -65,12 +65,12 @@ copy_network_settings() {
     copy_pip_settings ~/.config/pip/pip.conf "$tree/root/.config/pip/pip.conf"
 }
 
-# Without those that name a folder: the tree has its own folders.
+# Without settings that name a folder: the tree has its own folders.
 copy_pip_settings() {
     if [ -e "$1" ]; then grep -vE '= *(file:|/)' "$1" >"$2" || true; fi
 }
 
-# Runs a command in the tree, in namespaces of its own: mounts and processes end with it.
+# Runs a command in the tree in its own namespaces, so that mounts and processes end with it.
 inside() {
     local tree="$1" settings
     mapfile -d '' settings < <(env -0 | grep -zE '^(PIP_[A-Z_]*|(https?|no)_proxy)=[^/]')
@@ -117,7 +117,7 @@ copy_project() {
     cp -r "${copied[@]}" "$copy"
 }
 
-# Runs Python in the tree, which sees the project and what it needs.
+# Runs Python in the tree with access to the project and its requirements.
 python_inside() {
     local tree="$1" python=(.venv/bin/python)
     if [ "$tree" = "$trees/sid" ]; then python=(env PYTHONPATH=/rnshmc/src python3); fi
@@ -150,7 +150,7 @@ exec 9>"$trees/lock"
 if ! flock --nonblock 9; then stop "another run is using $trees"; fi
 
 for suite in "${suites[@]}"; do make_tree "$suite"; done
-# All of them get the same, whatever is edited meanwhile.
+# All suites test the same copy, unaffected by edits during the run.
 for suite in "${suites[@]}"; do copy_project "$suite"; done
 for suite in "${suites[@]}"; do test_in "$suite"; done
 if [ ${#suites[@]} = 1 ]; then exit; fi

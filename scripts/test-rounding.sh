@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Runs the tests in several roundings. A right program passes in all of them, and then on other machines too.
+# Runs the tests in several rounding environments, which represent other machines. A correct program passes in all.
 #
 #   scripts/test-rounding.sh [whole | fast | pytest argument ...]
 #
-# baseline  .venv, where NumPy leaves out what it would choose for this processor, and OpenBLAS takes the kernels of the
-#           oldest one; one thread of BLAS. So digits hardly depend on the machine.
-# threads   .venv with two threads of BLAS
+# baseline  .venv with NumPy's baseline instructions, OpenBLAS's oldest kernels and one BLAS thread, so that digits hardly
+#           depend on the machine.
+# threads   .venv with two BLAS threads
 # Haswell, Zen, SkylakeX
-#           .venv with OpenBLAS's kernels for these processors; the last ones need AVX-512. What this processor cannot
-#           run is reported and left out.
+#           .venv with OpenBLAS's kernels for these processors; the last one needs AVX-512. Kernels that this processor
+#           cannot run are reported and left out.
 # newest    .venv-newest, with newer NumPy and SciPy, which requirements-newest.txt pins: `make lock PART=newest` moves them
 #           to the newest that pyproject.toml allows. Tests that need dolfinx or mpi4py are skipped.
 #
-# whole is the suite without tests/workflow and tests/slurm, and the default; fast are the parts of it that compute.
+# whole, the default, is the suite without tests/workflow and tests/slurm; fast is its numerical part.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -49,7 +49,7 @@ in_newest() { PATH="$PWD/$newest/bin:$PATH" VIRTUAL_ENV="$PWD/$newest" "$@"; }
 
 # --- NumPy's dispatch ------------------------------------------------------------------------------------------------
 
-# Features of this processor beyond NumPy's baseline that NumPy uses, in the environment as it is.
+# Processor features beyond the baseline that NumPy uses in the current environment.
 dispatched() {
     scripts/in-env.sh python - <<'PYTHON'
 try:
@@ -70,7 +70,7 @@ leave_out_features() {
 
 # --- OpenBLAS's kernels ----------------------------------------------------------------------------------------------
 
-# The processor whose kernels OpenBLAS runs when it is asked for those of another: the same, if this one can.
+# The kernels that OpenBLAS runs for a requested processor: the requested ones, if this processor can.
 kernels() {
     OPENBLAS_CORETYPE="$1" scripts/in-env.sh python - <<'PYTHON'
 import numpy  # loads its OpenBLAS
@@ -93,7 +93,7 @@ run_kernels() {
 
 # --- The tests -------------------------------------------------------------------------------------------------------
 
-# run <rounding> <command ...>: the tests go on after a rounding that fails, which is said at the end.
+# run <rounding> <command ...>: a failing rounding does not stop the others, and is reported at the end.
 run() {
     local name="$1" begin=$SECONDS
     say "$name"

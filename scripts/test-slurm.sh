@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts a Slurm on this machine in a temporary folder, runs tests/slurm on it, and stops it again: make test-slurm
+# Starts a Slurm on this machine in a temporary folder, runs tests/slurm on it, and stops it: make test-slurm
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -46,7 +46,7 @@ write_config() {
         s|@CONTROLLER_PORT@|$controller_port|; s|@NODE_PORT@|$node_port|" tests/slurm/slurm.conf.in >"$folder/slurm.conf"
     # Snakemake's plugin keeps SLURM_CONF from the srun of a job step, which then looks for a Slurm of the system.
     printf '#!/bin/sh\nSLURM_CONF=%s exec %s "$@"\n' "$folder/slurm.conf" "$(command -v srun)" >"$folder/bin/srun"
-    # No test may ask the accounting database: there is none, and on some clusters the question is never answered.
+    # No test may query the accounting database: there is none, and on some clusters queries hang.
     printf '#!/bin/sh\necho "$*" >>%s/sacct.calls\nexit 1\n' "$folder" >"$folder/bin/sacct"
     chmod 755 "$folder" "$folder/bin/srun" "$folder/bin/sacct"
 }
@@ -68,7 +68,7 @@ start() {
     stop "Slurm did not start within 30 s; what its daemons said is above"
 }
 
-# Whatever happens: jobs first, which would outlive slurmd, then the daemons, then the folder.
+# Always clean up: first the jobs, which would outlive slurmd, then the daemons, then the folder.
 finish() {
     scancel --quiet --user "$(id -un)" 2>/dev/null || true
     for _ in $(seq 20); do if [ -z "$(squeue --noheader 2>/dev/null)" ]; then break; fi; sleep 0.5; done
@@ -83,7 +83,7 @@ fi
 install_slurm
 daemons=()
 folder="$(mktemp -d "${TMPDIR:-/tmp}/rnshmc-slurm.XXXXXX")"
-# Before the trap: what stops the jobs of this Slurm must never reach another one.
+# Before the trap, whose commands must never reach the jobs of another Slurm.
 export SLURM_CONF="$folder/slurm.conf"
 trap finish EXIT
 trap 'exit 130' INT TERM HUP

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the wheel, installs it into an empty environment, and runs the tutorial there as it is written: make test-wheel
+# Builds the wheel, installs it into an empty environment, and runs the unchanged tutorial there: make test-wheel
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -25,4 +25,4 @@ others = ("snakemake", "dolfinx", "papermill", "seaborn", "sklearn", "pooch")
 assert not [name for name in others if importlib.util.find_spec(name)], "the plain install brings the pipeline"
 PYTHON
 "$python" "$project/scripts/run_page.py" "$project/docs/tutorial.md"
-echo "The tutorial runs from the wheel, in an environment of its own."
+echo "The tutorial runs from the wheel in its own environment."

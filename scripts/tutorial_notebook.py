@@ -1,9 +1,9 @@
-"""Make docs/tutorial.ipynb of docs/tutorial.md, and run it.
+"""Make docs/tutorial.ipynb from docs/tutorial.md, and run it.
 
 scripts/in-env.sh python scripts/tutorial_notebook.py
 
-Blocks of Python, files with a title and shell commands become code cells. Printed text and pictures of the page are
-left out: the cells have them as outputs.
+Blocks of Python, files with a title and shell commands become code cells. The page's printed text and pictures are left
+out, since the cells output them.
 """
 
 import re
@@ -31,7 +31,7 @@ def cells(page: str) -> list[NotebookNode]:
     made.append(_text(page[end:]))
     kept = [cell for cell in made if cell is not None]
     for number, cell in enumerate(kept):
-        # The same page gives the same file.
+        # So that the same page gives the same file
         cell["id"] = f"cell-{number}"
     return kept
 
@@ -51,7 +51,7 @@ def _code(block: re.Match[str]) -> NotebookNode | None:
 
 
 def main() -> None:
-    """Run the notebook in an empty folder, and keep it without progress lines."""
+    """Run the notebook in an empty folder, and save it without progress lines."""
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     notebook = new_notebook(cells=cells(PAGE.read_text(encoding="utf-8")), metadata=kernel)
     with tempfile.TemporaryDirectory() as folder:

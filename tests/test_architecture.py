@@ -1,4 +1,4 @@
-"""The shape of the code: imports flow one way, and what is said in one place is said nowhere else."""
+"""The structure of the code: imports go in one direction, and facts are stated in one place."""
 
 import ast
 import re
@@ -70,7 +70,7 @@ def modules(root: Path) -> Iterator[tuple[Path, ast.Module]]:
 
 
 def imports(file: Path, tree: ast.Module) -> Iterator[str]:
-    """Dotted names of all that a file imports, what only a type checker sees and modules named in strings included."""
+    """Dotted names of all imports of a file, including those for type checkers and modules named in strings."""
     here = ("rnshmc", *file.parent.parts)
     documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -94,7 +94,7 @@ def backward_arrows(root: Path) -> list[str]:
 
 
 def backward_arrows_of_rooms(root: Path) -> list[str]:
-    """The same among the rooms of `inference`."""
+    """The same among the packages of `inference`."""
     found = []
     for file, name in arrows(root):
         room, parts = file.relative_to(file.parts[0]).parts[:1], name.split(".")[1:]
@@ -125,7 +125,7 @@ def importers(root: Path, packages: frozenset[str]) -> set[Path]:
 
 
 def version_checks(root: Path) -> set[Path]:
-    """Files of the finite-element stage that ask what dolfinx can do, or which one it is."""
+    """Files of the finite-element stage that check the features or the version of dolfinx."""
 
     def asks(node: ast.AST) -> bool:
         if isinstance(node, ast.Attribute):
@@ -155,7 +155,7 @@ def is_lazy(node: ast.stmt, file: Path) -> bool:
 
 
 def lazy_imports(root: Path) -> list[str]:
-    """Imports of what the package offers lazily: code digests do not see the modules behind them."""
+    """Lazy imports of the package's public names: code digests do not see the modules behind them."""
     stages = {stage_of(file) for file, _ in modules(root)} - {"__init__"}
     trees = [(file, imports(file, tree)) for file, tree in modules(root)]
     scripts = sorted((root / "workflow").rglob("*.py"))

@@ -1,4 +1,4 @@
-"""`.ci/run` makes its targets, and one of four longer tests in turn: each is seen within four commits."""
+"""`.ci/run` makes its targets, and one of four longer tests in turn, so that each runs within four commits."""
 
 import os
 import shutil

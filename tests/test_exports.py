@@ -1,4 +1,4 @@
-"""What `import rnshmc` offers: everything by name, nothing loaded before it is used."""
+"""`import rnshmc` offers every public name, and loads none before its use."""
 
 import ast
 import subprocess

@@ -1,4 +1,4 @@
-"""A result is on disk whole or not at all."""
+"""Results are written atomically."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""The gate: what it refuses, against rows of a table."""
+"""The gate: rejections against rows of a table."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The set-up script: what it asks conda and apt for, when it does nothing, and what it says where it cannot work.
+"""The set-up script: requests to conda and apt, reruns without work, and error messages.
 
 The tools it calls are stand-ins on a PATH of their own, which record how they were called.
 """
@@ -28,7 +28,7 @@ debian = pytest.mark.skipif(shutil.which("apt-get") is None, reason="not a Debia
 
 @dataclass(frozen=True)
 class Machine:
-    """A copy of what the set-up reads, and a PATH with nothing on it but the tools that are put there."""
+    """A copy of the set-up's inputs, and a PATH with only the tools put there."""
 
     project: Path
     bin: Path
@@ -44,7 +44,7 @@ class Machine:
         return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
     def new_calls(self) -> list[str]:
-        """What was called since this was last asked for."""
+        """Calls since the last time this was called."""
         calls = self.project / "calls"
         lines = calls.read_text().splitlines() if calls.exists() else []
         calls.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Whatever `make help` offers is run by a job of continuous integration, or CONTRIBUTING.md says why not."""
+"""Every target in `make help` is run by a CI job, or CONTRIBUTING.md gives the reason why not."""
 
 import re
 import subprocess

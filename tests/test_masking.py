@@ -1,4 +1,4 @@
-"""Passwords of a config are masked wherever it is written down, and reach the jobs that need them."""
+"""Passwords of a config are masked wherever it is written, and reach the jobs that need them."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""The comparison with peers: what is counted, how errors become draws, and units until those of 1000."""
+"""The comparison with peers: counts, effective draws from errors, and units until 1000 draws."""
 
 import io
 import math

@@ -1,4 +1,4 @@
-"""The suite of PEtab problems: both names of a YAML file, references, what is right, and what the page says."""
+"""The suite of PEtab problems: both names of a YAML file, references, correctness, and the page."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The suite of posteriordb: both layouts of a database, what is compared, and what the page says."""
+"""The suite of posteriordb: both layouts of a database, comparisons, and the page."""
 
 import json
 import zipfile
@@ -107,7 +107,8 @@ def run(peer: str, units: int, mean: float, *, good: bool = True) -> dict[str, o
 
 @pytest.fixture
 def results(tmp_path: Path) -> tuple[Path, Path]:
-    """A database and the results of one seed: ours is right and not called good, and ten times cheaper than nutpie."""
+    """A database and the results of one seed: ours is right but not marked good, and ten times cheaper than
+    nutpie's."""
     database, results = folder(tmp_path), tmp_path / "results"
     for peer, units, good in ((OURS, 100, False), (OTHERS[0], 1000, True), (OTHERS[1], 3000, True)):
         path = results / "none-normal" / peer / "1.json"

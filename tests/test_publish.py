@@ -1,4 +1,4 @@
-"""docs/RESULTS.md says what the published scorecard says."""
+"""docs/RESULTS.md agrees with the published scorecard."""
 
 import csv
 import importlib

@@ -1,4 +1,4 @@
-"""Published figures can be drawn again from the tables beside them."""
+"""Published figures can be redrawn from their tables."""
 
 import importlib
 import sys

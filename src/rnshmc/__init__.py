@@ -4,21 +4,21 @@
 
     result = rnshmc.sample(log_density_and_gradient, x0)
 
-samples a posterior of one's own for few exact evaluations, see `rnshmc.inference.call.sample`.
+samples your own posterior with few exact evaluations; see `rnshmc.inference.call.sample`.
 
 A Hamiltonian sampler has two potentials: one decides (the exact potential, in the Metropolis step) and one drives (the
-potential whose gradient moves the trajectory). Every sampler of the papers is one kernel with another driver; see
+potential whose gradient moves the trajectory). The samplers of the papers are one kernel with different drivers; see
 `rnshmc.run.recipes` for their names and `rnshmc.run.sample.run_sampler` to run one.
 
-Names of this package are imported when they are used, so that it ties no stages together. `__init__.pyi` has them for
-type checkers.
+The names of this package are imported on first use, so that no stage depends on another through it. `__init__.pyi`
+declares them for type checkers.
 """
 
 EXPORTS = {
     "sample": "rnshmc.inference.call",
     "load": "rnshmc.inference.result.making",
     "Result": "rnshmc.inference.result.result",
-    # Forms in which a posterior can be given
+    # Ways to specify a posterior
     "LeastSquares": "rnshmc.inference.exact.forward",
     "Model": "rnshmc.inference.exact.forward",
     "UMBridge": "rnshmc.inference.exact.umbridge",
@@ -62,12 +62,12 @@ EXPORTS = {
 
 
 def __getattr__(name: str) -> object:
-    """The object of that name, from its module; ``__version__`` from the installed package.
+    """Import a public name from its module; ``__version__`` comes from the installed package.
 
     Raises
     ------
     AttributeError
-        If the package offers none.
+        If the package has no such name.
     """
     if name == "__version__":
         from importlib.metadata import version

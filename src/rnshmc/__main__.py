@@ -5,8 +5,8 @@ import sys
 
 
 def main() -> int:
-    """Run the settings file that the command line names; 0 where it went well, otherwise 1 after a message."""
-    # Python puts the working folder first, where a file called random.py replaces Python's own for all libraries.
+    """Run the settings file named on the command line; return 0 on success, 1 after an error message."""
+    # Python searches the working folder first: a random.py there would replace the standard module for all libraries.
     if sys.path[0] == os.getcwd():
         sys.path.append(sys.path.pop(0))
     import argparse

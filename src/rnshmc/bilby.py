@@ -20,23 +20,23 @@ from rnshmc.inference.stages.starts import Candidates, middle_of
 from rnshmc.types import Array
 
 PRIOR_DRAWS = 400
-"""Draws of the prior that give start and scale."""
+"""Prior draws from which start and scale are computed."""
 NOTHING = -sys.float_info.max
-"""A log likelihood from which on bilby takes it for that of an impossible point: what `np.nan_to_num` makes of -inf."""
+"""Log likelihood at or below which bilby marks a point as impossible, the value that `np.nan_to_num` gives -inf."""
 DISCRETE = ("WeightedDiscreteValues", "Categorical")
-"""Discrete priors of bilby; not every version has both."""
+"""Discrete priors of bilby; some versions lack one of them."""
 
 _log = logging.getLogger(__name__)
 
 
 class Rnshmc(Sampler):  # type: ignore[misc]
-    """`rnshmc.sample` as a sampler of bilby: by values, with its priors as bounds, start and scale.
+    """`rnshmc.sample` as a bilby sampler, by values of the likelihood, with bounds, start and scale from the priors.
 
-    A bound that depends on other parameters, of a conditional prior, is none: beyond it the density is zero. So it is
-    where a `Constraint` is not met.
+    A bound of a conditional prior that depends on other parameters is not passed on: the density is zero beyond it, and
+    wherever a `Constraint` is violated.
 
-    Keyword arguments of ``run_sampler`` are those of `default_kwargs`, see `rnshmc.sample`. The evidence is that of the
-    surrogate, corrected; its error goes into the result, too. The verdict is in ``result.meta_data["rnshmc"]``.
+    ``run_sampler`` takes the keyword arguments in `default_kwargs`, see `rnshmc.sample`. The evidence is the
+    surrogate's, corrected; the result also has its error. The verdict is in ``result.meta_data["rnshmc"]``.
     """
 
     sampler_name = "rnshmc"
@@ -58,10 +58,10 @@ class Rnshmc(Sampler):  # type: ignore[misc]
             raise ParameterError(f"priors: {', '.join(discrete)} are discrete; rnshmc samples continuous parameters")
         with _seeded(self.kwargs["seed"]):
             prior = self.priors.sample(PRIOR_DRAWS)
-            # A condition on a fixed parameter reads what that was drawn as last: 400 of them.
+            # A condition on a fixed parameter reads its last draw, an array of 400.
             for key in self.fixed_parameter_keys:
                 self.priors[key].least_recently_sampled = self.priors[key].peak
-            # The density is that of priors without their constraints, whose share of the prior bilby draws anew.
+            # The density ignores the constraints; bilby estimates their share of the prior from new draws each time.
             allowed = float(np.log(self.priors.normalize_constraint_factor(tuple(keys))))
         scale = np.column_stack([prior[key] for key in keys])
         middle = middle_of(scale, lambda theta: bool(np.isfinite(self._log_prior(theta))))
@@ -83,16 +83,16 @@ class Rnshmc(Sampler):  # type: ignore[misc]
         return self.result
 
     def _time_likelihood(self, *_: Any) -> float:
-        """Not measured: a hundred evaluations would be in no budget, and are more than many a run takes."""
+        """Skip bilby's timing, whose hundred evaluations are outside the budget and exceed many whole runs."""
         return float("nan")
 
     def _bounds(self, key: str, drawn: Mapping[str, Any]) -> tuple[float, float]:
-        """Bounds of a prior; infinite ones where they differ between draws of the parameters that it depends on."""
+        """Bounds of a prior; infinite where they vary with the parameters that it depends on."""
         prior = self.priors[key]
         if not (isinstance(self.priors, priors_of_bilby.ConditionalPriorDict) and hasattr(prior, "condition_func")):
             return prior.minimum, prior.maximum
         ends = set()
-        # One by one, for a condition may be a function of numbers alone.
+        # One by one, because a condition may accept scalars only.
         for k in range(PRIOR_DRAWS):
             prior.update_conditions(**{name: drawn[name][k] for name in prior.required_variables})
             ends.add((float(prior.minimum), float(prior.maximum)))
@@ -112,7 +112,7 @@ class Rnshmc(Sampler):  # type: ignore[misc]
 
 @contextmanager
 def _seeded(seed: Any) -> Iterator[None]:
-    """bilby's generator, of which its priors draw, is one of this seed for a while."""
+    """Seed bilby's generator, which its priors draw from, within the block."""
     kept = random.Generator.rng
     random.Generator.rng = np.random.default_rng(seed)
     try:

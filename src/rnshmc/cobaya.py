@@ -22,12 +22,12 @@ from rnshmc.inference.stages.starts import Candidates, middle_of, moved_inside
 from rnshmc.types import Array
 
 REFERENCES = 400
-"""Draws of the reference distributions that give start and scale."""
+"""Draws of the reference distributions from which start and scale are computed."""
 _EVALUATIONS = "rnshmc.jsonl"
 
 
 class RNSHMC(Sampler):  # type: ignore[misc]
-    """`rnshmc.sample` as a sampler of cobaya: by values, with its priors as bounds, its references as start and scale.
+    """`rnshmc.sample` as a cobaya sampler, with bounds from the priors, and start and scale from the references.
 
     With an output, evaluations are kept beside it, and ``resume`` continues from them. Of several MPI processes, the
     first one samples.
@@ -48,12 +48,12 @@ class RNSHMC(Sampler):  # type: ignore[misc]
     def result(self) -> Result | None:
         """The `rnshmc.Result`, with corrected expectations and the verdict.
 
-        None before `run`, and in other MPI processes than the first.
+        None before `run`, and in all MPI processes but the first.
         """
         return self._result
 
     def run(self) -> None:
-        """Sample, and fill in cobaya's collection."""
+        """Sample and fill in cobaya's collection."""
         if not is_main_process():
             return
         seed = 1 if self.seed is None else int(np.random.SeedSequence(self.seed).generate_state(1)[0])
@@ -79,38 +79,38 @@ class RNSHMC(Sampler):  # type: ignore[misc]
                 yaml_dump_file(path, self._evidence(), comment="log-evidence", error_if_exists=False)
 
     def samples(self, combined: bool = False, skip_samples: float = 0, to_getdist: bool = False) -> Any:
-        """The draws, of weight 1.
+        """The draws, each of weight 1.
 
         Parameters
         ----------
         combined
-            Whether all MPI processes have them, not the first one alone.
+            Whether all MPI processes get them, not only the first.
         skip_samples
-            Not used, with a warning: there is no warm-up among the draws.
+            Ignored with a warning: the draws contain no warm-up.
         to_getdist
-            Whether they are returned as GetDist's, to all MPI processes.
+            Whether to return GetDist samples, to all MPI processes.
         """
         if skip_samples:
-            self.mpi_warning("There is no warm-up among the draws. Ignoring 'skip_samples'.")
+            self.mpi_warning("The draws contain no warm-up; 'skip_samples' is ignored.")
         found = self._collection
         if to_getdist and found is not None:
             found = found.to_getdist()
         return share_mpi(found) if combined or to_getdist else found
 
     def products(self, combined: bool = False, skip_samples: float = 0, to_getdist: bool = False) -> dict[str, Any]:
-        """``sample``, ``logZ`` and ``logZstd`` as of cobaya's nested samplers, and the `rnshmc.Result` as ``result``.
+        """``sample``, ``logZ`` and ``logZstd`` as from cobaya's nested samplers, and the `rnshmc.Result` as ``result``.
 
-        The evidence is of the likelihoods as cobaya has them, under its one-dimensional priors, which are normalised,
-        and external ones, which need not be. Parameters as `samples`.
+        The evidence uses cobaya's likelihoods, its one-dimensional priors, which are normalised, and external priors,
+        which need not be. The parameters are those of `samples`.
         """
         chosen = self.samples(combined, skip_samples, to_getdist)
-        if self._result is None:  # on the other processes, which have the draws where they are combined
+        if self._result is None:  # the other processes have draws only if these are combined
             return {} if chosen is None else {"sample": chosen}
         return {"sample": chosen, **self._evidence(), "result": self._result}
 
     @classmethod
     def output_files_regexps(cls, output: Any, *, minimal: bool = False, **_: Any) -> list[Any]:
-        """Files of a run that cobaya looks for, or deletes."""
+        """Files of a run that cobaya looks for or deletes."""
         kept = output.add_suffix(_EVALUATIONS, separator=".").removeprefix(output.folder).lstrip("/")
         left = [(re.compile(re.escape(kept) + "$"), None)]
         if minimal:
@@ -119,7 +119,8 @@ class RNSHMC(Sampler):  # type: ignore[misc]
         return [*left, (output.collection_regexp(name=None), None), (re.compile(evidence), None)]
 
     def _expected(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Starts, the medians first, and draws, (n, d), of references, or of the prior where there is a point."""
+        """Starts, the medians first, and draws, (n, d), from the references, or from the prior for a point
+        reference."""
         prior = self.model.prior
         rows = np.array([prior.reference(random_state=rng, warn_if_no_ref=False) for _ in range(REFERENCES)])
         of_prior = prior.sample(REFERENCES, ignore_external=True, random_state=rng)
@@ -133,7 +134,7 @@ class RNSHMC(Sampler):  # type: ignore[misc]
         return float(self.model.logpost(x))
 
     def _collected(self, draws: Array) -> SampleCollection:
-        """The draws as cobaya has them, written to its output."""
+        """The draws as a cobaya collection, written to its output."""
         collection = SampleCollection(self.model, self.output, name="1")
         for x in draws:
             collection.add(x, logpost=self.model.logposterior(x) if self.evaluate_draws else self._unknown(x))
@@ -141,7 +142,7 @@ class RNSHMC(Sampler):  # type: ignore[misc]
         return collection
 
     def _unknown(self, x: Array) -> LogPosterior:
-        """The priors at x, which cost nothing, and the rest NaN."""
+        """The log prior at x, which is cheap; NaN for the rest."""
         model = self.model
         derived = np.full(len(model.parameterization.derived_params()), np.nan)
         return LogPosterior(

@@ -1,7 +1,7 @@
 """The errors that rnshmc raises on purpose.
 
-`NumericalError` is the one that a kernel catches: the potential or its driver could not be evaluated at this point, and
-the proposal is rejected and flagged. Every other error reaches the user, with a message that names the file, key or
+A kernel catches only `NumericalError`: the potential or its driver could not be evaluated at this point, and the
+proposal is rejected and flagged. Every other error reaches the user, with a message that names the file, key or
 parameter.
 """
 
@@ -15,11 +15,11 @@ class ParameterError(RnshmcError, ValueError):
 
 
 class DataError(RnshmcError, ValueError):
-    """A data file does not hold what it should; the message names the file and, where known, row and column."""
+    """A data file has invalid content; the message names the file and, where known, row and column."""
 
 
 class SourceError(RnshmcError, OSError):
-    """A source could not be reached, or what it served has the wrong hash."""
+    """A source could not be reached, or its file has the wrong hash."""
 
 
 class StoreError(RnshmcError, OSError):
@@ -38,7 +38,7 @@ class NumericalError(RnshmcError, ArithmeticError):
     """A potential cannot be evaluated at this position: an overflow, a failed factorisation, a failed solve."""
 
 
-class Stopped(RnshmcError):  # noqa: N818 (no mistake; so is `StopIteration` called)
+class Stopped(RnshmcError):  # noqa: N818 (not an error, and named like `StopIteration`)
     """No further evaluation is possible; completed ones are kept."""
 
 

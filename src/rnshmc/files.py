@@ -1,4 +1,4 @@
-"""Whole files or none: what a killed job leaves behind never passes for a result."""
+"""Atomic writing and checked reading of files: a killed job leaves no partial file under a final name."""
 
 import errno
 import hashlib
@@ -39,7 +39,7 @@ _BLOCK_BYTES = 1 << 20
 
 _REMEDIES = {
     errno.ENOSPC: "the disk is full; make room on it and run again",
-    errno.EFBIG: "it is larger than a file may be here; raise the limit (ulimit -f), or write to another file system",
+    errno.EFBIG: "the file exceeds the size limit; raise the limit (ulimit -f), or write to another file system",
     errno.EDQUOT: "the disk quota is used up; make room within it and run again",
     errno.EROFS: "the file system is read-only; make it writable, or work in a folder elsewhere",
     errno.EACCES: "it may not be written; change the permissions, or work in a folder of your own",
@@ -63,7 +63,7 @@ def naming_file(path: str | Path) -> Iterator[None]:
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """A temporary name beside ``path`` that becomes ``path`` when the block ends well.
+    """Yield a temporary name beside ``path``, and rename it to ``path`` when the block succeeds.
 
     The temporary name has the same suffix, since writers choose a format by it. When the block raises, the temporary
     file is removed and whatever was at ``path`` stays as it was. Raises `StoreError` if the block wrote nothing, or the
@@ -77,20 +77,20 @@ def atomic_path(path: Path) -> Iterator[Path]:
             raise StoreError(f"nothing was written for {path}")
         os.replace(temporary, path)
     except OSError as error:
-        # A source that cannot be read, as in a copy, is no failure to write here.
+        # An unreadable source, as in a copy, is not a failure to write here.
         here = error.filename is None or path.is_relative_to(Path(error.filename).parent)
         if here and (remedy := write_remedy(error)):
             raise StoreError(f"{path} cannot be written: {remedy}") from error
         raise
     finally:
-        # Asked first: a read-only file system refuses to remove even what is not there.
+        # Checked first: a read-only file system refuses even to remove a file that does not exist.
         if temporary.exists():
             temporary.unlink()
 
 
 @contextmanager
 def buffered(path: Path) -> Iterator[io.BytesIO]:
-    """A buffer that is written to ``path``, atomically, when the block ends well.
+    """A buffer that is written to ``path`` atomically when the block succeeds.
 
     For HDF5, which ends the process where a disk fills up under it. Raises `StoreError` if the disk is full or not to
     be written.
@@ -104,7 +104,7 @@ def buffered(path: Path) -> Iterator[io.BytesIO]:
 def read_npz(
     path: str | Path, *names: str, says: str = "cannot be read: {}", error: type[RnshmcError] = DataError
 ) -> dict[str, npt.NDArray[Any]]:
-    """Arrays of an npz file, all of them if none is named, after their checksums were compared.
+    """Read named arrays of an npz file, or all, after checking their checksums.
 
     NumPy reads no further than a header says, and so compares no checksum where a damaged one has a smaller shape.
     Raises an error of the class ``error`` if the file is missing or damaged, or lacks one of the arrays: its message
@@ -129,13 +129,13 @@ def read_npz(
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove the temporary files that killed writers of ``path`` left beside it; for its only writer to call."""
+    """Remove temporary files that killed writers of ``path`` left beside it; for its sole writer only."""
     for file in path.parent.glob(f".{escape(path.stem)}.{'[0-9a-f]' * 8}{escape(path.suffix)}"):
         file.unlink(missing_ok=True)
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON, indented and with sorted keys, so that equal contents are equal files.
+    """Write JSON, indented and with sorted keys, so that equal contents give equal files.
 
     Raises `StoreError` if the content has a type or a number (NaN, infinity) that JSON does not know.
     """
@@ -148,13 +148,13 @@ def write_json(path: Path, content: Any) -> None:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which a key appears once, 1e3 is a number, and of words only true and false are booleans.
+    """YAML in which keys are unique, 1e3 is a number, and only true and false are booleans.
 
-    In PyYAML the last of two equal keys wins, 1e3 is a word, and NO is false.
+    PyYAML keeps the last of two equal keys, reads 1e3 as a string, and NO as false.
     """
 
     def compose_mapping_node(self, anchor: Any) -> Any:
-        """The mapping, with its keys checked."""
+        """Compose a mapping after checking that its keys are unique."""
         node = super().compose_mapping_node(anchor)
         seen = set()
         for key, _ in node.value:
@@ -196,9 +196,9 @@ def sha256(path: Path) -> str:
 
 
 def content_sha256(text: str, arrays: Mapping[str, npt.NDArray[Any]]) -> str:
-    """Hexadecimal SHA-256 of a text and of named arrays: their order does not matter, their types and shapes do.
+    """Hexadecimal SHA-256 of a text and named arrays, whose types and shapes matter but not their order.
 
-    Checksums of HDF5 are of single blocks; a block that is lost is read as zeros.
+    HDF5 has checksums of single blocks only, and reads a lost block as zeros.
     """
     digest = hashlib.sha256(text.encode())
     for name in sorted(arrays):

@@ -1,4 +1,4 @@
-"""Passwords and tokens of a config: masked wherever it is written down, and handed to jobs by the environment."""
+"""Mask passwords and tokens of a config wherever it is written, and pass them to jobs through the environment."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from typing import Any
 
 MASK = "***"
 VARIABLE = "RNSHMC_SECRETS"
-"""Environment variable with the settings that `handed_over` masks, as JSON."""
+"""Environment variable with the secrets that `handed_over` collects, as JSON."""
 _USER = re.compile(r"(?<=://)[^/?#\s]*@")
 _SECRET = re.compile(
     r"(password|passwd|passphrase|pwd|secret|token|credentials?|authorization|(api|access|private)[_-]?key)$",
@@ -17,12 +17,12 @@ _SECRET = re.compile(
 
 
 def mask_addresses(text: str) -> str:
-    """Text in which user and password of every address, ``http://user:password@host``, are masked."""
+    """Text with the user and password of every address, ``http://user:password@host``, masked."""
     return _USER.sub(f"{MASK}@", text)
 
 
 def masked(value: Any) -> Any:
-    """Settings, with addresses and all values of keys named as a password, token, secret, credential or key masked."""
+    """Settings with credentials masked in addresses and in keys named password, token, secret, credential or key."""
     if isinstance(value, Mapping):
         return {key: MASK if _SECRET.search(str(key)) else masked(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -31,13 +31,13 @@ def masked(value: Any) -> Any:
 
 
 def handed_over(settings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The environment in which `unmasked` finds what is masked in some settings; empty if nothing is."""
+    """Environment variables from which `unmasked` restores the masked settings; empty if none is masked."""
     secret = {_identity(entry): entry for entry in settings if masked(entry) != entry}
     return {VARIABLE: json.dumps(secret)} if secret else {}
 
 
 def unmasked(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Settings with what was masked in them, where the environment has it."""
+    """Settings with masked values restored from the environment, where it has them."""
     secret: dict[str, Mapping[str, Any]] = json.loads(os.environ.get(VARIABLE, "{}"))
     return secret.get(_identity(settings), settings)
 

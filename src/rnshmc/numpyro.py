@@ -25,7 +25,7 @@ from rnshmc.inference.result.result import Result
 from rnshmc.types import Array
 
 PRIOR_DRAWS = 400
-"""Draws of the priors that give the scale."""
+"""Prior draws from which the scale is computed."""
 
 _log = logging.getLogger(__name__)
 
@@ -38,8 +38,8 @@ class Posterior:
         table = result.summary(variables=posterior.variables)
         data = posterior.inference_data(result)
 
-    It is computed in doubles, whatever the default of JAX is; with callbacks, that has to be doubles, too. NumPyro runs
-    the model a few times to initialise it.
+    The density is computed in double precision, whatever JAX's default; with callbacks, the default has to be double
+    precision, too. NumPyro runs the model a few times to initialise it.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Posterior:
     args, kwargs
         Arguments of the model.
     init_strategy
-        Of NumPyro, for the start; None: ``init_to_median``.
+        NumPyro's strategy for the start; None: ``init_to_median``.
 
     Raises
     ------
@@ -68,7 +68,7 @@ class Posterior:
         with in_doubles(jax):
             info = _initialised(model, args, kwargs or {}, init_to_median() if init_strategy is None else init_strategy)
             flat, unravel = ravel_pytree(info.param_info.z)
-            # As JAX ravels a mapping: in the order of the names.
+            # JAX ravels a mapping in the order of its names.
             shapes = {name: np.shape(value) for name, value in sorted(info.param_info.z.items())}
             masks = [np.ravel(_missing(info.model_trace, name, shape)) for name, shape in shapes.items()]
             free = np.flatnonzero(np.concatenate([*masks, np.zeros(0)]))
@@ -87,7 +87,7 @@ class Posterior:
             """Draws of each site's prior where those that it depends on are at the start, (n, d); None where one cannot
             be drawn from."""
         self._rows = jax.jit(lambda rows: jax.lax.map(lambda x: info.postprocess_fn(sites(x)), rows))
-        # Without discrete sites that are summed out: they have no draws.
+        # Discrete sites that are summed out have no draws.
         self._sites = {
             name: site
             for name, site in info.model_trace.items()
@@ -100,7 +100,7 @@ class Posterior:
         """A name for each coordinate: ``sigma``, ``rates[0]``."""
 
     def __call__(self, x: Array) -> Any:
-        """The log density at x, (d,), or the pair of it and its gradient where there is one."""
+        """The log density at x, (d,), or the pair (log density, gradient) if a gradient is available."""
         if not self._has_gradient:
             return self._density.value(x)
         value, gradient = self._density.value_and_grad(x)
@@ -121,12 +121,12 @@ class Posterior:
         coords: Mapping[str, Any] | None = None,
         dims: Mapping[str, Sequence[str]] | None = None,
     ) -> Any:
-        """Draws as an ``InferenceData``: sites in their shapes, with plates as dims, deterministics, observed data.
+        """Draws as ``InferenceData``: sites in their shapes, with plates as dims, deterministics, observed data.
 
         Parameters
         ----------
         result
-            Of `rnshmc.sample` for this posterior.
+            Result of `rnshmc.sample` for this posterior.
         coords, dims
             As arviz takes them; dims in place of those of the plates.
         """
@@ -156,7 +156,7 @@ def sample(
     dims: Mapping[str, Sequence[str]] | None = None,
     **settings: Any,
 ) -> Any:
-    """Sample the posterior of a NumPyro model, for few evaluations.
+    """Sample the posterior of a NumPyro model with few evaluations.
 
     Parameters
     ----------
@@ -165,11 +165,11 @@ def sample(
     args, kwargs
         Arguments of the model.
     x0
-        Where to start, in unconstrained coordinates, (d,), or several starts as rows; None: by ``init_strategy``.
+        Start in unconstrained coordinates, (d,), or several starts as rows; None: by ``init_strategy``.
     scale
         See `rnshmc.sample`; None: draws of the priors, which cost no evaluation of the likelihood.
     init_strategy
-        Of NumPyro; None: ``init_to_median``.
+        NumPyro's strategy for the start; None: ``init_to_median``.
     coords, dims
         As arviz takes them; dims in place of those of the plates.
     settings
@@ -178,13 +178,13 @@ def sample(
     Returns
     -------
     arviz.InferenceData
-        As ``arviz.from_numpyro`` returns it. The attributes of ``posterior`` have the verdict and what was spent. A
-        verdict that is not good is logged as a warning.
+        As from ``arviz.from_numpyro``. The attributes of ``posterior`` hold the verdict and the cost. A verdict other
+        than good is logged as a warning.
 
     Raises
     ------
     ParameterError
-        If the model has no continuous latent site, or an argument cannot be used; and what `rnshmc.sample` raises.
+        If the model has no continuous latent site, or an argument is invalid. Errors of `rnshmc.sample` pass through.
     """
     posterior = Posterior(model, args, kwargs, init_strategy=init_strategy)
     posterior.check_labels(coords=coords, dims=dims)
@@ -197,7 +197,7 @@ def sample(
 
 
 def _check_doubles(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Raise where JAX would round what callbacks return: they run in threads that know its default alone.
+    """Raise an error if JAX would round results of callbacks: their threads know only its default precision.
 
     Raises `ParameterError` if the default is single precision, and the model has callbacks.
     """
@@ -210,7 +210,7 @@ def _check_doubles(model: Callable[..., Any], args: Sequence[Any], kwargs: Mappi
 
 
 def _initialised(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], strategy: Any) -> Any:
-    """A model as NumPyro prepares it for its samplers.
+    """The model, initialised by NumPyro as for its own samplers.
 
     Raises `ParameterError` if the model has discrete sites that NumPyro cannot sum out.
     """
@@ -227,9 +227,9 @@ def _initialised(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping
 
 
 def _missing(trace: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """Which entries of a latent site are parameters: all, or those that ``obs_mask`` marks as not observed.
+    """Mask of the entries of a latent site that are parameters: all, or those that ``obs_mask`` marks as unobserved.
 
-    NumPyro makes a latent site of all entries, ``y_unobserved``. Those that are observed enter no density.
+    NumPyro makes one latent site of all entries, ``y_unobserved``; its observed entries enter no density.
     """
     site = name.removesuffix("_unobserved")
     if site == name or not {site, f"{site}_observed"} <= trace.keys():
@@ -239,28 +239,28 @@ def _missing(trace: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> npt
     while layer is not None:
         entries = entries & np.asarray(getattr(layer, "_mask", True))
         layer = getattr(layer, "base_dist", None)
-    # An unconstrained event may have other dimensions than the event.
+    # An unconstrained event may have dimensions that differ from the event's.
     return np.broadcast_to(entries.reshape(*batch, *(1 for _ in shape[len(batch) :])), shape)
 
 
 def _differentiable(function: Callable[[Any], Any], x: Any) -> bool:
-    """Whether JAX differentiates a function at x, without an evaluation."""
+    """Whether JAX can differentiate a function at x; this takes no evaluation."""
     try:
         jax.eval_shape(jax.grad(function), x)
-    except (NotImplementedError, ValueError):  # of a callback, of a loop
+    except (NotImplementedError, ValueError):  # a callback or a loop
         return False
     return True
 
 
 def _prior_draws(trace: Mapping[str, Any], sites: Sequence[str], free: npt.NDArray[np.intp]) -> Array | None:
-    """Draws of sites given those that they depend on, of their ``free`` entries, (n, d); None if one has none."""
+    """Prior draws of the ``free`` entries of sites given their parents, (n, d); None if a prior cannot be sampled."""
     keys = jax.random.split(jax.random.PRNGKey(1), len(sites))
     columns = []
     for site, key in zip(sites, keys, strict=True):
         distribution = trace[site]["fn"]
         try:
             draws = distribution.sample(key, (PRIOR_DRAWS, *trace[site]["kwargs"].get("sample_shape", ())))
-        except NotImplementedError:  # of an improper prior
+        except NotImplementedError:  # improper prior
             return None
         columns.append(np.reshape(biject_to(distribution.support).inv(draws), (PRIOR_DRAWS, -1)))
     rows = np.concatenate(columns, axis=1, dtype=np.float64)[:, free]
@@ -269,6 +269,6 @@ def _prior_draws(trace: Mapping[str, Any], sites: Sequence[str], free: npt.NDArr
 
 
 def _plates(site: Mapping[str, Any]) -> list[str]:
-    """Dimensions of a site: its plates, from left to right, and those that the model names."""
+    """Dimensions of a site: its plates, from left to right, then those named by the model."""
     plates = sorted(site["cond_indep_stack"], key=lambda plate: plate.dim)
     return [plate.name for plate in plates] + list(site.get("infer", {}).get("event_dims", []))

@@ -23,10 +23,10 @@ from rnshmc.inference.result.result import Result
 from rnshmc.types import Array
 
 PRIOR_DRAWS = 400
-"""Draws of the prior that give start and scale."""
+"""Prior draws from which start and scale are computed."""
 _PARTS = ("tensor", "xtensor", "scalar", "sparse", "scan", "gradient", "compile.builders", "raise_op", "ifelse")
 CHEAP = tuple(f"pytensor.{part}." for part in _PARTS)
-"""Where operations are from, besides PyMC itself, that draws of the prior may evaluate hundreds of times."""
+"""Packages, besides PyMC itself, whose operations are cheap enough for hundreds of prior draws."""
 
 _log = logging.getLogger(__name__)
 
@@ -42,13 +42,13 @@ class Posterior:
     Parameters
     ----------
     model
-        All its free variables have to be continuous. Where a gradient cannot be had, as of a black-box Op, there is
-        none. The likelihood may be any that PyMC evaluates.
+        All free variables have to be continuous. If the gradient is unavailable, as with a black-box Op, values alone
+        are used. Any likelihood that PyMC evaluates will do.
 
     Raises
     ------
     ParameterError
-        If a free variable is discrete, or there is none.
+        If a free variable is discrete, or the model has none.
     """
 
     def __init__(self, model: Any = None) -> None:
@@ -74,11 +74,11 @@ class Posterior:
         self._compiled: dict[tuple[str, ...], NDArray] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state without functions of variables, which workers do not compute."""
+        """The state without the functions that compute variables: workers do not need them."""
         return {**self.__dict__, "_compiled": {}}
 
     def __call__(self, x: Array) -> Any:
-        """The log density at x, (d,), or the pair of it and its gradient where there is one."""
+        """The log density at x, (d,), or the pair (log density, gradient) if a gradient is available."""
         return self._evaluate(RaveledVars(x, self._layout))
 
     def inference_data(self, result: Result, *, var_names: Sequence[str] | None = None) -> Any:
@@ -89,7 +89,7 @@ class Posterior:
         Parameters
         ----------
         result
-            Of `rnshmc.sample` for this posterior.
+            Result of `rnshmc.sample` for this posterior.
         var_names
             Free and deterministic variables to return; None: all. Deterministics are computed at every draw. Leave out
             those that are expensive.
@@ -97,7 +97,7 @@ class Posterior:
         draws = result.to_arviz().posterior
         chains = np.stack([draws[name].to_numpy() for name in self.names], axis=-1)
         data = self._converted([self._trace(chain, number, var_names) for number, chain in enumerate(chains)])
-        # Corrected means and their like are of the unconstrained coordinates.
+        # Corrected means and similar estimates are in the unconstrained coordinates.
         kept = {key: value for key, value in draws.attrs.items() if np.ndim(value) == 0}
         data.posterior.attrs.update(kept)
         return data
@@ -118,7 +118,7 @@ class Posterior:
         return {name: trace.get_values(name)[: len(x)] for name in trace.varnames}
 
     def check(self, var_names: Sequence[str] | None = None) -> None:
-        """Check names of variables, and dims and coords of the model, before anything is spent.
+        """Check names of variables, and dims and coords of the model, before any evaluation.
 
         Variables are computed once, at x0. Where that fails, dims and coords are not checked. Raises `ParameterError`
         if a variable is not known, or dims and coords do not fit.
@@ -158,7 +158,7 @@ class Posterior:
         if unknown := [name for name in var_names or () if name not in names]:
             raise ParameterError(f"var_names: {unknown[0]!r} is not known; there are {', '.join(names)}")
         chosen = names if var_names is None else var_names
-        # As functions of the unconstrained values.
+        # As functions of the unconstrained values
         return [variable for variable in self._model.unobserved_value_vars if variable.name in chosen]
 
 
@@ -170,15 +170,15 @@ def sample(
     var_names: Sequence[str] | None = None,
     **settings: Any,
 ) -> Any:
-    """Sample the posterior of a PyMC model, for few evaluations.
+    """Sample the posterior of a PyMC model with few evaluations.
 
     Parameters
     ----------
     model
-        The model, or None for that of the context.
+        The model, or None for the model of the context.
     x0
-        Where to start, in the model's unconstrained coordinates, (d,), or several starts as rows; None: the medians of
-        the prior, or the model's initial values where it has some.
+        Start in the model's unconstrained coordinates, (d,), or several starts as rows; None: the medians of the prior,
+        or the model's initial values if it has any.
     scale
         See `rnshmc.sample`; None: draws of the prior, which cost no evaluation of the likelihood.
     var_names
@@ -190,13 +190,13 @@ def sample(
     Returns
     -------
     arviz.InferenceData
-        As ``pm.sample`` returns it. The attributes of ``posterior`` have the verdict and what was spent. A verdict that
-        is not good is logged as a warning.
+        As from ``pm.sample``. The attributes of ``posterior`` hold the verdict and the cost. A verdict other than good
+        is logged as a warning.
 
     Raises
     ------
     ParameterError
-        If the model has discrete variables, or an argument cannot be used; and what `rnshmc.sample` raises.
+        If the model has discrete variables, or an argument is invalid. Errors of `rnshmc.sample` pass through.
     """
     posterior = Posterior(model)
     posterior.check(var_names)
@@ -209,14 +209,14 @@ def sample(
 
 
 def _prior_draws(model: Any) -> Array | None:
-    """Draws of the prior in the unconstrained coordinates, (n, d); None where it is not drawn from, see `Posterior`."""
+    """Prior draws in the unconstrained coordinates, (n, d); None if the prior is not sampled, see `Posterior`."""
     if any(_dear(operation) for operation in _operations(model.free_RVs)):
         return None
     transforms = ((variable, model.rvs_to_transforms[variable]) for variable in model.free_RVs)
     variables = [one if how is None else how.forward(one, *one.owner.inputs) for one, how in transforms]
     try:
         draws = pm.draw(variables, draws=PRIOR_DRAWS, random_seed=1)
-    except (NotImplementedError, ValueError):  # of a flat prior
+    except (NotImplementedError, ValueError):  # flat prior
         return None
     rows = np.column_stack([np.reshape(draw, (PRIOR_DRAWS, -1)) for draw in draws])
     rows = rows[np.isfinite(rows).all(axis=1)]
@@ -224,7 +224,7 @@ def _prior_draws(model: Any) -> Array | None:
 
 
 def _operations(variables: Sequence[Any]) -> Iterator[Any]:
-    """All operations that variables are computed by."""
+    """All operations in the computation of variables."""
     waiting, seen = list(variables), set[Any]()
     while waiting:
         node = waiting.pop().owner
@@ -240,7 +240,7 @@ def _dear(operation: Any) -> bool:
 
 
 def _compiled(model: Any) -> Any:
-    """The log density of raveled value variables with its gradient, or alone where an Op has none."""
+    """The log density of raveled value variables with its gradient, or without it if an Op has none."""
     try:
         function = model.logp_dlogp_function(ravel_inputs=True)
     except (NotImplementedError, AttributeError, NullTypeGradError):
@@ -251,5 +251,5 @@ def _compiled(model: Any) -> Any:
 
 
 def _elements(name: str, shape: tuple[int, ...]) -> list[str]:
-    """Names of the entries of an array, in their order."""
+    """Names of the entries of an array, in order."""
     return [f"{name}[{','.join(map(str, index))}]" if shape else name for index in np.ndindex(*shape)]

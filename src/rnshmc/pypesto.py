@@ -21,28 +21,28 @@ from rnshmc.inference.stages.starts import moved_inside
 from rnshmc.types import Array
 
 DRAWS = 2000
-"""Draws where their number is left to the sampler."""
+"""Default number of draws."""
 
 STEP = 0.05
-"""Distance of the point where an objective is compared with its residuals, as a part of that to the farther bound."""
+"""The objective and its residuals are compared at this fraction of the way to the farther bound."""
 ROUNDING = 1e-6
-"""Relative difference of the two that counts as rounding: a simulation is as precise as its solver."""
+"""Relative difference between the two that counts as rounding: a simulation is as precise as its solver."""
 
 _log = logging.getLogger(__name__)
 
 
 class Sampler(SamplerOfPypesto):  # type: ignore[misc]
-    """`rnshmc.sample` as a sampler of pyPESTO, for objectives that are expensive to evaluate.
+    """`rnshmc.sample` as a pyPESTO sampler, for objectives that are expensive to evaluate.
 
-    It takes bounds, names, fixed parameters and priors of the problem, and the gradient of the objective if there is
-    one. Parameters are on the scales of the problem, as everywhere in pyPESTO.
+    It takes bounds, names, fixed parameters and priors from the problem, and the gradient of the objective if
+    available. Parameters are on the problem's scales, as everywhere in pyPESTO.
 
     Parameters
     ----------
     outputs
-        Whether to emulate the residuals of the objective, not its value, as those of a `rnshmc.Model`. Half the sum of
-        their squares has to be the objective, up to a constant. With AMICI and noise that is estimated, it is after
-        ``amici_model.set_add_sigma_residuals(True)``. ``log_evidence`` of the result is then of normal errors.
+        Whether to emulate the residuals of the objective, like the outputs of a `rnshmc.Model`, instead of its value.
+        Half their sum of squares has to equal the objective up to a constant; with AMICI and estimated noise, this
+        needs ``amici_model.set_add_sigma_residuals(True)``. ``log_evidence`` of the result then assumes normal errors.
     settings
         Further arguments of `rnshmc.sample`, such as ``seed``, ``scale``, ``filepath``, ``budget`` or ``pool``.
     """
@@ -58,18 +58,18 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         """The `rnshmc.Result`, with corrected expectations and the verdict; None before `sample`."""
 
     def initialize(self, problem: Problem, x0: Any) -> None:
-        """Take a problem, and one start or several; without one, the middle of the bounds.
+        """Set the problem and one or several starts; without a start, use the middle of the bounds.
 
         Starts on a bound, or beyond, are moved inside by a hundredth of what is between the bounds, or of the bound's
         own size and 1 where there is but one. Raises `ParameterError` if there is no start, and a bound is infinite.
         """
         low, high = problem.lb, problem.ub
         if x0 is None and not np.isfinite([low, high]).all():
-            raise ParameterError("x0: there are infinite bounds; give a start, or run an optimization first")
+            raise ParameterError("x0: some bounds are infinite; give a start, or run an optimization first")
         starts = np.atleast_2d(0.5 * (low + high) if x0 is None else np.asarray(x0, dtype=np.float64))
         if starts.shape[1] == problem.dim_full:
             starts = starts[:, problem.x_free_indices]
-        # Where one bound is infinite, by the size of the other.
+        # If one bound is infinite, scale by the other.
         sizes = 1.0 + np.where(np.isfinite(low), np.abs(low), np.where(np.isfinite(high), np.abs(high), 0.0))
         width = np.where(np.isfinite(high - low), high - low, sizes)
         self._starts = moved_inside(starts, low, high, width)
@@ -84,7 +84,7 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         Parameters
         ----------
         n_samples
-            Number of draws; None: `DRAWS`. It sets the precision, too.
+            Number of draws, which also sets the precision; None: `DRAWS`.
         beta
             There is only 1.
         """
@@ -108,14 +108,14 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         _log.log(level, "%s", self.result.verdict)
 
     def get_samples(self) -> McmcPtResult:
-        """The draws as pyPESTO has them: one chain without warm-up, of the free parameters.
+        """The draws as a pyPESTO result: one chain of the free parameters, without warm-up.
 
         Where no surrogate was used, it has the exact chains one after the other. Exact negative log posteriors are
         known there; they are NaN at the draws of a surrogate. ``message`` is the verdict. Raises `ParameterError` if
         nothing was sampled yet.
         """
         if self.result is None or self._problem is None:
-            raise ParameterError("get_samples: nothing was sampled yet")
+            raise ParameterError("get_samples: call sample first")
         with carried(self.result):
             return self._converted(self._problem, self.result)
 
@@ -138,7 +138,7 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
 
 
 class LogDensity:
-    """The log posterior density of a problem of pyPESTO, of its free parameters, with its gradient if it has one."""
+    """The log posterior density of a pyPESTO problem in its free parameters, with its gradient if available."""
 
     def __init__(self, problem: Problem) -> None:
         self._objective = problem.objective
@@ -146,7 +146,7 @@ class LogDensity:
         self._orders = (0, 1) if problem.objective.has_grad else (0,)
 
     def __call__(self, x: Array) -> Any:
-        """The log density at x, or the pair of it and its gradient; -inf where the prior is zero.
+        """The log density at x, or the pair (log density, gradient); -inf where the prior is zero.
 
         Raises `ArithmeticError` if the objective is infinite elsewhere, as AMICI's is where a simulation fails.
         `rnshmc.sample` counts such failures.
@@ -160,7 +160,7 @@ class LogDensity:
 
 
 class Residuals:
-    """The residuals of a problem of pyPESTO as a function of its free parameters, and their Jacobian."""
+    """The residuals of a pyPESTO problem as a function of its free parameters, and their Jacobian."""
 
     def __init__(self, problem: Problem) -> None:
         self._objective = problem.objective
@@ -175,7 +175,7 @@ class Residuals:
 
 
 def least_squares(problem: Problem, x: Array) -> tuple[LeastSquares, float]:
-    """The posterior of a problem by its residuals, and what its negative log density lacks of the objective.
+    """The posterior of a problem from its residuals, and the objective minus its negative log density, a constant.
 
     The objective and the residuals are evaluated at x and at a point beside it. Raises `ParameterError` if there are no
     residuals, or half the sum of their squares is not the objective up to a constant.
@@ -183,7 +183,7 @@ def least_squares(problem: Problem, x: Array) -> tuple[LeastSquares, float]:
     Parameters
     ----------
     problem
-        Its objective has residuals.
+        A problem whose objective has residuals.
     x
         A point inside the bounds, (d,).
     """
@@ -191,7 +191,7 @@ def least_squares(problem: Problem, x: Array) -> tuple[LeastSquares, float]:
     if not objective.has_res:
         raise ParameterError("outputs: the objective has no residuals; sample without outputs=True")
     residuals = Residuals(problem)
-    # Towards the bound that is farther away: it moves each coordinate.
+    # Towards the farther bound, so that each coordinate moves.
     up, down = (np.where(np.isfinite(side), np.abs(side - x), 1.0) for side in (problem.ub, problem.lb))
     beside = x + STEP * np.where(up >= down, up, -down)
     found = [(float(objective(point)), residuals(point)) for point in (x, beside)]
@@ -200,7 +200,7 @@ def least_squares(problem: Problem, x: Array) -> tuple[LeastSquares, float]:
     if not abs(constants[1] - constants[0]) < ROUNDING * largest:
         raise ParameterError(
             f"outputs: the objective minus half the sum of squared residuals is {constants[0]:.6g} at one point and "
-            f"{constants[1]:.6g} at another; it has to be constant. Sample without outputs=True"
+            f"{constants[1]:.6g} at another; the difference has to be constant. Sample without outputs=True"
         )
     size = len(found[0][1])
     model = LeastSquares(residuals, np.zeros(size), 1.0, jacobian=residuals.jacobian if objective.has_sres else None)

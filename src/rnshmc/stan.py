@@ -57,7 +57,7 @@ class Posterior:
     include_tp, include_gq
         Whether ``variables`` has transformed parameters and generated quantities.
     seed
-        Of the random numbers of generated quantities.
+        Seed of the random numbers of generated quantities.
 
     Raises
     ------
@@ -81,15 +81,15 @@ class Posterior:
         return self._model.log_density_gradient(np.ascontiguousarray(x), propto=False, jacobian=True)
 
     def variables(self, x: Array) -> dict[str, Array]:
-        """Constrained parameters, and transformed and generated ones, at rows of unconstrained ones, (n, d).
+        """Constrained and transformed parameters and generated quantities at rows of unconstrained parameters, (n, d).
 
-        Random numbers are the same in each call, and different in each row. Where the program fails, what it does not
-        come to is NaN.
+        Random numbers are the same in each call and differ between rows. If the program fails, the values it did not
+        compute are NaN.
 
         Returns
         -------
         dict
-            By name, (n, ...) each.
+            Arrays of shape (n, ...) by name.
         """
         count = sum(columns.size for columns in self._columns.values())
         rng = self._model.new_rng(self._seed)
@@ -132,23 +132,23 @@ def sample(
     dims: Mapping[str, Sequence[str]] | None = None,
     **settings: Any,
 ) -> Any:
-    """Sample the posterior of a Stan program, for few evaluations.
+    """Sample the posterior of a Stan program with few evaluations.
 
     Parameters
     ----------
     model
         A ``bridgestan.StanModel``, or an object with its interface.
     x0
-        Where to start, in the program's unconstrained parameters, (d,), or several starts as rows; None: zeros.
+        Start in the program's unconstrained parameters, (d,), or several starts as rows; None: zeros.
     include_tp, include_gq
         Whether to return transformed parameters and generated quantities. They are computed at every draw. Leave out
         those that are expensive.
     seed
-        Of all that is random.
+        Seed of all random numbers.
     groups
         Groups of generated quantities other than ``posterior``: ``{"log_lik": "log_likelihood"}``.
     coords, dims
-        Of the variables, as arviz takes them.
+        Coordinates and dimensions of the variables, as in arviz.
     settings
         Further arguments of `rnshmc.sample`, such as ``draws``, ``scale``, ``filepath``, ``budget``.
 
@@ -156,12 +156,12 @@ def sample(
     -------
     arviz.InferenceData
         Constrained parameters, transformed parameters and generated quantities, in their shapes. The attributes of
-        ``posterior`` have the verdict and what was spent. A verdict that is not good is logged as a warning.
+        ``posterior`` hold the verdict and the cost. A verdict other than good is logged as a warning.
 
     Raises
     ------
     ParameterError
-        If the program has no parameters, or an argument cannot be used; and what `rnshmc.sample` raises.
+        If the program has no parameters, or an argument is invalid. Errors of `rnshmc.sample` pass through.
     """
     posterior = Posterior(model, include_tp=include_tp, include_gq=include_gq, seed=seed)
     labels: dict[str, Any] = {"groups": groups, "coords": coords, "dims": dims}
@@ -174,7 +174,7 @@ def sample(
 
 
 def _columns(names: Sequence[str]) -> dict[str, npt.NDArray[np.intp]]:
-    """Columns of each variable in its shape, from names such as ``m.1.2``."""
+    """Column indices of each variable, in its shape, from names such as ``m.1.2``."""
     places: dict[str, dict[tuple[int, ...], int]] = {}
     for column, name in enumerate(names):
         variable, index = _split(name)
@@ -183,7 +183,7 @@ def _columns(names: Sequence[str]) -> dict[str, npt.NDArray[np.intp]]:
 
 
 def _arranged(columns: Mapping[tuple[int, ...], int]) -> npt.NDArray[np.intp]:
-    """Columns at their indices."""
+    """Array of column numbers, each at its index."""
     arranged = np.zeros(np.max(list(columns), axis=0) + 1 if () not in columns else (), dtype=np.intp)
     for index, column in columns.items():
         arranged[index] = column
@@ -191,7 +191,7 @@ def _arranged(columns: Mapping[tuple[int, ...], int]) -> npt.NDArray[np.intp]:
 
 
 def _split(name: str) -> tuple[str, tuple[int, ...]]:
-    """Variable and index, from 1, of a name in Stan's form."""
+    """Variable and index, counted from 1, of a name in Stan's form."""
     found = re.fullmatch(r"(.+?)((?:\.\d+)*)", name)
     assert found is not None
     return found[1], tuple(int(i) for i in found[2].split(".")[1:])

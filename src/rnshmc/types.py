@@ -1,8 +1,8 @@
-"""The interfaces that the parts agree on: one potential decides, one drives.
+"""Interfaces between the packages: one potential decides, one drives.
 
-A *driver* moves a trajectory; all it needs is a gradient. A *potential* also has a value, so it can decide in the
-Metropolis step. The exact potential is both; a surrogate is a potential that is used as a driver only; a gradient
-network is a driver and no potential.
+A *driver* moves a trajectory and needs only a gradient. A *potential* also has a value, so it can decide in the
+Metropolis step. The exact potential does both; a surrogate is a potential used only as a driver; a gradient network is
+a driver but not a potential.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 
 Origin = Literal["real", "simulated", "user", "stand-in", "subset", "published"]
-"""Where data came from: a public source, a simulation by design, a user, a simulation instead of real data, some of
+"""Origin of data: a public source, a simulation by design, a user, a simulation that replaces real data, a subset of
 the rows of the first two, or a paper's authors, who simulated and published them."""
 
 
@@ -39,31 +39,30 @@ class Driver(Protocol):
 
 @runtime_checkable
 class MinibatchDriver(Driver, Protocol):
-    """A driver whose gradient can be estimated from a part of the data (paper B, section 4.4)."""
+    """A driver whose gradient can be estimated from a mini-batch of the data (paper B, section 4.4)."""
 
     def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> Driver:
-        """The gradient estimated from ``size`` observations that are drawn now.
+        """Draw ``size`` observations and return the gradient estimated from them, as a function of the position.
 
-        Its expectation over the draw is the gradient, at each position. For each draw it is a function of the position.
-        If not ``scaled``, the observations stand for themselves only: the expectation has ``size`` of them in place of
-        all, beside the prior.
+        The estimate is unbiased over draws at each position. If not ``scaled``, the likelihood is not scaled up to all
+        observations: its expectation has ``size`` of them, plus the prior.
         """
         ...
 
 
 @runtime_checkable
 class Resumable(Protocol):
-    """Something that changes in place while a chain runs, and that a checkpoint has to keep."""
+    """An object that changes in place while a chain runs, and that a checkpoint has to store."""
 
     def snapshot(self) -> dict[str, Any]:
-        """All that has changed since it was made: arrays, numbers, strings, and dictionaries of these.
+        """All state that has changed since construction: arrays, numbers, strings, and dictionaries of these.
 
-        The arrays may be its own, for the caller to read before anything changes again. Keys have no dots.
+        The arrays may be references: read them before the object changes again. Keys have no dots.
         """
         ...
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Become, to the last bit, what the object was that the snapshot is of; it was made as this one was."""
+        """Restore the state of a snapshot, to the last bit, in an object constructed in the same way."""
         ...
 
 
@@ -72,11 +71,11 @@ class AdaptiveDriver(Driver, Resumable, Protocol):
     """A driver that learns from the chain that it drives (paper A, Algorithm 4)."""
 
     def update(self, q: Array, u: float) -> None:
-        """Learn that U(q) = ``u``, in place. The gradient stays what it was until `adopt`."""
+        """Learn that U(q) = ``u``, in place. The gradient stays the same until `adopt`."""
         ...
 
     def adopt(self) -> None:
-        """Drive by all that was learnt, from now on."""
+        """Use everything learnt so far in the gradient."""
         ...
 
 
@@ -89,13 +88,13 @@ class Potential(Driver, Protocol):
         ...
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """U(q) and its gradient, at the price of the gradient."""
+        """U(q) and its gradient, at the cost of the gradient."""
         ...
 
 
 @runtime_checkable
 class FittedDriver(Driver, Protocol):
-    """A driver that was fitted to what an exploration saw of the exact potential. It need not have a value."""
+    """A driver fitted to values or gradients of the exact potential from an exploration. It need not have a value."""
 
     def report(self) -> dict[str, int | float | str]:
         """Summary of the fit, ready for JSON."""
@@ -108,16 +107,16 @@ class FittedDriver(Driver, Protocol):
 
 @runtime_checkable
 class Surrogate(Potential, FittedDriver, Protocol):
-    """A potential that was fitted to values of another one; ``train_residual_sd`` is in its report."""
+    """A potential fitted to values of another one; its report has ``train_residual_sd``."""
 
     def predict(self, q: Array) -> Array:
-        """Potentials at the rows of ``q`` of shape (m, dim), as an array of shape (m,)."""
+        """Potential at each row of ``q``: shapes (m, dim) and (m,)."""
         ...
 
 
 @runtime_checkable
 class RiemannianDriver(Driver, Protocol):
-    """A driver that also bends the space it moves through: a metric G(q) and its derivative (paper A, section 2.2)."""
+    """A driver with a position-dependent metric G(q) and its derivative (paper A, section 2.2)."""
 
     def metric(self, q: Array) -> Array:
         """G(q), symmetric positive definite: shape (dim, dim), or (dim,) where it is diagonal."""
@@ -126,12 +125,12 @@ class RiemannianDriver(Driver, Protocol):
     def metric_vjp(self, q: Array, factor: Array) -> Array:
         """sum_jk m_jk dG_jk/dq_i for m = factor factor', as an array of shape (dim,).
 
-        ``factor`` has shape (dim, r), and the price is proportional to r: the trace term of the dynamics takes
-        r = dim (m = G^-1), the quadratic term r = 1 (m = v v'). No (dim, dim, dim) array is ever formed.
+        ``factor`` has shape (dim, r), and the cost is proportional to r: the trace term of the dynamics takes r = dim
+        (m = G^-1), the quadratic term r = 1 (m = v v'). No (dim, dim, dim) array is ever formed.
         """
         ...
 
 
 @runtime_checkable
 class RiemannianPotential(Potential, RiemannianDriver, Protocol):
-    """A potential with a metric: what RMHMC runs on."""
+    """A potential with a metric, as RMHMC needs."""

@@ -1,4 +1,4 @@
-"""arviz from 1.0 on: its trees of xarray, and its statistics in packages of their own."""
+"""arviz 1.0 and later, with xarray trees and separate packages for statistics."""
 
 from pathlib import Path
 

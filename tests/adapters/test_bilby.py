@@ -1,4 +1,4 @@
-"""bilby's sampler: priors and names go in, draws and the evidence come out."""
+"""bilby's sampler takes priors and names, and returns draws and the evidence."""
 
 from pathlib import Path
 from types import ModuleType
@@ -116,7 +116,7 @@ def test_a_constraint_is_a_part_of_the_prior(tmp_path: Path) -> None:
         return {**parameters, "gap": parameters["b"] - parameters["a"]}
 
     def priors() -> Any:
-        """New ones, which remember no estimate of what is allowed."""
+        """New priors, without a cached estimate of the constraints' share."""
         made = {
             "a": bilby.core.prior.Uniform(0.0, 4.0, "a"),
             "b": bilby.core.prior.Uniform(0.0, 4.0, "b"),

@@ -1,4 +1,4 @@
-"""cobaya's sampler: priors, references and names go in, its collection and the evidence come out."""
+"""cobaya's sampler takes priors, references and names, and returns a collection and the evidence."""
 
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Counted:
-    """A gamma variable of shape 4 and a normal one, and how often it was evaluated."""
+    """A gamma variable of shape 4 and a normal one, with a count of evaluations."""
 
     def __init__(self) -> None:
         self.calls = 0

@@ -1,4 +1,4 @@
-"""Problems of pyPESTO: bounds, names, fixed parameters, priors and gradients go in, draws come out."""
+"""The pyPESTO sampler takes bounds, names, fixed parameters, priors and gradients, and returns draws."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -167,12 +167,12 @@ def test_calls_that_cannot_be_served_are_refused() -> None:
     sampler = adapter.Sampler()
     with pytest.raises(rnshmc.ParameterError, match="call initialize"):
         sampler.sample(100)
-    with pytest.raises(rnshmc.ParameterError, match="nothing was sampled yet"):
+    with pytest.raises(rnshmc.ParameterError, match="call sample first"):
         sampler.get_samples()
     sampler.initialize(make_problem(), np.ones(2))
     with pytest.raises(rnshmc.ParameterError, match="beta: rnshmc samples the posterior itself"):
         sampler.sample(100, beta=0.5)
-    with pytest.raises(rnshmc.ParameterError, match="x0: there are infinite bounds"):
+    with pytest.raises(rnshmc.ParameterError, match="x0: some bounds are infinite"):
         sampler.initialize(make_problem(ub=[np.inf, 5.0, 40.0]), None)
 
 

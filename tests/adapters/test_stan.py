@@ -1,4 +1,4 @@
-"""Stan programs: sampled in their unconstrained parameters, returned with all that they compute.
+"""Stan programs are sampled in their unconstrained parameters and returned with all their quantities.
 
 BridgeStan fetches Stan from the network when it is first used. Programs are compiled by httpstan, behind its interface.
 """

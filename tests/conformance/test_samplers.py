@@ -1,4 +1,4 @@
-"""What every sampler has to satisfy. A new one without a case here fails."""
+"""Requirements on every sampler. A new one without a case here fails."""
 
 import math
 from typing import Any

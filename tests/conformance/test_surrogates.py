@@ -1,4 +1,4 @@
-"""What every registered surrogate has to satisfy. A new one without a case here fails."""
+"""Requirements on every registered surrogate. A new one without a case here fails."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What every registered target has to satisfy. A new one without a case here fails."""
+"""Requirements on every registered target. A new one without a case here fails."""
 
 import math
 import threading
@@ -139,7 +139,7 @@ class TestTarget:
         np.testing.assert_allclose(gradient, target.gradient(q), rtol=1e-12)
 
     def test_is_a_function(self, target: Potential, name: str) -> None:
-        """An evaluation depends on q alone, and leaves q as it was."""
+        """An evaluation depends only on q, and does not change q."""
         q, other = positions(name, stream(4, name), target.dim)
         before = q.copy()
         first = target.value_and_grad(q)

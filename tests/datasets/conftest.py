@@ -1,4 +1,4 @@
-"""Raw data for the tests that need them, and a server on the loopback that misbehaves as told."""
+"""Raw data for the tests that need them, and a local server with programmable faults."""
 
 import os
 import threading
@@ -34,7 +34,7 @@ def receipt_of(path: Path, origin: str = "real") -> Path:
 
 
 def prepared(name: str, *receipts: Path) -> LogisticData:
-    """A set of the config, prepared from receipts; a stand-in of at most 60000 rows, for all of them take seconds."""
+    """A set of the config, prepared from receipts; a stand-in has at most 60000 rows, to save seconds."""
     settings = {key: value for key, value in FETCHED[name].items() if key != "raw"}
     stand_in = dict(settings.pop("stand_in"))
     stand_in |= {"path": ROOT / stand_in["path"]} if "path" in stand_in else {"n": min(stand_in["n"], 60000)}

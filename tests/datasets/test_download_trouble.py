@@ -1,4 +1,4 @@
-"""A download that goes wrong ends the workflow's job in bounded time, and says what to do; other data stay."""
+"""A failed download ends the workflow's job in bounded time with a remedy, and keeps other data."""
 
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler

@@ -225,7 +225,7 @@ def test_an_archive_without_the_file_is_a_source_without_it(
 
 @pytest.fixture
 def package_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder that pip takes for its only index."""
+    """An empty folder as pip's only index."""
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
     (tmp_path / "index").mkdir()

@@ -1,4 +1,4 @@
-"""A design matrix is what it says, on disk as in memory, or an error names the entry."""
+"""A design matrix is valid on disk and in memory, or an error names the entry."""
 
 from dataclasses import replace
 from pathlib import Path

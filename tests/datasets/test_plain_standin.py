@@ -1,4 +1,4 @@
-"""A stand-in of which only the size is real says what it is."""
+"""A stand-in of which only the size is real is marked as such."""
 
 import numpy as np
 from scipy.stats import kstest

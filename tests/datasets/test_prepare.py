@@ -1,4 +1,4 @@
-"""The sets of the config: parts stacked, columns standardised as it says, and a stand-in for what is missing."""
+"""The sets of the config: stacked parts, standardised columns, and stand-ins for missing data."""
 
 import csv
 import shutil

@@ -1,4 +1,4 @@
-"""What was published is read as it is, and nothing is made up where it cannot be fetched."""
+"""Published data are read unchanged, and nothing replaces them if they cannot be fetched."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Rows made in blocks do not depend on who makes them, and follow the law of paper A, section 5.1."""
+"""Rows made in blocks do not depend on the number of ranks, and follow the law of paper A, section 5.1."""
 
 import numpy as np
 import pytest

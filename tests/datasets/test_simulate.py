@@ -19,7 +19,7 @@ def test_the_covariates_are_a_constant_and_normal_with_sd_one_tenth() -> None:
 
 
 def test_the_labels_follow_the_logistic_law_of_coefficients_from_the_unit_cube() -> None:
-    """The score at the maximum is zero where the coefficients are; at the true ones it is asymptotically normal."""
+    """The score at the true coefficients is asymptotically normal."""
     n, d = 20000, 5
     data = simulate_logistic(n, d, stream(2, "lr_simulated"))
     rng = stream(2, "lr_simulated")

@@ -1,4 +1,4 @@
-"""A stand-in has the moments of the real data, and says what it is down to the processed file."""
+"""A stand-in has the moments of the real data, and is marked as such up to the processed file."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Some rows of a regression: distinct ones of the same data, marked as what they are."""
+"""A subset of a regression has distinct rows of the same data, and is marked as a subset."""
 
 import numpy as np
 import pytest
@@ -45,5 +45,5 @@ def test_a_subset_is_never_taken_for_the_whole(whole: Origin, some: Origin) -> N
 
 @pytest.mark.parametrize("rows", [0, -1, N + 1])
 def test_more_rows_than_there_are_is_an_error(rows: int) -> None:
-    with pytest.raises(ParameterError, match=f"rows: {rows} were asked for, and the data have {N}"):
+    with pytest.raises(ParameterError, match=f"rows: {rows} requested, but the data have only {N}"):
         random_rows(data(), rows, stream(1, "subset"))

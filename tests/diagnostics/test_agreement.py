@@ -1,4 +1,4 @@
-"""The agreement check passes what agrees, and finds what does not."""
+"""The agreement check passes equal means and detects different ones."""
 
 import numpy as np
 import pytest

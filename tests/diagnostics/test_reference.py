@@ -1,4 +1,4 @@
-"""A reference run that is interrupted goes on from what it has done."""
+"""An interrupted reference run continues from its checkpoint."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rank-normalised diagnostics on chains whose answer is known."""
+"""Rank-normalised diagnostics on chains with known values."""
 
 import numpy as np
 import pytest

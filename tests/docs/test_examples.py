@@ -1,4 +1,4 @@
-"""The examples of README.md, docs/index.md and docs/samplers.md run as they stand, and print what the pages show."""
+"""The examples of README.md, docs/index.md and docs/samplers.md run unchanged, and print the output on the pages."""
 
 from pathlib import Path
 from types import ModuleType

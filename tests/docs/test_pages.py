@@ -1,4 +1,4 @@
-"""What pages of docs/ say of the code."""
+"""Statements of docs/ about the code."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""docs/tutorial.md runs as it is written, and samples what it says."""
+"""docs/tutorial.md runs unchanged, and samples the stated posterior."""
 
 import json
 import os

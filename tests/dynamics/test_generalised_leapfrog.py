@@ -1,4 +1,4 @@
-"""The generalised leapfrog map: reversible, volume preserving, of second order, and a failure where it is not."""
+"""The generalised leapfrog map is reversible, volume-preserving and of second order, or it fails."""
 
 import math
 from collections import Counter
@@ -50,7 +50,7 @@ class Diagonal(Curved):
 
 
 class Flat(Curved):
-    """A metric that is the same everywhere."""
+    """A constant metric."""
 
     mass = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 3.0]])
 
@@ -215,7 +215,7 @@ def test_a_momentum_that_runs_away_is_a_failure(start: tuple[Array, Array]) -> N
 
 
 class Switching(Flat):
-    """A metric that jumps: a step over the jump is another one from the other side."""
+    """A metric with a jump: a step over the jump differs from the step back."""
 
     def metric(self, q: Array) -> Array:
         return (9.0 if q[0] > 0.5 else 1.0) * np.eye(DIM)
@@ -238,7 +238,7 @@ def test_a_step_that_does_not_reverse_is_a_failure() -> None:
 
 
 def test_every_step_that_passes_can_be_taken_back() -> None:
-    """On a banana, with steps so large that the equations often have no solution that is found."""
+    """On a banana, with steps so large that the solver often fails."""
     rng = stream(4, "banana")
     target = Banana(banana_data(rng, 100, mean=1.0, sd=2.0), noise_sd=2.0, prior_sd=1.0)
     fixed_point, passed = FixedPoint(30, 1e-4), 0
@@ -265,7 +265,7 @@ def test_many_fixed_iterations_give_the_solution(driver: Curved, start: tuple[Ar
 
 
 def test_five_fixed_iterations_cost_five_metrics_and_no_step_back(start: tuple[Array, Array]) -> None:
-    """What the published implementation evaluates in a step: a metric for each iterate, and the geometry at its end."""
+    """As in a step of the published implementation: a metric for each iterate, and the geometry at the end."""
     counts = Counter[str]()
 
     class Counting(Curved):

@@ -1,4 +1,4 @@
-"""The leapfrog map: reversible, volume preserving, of second order, one gradient per step."""
+"""The leapfrog map is reversible, volume-preserving and of second order, with one gradient per step."""
 
 import numpy as np
 import pytest

@@ -36,7 +36,7 @@ NETWORK = {"hidden_units": 40, "ridge": 1e-6}
 
 
 class Bowl:
-    """U(q) = |q|^2 / 2: another driver than the banana."""
+    """U(q) = |q|^2 / 2: a driver other than the banana."""
 
     dim = 2
 

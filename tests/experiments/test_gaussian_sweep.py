@@ -1,4 +1,4 @@
-"""The sweep over training sets on a narrow Gaussian: its target, its training sets, what is measured."""
+"""The sweep over training sets on a narrow Gaussian: target, training sets, measurements."""
 
 import os
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The mesh study: solutions that converge, seconds that are counted as they say, gains that follow from both."""
+"""The mesh study: convergence of solutions, units of seconds, and gains."""
 
 import itertools
 from pathlib import Path

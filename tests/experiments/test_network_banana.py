@@ -1,4 +1,4 @@
-"""HMC and NNg-HMC on the twisted Gaussian: what trains, what is drawn, what is accepted."""
+"""HMC and NNg-HMC on the twisted Gaussian: training set, draws, acceptance."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The posterior under another prior: the exact gradient, swapped, samples what HMC samples."""
+"""Under another prior, the swapped exact gradient samples the same posterior as HMC."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ BOTH = {"hmc": SETTINGS, "nng_hmc": SETTINGS}
 
 
 def run(experiment: PriorSwap, driver_sd: float) -> list[Kept]:
-    """HMC and NNg-HMC under the new prior; in the place of a network, an exact gradient under some prior."""
+    """HMC and NNg-HMC under the new prior, with an exact gradient under some prior instead of a network."""
     target = LogisticRegression(DATA.X, DATA.y, experiment.new_sd)
     driver = LogisticRegression(DATA.X, DATA.y, driver_sd)
     return swap_prior(experiment, target=target, network=driver, start=np.zeros(3), settings=BOTH)

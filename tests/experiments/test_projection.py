@@ -61,5 +61,5 @@ def test_repeats_are_other_projections_and_equal_seeds_give_equal_tables(table: 
 
 def test_some_of_the_rows_are_marked_and_no_more_than_there_are() -> None:
     assert set(acceptance(dimensions=(3,), repeats=1, step_size=0.1, rows=120)["data"]) == {"subset"}
-    with pytest.raises(ParameterError, match="rows: 201 were asked for, and the data have 200"):
+    with pytest.raises(ParameterError, match="rows: 201 requested, but the data have only 200"):
         acceptance(dimensions=(3,), repeats=1, step_size=0.1, rows=201)

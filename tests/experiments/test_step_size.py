@@ -1,4 +1,4 @@
-"""A tuned step size gives the acceptance that was asked for, whatever the scale of the problem."""
+"""A tuned step size gives the requested acceptance at any scale of the problem."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Points of the sweeps, and what is measured at one."""
+"""Points of the sweeps, and the measurements at one."""
 
 from typing import Any
 

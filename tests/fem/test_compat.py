@@ -1,4 +1,4 @@
-"""The finite element libraries leave the process as Python made it."""
+"""The finite element libraries do not change Python's signal handling."""
 
 import subprocess
 import sys
@@ -43,7 +43,7 @@ except StoreError as error:
 
 @pytest.fixture
 def stale_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The lock of a compilation that was killed, in a cache of this test's own."""
+    """The lock of a killed compilation, in this test's own cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     compiling = subprocess.Popen([sys.executable, "-c", PROGRAM, "600"])
     while not (locks := list(tmp_path.glob("fenics/*.c"))):

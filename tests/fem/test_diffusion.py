@@ -237,7 +237,7 @@ def test_an_unknown_solver_is_named() -> None:
 def test_a_package_that_petsc_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     bare = SimpleNamespace(**{**vars(PETSc), "Sys": SimpleNamespace(hasExternalPackage=lambda name: name != "hypre")})
     monkeypatch.setattr("rnshmc.fem.linear_system.PETSc", bare)
-    with pytest.raises(ParameterError, match="solver: multigrid takes a PETSc with hypre, which this one is without"):
+    with pytest.raises(ParameterError, match="solver: multigrid needs PETSc with hypre, which this PETSc lacks"):
         DiffusionSolver(3, "triangle", boundary, solver="multigrid")
 
 

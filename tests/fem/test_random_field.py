@@ -71,7 +71,7 @@ def test_basis_is_the_same_bytes_for_any_number_of_threads(cell_type: str) -> No
 
 @pytest.mark.parametrize("cell_type", CELL_TYPES)
 def test_another_eigensolver_gives_the_same_basis(cell_type: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounding, order and signs of the eigensolver leave the basis as it is: nothing rests on a degenerate pair."""
+    """Rounding, order and signs of the eigensolver do not change the basis, even for degenerate pairs."""
     expected = expand(cell_type, 20).modes
     rng = stream(1, "eigensolver")
 

@@ -167,7 +167,7 @@ def test_a_disk_without_room_is_an_error_and_the_old_file_stays(
     program = SAVED.format(path=str(path), size=size)
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith(f"{path} cannot be written: it is larger than a file may be here")
+    assert run.stdout.startswith(f"{path} cannot be written: the file exceeds the size limit")
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["result.nc"]
 

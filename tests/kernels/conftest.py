@@ -63,7 +63,7 @@ def invariance_z() -> Callable[..., float]:
 
 
 def largest_change(target: Any, kernel: Any, *names: str, n: int = 20000) -> float:
-    """Largest |z| of what should be zero on average when ``n`` exact draws go through one transition.
+    """Largest |z| of changes with expectation zero when ``n`` exact draws make one transition.
 
     These are the changes of first to third moments, paired draw by draw, so that their Monte Carlo error is that of the
     change alone, and the sign of the energy errors that were accepted: a reversible kernel goes up as often as down.

@@ -29,7 +29,7 @@ class Never(VanishingAdaptation):
 
 
 class Pupil:
-    """A driver that writes down what it is taught, and scales its force by the number of adoptions."""
+    """A driver that records its updates, and scales its force by the number of adoptions."""
 
     dim = 2
 

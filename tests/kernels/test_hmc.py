@@ -1,4 +1,4 @@
-"""The HMC kernel leaves the exact law unchanged whatever drives it, and says what it did."""
+"""The HMC kernel leaves the exact distribution invariant with any driver, and reports its transitions."""
 
 import math
 from collections.abc import Callable
@@ -97,7 +97,7 @@ def test_mutant_integrators_are_caught(
 
 
 class Calls:
-    """A potential that writes down what it is asked for."""
+    """A potential that records its calls."""
 
     dim = 2
 
@@ -204,7 +204,7 @@ def test_an_energy_error_over_a_thousand_is_a_divergence() -> None:
 
 
 class Broken(Gaussian):
-    """A defect that is nobody's numerical trouble."""
+    """A bug, not a numerical failure."""
 
     def value(self, q: Array) -> float:
         raise ZeroDivisionError

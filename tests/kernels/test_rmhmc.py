@@ -1,4 +1,4 @@
-"""The RMHMC kernel leaves the exact law unchanged whatever drives it and bends its space, and says what it did."""
+"""The RMHMC kernel leaves the exact distribution invariant with any driver and metric, and reports its transitions."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -147,7 +147,7 @@ def test_the_number_of_random_draws_does_not_depend_on_what_happens() -> None:
 
 
 def test_as_published_the_cost_of_a_step_is_fixed() -> None:
-    """Five iterates of the position and the geometry where it ends, however large the step is."""
+    """Five iterates of the position and the geometry at the end, for any step size."""
     metrics = Counter[str]()
 
     class Counting(ShearedLogGamma):
@@ -163,7 +163,7 @@ def test_as_published_the_cost_of_a_step_is_fixed() -> None:
 
 
 class Broken(ShearedLogGamma):
-    """A defect that is nobody's numerical trouble."""
+    """A bug, not a numerical failure."""
 
     def gradient(self, q: Array) -> Array:
         raise ZeroDivisionError

@@ -23,7 +23,7 @@ N = 20000
 
 
 class Estimate:
-    """A gradient with an error that is the same at each position."""
+    """A gradient with a constant error."""
 
     def __init__(self, driver: Driver, error: Array) -> None:
         self.dim = driver.dim
@@ -88,7 +88,7 @@ def test_sghmc_is_not_exact_and_the_test_sees_it() -> None:
 
 @pytest.mark.parametrize(("batch_size", "order"), [(1, 1), (10**9, 2)])
 def test_bias_of_sghmc_shrinks_with_the_step(batch_size: int, order: int) -> None:
-    """In proportion to it by the noise of the mini-batches, and to its square without."""
+    """The bias is proportional to the step with the noise of mini-batches, and to its square without."""
     steps = 0.1 * 2.0 ** -np.arange(4)
     biases = np.array([stationary_variance(step, 1.0, batch_size) for step in steps]) - 1.0 / Coordinates.precision
     ratios = biases[:-1] / biases[1:]
@@ -104,7 +104,7 @@ class Noisy(ShearedLogGamma):
 
 
 class Fresh(ShearedLogGamma):
-    """Each gradient of a trajectory on a mini-batch of its own."""
+    """A new mini-batch for each gradient of a trajectory."""
 
     def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> Driver:
         return Changing(self, rng, size)
@@ -193,7 +193,7 @@ def test_mutants_are_caught(mutant: type[CorrectedSGHMC], invariance_z: Callable
 
 
 class Unscaled(Noisy):
-    """Mini-batches that stand for a fiftieth of the data."""
+    """Mini-batches that represent a fiftieth of the data."""
 
     def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> Driver:
         batch = super().minibatch(rng, size)

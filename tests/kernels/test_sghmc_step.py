@@ -1,4 +1,4 @@
-"""A step of SGHMC: what it evaluates, what it does with a failure, and which settings it refuses."""
+"""A step of SGHMC: evaluations, failures, and invalid settings."""
 
 import math
 from typing import Any
@@ -18,7 +18,7 @@ from tests.kernels.test_sghmc import DYNAMICS, Coordinates, Estimate
 
 
 class Calls(Coordinates):
-    """A potential that writes down what it is asked for."""
+    """A potential that records its calls."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

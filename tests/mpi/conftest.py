@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def on_ranks(launch: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., str]:
-    """``on_ranks(2, program, *arguments)`` runs a Python file under MPI and hands back what it printed."""
+    """``on_ranks(2, program, *arguments)`` runs a Python file under MPI and returns its output."""
 
     def on_ranks(ranks: int, program: Path, *arguments: str) -> str:
         # mpi4py's runner ends all ranks when one raises.

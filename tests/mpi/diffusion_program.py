@@ -1,6 +1,7 @@
 """The elliptic posterior on the ranks that run this: mpiexec -n RANKS python -m mpi4py diffusion_program.py FILE.
 
-Writes what the ranks have to agree on: values, derivatives and the draws of short chains, by cell type and solver.
+Writes results that must not depend on the ranks: values, derivatives and draws of short chains, by cell type and
+solver.
 """
 
 import itertools

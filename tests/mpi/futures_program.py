@@ -1,4 +1,4 @@
-"""Evaluate on the workers of `mpi4py.futures`, one point failing and one hanging, and say what came of it."""
+"""Evaluate on the workers of `mpi4py.futures`, with one failing and one hanging point, and print the results."""
 
 import json
 import time

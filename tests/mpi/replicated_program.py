@@ -31,7 +31,7 @@ class Uneven(Gaussian):
 
 
 class Undecided:
-    """A kernel whose every rank accepts or rejects as it likes."""
+    """A kernel in which every rank accepts or rejects independently."""
 
     def __init__(self, kernel: Kernel[Any]) -> None:
         self.kernel = kernel
@@ -55,7 +55,7 @@ def same_everywhere(array: Array) -> bool:
 
 
 def rounding() -> None:
-    """Ranks whose potentials differ by rounding have the draws of rank 0, to the byte."""
+    """Ranks whose potentials differ by rounding have exactly the draws of rank 0."""
     target = Uneven(np.zeros(3), np.eye(3))
     together = draws(*make_replicated_kernel(target, None, COMM, **SETTINGS), stream(1, "chain"))
     alone = draws(*make_kernel(target, None, **SETTINGS), stream(1, "chain"))
@@ -64,7 +64,7 @@ def rounding() -> None:
 
 
 def evaluations() -> None:
-    """What rank 0 finds at a position, or that it fails there, is what all find."""
+    """All ranks get rank 0's value or failure at a position."""
     potential = replicate(Uneven(np.zeros(3), np.eye(3)), COMM)
     value, gradient = potential.value_and_grad(np.ones(3))
     assert same_everywhere(np.append(gradient, value))
@@ -76,7 +76,7 @@ def evaluations() -> None:
 
 
 def decisions() -> None:
-    """The decision of rank 0 is everybody's."""
+    """All ranks follow the decision of rank 0."""
     kernel, counter = make_kernel(replicate(Gaussian(np.zeros(3), np.eye(3)), COMM), None, **SETTINGS)
     assert same_everywhere(draws(ReplicatedKernel(Undecided(kernel), COMM), counter, stream(1, "chain")))
 

@@ -1,4 +1,4 @@
-"""A likelihood whose rows are shared out: mpiexec -n RANKS python -m mpi4py sharded_program.py CASE [OUTPUT]."""
+"""A likelihood with distributed rows: mpiexec -n RANKS python -m mpi4py sharded_program.py CASE [OUTPUT]."""
 
 import sys
 from collections.abc import Callable
@@ -17,7 +17,7 @@ ROWS, DIM = 3 * BLOCK_ROWS + 17, 5
 
 
 def evaluate(output: str) -> None:
-    """Leave everything that the potential gives at a few positions."""
+    """Write all evaluations of the potential at a few positions."""
     X, y = simulate_shard(ROWS, DIM, seed=1, rank=COMM.rank, size=COMM.size)
     assert sum(COMM.allgather(len(y))) == ROWS
     assert COMM.size == 1 or len(y) < 0.7 * ROWS
@@ -38,7 +38,7 @@ def evaluate(output: str) -> None:
 
 
 def overflow() -> None:
-    """Rows of the last rank overflow where those of the others do not: an error on all."""
+    """If only the last rank's rows overflow, all ranks raise an error."""
     target = ShardedLogistic(COMM, np.full((2, 1), 1e300 if COMM.rank == COMM.size - 1 else 1.0), [0, 1], 1.0)
     for overflows in (target.value, target.value_and_grad, target.metric):
         try:

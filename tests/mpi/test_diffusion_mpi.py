@@ -1,4 +1,4 @@
-"""One solve over several ranks is the solve of one rank, and so is a chain that they run together."""
+"""Solves and chains on several ranks equal those on one rank."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ QUANTITIES = ("value", "gradient", "metric", "metric_vjp", "hmc", "rmhmc")
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory, on_ranks: Callable[..., None]) -> Results:
-    """What one rank found and what two did."""
+    """Results of one rank and of two."""
     folder, found = tmp_path_factory.mktemp("diffusion"), {}
     for ranks in (1, 2):
         file = folder / f"ranks{ranks}.npz"

@@ -1,4 +1,4 @@
-"""Ranks that run one chain together stay together, or say that they do not."""
+"""Ranks that run one chain together stay equal, or report a difference."""
 
 from collections.abc import Callable
 from pathlib import Path

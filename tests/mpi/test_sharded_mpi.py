@@ -1,4 +1,4 @@
-"""A likelihood whose rows are shared out is that of all rows, and so is a chain on it."""
+"""A likelihood with distributed rows, and a chain on it, equal those of all rows on one rank."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the figures of the adaptive experiment show."""
+"""Content of the figures of the adaptive experiment."""
 
 import numpy as np
 import pandas as pd

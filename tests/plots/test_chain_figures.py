@@ -1,4 +1,4 @@
-"""What the figures of one problem show."""
+"""Content of the figures of one problem."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the figures over all problems show."""
+"""Content of the figures over all problems."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""How coordinates are called."""
+"""Names of coordinates."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the figure of the mesh study shows."""
+"""Content of the figure of the mesh study."""
 
 from itertools import product
 from pathlib import Path

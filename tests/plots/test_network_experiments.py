@@ -1,4 +1,4 @@
-"""What Figs. 2 and 3 of paper B show."""
+"""Content of Figs. 2 and 3 of paper B."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What Figs. 4 to 10 of paper B show."""
+"""Content of Figs. 4 to 10 of paper B."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Titles and names of a config are shown as they are written, and never taken for a formula."""
+"""Titles and names of a config are shown verbatim, never as formulas."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the scaling figure shows."""
+"""Content of the scaling figure."""
 
 import numpy as np
 import pandas as pd

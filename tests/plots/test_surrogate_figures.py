@@ -1,4 +1,4 @@
-"""What Figs. 1 to 3 show."""
+"""Content of Figs. 1 to 3."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What Figs. 4 and 5 show."""
+"""Content of Figs. 4 and 5."""
 
 from itertools import product
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Notebooks are stored without output, and their pages need nothing but themselves."""
+"""Notebooks are stored without output, and their pages are self-contained."""
 
 import re
 from pathlib import Path

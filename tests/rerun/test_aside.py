@@ -1,4 +1,4 @@
-"""A result that a job was to replace is there again after the job has failed, with the record that it had."""
+"""If a job fails, the result that it was replacing is restored with its record."""
 
 import shutil
 from pathlib import Path

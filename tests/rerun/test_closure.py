@@ -1,4 +1,4 @@
-"""The closure holds the files that an import reads, and no others."""
+"""The closure has exactly the files that an import reads."""
 
 import json
 import os

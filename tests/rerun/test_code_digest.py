@@ -1,4 +1,4 @@
-"""Code that says the same has the same digest, and no other code has."""
+"""Digests are equal if and only if the code is equivalent."""
 
 import ast
 from pathlib import Path

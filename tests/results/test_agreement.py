@@ -1,4 +1,4 @@
-"""Posteriors compared with a reference run, or with that of HMC."""
+"""Posteriors compared with a reference run or with HMC's."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""How samplers and their variants are called."""
+"""Names of samplers and their variants."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A chain that is interrupted and goes on from its checkpoint is the chain that was never interrupted."""
+"""A chain that is resumed from its checkpoint equals the uninterrupted chain."""
 
 import logging
 import math
@@ -43,7 +43,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 class KilledError(Exception):
-    """What ends a process here."""
+    """Simulated death of a process."""
 
 
 def killed_at(iteration: int, *, of: int) -> Progress:

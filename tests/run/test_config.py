@@ -38,7 +38,7 @@ def test_the_paper_is_consistent() -> None:
             changed("adult", "data", "projected", "a9a", "of"),
             r"data.projected.a9a.of is 'adult'; there are a9a_encoded,",
         ),
-        (changed({"of": "bank", "dimension": 5}, "data", "projected", "garch"), r"data: garch is made in two ways"),
+        (changed({"of": "bank", "dimension": 5}, "data", "projected", "garch"), r"data: garch is defined twice"),
         (changed(5000, "iterations", "discard"), r"iterations.discard is 5000.*iterations.explore \(5000\)"),
         (changed(500, "experiments", "fig2", "discard"), r"experiments.fig2.discard is 500"),
         (

@@ -1,4 +1,4 @@
-"""What went wrong is said in the user's terms: the job, its log, the remedy."""
+"""Failures are reported in the user's terms: the job, its log, the remedy."""
 
 import errno
 import logging

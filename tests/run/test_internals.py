@@ -1,4 +1,4 @@
-"""Snakemake's private interfaces do what the workflow uses them for; `make test-snakemake` asks two versions."""
+"""Snakemake's private interfaces work as the workflow expects; `make test-snakemake` tests two versions."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A recipe is made into a kernel only with what it is made of."""
+"""A recipe becomes a kernel only with all its parts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Every exact gradient of an exploration is recorded, and the exploration is the one without a recording."""
+"""Every exact gradient of an exploration is recorded, without changing the exploration."""
 
 from pathlib import Path
 

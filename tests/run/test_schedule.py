@@ -19,7 +19,7 @@ DYNAMICS = {"step_size": 0.3, "n_steps": (1, 5)}
 
 
 class Wrong:
-    """A driver whose gradient is many times too large: next to nothing is accepted."""
+    """A driver whose gradient is many times too large: almost nothing is accepted."""
 
     dim = 3
 

@@ -1,4 +1,4 @@
-"""A mistake in a config is one line: the key, what is wrong with it, file and line."""
+"""A mistake in a config gives one line: key, problem, file and line."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ SCHEMA: dict[str, Any] = {
 
 
 def said(folder: Path, *texts: str) -> str:
-    """What is said of files with these texts, each over the one before it."""
+    """Messages about files with these texts, each overriding the one before it."""
     files = [folder / f"{name}.yaml" for name, _ in zip("abc", texts, strict=False)]
     config: dict[str, Any] = {}
     for file, text in zip(files, texts, strict=True):
@@ -63,12 +63,12 @@ def test_our_configs_have_no_key_twice(name: str) -> None:
         ("chains: 1\nstart: [.inf]\n", "start.0: inf is not of type 'number' (a.yaml, line 2)"),
         (
             "chains: 1\nstart: [1e-3]\n",
-            "start.0: '1e-3' is not of type 'number', but a text: YAML needs a point and a sign in it, as in 1.0e-3"
+            "start.0: '1e-3' is not of type 'number', but a string: YAML needs a point and a sign in it, as in 1.0e-3"
             " (a.yaml, line 2)",
         ),
         ("chains: 1\nsd: .nan\n", "sd: nan is not of type 'number' or nan is not of type 'array' (a.yaml, line 2)"),
         ("sd: 1\n", "top level: 'chains' is a required property"),
-        ("chains: 1\nNO: 2\n", "False is a key, but no text: put it in quotes"),
+        ("chains: 1\nNO: 2\n", "False is a key, but not a string: put it in quotes"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path: Path, text: str, line: str) -> None:

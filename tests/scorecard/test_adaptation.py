@@ -1,4 +1,4 @@
-"""What the tables of Figs. 7 and 8 say of adaptive chains."""
+"""Measures on the tables of Figs. 7 and 8 for adaptive chains."""
 
 import pandas as pd
 from numpy.testing import assert_allclose

@@ -1,4 +1,4 @@
-"""The scorecard from made-up tables: what stands beside what, and what is said of it."""
+"""The scorecard from made-up tables: compared numbers and verdicts."""
 
 import math
 from collections.abc import Callable
@@ -22,7 +22,7 @@ BANK, NEWS = "table1/bank/rns_hmc", "table5/news/nng_hmc_10"
 
 @pytest.fixture
 def numbers(numbers: tuple[Published, ...]) -> tuple[Published, ...]:
-    """What is printed of three problems: of one of them the tables below have nothing."""
+    """Printed numbers of three problems, one of which is not in the tables below."""
     return tuple(number for number in numbers if number.problem in ("bank", "pde", "news"))
 
 

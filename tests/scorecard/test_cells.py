@@ -1,4 +1,4 @@
-"""What is measured on the table of results."""
+"""Measures on the table of results."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What our chains tell of the error of a published number."""
+"""Errors of published numbers, estimated from our chains."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Whether two samplers are said to have the same posterior."""
+"""Verdicts on the equality of two samplers' posteriors."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The tables of the papers: what they hold, and what is refused."""
+"""The tables of the papers: content and invalid rows."""
 
 import csv
 import math

@@ -1,4 +1,4 @@
-"""Why numbers differ: which reason is about which number."""
+"""Assignment of reasons to numbers that differ."""
 
 from pathlib import Path
 

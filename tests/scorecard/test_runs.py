@@ -1,4 +1,4 @@
-"""What is measured over independent runs and along sweeps."""
+"""Measures over independent runs and along sweeps."""
 
 import numpy as np
 import pandas as pd

@@ -31,7 +31,7 @@ POLL_S, PATIENCE_S = 0.05, 300.0
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, str]:
-    """A copy in which the run "test" went through Slurm, and what was said about it."""
+    """A copy of the project with the run "test" made by Slurm, and its output."""
     project = copy_project(tmp_path_factory.mktemp("slurm") / "project")
     done = project.snakemake(*RUN, *SLURM)
     assert done.returncode == 0, done.stdout[-20000:]
@@ -39,7 +39,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, str]:
 
 
 def slurm_jobs(project: Project) -> Counter[str]:
-    """Jobs that Slurm was given, by rule or group: the folders that their logs are in."""
+    """Jobs submitted to Slurm, by rule or group: folders of their logs."""
     logs = project.folder / ".snakemake/slurm_logs"
     return Counter(path.relative_to(logs).parts[0] for path in logs.rglob("*.log"))
 
@@ -81,7 +81,7 @@ def running(rule: str) -> list[str]:
 
 
 def requeue_when_kept(checkpoint: Path, run: Future[CompletedProcess[str]]) -> None:
-    """Give the running chain job back to the queue once it has a checkpoint."""
+    """Requeue the running chain job once it has a checkpoint."""
     deadline = time.monotonic() + PATIENCE_S
     while not (checkpoint.exists() and (jobs := running("sample"))):
         assert not run.done(), run.result().stdout

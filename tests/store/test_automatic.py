@@ -1,4 +1,4 @@
-"""Draws of `rnshmc.sample` as a chain: all exact evaluations are counted, as those of other samplers are."""
+"""Draws of `rnshmc.sample` as a chain: all exact evaluations are counted, as for other samplers."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Chains on disk: what is written is read, by us and by arviz; what is broken is named."""
+"""Chains on disk can be read by us and by arviz; damaged files are named."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The seconds of a job survive its being killed, as its evaluations do."""
+"""The seconds of a killed job are kept, like its evaluations."""
 
 import signal
 import subprocess

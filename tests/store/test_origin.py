@@ -1,4 +1,4 @@
-"""Where data came from is read from the file, or its lack is named."""
+"""The origin of data is read from the file, or reported as missing."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Provenance says what made a result: versions, commit, machine, settings, data."""
+"""Provenance records versions, commit, machine, settings and data."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""References on disk: what is written is read; what is broken is named."""
+"""References on disk can be read; damaged files are named."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The normal density that marginal likelihoods are compared with, and what rounding may take from it."""
+"""The normal density for comparison with marginal likelihoods, and its rounding error."""
 
 import numpy as np
 

@@ -33,7 +33,7 @@ def fitted(dim: int, n: int, *, prior: float = 1.0) -> tuple[GradientKernel, Arr
 @pytest.mark.parametrize(("dim", "n"), [(1, 6), (3, 20), (12, 13), (12, 60)])
 @pytest.mark.parametrize("prior", [0.0, 1.0])
 def test_values_and_gradients_are_interpolated(dim: int, n: int, prior: float) -> None:
-    """Up to what the nugget leaves: a row of K + nugget I misses its target by nugget times its weight."""
+    """Up to the nugget: a row of K + nugget I misses its target by nugget times its weight."""
     surrogate, q = fitted(dim, n, prior=prior)
     u, g = potential(q)
     values, gradients = surrogate.values_and_gradients(q)
@@ -44,7 +44,7 @@ def test_values_and_gradients_are_interpolated(dim: int, n: int, prior: float) -
 
 
 def test_gradients_are_worth_points() -> None:
-    """As many points without gradients predict worse by far."""
+    """The same number of points without gradients predicts far worse."""
     surrogate, q = fitted(6, 30)
     u, _ = potential(q)
     blind = GradientKernel.fit(q, u, rng=stream(4, "fit"), prior=1.0)
@@ -109,7 +109,7 @@ def test_what_cannot_be_used_is_refused() -> None:
 
 
 def test_points_that_coincide_cannot_be_fitted() -> None:
-    """They have no scale that a length could be a multiple of."""
+    """They have no scale for the length."""
     with pytest.raises(FitError, match="3 training points coincide"):
         GradientKernel.fit(np.ones((3, 2)), np.zeros(3), rng=stream(1, "coincide"), grad=np.zeros((3, 2)))
 

@@ -1,4 +1,4 @@
-"""A gradient network is what scikit-learn trained, as two products; it drives, and has no value."""
+"""A gradient network equals scikit-learn's, as two products; it is a driver without a value."""
 
 import warnings
 from pathlib import Path
@@ -154,7 +154,7 @@ def test_every_epoch_is_run_even_if_nothing_is_left_to_learn() -> None:
 
 
 def test_a_component_that_does_not_vary_keeps_its_scale() -> None:
-    """Its standard deviation is rounding of its mean, which would blow up what is learnt."""
+    """Its standard deviation is rounding of its mean; dividing by it would amplify errors."""
     q, gradients = linear_pairs(200)
     q[:, 1], gradients[:, 3] = 0.1, 1e5 / 3.0
     assert q.std(axis=0)[1] > 0

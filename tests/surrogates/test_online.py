@@ -1,4 +1,4 @@
-"""The online network continues the batch fit, for as long as it learns."""
+"""The online network equals the batch fit at every stage."""
 
 from copy import deepcopy
 from pathlib import Path
@@ -37,7 +37,7 @@ def batch(n: int, *, ridge: float = RIDGE) -> RandomNetwork:
 
 
 def learn(online: OnlineNetwork, n: int) -> None:
-    """Go on to n training states."""
+    """Continue to n training states."""
     q, u = training_set(n)
     for state, potential in list(zip(q, u, strict=True))[len(online.training_states[1]) :]:
         online.update(state, potential)

@@ -1,4 +1,4 @@
-"""Processes of all outputs of a model: derivatives, and predictions without a run."""
+"""Processes of all outputs of a model: derivatives and leave-one-out predictions."""
 
 import numpy as np
 import pytest

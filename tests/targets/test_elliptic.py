@@ -96,7 +96,7 @@ def test_metric_vjp_is_the_slope_of_the_contracted_metric(
 
 
 def test_metric_and_its_slope_depend_on_the_position_alone(target: EllipticInverseProblem) -> None:
-    """Neither on what was evaluated before, nor on what was kept of it."""
+    """They do not depend on earlier evaluations or the cache."""
     q, elsewhere = position("function"), position("elsewhere")
     factor = stream(1, "elliptic", "factor").standard_normal((DIM, 2))
     metric, slope, gradient = target.metric(q), target.metric_vjp(q, factor), target.gradient(q)

@@ -1,4 +1,4 @@
-"""The elliptic problem by full Jacobians: the same posterior, at the price of the published implementation."""
+"""The elliptic problem by full Jacobians: the same posterior, at the cost of the published implementation."""
 
 from collections import Counter
 
@@ -33,7 +33,7 @@ def position(name: str) -> Array:
 
 @pytest.fixture
 def solves(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often the equation is solved, and its system assembled, to be factorised at the next solve."""
+    """Numbers of solves, and of assemblies, each factorised at the next solve."""
     counted: Counter[str] = Counter()
     solve, assemble = DiffusionSolver.solve, LinearSystem.assemble
 

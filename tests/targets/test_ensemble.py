@@ -1,4 +1,4 @@
-"""Work spread over ranks: in order, and failing together. tests/mpi has the same on real ranks."""
+"""Work distributed over ranks keeps its order and fails on all together. tests/mpi uses real ranks."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A user's file: what it makes is a potential, or the mistake is told by file and function."""
+"""A user's file makes a potential, or the error names file and function."""
 
 import sys
 from pathlib import Path

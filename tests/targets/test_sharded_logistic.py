@@ -1,4 +1,4 @@
-"""On one rank, the sharded potential is the logistic regression itself. tests/mpi has it on two."""
+"""On one rank, the sharded potential equals the logistic regression. tests/mpi tests two ranks."""
 
 from collections.abc import Callable
 

@@ -52,7 +52,7 @@ class Project:
     folder: Path
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run snakemake there and hand back what it said, standard output and error together.
+        """Run snakemake there and return its standard output and error together.
 
         Its process is forked from one that has imported snakemake, which takes as long as planning a run.
         """
@@ -81,7 +81,7 @@ class Project:
 
 
 def _run(folder: Path, arguments: Sequence[str], environment: Mapping[str, str], said: str) -> None:
-    """What `Project.snakemake` has done in a process of its own, which ends with snakemake's status."""
+    """Run snakemake in a separate process for `Project.snakemake`, which ends with snakemake's status."""
     os.environ.clear()
     os.environ.update(environment)
     output = os.open(said, os.O_WRONLY)
@@ -92,7 +92,7 @@ def _run(folder: Path, arguments: Sequence[str], environment: Mapping[str, str],
 
 
 def copy_project(folder: Path) -> Project:
-    """The project without data and results; what is tested is what a fresh clone holds."""
+    """Copy the project without data and results, as in a fresh clone."""
     folder.mkdir(parents=True)
     for part in PARTS:
         source = ROOT / part
@@ -111,9 +111,8 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A copy in which the run "test" is finished, on two cores. Tests leave it as it is.
-
-    Test processes that run beside each other share it: one makes it, the others wait.
+    """A copy in which the run "test" is finished, on two cores. Tests do not change it. Parallel test processes share
+    it: one makes it, the others wait.
     """
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base

@@ -1,4 +1,4 @@
-"""What is run again: each edit reruns exactly the jobs of its column in changes.csv, and touching reruns nothing."""
+"""Each edit reruns exactly the jobs of its column in changes.csv, and touching reruns nothing."""
 
 import csv
 import os

@@ -1,4 +1,4 @@
-"""A logistic regression of one's own touches the config and data/sources.yaml, and nothing else.
+"""A user's logistic regression needs changes only in the config and data/sources.yaml.
 
 It follows the recipe of CONTRIBUTING.md: to the data, and to the page and the table of a run of that problem alone.
 """
@@ -49,7 +49,7 @@ def covariates() -> Array:
 
 @pytest.fixture
 def mirror(project: Project, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where raw data are looked for, without the raw file of the set."""
+    """A mirror without the raw file of the set."""
     folder = project.folder / "mirror"
     folder.mkdir()
     monkeypatch.setenv("RNSHMC_DATA_MIRROR", str(folder))

@@ -1,4 +1,4 @@
-"""Results that were copied with their records into a fresh clone rerun nothing, until something is edited there."""
+"""Results copied with their records into a fresh clone rerun nothing until an edit."""
 
 import shutil
 from pathlib import Path

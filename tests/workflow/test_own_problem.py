@@ -1,4 +1,4 @@
-"""A problem of one's own, in a folder of one's own: the example of the documentation, and what an edit of it reruns."""
+"""A user's problem in a user's folder: the example of the documentation, and the jobs rerun by its edit."""
 
 import html
 import re
@@ -79,7 +79,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="module")
 def ended(own: Project) -> Project:
-    """The example after the command of its page. Tests leave it as it is."""
+    """The example after the command of its page. Tests do not change it."""
     done = own.snakemake(*COMMAND)
     assert done.returncode == 0, done.stdout[-10000:]
     return own

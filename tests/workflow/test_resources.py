@@ -1,4 +1,4 @@
-"""What jobs ask of a cluster: every rule names memory and time, and asks for more when a job is tried again."""
+"""Cluster resources of jobs: every rule sets memory and time, and requests more at each retry."""
 
 import re
 
@@ -29,7 +29,7 @@ def jobs(project: Project, *arguments: str) -> list[tuple[str, dict[str, str]]]:
 
 
 def resources(project: Project, attempt: int) -> dict[str, dict[str, str]]:
-    """What a job of each rule asks for at its n-th attempt."""
+    """Resources of a job of each rule at its n-th attempt."""
     return dict(jobs(project, "--attempt", str(attempt), "--", *TARGETS, *LARGE))
 
 
@@ -46,7 +46,7 @@ def test_every_rule_asks_for_memory_and_time_and_for_more_at_each_attempt(projec
 
 
 def test_more_memory_and_time_rerun_nothing(project: Project) -> None:
-    """What a job is given is not what it computes."""
+    """Resources do not affect results."""
     receipt, rules = "data/processed/lr_simulated.npz", project.folder / "workflow/rules/data.smk"
     done = project.snakemake(*TEST, "--", receipt)
     assert done.returncode == 0, done.stdout

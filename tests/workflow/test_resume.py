@@ -1,4 +1,4 @@
-"""A chain job that is killed goes on from its checkpoint, and ends with the bytes of one that was not."""
+"""A killed chain job continues from its checkpoint, and ends with the bytes of an uninterrupted one."""
 
 import os
 import re
@@ -82,7 +82,7 @@ def job_process(project: Project, rule: str) -> psutil.Process:
 
 
 def continued_at(project: Project, name: str, iterations: int) -> int:
-    """The iteration at which the last job of a chain went on, as its log says."""
+    """The iteration at which the last job of a chain continued, from its log."""
     log = (project.folder / f"logs/test/{name}.log").read_text(encoding="utf-8")
     found = re.search(rf"continues from checkpoint at iteration (\d+) of {iterations}", log)
     assert found, log

@@ -1,4 +1,4 @@
-"""What the user sees of trouble: which file or job it was, and what to do; earlier results stay as they were."""
+"""Errors name the file or job and a remedy, and earlier results are unchanged."""
 
 import os
 import shutil
@@ -49,7 +49,7 @@ def arguments(project: Project, *targets: str, config: str = "") -> list[str]:
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A copy with a few finished results. Tests leave it as it is."""
+    """A copy with a few finished results. Tests do not change it."""
     project = copy_project(tmp_path_factory.mktemp("trouble") / "project")
     simulate_logistic(300, 3, stream(1, "trouble")).save(project.folder / "data/processed/small.npz")
     done = make(project, *EARLIER)
@@ -80,7 +80,7 @@ def results(project: Project) -> dict[str, str]:
 def assert_trouble(
     done: subprocess.CompletedProcess[str], project: Project, before: dict[str, str], *told: str
 ) -> None:
-    """It failed, said so, left what was there as it was, and added nothing."""
+    """Assert that it failed with a message, changed no existing result, and added none."""
     assert done.returncode != 0
     for words in told:
         assert words in done.stdout
@@ -193,7 +193,7 @@ def wait_until(condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
 
 
 def processes(project: Project) -> list[psutil.Process]:
-    """All that work in the project's folder."""
+    """All processes that work in the project's folder."""
     found = []
     for process in psutil.process_iter():
         try:

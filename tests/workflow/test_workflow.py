@@ -1,4 +1,4 @@
-"""The workflow: what it makes, and what it says of a bad configuration."""
+"""The workflow: outputs, and messages about a bad configuration."""
 
 import json
 import os

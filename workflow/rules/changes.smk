@@ -1,4 +1,4 @@
-"""Decisions about reruns (docs/workflow.md), and messages about failed jobs. Included last: it looks at all rules."""
+"""Decisions about reruns (docs/workflow.md), and messages about failed jobs. Included last, since it inspects all rules."""
 
 import hashlib
 
@@ -7,12 +7,12 @@ from snakemake.logging import logger
 from rnshmc.rerun.aside import put_aside, put_back
 from rnshmc.run.failures import check_writable, explain
 
-# Of each run its own: two may work at the same time.
+# Each run has its own: two may run at the same time.
 ASIDE = Path(".snakemake/rnshmc-aside", config["run"])
 
 
 def complete(rule_):
-    """Add digests of its code to a rule's parameters, and an environment and a log if it has none."""
+    """Add the digest of its code to a rule's parameters, and an environment and a log if it has none."""
     name, command = internals.script_name(rule_), internals.shell_command(rule_)
     if name is not None and not internals.has_param(rule_, "code"):
         internals.set_param(rule_, "code", code(f"scripts/{name}"))
@@ -22,12 +22,11 @@ def complete(rule_):
     internals.set_log(rule_)
 
 
-# The profile leaves out the trigger `code`, which goes by the times of scripts: digests take its place.
+# The profile omits the trigger `code`, which uses file times of scripts; digests replace it.
 for rule_ in internals.own_rules(workflow):
     complete(rule_)
 
-# Before Snakemake looks for changes, results that a killed run was to replace are put back, unless another run is replacing
-# them now.
+# Before Snakemake looks for changes, restore results that a killed run was replacing, unless another run is doing so now.
 if internals.is_main_process(workflow) and not internals.is_locked():
     put_back(ASIDE, Path.cwd())
 

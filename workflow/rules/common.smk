@@ -1,4 +1,4 @@
-"""What all rules share: wildcards, paths, and how a rule's parameters follow from the config."""
+"""Shared by all rules: wildcards, paths, and functions from the config to a rule's parameters."""
 
 import itertools
 import os
@@ -9,25 +9,25 @@ from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
-# Of the project. The workflow may run in another folder, with results of its own there.
+# The project's folder. The workflow may run in another one, with its own results there.
 ROOT = Path(workflow.snakefile).resolve().parents[2]
 
 
 def project_path(path):
-    """A file of the project, from the folder that the workflow runs in."""
+    """Path of a project file, relative to the folder that the workflow runs in."""
     return os.path.relpath(ROOT / path)
 
 
-# The workflow and its jobs run the very files that `code` looks at, whichever copy of the package is installed.
+# The workflow and its jobs run the files that `code` digests, whichever copy of the package is installed.
 sys.path.insert(0, str(ROOT / "src"))
 os.environ.update(
     PYTHONPATH=os.pathsep.join([str(ROOT / "src"), os.getenv("PYTHONPATH", "")]).strip(os.pathsep),
-    # Shell rules call the python that runs snakemake, with the environment activated or not.
+    # Shell rules call the python that runs snakemake, whether or not the environment is activated.
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]),
 )
 
-# Slurm runs a job as a step, which Open MPI would take for its ranks: it fails without PMIx, and at a second program
-# with it. An MPI job starts a step of its own.
+# Slurm runs a job as a step, which Open MPI would use for its ranks: that fails without PMIx, and with PMIx at the second
+# program. An MPI job starts its own step.
 for name in [name for name in os.environ if name.startswith("PMIX_") or name in ("SLURM_STEP_ID", "SLURM_STEPID")]:
     del os.environ[name]
 
@@ -49,7 +49,7 @@ check_schema(
     dict.fromkeys([Path(project_path("config/config.yaml")), *internals.config_files(workflow)]),
 )
 check_config(config)
-# What the user's environment says of MPI goes first.
+# MPI settings of the user's environment take precedence.
 os.environ.update({name: value for name, value in MPI_SETTINGS.items() if name not in os.environ})
 
 RESULTS = f"results/{config['run']}"
@@ -58,7 +58,7 @@ SCRIPTS = shlex.quote(project_path("workflow/scripts"))
 
 
 def with_digest(entry):
-    """The entry of a problem; a user's file stands in it with its digest, so that an edit reruns what uses it."""
+    """The entry of a problem, with the digest of a user's file, so that an edit reruns the jobs that use it."""
     target = entry["target"]
     if target["kind"] != "python":
         return entry
@@ -66,7 +66,7 @@ def with_digest(entry):
 
 
 PROBLEMS = {name: with_digest(entry) for name, entry in selected_problems(config).items()}
-# Parameters are written down in many places: passwords reach jobs by the environment alone.
+# Parameters are recorded in many places, so passwords reach jobs through the environment only.
 os.environ.update(handed_over(entry["target"] for entry in PROBLEMS.values()))
 PROBLEMS = {name: {**entry, "target": masked(entry["target"])} for name, entry in PROBLEMS.items()}
 TITLES = {name: entry["title"] for name, entry in PROBLEMS.items()}
@@ -74,10 +74,10 @@ PAPERS = read_papers(ROOT / "papers/papers.csv")
 PAPER_OF = papers_of(PROBLEMS, PAPERS)
 REFERRED = [name for name, entry in PROBLEMS.items() if entry["compared_with"] == "reference"]
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
-# What a sampler's entry may say of its runs; the rest of the entry shapes its transitions.
+# Keys of a sampler's entry about its runs; the others define its transitions.
 RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
-# Samplers that are timed a second time, as the published implementation works: HMC with its gradients in each step, and with another target
-# RMHMC as well, whose solver stays ours, so that seconds and effective sample sizes are of one.
+# Samplers that are also timed like the published implementation: HMC with its gradients in each step and, with another target, RMHMC too,
+# but with our solver, so that seconds and effective sample sizes belong to the same sampler.
 TIMED_AS_PUBLISHED = [
     (name, sampler)
     for name, entry in PROBLEMS.items()
@@ -86,11 +86,11 @@ TIMED_AS_PUBLISHED = [
     and (baseline := entry.get("baseline"))
     and (recipe(sampler).kernel == "hmc" or (recipe(sampler).kernel == "rmhmc" and "target" in baseline))
 ]
-# Problems that are a user's model, and those that `rnshmc.sample` samples.
+# Problems with a user's model, and those sampled by `rnshmc.sample`.
 OWN = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] in OWN_TARGETS]
 AUTOMATIC = [name for name, problem in PROBLEMS.items() if AUTO in problem["samplers"]]
 ELLIPTIC = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] == "elliptic"]
-# Those whose explorations keep the gradients along their trajectories, for the samplers whose surrogates are fitted to them.
+# Problems whose explorations record gradients along trajectories, for samplers whose surrogates are fitted to them.
 RECORDED = [
     name
     for name, problem in PROBLEMS.items()
@@ -103,16 +103,16 @@ RECORDED = [
 
 
 def shown_as(problem):
-    """The paper of a problem, which says how it is shown."""
+    """The paper of a problem, which determines its presentation."""
     return PAPERS[PAPER_OF[problem]] if problem in PAPER_OF else NO_PAPER
 
 
-# Problems with a page of their own, and with a place in the figures over problems.
+# Problems with their own page, and problems in the figures over problems.
 PAGED = [name for name in PROBLEMS if shown_as(name).pages == "each"]
 
 
 def one_of(names):
-    """A constraint of a wildcard to names; one that nothing satisfies where there are none."""
+    """Constraint of a wildcard to names; without names, it matches nothing."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
@@ -136,28 +136,28 @@ def samplers(problem):
 
 
 def sampler_setting(problem, sampler, key, default):
-    """What a sampler's entry says of its runs, or else what holds for all."""
+    """A setting of a sampler's runs: from its entry, or else the common one."""
     return PROBLEMS[problem]["samplers"][sampler].get(key, default)
 
 
 def chain_names(problem, sampler):
-    """The chains of a sampler: the first few where its entry asks for fewer."""
+    """The chains of a sampler: the first ones if its entry sets a smaller number."""
     most = PROBLEMS[problem].get("chains", len(CHAINS))
     return CHAINS[: sampler_setting(problem, sampler, "chains", most)]
 
 
 def chain_files(pattern, problem, sampler):
-    """A file of each chain of one sampler."""
+    """One file for each chain of a sampler."""
     return expand(pattern, problem=problem, sampler=sampler, chain=chain_names(problem, sampler))
 
 
 def all_chain_files(pattern, problems=PROBLEMS):
-    """A file of each chain of each sampler of the problems."""
+    """One file for each chain of each sampler of the problems."""
     return [path for name in problems for sampler in samplers(name) for path in chain_files(pattern, name, sampler)]
 
 
 def timing_files(problems):
-    """The files of the seconds per iteration of the samplers of problems."""
+    """The timing files of the problems."""
     by_itself = [name for name in problems if name in AUTOMATIC]
     return [
         *expand(rules.timing.output.timing, problem=[name for name in problems if samplers(name) != [AUTO]]),
@@ -166,7 +166,7 @@ def timing_files(problems):
 
 
 def fit_files(pattern):
-    """A file of each chain's fit of each surrogate that has a value and drives a sampler."""
+    """One file for each chain's fit of each surrogate that has a value and drives a sampler."""
     fits = {
         (name, entry["surrogate"], chain): None
         for name in PROBLEMS
@@ -178,24 +178,24 @@ def fit_files(pattern):
 
 
 def data_file(name):
-    """The file that a problem's target is built from."""
+    """Data file of a problem's target."""
     if name in OWN:
         return f"{RESULTS}/models/{name}.npz"
     return PROBLEMS[name]["data"].format(run=config["run"])
 
 
 def data_spec(entry, stream, settings):
-    """All that shapes a processed set: the function that makes it, the names of its random stream, its settings."""
+    """Everything that determines a processed set: its function, the names of its random stream, its settings."""
     return {"seed": config["seed"], "entry": entry, "stream": stream, "settings": settings}
 
 
 def data_of(wildcards):
-    """The file that a job's target is built from."""
+    """Data file of a job's target."""
     return data_file(wildcards.problem)
 
 
 def surrogate_of(wildcards):
-    """Name of the surrogate that drives a sampler, or None where the exact potential does."""
+    """Name of the surrogate that drives a sampler; None if the exact potential does."""
     return problem_entry(wildcards)["samplers"][wildcards.sampler].get("surrogate")
 
 
@@ -206,7 +206,7 @@ def chain_number(wildcards):
 
 @cache
 def code(script, *entries):
-    """What a job's code says, in one word: the script, what it imports, and the named registry entries.
+    """Digest of a job's code: the script, its imports, and the named registry entries.
 
     As a parameter of every rule it makes an edit rerun exactly the jobs that use the edited code; a file's time, its
     comments and docstrings do not count (docs/workflow.md).
@@ -215,7 +215,7 @@ def code(script, *entries):
 
 
 def script_imports(path):
-    """Modules of the package that a notebook imports: registry entries for `code`, which it runs beside its script."""
+    """Modules of the package that a notebook imports, as registry entries for `code`."""
     return [name for name in imported_names(path) if module_file(name, ROOT / "src")]
 
 
@@ -225,7 +225,7 @@ def target_code(wildcards):
 
 
 def sampler_code(wildcards, target=None):
-    """Registry entries of a problem's target, or of another, and of a sampler's kernel, surrogate and view of it."""
+    """Registry entries of a problem's target, or another, and of a sampler's kernel, surrogate and view."""
     chosen = recipe(wildcards.sampler)
     surrogate = [SURROGATES[chosen.surrogate]] if chosen.surrogate else []
     view = [VIEWS[chosen.view]] if chosen.view else []
@@ -233,17 +233,17 @@ def sampler_code(wildcards, target=None):
 
 
 def published_target(wildcards):
-    """Kind of a problem's target as the published implementation evaluates it."""
+    """Kind of target that evaluates a problem like the published implementation."""
     return problem_entry(wildcards)["baseline"].get("target", problem_entry(wildcards)["target"]["kind"])
 
 
 def target_inputs(wildcards):
-    """What a target needs besides its data: the elliptic one, its compiled forms."""
+    """Inputs of a target besides its data: compiled forms for the elliptic one."""
     return [rules.warm_forms.output.stamp] if wildcards.problem in ELLIPTIC else []
 
 
 def iterations(problem, phase):
-    """Iterations of a phase: what the problem's entry says, or else what holds for all."""
+    """Iterations of a phase: from the problem's entry, or else the common setting."""
     return {**config["iterations"], **PROBLEMS[problem].get("iterations", {})}[phase]
 
 
@@ -266,18 +266,18 @@ def exploration_of(problem, surrogate):
 
 
 def kept(wildcards):
-    """Draws that a sampler's chain keeps."""
+    """Number of kept draws of a sampler's chain."""
     return sampler_setting(wildcards.problem, wildcards.sampler, "keep", iterations(wildcards.problem, "keep"))
 
 
 def fitted_surrogate(wildcards, chain, suffix="npz"):
-    """The file of the surrogate that drives a sampler's chain; nothing where the exact potential does."""
+    """The file of the surrogate that drives a sampler's chain; none if the exact potential does."""
     name = surrogate_of(wildcards)
     return f"{RESULTS}/surrogates/{wildcards.problem}/{name}/{chain}.{suffix}" if name else []
 
 
 def recipe_files(problem, *recipes):
-    """The chains of the samplers of a problem that follow one of the recipes."""
+    """The chains of a problem's samplers with one of the recipes."""
     return [
         path
         for sampler in samplers(problem)
@@ -292,7 +292,7 @@ def network_of(problem):
 
 
 def demand(mem_mb, runtime):
-    """What a job asks of a cluster: megabytes and minutes, as much again at each retry. Neither reruns anything."""
+    """Cluster resources of a job, in megabytes and minutes, which grow with each retry. Changing them reruns nothing."""
     return {
         "mem_mb": lambda wildcards, attempt: mem_mb * attempt,
         "runtime": lambda wildcards, attempt: runtime * attempt,
@@ -300,17 +300,17 @@ def demand(mem_mb, runtime):
 
 
 def ranks(wildcards):
-    """MPI ranks of a job that is measured on several numbers of them."""
+    """Number of MPI ranks of a job that is measured on several."""
     return int(wildcards.ranks)
 
 
 def launcher(wildcards):
-    """What starts the ranks of such a job; nothing for one, since the Slurm plugin refuses MPI jobs of one task."""
+    """Launcher of such a job's ranks; none for one rank, since the Slurm plugin rejects MPI jobs of one task."""
     return config["mpi"]["launcher"] if ranks(wildcards) > 1 else ""
 
 
 def on_ranks(script):
-    """The shell command that runs a script, given with its arguments, on a job's ranks."""
+    """The shell command that runs a script with its arguments on a job's ranks."""
     # One BLAS thread per rank; mpi4py's runner ends all ranks when one raises.
     return (
         "launcher='{resources.mpi}'; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1"
@@ -320,12 +320,12 @@ def on_ranks(script):
 
 
 def run_tables(*names):
-    """Tables of the run by their names: the parameters of notebooks that read them."""
+    """Tables of the run by name, as parameters of the notebooks that read them."""
     return {name: f"{RESULTS}/tables/{name}.csv" for name in names}
 
 
 def shown_table(name, label=None):
-    """A table of the run that Snakemake's own report shows."""
+    """A table of the run, included in Snakemake's own report."""
     return report(
         f"{RESULTS}/tables/{name}.csv",
         caption=f"../report/{name}.rst",

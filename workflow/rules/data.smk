@@ -1,9 +1,9 @@
-"""Data: raw files fetched, and one rule for each kind of processed set (`data` in the config says which there are)."""
+"""Data: raw files, and one rule for each kind of processed set (listed under `data` in the config)."""
 
 from rnshmc.datasets.registry import READERS, SIMULATIONS, STAGES, STAND_INS
 from rnshmc.datasets.sources import load_sources
 
-# Data go before chains: the longest chains would otherwise wait for their data until the chains of other problems are done.
+# Data come before chains: otherwise the longest chains would wait for their data until other problems' chains are done.
 DATA_FIRST = 2
 
 RAW = "data/raw"
@@ -11,7 +11,7 @@ PROCESSED = "data/processed"
 SOURCES_FILE = project_path("data/sources.yaml")
 SOURCE_TABLE = load_sources(SOURCES_FILE)
 FETCHED, SIMULATED, PROJECTED = (config["data"][kind] for kind in ("fetched", "simulated", "projected"))
-# A table of statistics is in the folder that the workflow runs in, or else in the project's.
+# A table of statistics is in the working folder of the workflow, or else in the project's.
 FETCHED = {
     name: {
         **entry,
@@ -24,7 +24,7 @@ FETCHED = {
 }
 
 
-# Where data are read from is not what they are: the mirror is no parameter, so that another one reruns nothing.
+# The source does not change the data, so the mirror is not a parameter, and changing it reruns nothing.
 if config["data"]["mirror"] and not os.getenv("RNSHMC_DATA_MIRROR"):
     os.environ.update(RNSHMC_DATA_MIRROR=config["data"]["mirror"])
 
@@ -32,7 +32,7 @@ if config["data"]["mirror"] and not os.getenv("RNSHMC_DATA_MIRROR"):
 rule download:
     """Fetch a raw file from the first source that has it."""
     input:
-        # Of the table only what it says of this set counts, as a parameter.
+        # Only this set's entry of the table is a parameter.
         sources=ancient(SOURCES_FILE),
     output:
         receipt=f"{RAW}/{{dataset}}.json",
@@ -125,7 +125,7 @@ rule project:
 
 
 rule subset:
-    """Draw some of the rows of a set: a smaller version of the problem, marked as such."""
+    """Draw a subset of the rows of a set: a smaller version of the problem, marked as such."""
     input:
         files=[f"{PROCESSED}/{{dataset}}.npz"],
     output:
@@ -142,11 +142,11 @@ rule subset:
         "../scripts/data.py"
 
 
-# Problems that are a user's model have no data set, but jobs depend on what is written down here as they do on one.
+# A user's model has no data set; jobs depend on this record instead.
 if OWN:
 
     rule model:
-        """Make a user's model, check it where explorations start, and write down which model it is."""
+        """Make a user's model, check it at the start of explorations, and record which model it is."""
         input:
             reads=lambda wc: problem_entry(wc).get("data", []),
         output:

@@ -1,14 +1,14 @@
-"""What runs under MPI: the elliptic forward model, what more ranks gain, and what finer meshes cost and gain."""
+"""Rules under MPI: the elliptic forward model, the scaling study, and the mesh study."""
 
 import json
 
-# Receipts of what paper A's authors published, where it is asked for.
+# Receipts of the observations published by paper A's authors, if requested.
 PUBLISHED_OBSERVATIONS = [f"{RAW}/pde-observations.json"] if config["forward"]["observations"] == "published" else []
 OBSERVATIONS = None if PUBLISHED_OBSERVATIONS else config["forward"]["observations"]
 
 
 rule warm_forms:
-    """Compile dolfinx's forms once: parallel jobs would wait for each other behind the compiler's lock."""
+    """Compile dolfinx's forms once, since parallel jobs would wait for each other at the compiler's lock."""
     output:
         stamp=f"{RESULTS}/forward/forms.json",
     priority: DATA_FIRST
@@ -17,13 +17,13 @@ rule warm_forms:
     params:
         code=code("scripts/warm_forms.py"),
     shell:
-        # Twice: with ffcx 0.5 a process that compiles elements gives forms other names than one that finds them compiled.
+        # Twice: with ffcx 0.5, form names differ between a process that compiles elements and one that finds them compiled.
         f"python {SCRIPTS}/warm_forms.py --output {{output.stamp}} --log {{log}} &&"
         f" python {SCRIPTS}/warm_forms.py --output {{output.stamp}} --log {{log}}"
 
 
 rule forward_model:
-    """Read published or a user's observations, or simulate them, and solve an ensemble from the prior, spread over MPI ranks."""
+    """Read published or a user's observations, or simulate them, and solve an ensemble from the prior over MPI ranks."""
     input:
         forms=rules.warm_forms.output.stamp,
         observations=OBSERVATIONS or [],
@@ -31,8 +31,8 @@ rule forward_model:
     output:
         data=f"{RESULTS}/forward/{{problem}}.npz",
     priority: DATA_FIRST
-    # A core for each rank would be right, but Snakemake keeps none free for it: it takes seconds, and every chain of the
-    # elliptic problem would wait until those of the others are done.
+    # One core per rank would be right, but Snakemake reserves none for it: the job takes seconds, and all chains of the elliptic problem
+    # would wait until other problems' chains are done.
     threads: 1
     resources:
         **demand(mem_mb=2000, runtime=30),
@@ -51,7 +51,7 @@ rule forward_model:
             }
         ),
     shell:
-        # One BLAS thread per rank: the ranks share the cores that the rule was given.
+        # One BLAS thread per rank: the ranks share the rule's cores.
         "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 {resources.mpi} -n {resources.tasks}"
         f" python {SCRIPTS}/forward_model.py --spec {{params.spec:q}} --output {{output.data}} > {{log}} 2>&1"
 
@@ -61,7 +61,7 @@ SCALING_RANKS = SCALING["ranks"]
 
 
 rule scaling_ensemble:
-    """Make a training set from solves at many states, and check its gradients by differences, on so many ranks."""
+    """Make a training set from solves at many states on a number of ranks, and check its gradients by differences."""
     input:
         data=data_of,
         forms=target_inputs,
@@ -96,7 +96,7 @@ rule scaling_ensemble:
 
 
 rule scaling_logistic:
-    """Simulate a logistic regression whose rows are shared among ranks, evaluate it and run a chain on it."""
+    """Simulate a logistic regression with rows distributed over ranks, evaluate it and run a chain."""
     output:
         results=f"{RESULTS}/scaling/logistic/ranks{{ranks}}.npz",
         seconds=f"{RESULTS}/scaling/logistic/ranks{{ranks}}.csv",
@@ -108,7 +108,7 @@ rule scaling_logistic:
         mpi=launcher,
         tasks=ranks,
         timing=1,
-        # Twice what the rows take: they are copied into blocks.
+        # Twice the memory of the rows, which are copied into blocks.
     params:
         code=code("scripts/scaling_logistic.py", KERNELS["hmc"]),
         spec=json.dumps({"seed": config["seed"], **SCALING["logistic"]}),
@@ -143,7 +143,7 @@ rule table_scaling:
 
 
 MESH_STUDY = config["mesh_study"]
-# The problem whose chains, effective sample sizes and surrogate serve on every mesh.
+# The problem whose chains, effective sample sizes and surrogate are used on every mesh.
 STUDIED = "pde"
 MESH_POINTS = [
     (cells, solver, ranks)
@@ -154,7 +154,7 @@ MESH_POINTS = [
 
 
 rule mesh_study_point:
-    """Solve the elliptic problem on one mesh, on so many ranks; time evaluations, and iterations of both samplers."""
+    """Solve the elliptic problem on one mesh and number of ranks; time evaluations and iterations of both samplers."""
     input:
         data=f"{RESULTS}/forward/{STUDIED}.npz",
         forms=rules.warm_forms.output.stamp,

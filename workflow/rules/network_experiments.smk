@@ -1,4 +1,4 @@
-"""Tables of paper B's Figs. 1 to 10 and its Table 4; those of a problem that a config lacks are left out."""
+"""Tables of paper B's Figs. 1 to 10 and its Table 4, for the problems in the config."""
 
 NNG_TABLE4 = EXPERIMENTS["nng_table4"]
 NNG_METHODS = ["hmc", *NNG_TABLE4["surrogates"]]
@@ -25,7 +25,7 @@ rule nng_table4_point:
             "arguments": {
                 "method": wc.method,
                 "d": int(wc.d),
-                # Exact HMC is trained on nothing.
+                # Exact HMC needs no training.
                 "sizes": NNG_TABLE4["sizes"] if wc.method in NNG_TABLE4["surrogates"] else [0],
                 "settings": NNG_TABLE4["surrogates"].get(wc.method),
             },
@@ -49,7 +49,7 @@ rule nng_table4:
         "../scripts/gather.py"
 
 
-# Figs. 1, 4 and 5 are of the problem that the config names.
+# Figs. 1, 4 and 5 show the problem named in the config.
 SCHEDULED, SWAPPED, DESIGNED = (
     config["experiments"][figure]["problem"] for figure in ("nng_fig1", "nng_fig4", "nng_fig5")
 )
@@ -108,7 +108,7 @@ if "nng_fig1" in NETWORK_FIGURES:
 if "nng_fig4" in NETWORK_FIGURES:
 
     rule table_nng_fig4:
-        """Run HMC and NNg-HMC under another prior, with the network that was trained under the first."""
+        """Run HMC and NNg-HMC under another prior, with the network trained under the first."""
         input:
             data=data_file(SWAPPED),
             exploration=rules.explore.output.chain.format(problem=SWAPPED, chain=CHAINS[0]),
@@ -173,7 +173,7 @@ if "nng_fig5" in NETWORK_FIGURES:
 if "nng_fig6" in NETWORK_FIGURES:
 
     rule table_nng_fig6:
-        """Write down the series that the GARCH model is of."""
+        """Write the series of the GARCH model."""
         input:
             data=data_file("garch"),
         output:
@@ -187,7 +187,7 @@ if "nng_fig6" in NETWORK_FIGURES:
 if "nng_fig7" in NETWORK_FIGURES:
 
     rule table_nng_fig7_fig8:
-        """Gather the posteriors of the hyperparameters of the Gaussian process, and predict with them."""
+        """Gather the posteriors of the Gaussian process's hyperparameters, and predict with them."""
         input:
             data=data_file("gp_regression"),
             chains=recipe_files("gp_regression", "hmc", "nng_hmc"),
@@ -205,7 +205,7 @@ if "nng_fig7" in NETWORK_FIGURES:
 if "nng_fig9" in NETWORK_FIGURES:
 
     rule table_nng_fig9_fig10:
-        """Gather posteriors and traces by stochastic, by network and by exact gradients."""
+        """Gather posteriors and traces from stochastic, network and exact gradients."""
         input:
             marginals=recipe_files("cover_type", "hmc", "nng_hmc", "sghmc"),
             traces=recipe_files("cover_type", "nng_hmc", "sghmc_mh", "sghmc"),

@@ -1,12 +1,12 @@
 """Chains: explorations, the surrogates fitted to them, sampling, reference runs, and timing."""
 
-# Some chains take half an hour: explorations, fits and chains go first, so that short jobs are left to fill the cores at the end.
-# So do timing and the tables, before the studies beyond the papers, which have the machine to themselves, too.
+# Some chains take half an hour: explorations, fits and chains run first, so that short jobs remain to fill the cores at the end. Timing and
+# tables also run before the studies beyond the papers, which need the whole machine too.
 CHAINS_FIRST = 1
 
 
 rule explore:
-    """Run exact HMC from the problem's start: the origin, unless it says otherwise."""
+    """Run exact HMC from the problem's start, by default the origin."""
     input:
         data=data_of,
         forms=target_inputs,
@@ -66,7 +66,7 @@ rule fit:
 
 
 rule explore_whitened:
-    """Run exact HMC in coordinates whitened at the mode, whose draws are nearly independent, for a surrogate to learn from."""
+    """Run exact HMC in coordinates whitened at the mode, for nearly independent training states of a surrogate."""
     input:
         data=data_of,
         forms=target_inputs,
@@ -117,7 +117,7 @@ rule sample:
 
 
 rule matching:
-    """Measure how well a surrogate matches the exact potential on states that it has not seen."""
+    """Measure how well a surrogate matches the exact potential on held-out states."""
     input:
         surrogate=rules.fit.output.surrogate,
         report=rules.fit.output.report,
@@ -162,7 +162,7 @@ rule reference:
 
 
 rule timing:
-    """Measure seconds per iteration of a problem's samplers, one after another, with the machine to itself."""
+    """Measure seconds per iteration of a problem's samplers, one after another, on the otherwise idle machine."""
     input:
         data=data_of,
         forms=target_inputs,
@@ -182,7 +182,7 @@ rule timing:
         "../scripts/timing.py"
 
 
-# `rnshmc.sample` explores and fits by itself: its chains need nothing but the target, and were timed as they were made.
+# `rnshmc.sample` explores and fits by itself: its chains need only the target, and are timed as they run.
 if AUTOMATIC:
 
     rule sample_auto:
@@ -215,7 +215,7 @@ if AUTOMATIC:
             "../scripts/sample_auto.py"
 
     rule timing_auto:
-        """Gather the seconds that chains of rnshmc.sample took."""
+        """Gather the times of chains of rnshmc.sample."""
         input:
             chains=lambda wc: chain_files(rules.sample_auto.output.chain, wc.problem, AUTO),
         output:

@@ -1,4 +1,4 @@
-"""A processed data set: prepared from raw files, simulated, projected, or some rows of another one."""
+"""Make a processed data set: prepared from raw files, simulated, projected, or a subset of another set's rows."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Bring a data set's raw file into data/raw, or say that a stand-in has to be simulated."""
+"""Fetch a data set's raw file into data/raw, or record that a stand-in has to be simulated."""
 
 import os
 from pathlib import Path

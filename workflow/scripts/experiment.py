@@ -1,4 +1,4 @@
-"""An experiment that reads nothing but its settings: its tables, by the names of its outputs."""
+"""Run an experiment that reads only its settings, and write its tables by the names of the outputs."""
 
 from pkgutil import resolve_name
 

@@ -1,4 +1,4 @@
-"""Exact HMC from a problem's start: the burn-in of every sampler and the training set of every surrogate."""
+"""Run exact HMC from a problem's start: burn-in of all samplers and training set of all surrogates."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Exact HMC in coordinates whitened at the mode: nearly independent draws for a surrogate to learn from."""
+"""Run exact HMC in coordinates whitened at the mode, for nearly independent training states of a surrogate."""
 
 from pathlib import Path
 

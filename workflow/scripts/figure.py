@@ -11,7 +11,7 @@ spec = snakemake.params.spec
 
 
 def read(table: str, reader: str) -> object:
-    """What is in the file of a table, or in its files."""
+    """Read the file or files of a table."""
     files = snakemake.input[table]
     return resolve_name(reader)(Path(files) if isinstance(files, str) else [Path(file) for file in files])
 

@@ -1,4 +1,4 @@
-"""The rows of several tables in one."""
+"""Concatenate the rows of several tables."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Measure how well a surrogate matches the exact potential on states that it has not seen."""
+"""Measure how well a surrogate matches the exact potential on held-out states."""
 
 import json
 from dataclasses import asdict
@@ -13,7 +13,7 @@ from rnshmc.surrogates.matching import potential_matching
 spec = snakemake.params.spec
 
 with job(snakemake.log[0]):
-    # Exact HMC goes on where the exploration ends: the draws that it kept, with their exact potentials, are new.
+    # Exact HMC continues after the exploration: its kept draws, with their exact potentials, are held out.
     chain = read_chain(Path(snakemake.input.chain))
     surrogate = load_surrogate(spec["surrogate"], Path(snakemake.input.surrogate))
     match = potential_matching(surrogate, chain.draws, chain.stats["potential"])

@@ -1,7 +1,7 @@
 """One mesh: mpiexec -n RANKS python mesh_study_point.py --spec S --data D --chain C --surrogate F --output O ...
 
-The specification is a JSON object with the keys of `rnshmc.experiments.mesh_study.MeshRun`, and how many states to take
-from the chain.
+The specification is a JSON object with the keys of `rnshmc.experiments.mesh_study.MeshRun`, and the number of states to
+take from the chain.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The table of the mesh study, once the numbers of ranks have been seen to agree on every mesh."""
+"""Make the table of the mesh study after checking that numbers of ranks agree on every mesh."""
 
 import math
 from pathlib import Path
@@ -13,7 +13,7 @@ from rnshmc.results.tables import unmixed_cells
 from rnshmc.run.job import job
 
 TOLERANCE = 1e-10
-"""Largest relative difference between numbers of ranks."""
+"""Maximum relative difference between numbers of ranks."""
 
 spec = snakemake.params.spec
 

@@ -12,7 +12,7 @@ from rnshmc.store.reference import read_reference
 with job(snakemake.log[0]):
     reference = [read_reference(Path(path)).mean for path in snakemake.input.reference]
     metrics, diagnosed = [], []
-    # One sampler at a time: all chains of a problem together may not fit into memory.
+    # One sampler at a time, since all chains of a problem together may not fit into memory.
     for _, paths in groupby(map(Path, snakemake.input.chains), key=lambda path: path.parent):
         chains = [read_chain(path) for path in paths]
         metrics += [

@@ -1,4 +1,4 @@
-"""Make a user's model, check it at the start, and write down which model it is."""
+"""Make a user's model, check it at the start, and record which model it is."""
 
 import json
 from pathlib import Path
@@ -20,14 +20,14 @@ with job(snakemake.log[0]):
         start = np.array(spec.get("start", np.zeros(model.dim)))
         if start.shape != (model.dim,):
             raise ParameterError(f"start has {start.size} entries, but the model has dim {model.dim}")
-        # Not a parameter of the job: other names sample nothing again.
+        # Not a parameter of the job: a change of names repeats no sampling.
         names = snakemake.config["problems"][spec["problem"]].get("names", start)
         if len(names) != model.dim:
             raise ParameterError(f"names has {len(names)} entries, but the model has dim {model.dim}")
         own = getattr(model, "names", None)
         if own is not None and names is not start and list(names) != list(own):
             raise ParameterError(f"names are {', '.join(names)}, but the model's prior has {', '.join(own)}")
-        # `rnshmc.sample` alone does without a gradient.
+        # Only `rnshmc.sample` works without a gradient.
         if spec["moved"] or hasattr(model, "gradient"):
             check_potential(model, start, stream(spec["seed"], spec["problem"], "check"))
     except ParameterError as error:

@@ -1,4 +1,4 @@
-"""A chain by a schedule of training: its seconds by draws, beside those of HMC."""
+"""Run a chain by a schedule of training, and tabulate its seconds by draws with HMC's."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""HMC and NNg-HMC under another prior, beside what they drew under that of the training."""
+"""Run HMC and NNg-HMC under another prior, for comparison with the prior of the training."""
 
 from pathlib import Path
 

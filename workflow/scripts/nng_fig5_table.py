@@ -1,4 +1,4 @@
-"""Training losses of gradient networks of several designs, on the gradients of each exploration."""
+"""Training losses of gradient networks of several designs on the gradients of each exploration."""
 
 from pathlib import Path
 

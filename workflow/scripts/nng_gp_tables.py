@@ -1,4 +1,4 @@
-"""Posteriors of the hyperparameters of a Gaussian process regression, and what they predict, as tables."""
+"""Tables of the posteriors of a Gaussian process regression's hyperparameters, and of its predictions."""
 
 from pathlib import Path
 

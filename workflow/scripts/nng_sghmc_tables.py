@@ -1,4 +1,4 @@
-"""Posteriors by gradients of mini-batches beside those by exact and by network gradients, as tables."""
+"""Tables of posteriors from mini-batch, exact and network gradients."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a run rests on: versions, commit, machine, settings, and the hashes and sources of its data."""
+"""Record the provenance of a run: versions, commit, machine, settings, and the hashes and sources of its data."""
 
 import json
 from pathlib import Path

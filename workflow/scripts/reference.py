@@ -18,14 +18,14 @@ data, output = Path(snakemake.input.data), Path(snakemake.output.reference)
 kept = output.parents[1] / "checkpoints" / spec["problem"] / "reference.npz"
 
 with job(snakemake.log[0]):
-    # When to stop shapes no draw: a run that was given too few batches goes on with more.
+    # The stopping rule does not affect the draws: a run with too few batches can continue with more.
     shaping = {key: value for key, value in spec["reference"].items() if key not in ("tolerance", "max_batches")}
     shaped = {**spec, "reference": shaping, "code": snakemake.params.code}
     checkpoint = Checkpoint.of_job(kept, shaped, reads=snakemake.input, **snakemake.config["checkpoint"])
     settings = ReferenceSettings(**{**spec["reference"], "n_steps": tuple(spec["reference"]["n_steps"])})
 
     def report(draws: int, error: float) -> None:
-        """Say how far the run has come."""
+        """Log the progress of the run."""
         log.info("%s: %d draws per chain, Monte Carlo error %.4f sd", spec["problem"], draws, error)
 
     target = load_target(spec["target"], data)

@@ -29,7 +29,7 @@ with job(snakemake.log[0]):
         agreement=pd.read_csv(given.agreement),
         diagnostics=readable_diagnostics(pd.read_csv(given.diagnostics), spec["titles"]),
         limits=limits(results, spec["titles"], most_draws(numbers, spec["titles"])),
-        # Empty where no problem or experiment of a paper was run.
+        # Empty if no problem or experiment of a paper was run.
         card=next(map(pd.read_csv, given.scorecard), pd.DataFrame(columns=list(SCORECARD_COLUMNS))),
         numbers=numbers,
         figures={Path(path).stem: Path(path) for path in given.figures},

@@ -23,7 +23,7 @@ data, output, chain = Path(snakemake.input.data), Path(snakemake.output.chain), 
 folder = output.parents[3] / "checkpoints" / spec["problem"] / spec["sampler"]
 
 with job(snakemake.log[0]):
-    # Kept under a name of all that they depend on: evaluations of another version of a model are not used.
+    # The file name depends on all inputs, so that evaluations of another version of a model are not reused.
     shaped = json.dumps({**spec, "code": snakemake.params.code, "data": sha256(data)}, sort_keys=True)
     kept = folder / f"{chain}-{hashlib.sha256(shaped.encode()).hexdigest()[:16]}"
     evaluations, target = kept.with_suffix(".jsonl"), load_target(spec["target"], data)

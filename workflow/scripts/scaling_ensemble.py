@@ -1,4 +1,5 @@
-"""Solves spread over ranks: mpiexec -n RANKS python scaling_ensemble.py --spec S --data D --output O --seconds T."""
+"""Solves distributed over ranks: mpiexec -n RANKS python scaling_ensemble.py --spec S --data D --output O --seconds
+T."""
 
 from pathlib import Path
 from typing import Any

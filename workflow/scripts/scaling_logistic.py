@@ -1,4 +1,4 @@
-"""A likelihood shared among ranks: mpiexec -n RANKS python scaling_logistic.py --spec S --output O --seconds T.
+"""A likelihood distributed over ranks: mpiexec -n RANKS python scaling_logistic.py --spec S --output O --seconds T.
 
 The specification is a JSON object with the keys of `rnshmc.experiments.sharded.ShardedRun`.
 """

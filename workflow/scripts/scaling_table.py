@@ -1,4 +1,4 @@
-"""The tables of the scaling study, once its results are found not to depend on the number of ranks."""
+"""Make the tables of the scaling study after checking that its results do not depend on the number of ranks."""
 
 from pathlib import Path
 

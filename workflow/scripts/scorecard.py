@@ -1,4 +1,4 @@
-"""The scorecard of a run: every number that the papers print beside ours."""
+"""Make the scorecard of a run: every printed number of the papers with ours."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Exact HMC from the origin on a model of the sweeps: what every surrogate of this dimension and run is trained on."""
+"""Run exact HMC from the origin on a model of the sweeps, to train all surrogates of this dimension and run."""
 
 import json
 from pathlib import Path

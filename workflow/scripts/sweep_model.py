@@ -1,4 +1,4 @@
-"""The logistic regression of one dimension of the sweeps, and the step size of HMC on it."""
+"""Make the logistic regression of one dimension of the sweeps, and tune the step size of HMC."""
 
 from pathlib import Path
 

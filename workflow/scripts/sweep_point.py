@@ -1,4 +1,4 @@
-"""Every run of one point of the sweeps: train a random network on its exploration, and run RNS-HMC with it."""
+"""Make all runs of one point of the sweeps: train a random network on the exploration, and run RNS-HMC with it."""
 
 from pathlib import Path
 

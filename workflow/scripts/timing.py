@@ -1,4 +1,4 @@
-"""Seconds per iteration of a problem's samplers, one after another, each continuing a finished chain."""
+"""Time a problem's samplers one after another, each continuing a finished chain."""
 
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from rnshmc.store.chains import read_chain
 from rnshmc.store.provenance import provenance, read_origin
 
 spec, data = snakemake.params.spec, Path(snakemake.input.data)
-# Those of the samplers that a surrogate drives, in the order of the samplers.
+# Surrogates of the samplers that have one, in the order of the samplers.
 surrogates = iter(snakemake.input.surrogates)
 
 
 def measure(sampler: dict[str, Any], chain: str) -> Timing:
-    """The seconds of one sampler from the end of its chain on."""
+    """Time one sampler from the end of its chain."""
     driver = load_driver(sampler["surrogate"], Path(next(surrogates))) if "surrogate" in sampler else None
     kernel, counter = make_kernel(
         load_target(sampler["target"], data), driver, sampler=sampler["recipe"], **dynamics(sampler["settings"])
@@ -28,8 +28,8 @@ def measure(sampler: dict[str, Any], chain: str) -> Timing:
         kernel.init(read_chain(Path(chain)).draws[-1]),
         blocks=sampler["blocks"],
         block_iterations=sampler["block_iterations"],
-        # The same stream for every sampler: those that draw alike have the same trajectory lengths, whose noise then
-        # cancels in speed-ups.
+        # The same stream for every sampler: similar samplers have the same trajectory lengths, whose noise cancels in
+        # speed-ups.
         rng=stream(spec["seed"], spec["problem"], "timing"),
         counter=counter,
     )

@@ -1,4 +1,4 @@
-"""Seconds per draw of `rnshmc.sample`, by its chains: all seconds from the first evaluation on."""
+"""Seconds per draw of `rnshmc.sample` from its chains, including all time since the first evaluation."""
 
 from pathlib import Path
 

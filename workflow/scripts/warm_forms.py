@@ -12,7 +12,7 @@ from rnshmc.targets.elliptic import boundary_pressure
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", type=Path, required=True, help="JSON file that says what was compiled")
+    parser.add_argument("--output", type=Path, required=True, help="JSON file that records the compiled forms")
     parser.add_argument("--log", required=True, help="log file")
     arguments = parser.parse_args()
     with job(arguments.log):

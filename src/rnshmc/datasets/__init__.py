@@ -1,1 +1,1 @@
-"""From a raw file to a design matrix: fetch, check, encode, project, simulate."""
+"""Data sets: fetch, check, encode, project, simulate."""

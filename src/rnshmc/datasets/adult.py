@@ -18,7 +18,7 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True)
 class Bins:
-    """A number, coded by the interval it falls in: up to the first edge, ..., beyond the last."""
+    """A number, coded by the interval that contains it: up to the first edge, ..., beyond the last."""
 
     attribute: str
     edges: tuple[int, ...]
@@ -38,7 +38,7 @@ class Bins:
 
 @dataclass(frozen=True)
 class Categories:
-    """A category, coded by its position in adult.names; '?' is none of them."""
+    """A category, coded by its position in adult.names; '?' is not a category."""
 
     attribute: str
     names: tuple[str, ...]
@@ -63,7 +63,7 @@ BLOCKS: tuple[Bins | Categories, ...] = (
         "workclass",
         "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay Never-worked",
     ),
-    # Edges between the same neighbours in adult.data all give a9a; a9a.t settles the first and the third.
+    # Any edges between the same neighbours in adult.data give a9a; a9a.t determines the first and the third.
     Bins("fnlwgt", (106637, 158656, 196337, 259865)),
     _categories(
         "education",
@@ -97,12 +97,12 @@ BLOCKS: tuple[Bins | Categories, ...] = (
 FIELDS = (*(block.attribute for block in BLOCKS), "income")
 COLUMNS = tuple(column for block in BLOCKS for column in block.columns())
 
-# The labels of adult.test end in a full stop.
+# Labels in adult.test end with a full stop.
 _LABELS = {"<=50K": 0, ">50K": 1, "<=50K.": 0, ">50K.": 1}
 
 
 def read_either(path: str | Path) -> LogisticData:
-    """The same matrix from whichever file serves: a9a, or adult.data; a9a.t, or adult.test.
+    """Read a9a or adult.data, a9a.t or adult.test: both files of a pair give the same matrix.
 
     Binary, shape (rows, 123): 32561 rows of a9a, 16281 of a9a.t. Raises `DataError` as `read_adult` and `read_a9a` do.
     """
@@ -110,7 +110,7 @@ def read_either(path: str | Path) -> LogisticData:
 
 
 def read_adult(path: str | Path) -> LogisticData:
-    """Encode adult.data, or adult.test, whose first line is a remark.
+    """Encode adult.data, or adult.test, whose first line is a comment.
 
     Shape (rows, 123), equal in every entry to a9a, or a9a.t. Raises `DataError`, naming file, line and column, if a
     cell is not what adult.names allows.
@@ -151,7 +151,7 @@ def _svmlight(lines: Sequence[bytes]) -> tuple[csr_matrix, Array]:
 
 
 def _first_bad_line(lines: Sequence[bytes]) -> int | None:
-    """Number, from 1, of the first line that cannot be read by itself: the reader does not tell."""
+    """Number, from 1, of the first line that cannot be parsed alone: the reader does not report it."""
     for number, line in enumerate(lines, start=1):
         try:
             _svmlight([line])

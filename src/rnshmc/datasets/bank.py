@@ -26,7 +26,7 @@ JOBS = (
 
 
 def read_bank(path: str | Path) -> LogisticData:
-    """The 24 features of bank-additional-full.csv in their own units.
+    """Read the 24 features of bank-additional-full.csv in their own units.
 
     Clients whose housing is unknown are left out (their loan is unknown too), and so is the first of the rest, which
     the published preparation lost. The published file gives 40197 rows, of which 4533 are positive. Raises

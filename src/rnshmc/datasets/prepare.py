@@ -1,4 +1,4 @@
-"""From raw files to a design matrix: read, stack, standardise, add an intercept; or simulate a stand-in."""
+"""Prepare a design matrix from raw files: read, stack, standardise, add an intercept; or simulate a stand-in."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ def prepare(
     unit_range: bool = False,
     intercept: bool = False,
 ) -> LogisticData:
-    """The data of a logistic regression, from all raw files of a set or, if one of them is missing, a stand-in.
+    """Prepare the data of a logistic regression from all its raw files, or simulate a stand-in if one is missing.
 
     Raises `DataError` if a raw file or a table behind a stand-in does not hold what it should; the message names the
     file.
@@ -32,20 +32,20 @@ def prepare(
     Parameters
     ----------
     receipts
-        Files of the receipts that `rnshmc.datasets.fetch.fetch` returned, one for each part of the set; the raw files
-        are in the same folder. The rows of the parts are stacked in this order.
+        Files of the receipts from `rnshmc.datasets.fetch.fetch`, one for each part of the set, in the folder of the raw
+        files. The rows of the parts are stacked in this order.
     reader
         Name in `READERS`.
     stand_in
-        ``kind``, a name in `STAND_INS`, and the settings of that kind.
+        ``kind``, a name in `STAND_INS`, and its settings.
     rng
-        Draws a stand-in.
+        Generator of the stand-in.
     options
         Further arguments of the reader.
     standardised
-        Whether all columns are standardised, or the names of those that are.
+        Whether to standardise all columns, or the names of the columns to standardise.
     unit_range
-        Whether all columns are mapped onto [0, 1] instead.
+        Whether to map all columns onto [0, 1] instead.
     intercept
         Whether a column of ones is put in front.
     """

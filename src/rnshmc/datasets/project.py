@@ -1,4 +1,4 @@
-"""Random projection of a9a to the dimension that paper A runs (section 5.1)."""
+"""Random projection of a9a to the dimension in paper A (section 5.1)."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,7 @@ from rnshmc.datasets.matrix import LogisticData, with_intercept
 from rnshmc.errors import ParameterError
 from rnshmc.types import Array
 
-# Beside the largest eigenvalue of a second moment, one below this is the rounding error of a zero.
+# Eigenvalues of a second moment below this multiple of the largest are rounding errors of zero.
 _RANK_TOLERANCE = 1e-10
 
 
@@ -19,7 +19,7 @@ def project_file(path: Path, *, dim: int, rng: np.random.Generator) -> LogisticD
 
 
 def project(data: LogisticData, *, dim: int, rng: np.random.Generator) -> LogisticData:
-    """Project on Gaussian directions, centre, whiten, and put an intercept in front.
+    """Project on Gaussian directions, centre, whiten, and prepend an intercept.
 
     The paper states only that a9a was projected to 60 dimensions and normalised. Its chain has 61 coordinates, an
     intercept among them, and standard deviations that this recipe gives and standardised columns do not. The result has

@@ -39,7 +39,7 @@ class Receipt:
     """The sources that were tried before, in order."""
 
     def verified(self, raw_dir: str | Path) -> Path:
-        """The raw file in ``raw_dir``, after a check that it is still the one this receipt was written for.
+        """The raw file in ``raw_dir``, after comparing its hash with this receipt's.
 
         Raises `DataError` if the file is gone or has changed since.
         """

@@ -1,8 +1,7 @@
-"""Where readers, stand-ins and simulations are found by the names that the config gives them.
+"""Readers, stand-ins and simulations by their names in the config.
 
-Modules are named by strings and imported when used, so that a data set depends on its own code and on no other's. With
-plain imports, the digest of each set would include every reader and simulation, and an edit of one would prepare all
-sets again.
+Modules are named by strings and imported when used, so that a data set depends on its own code alone. With plain
+imports, the digest of each set would include every reader and simulation, and an edit of one would rerun all sets.
 """
 
 from importlib import import_module
@@ -16,31 +15,31 @@ READERS = {
     "dota2": "rnshmc.datasets.dota2:read_dota2",
     "news": "rnshmc.datasets.news:read_news",
 }
-"""A raw file to a `LogisticData` in the units of the file."""
+"""Functions from a raw file to a `LogisticData` in the units of the file."""
 STAND_INS = {
     "dota2": "rnshmc.datasets.dota2:dota2_standin",
     "plain": "rnshmc.datasets.simulate:plain_standin",
     "summary": "rnshmc.datasets.standin:simulate_standin",
 }
-"""Settings and a random stream to a `LogisticData` of origin "stand-in"."""
+"""Functions from settings and a random stream to a `LogisticData` of origin "stand-in"."""
 STANDARDISED = frozenset({"dota2"})
-"""Those stand-ins that are simulated as real data are prepared, not in the units of the raw files."""
+"""Stand-ins that are simulated in the units of the prepared data, not of the raw files."""
 SIMULATIONS = {
     "garch": "rnshmc.datasets.synthetic:simulate_garch",
     "logistic": "rnshmc.datasets.simulate:simulate_logistic",
     "normal_logistic": "rnshmc.datasets.synthetic:simulate_normal_logistic",
     "regression": "rnshmc.datasets.synthetic:simulate_regression",
 }
-"""Settings and a random stream to data of origin "simulated"."""
+"""Functions from settings and a random stream to data of origin "simulated"."""
 STAGES = {
     "fetched": "rnshmc.datasets.prepare:prepare",
     "projected": "rnshmc.datasets.project:project_file",
     "subset": "rnshmc.datasets.subset:rows_of_file",
 }
-"""Files, settings and a random stream to data that are made from these files."""
+"""Functions from files, settings and a random stream to data derived from these files."""
 
 
 def load(entry: str) -> Any:
-    """The object that an entry of the registries above, ``"module:name"``, stands for."""
+    """Import the object named by an entry, ``"module:name"``, of the registries above."""
     module, name = entry.split(":")
     return getattr(import_module(module), name)

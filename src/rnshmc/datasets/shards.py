@@ -1,4 +1,4 @@
-"""Simulated data for logistic regression that no process holds whole: rows made in blocks, each with its own stream."""
+"""Distributed simulated data for logistic regression: rows in blocks, each with its own random stream."""
 
 import numpy as np
 
@@ -9,11 +9,11 @@ from rnshmc.random import stream
 from rnshmc.types import Array
 
 BLOCK_ROWS = 8192
-"""Rows that share a stream. Part of what the data are: with another number they are others."""
+"""Rows per random stream. Another number gives other data."""
 
 
 def simulate_shard(n: int, d: int, *, seed: int, rank: int, size: int) -> tuple[Array, Labels]:
-    """One rank's rows of a data set with n observations of d covariates, drawn as in paper A, section 5.1.
+    """Simulate one rank's rows of a data set with n observations of d covariates, as in paper A, section 5.1.
 
     Block b of `BLOCK_ROWS` rows is drawn by ``stream(seed, "shards", "block", str(b))``, and each rank makes a run of
     whole blocks. So the ranks' rows put one below the other are the same data for any number of ranks. ``d`` counts the
@@ -39,5 +39,5 @@ def simulate_shard(n: int, d: int, *, seed: int, rank: int, size: int) -> tuple[
 
 
 def shard_coefficients(d: int, seed: int) -> Array:
-    """The coefficients behind the labels, uniform on [0, 1]^d, drawn by ``stream(seed, "shards", "coefficients")``."""
+    """Coefficients of the label model, uniform on [0, 1]^d, drawn by ``stream(seed, "shards", "coefficients")``."""
     return stream(seed, "shards", "coefficients").uniform(size=d)

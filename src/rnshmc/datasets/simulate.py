@@ -9,7 +9,7 @@ from rnshmc.types import Array
 
 
 def simulate_logistic(n: int, d: int, rng: np.random.Generator) -> LogisticData:
-    """Draw covariates, coefficients and labels as paper A does, with n = 100000 and d = 50.
+    """Draw covariates, coefficients and labels as in paper A, which has n = 100000 and d = 50.
 
     X = (1/10 · 1, X_1) with the entries of X_1 from N(0, 1/100), beta uniform on [0, 1]^d, y_i from Bernoulli(1 / (1 +
     exp(-x_i' beta))). Raises `ParameterError` if a size is too small; `DataError` if all labels came out equal, as they

@@ -1,4 +1,4 @@
-"""The table of sources: which raw files there are, their hashes, and where they come from."""
+"""The table of sources: raw files, their hashes and their addresses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ _TABLE = {
 
 @dataclass(frozen=True)
 class Url:
-    """An official address; ``members`` leads through nested zip archives to the file, outermost first."""
+    """An official address; ``members`` is the path through nested zip archives to the file, outermost first."""
 
     url: str
     members: tuple[str, ...] = ()
@@ -86,13 +86,13 @@ class RawFile:
 
 @dataclass(frozen=True)
 class SourceTable:
-    """All raw files, and per data set the files that serve it, best first."""
+    """All raw files, and the alternatives for each data set, best first."""
 
     files: Mapping[str, RawFile]
     datasets: Mapping[str, tuple[str, ...]]
 
     def alternatives(self, dataset: str) -> tuple[RawFile, ...]:
-        """The raw files of which any one gives ``dataset``, best first.
+        """The alternative raw files of ``dataset``, best first.
 
         Raises `ParameterError` if the table has no such data set.
         """

@@ -1,4 +1,4 @@
-"""Simulated data that stand in for real data that cannot be reached."""
+"""Simulated stand-ins for real data that are unavailable."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from rnshmc.datasets.matrix import Labels, LogisticData
 from rnshmc.errors import DataError
 from rnshmc.types import Array
 
-# The table holds ten digits, so eigenvalues of its correlation matrix below this are zeros of the true one.
+# The table has ten digits, so smaller eigenvalues of its correlation matrix are zeros of the true one.
 _RANK_TOLERANCE = 1e-7
 
 

@@ -1,4 +1,4 @@
-"""Simulated data of paper B: logistic regression in many dimensions, a GARCH series, inputs and outputs of a process.
+"""Simulated data of paper B: high-dimensional logistic regression, a GARCH series, and Gaussian process regression.
 
 The recipes of paper A are in `rnshmc.datasets.simulate`.
 """
@@ -66,7 +66,7 @@ def simulate_garch(n: int, *, alpha: Sequence[float], beta: Sequence[float], rng
 
 
 def simulate_regression(n: int, *, noise_sd: float, rng: np.random.Generator) -> SimulatedData:
-    """Draw inputs from N(0, I) in four dimensions, and standardised outputs of a polynomial of them, with noise.
+    """Draw inputs from N(0, I) in four dimensions, and standardised noisy values of a polynomial.
 
     The paper has n = 500 and does not print the polynomial (section 4.3); here it is x_1 + x_2^2 - x_3 x_4. X has shape
     (n, 4), y has shape (n,), mean 0 and standard deviation 1 (divisor n - 1). ``noise_sd`` is that of the noise before

@@ -1,4 +1,4 @@
-"""Delimited text, read so that every complaint names file, line and column."""
+"""Reader of delimited text whose errors name file, line and column."""
 
 import csv
 import itertools
@@ -47,7 +47,7 @@ class Table:
         return codes
 
     def labels(self, column: str, codes: Mapping[str, int]) -> npt.NDArray[np.uint8]:
-        """A column of class names as 0 and 1, by the mapping given; raises as `codes` does."""
+        """A column of class names as 0 and 1, by the given mapping; raises the errors of `codes`."""
         positions = self.codes(column, tuple(codes))
         return np.array(list(codes.values()), dtype=np.uint8)[positions]
 
@@ -82,7 +82,7 @@ def read_table(
             names = _header(path, lines, columns) if header or columns is None else tuple(columns)
             rows = [_complete(path, number, fields, names) for number, fields in lines]
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not readable as text: {error}") from error
+        raise DataError(f"{path}: cannot be read as text: {error}") from error
     if not rows:
         raise DataError(f"{path}: no rows")
     numbers, records = zip(*rows, strict=True)

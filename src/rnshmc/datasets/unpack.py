@@ -1,4 +1,4 @@
-"""Files out of archives, up to a size: a small archive may unpack to more than a disk or memory holds."""
+"""Unpack files from archives up to a size limit: a small archive may unpack to more than disk or memory can hold."""
 
 import gzip
 import io
@@ -9,7 +9,7 @@ from rnshmc.errors import DataError
 from rnshmc.files import DAMAGED_ARCHIVE
 
 MOST_BYTES = 1 << 30
-"""Largest unpacked file. covtype.data, our largest, has 75 MB; a table in memory takes several times that."""
+"""Largest unpacked file. Our largest, covtype.data, has 75 MB; as a table in memory it takes several times that."""
 
 
 class _Readable(Protocol):
@@ -45,7 +45,7 @@ def gunzipped(content: bytes) -> bytes:
 
 
 def _read(file: _Readable, name: str) -> bytes:
-    """All that a file holds; sizes that an archive states are not relied on."""
+    """All bytes of a file, without relying on the size that the archive states."""
     content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise DataError(

@@ -1,12 +1,12 @@
-"""Acceptance as paper B's implementation counts it: trajectories of no step are drawn, too, and accepted."""
+"""Acceptance rates as in paper B's implementation, which also draws trajectories of zero steps and accepts them."""
 
 from collections.abc import Sequence
 
 
 def empty_share(n_steps: Sequence[int]) -> float:
-    """Share of trajectories of no step, if that were drawn as often as each number of steps from low to high.
+    """Share of zero-step trajectories, if drawn as often as each number of steps from low to high.
 
-    Zero where the number is fixed. With {1, ..., L - 1} it is 1 / L: paper B's implementation takes floor(u L) steps, u
+    Zero if the number is fixed. For {1, ..., L - 1} it is 1 / L: paper B's implementation takes floor(u L) steps with u
     uniform.
     """
     low, high = n_steps
@@ -14,6 +14,6 @@ def empty_share(n_steps: Sequence[int]) -> float:
 
 
 def with_empty(acceptance: float, n_steps: Sequence[int]) -> float:
-    """The share of accepted proposals of a chain that has those trajectories besides."""
+    """Acceptance rate of a chain after adding the zero-step trajectories."""
     empty = empty_share(n_steps)
     return empty + (1.0 - empty) * acceptance

@@ -1,4 +1,4 @@
-"""Do a sampler's posterior means agree with the reference, within Monte Carlo error?"""
+"""Tests whether a sampler's posterior means agree with the reference within Monte Carlo error."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.types import Array
 
 MIN_ESS = 50
-"""Effective draws that Monte Carlo errors take to be relied upon: what Vehtari et al. (2021) ask of a split chain."""
+"""Minimum ESS for a reliable Monte Carlo error, the recommendation of Vehtari et al. (2021) for a split chain."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,9 @@ class Agreement:
 
 
 def pool_means(means: Array, mcse: Array) -> tuple[Array, Array]:
-    """Average of independent chains and its Monte Carlo error, from each chain's own, all of shape (chains, d).
+    """Average of independent chains and its Monte Carlo error, from each chain's mean and error, of shape (chains, d).
 
-    The errors within the chains are what counts: chains that settled in different places must not excuse one another
-    with the spread between them.
+    Only the errors within chains count: the spread between chains in different modes must not widen the error.
     """
     return means.mean(axis=0), np.sqrt(np.square(mcse).sum(axis=0)) / len(mcse)
 
@@ -59,7 +58,7 @@ def compare_means(
         raise ParameterError(f"means and errors: expected four vectors of one length, got shapes {sorted(shapes)}")
     difference = np.abs(mean - reference_mean)
     error = np.hypot(mcse, reference_mcse)
-    # Without Monte Carlo error (a chain that never moved) any difference is infinitely many errors.
+    # Without Monte Carlo error (a chain that never moved), z is infinite for any difference.
     z = np.divide(difference, error, out=np.where(difference > 0, np.inf, 0.0), where=error > 0)
     threshold = -float(ndtri(level / (2 * mean.size)))
     return Agreement(float(z.max()), mean.size, threshold, bool(z.max() <= threshold))

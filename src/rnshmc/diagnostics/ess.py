@@ -1,4 +1,4 @@
-"""Effective sample sizes: Geyer's, as paper A counts it, and the truncated sum of paper B's implementation."""
+"""Effective sample sizes: Geyer's, as in paper A, and the truncated sum of paper B's implementation."""
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -9,7 +9,7 @@ from rnshmc.types import Array
 
 MIN_DRAWS = 4
 MAX_LAG = 200
-"""The largest lag that the published implementation of paper B looks at."""
+"""Largest lag in the published implementation of paper B."""
 
 
 def autocorrelation(draws: Array) -> Array:
@@ -43,13 +43,13 @@ def geyer_ess(draws: Array) -> Array:
     positive = np.logical_and.accumulate(pairs > 0, axis=0)
     monotone = np.minimum.accumulate(pairs, axis=0)
     time = -1.0 + 2.0 * np.where(positive, monotone, 0.0).sum(axis=0)
-    # A still column sums to time n (or n - 1 for odd n, where the last lag has no partner): one draw either way.
+    # A constant column gives tau = n (or n - 1 for odd n, where the last lag has no partner): one draw either way.
     time = np.where(np.ptp(draws, axis=0) == 0, n, time)
     return n / np.maximum(time, 1.0)
 
 
 def truncated_ess(draws: Array, *, empty: float = 0.0) -> Array:
-    """Effective sample size of each coordinate of one chain, as the published implementation of paper B counts it.
+    """Effective sample size of each coordinate of one chain, as in the published implementation of paper B.
 
     ESS = n / (1 + sum_k rho(k)), where the sum ends before the first negative autocorrelation, and after `MAX_LAG` lags
     at the latest. The formula in the text (paper B, section 4) doubles the sum, as `geyer_ess` does: where correlation
@@ -77,12 +77,12 @@ def truncated_ess(draws: Array, *, empty: float = 0.0) -> Array:
 
 
 def _slowed(rho: Array, empty: float) -> Array:
-    """Autocorrelations at lags 0, 1, ... of a chain that stays where it is in a share of its iterations."""
+    """Autocorrelations at lags 0, 1, ... of a chain that stays in place in a share of its iterations."""
     if empty == 0.0:
         return rho
     moves = np.arange(len(rho))
     lags = moves[:, np.newaxis]
-    # The binomial law of the moves among as many iterations as a lag has; scipy.stats would take a second to import.
+    # Binomial probabilities of the number of moves per lag; importing scipy.stats would take a second.
     law = comb(lags, moves) * (1.0 - empty) ** moves * empty ** np.maximum(lags - moves, 0)
     return np.asarray(law @ rho)
 

@@ -1,4 +1,4 @@
-"""Reference posterior moments from a long exact run by a sampler that is not under test."""
+"""Reference posterior moments from a long exact run of a sampler that is not under test."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from rnshmc.run.whitened import WhitenedHMC
 from rnshmc.types import Array, Potential
 
 WARMUP = 200
-"""Iterations from a draw of the Laplace approximation until a reference chain is taken to be stationary."""
+"""Warm-up iterations of a reference chain, which starts from a draw of the Laplace approximation."""
 
 
 @dataclass(frozen=True)
 class ReferenceSettings:
-    """How long and how a reference is run."""
+    """Settings of a reference run."""
 
     tolerance: float
     """Largest Monte Carlo error of a mean or standard deviation, in posterior standard deviations."""
     chains: int
     batch: int
-    """Draws per chain between two looks at the error."""
+    """Draws per chain between two checks of the error."""
     max_batches: int
     step_size: float
     n_steps: tuple[int, int]
@@ -42,7 +42,7 @@ class Reference:
     mcse_sd: Array
     ess_bulk: Array
     draws: int
-    """Draws of each chain."""
+    """Draws per chain."""
     chains: int
 
     @property
@@ -61,7 +61,7 @@ def run_reference(
     progress: Callable[[int, float], None] | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Reference:
-    """Posterior moments by HMC with the Hessian at the mode as mass matrix, run until their error is small enough.
+    """Estimate posterior moments to a tolerance by HMC with the Hessian at the mode as mass matrix.
 
     Raises `ParameterError` if the tolerance is not met after ``settings.max_batches`` batches; `CheckpointError` if a
     checkpoint is damaged, or belongs to another run.
@@ -71,7 +71,7 @@ def run_reference(
     start
         Where the search for the mode starts, shape (dim,).
     progress
-        Told the draws per chain so far and the largest Monte Carlo error, in standard deviations, after each batch.
+        Called after each batch with the draws per chain and the largest Monte Carlo error, in standard deviations.
     checkpoint
         Where the run is kept, in a part for each batch of each chain. Its spec has to tell potential and settings.
     """

@@ -1,4 +1,4 @@
-"""Relative error of the mean, paper A's measure of how soon a chain knows the posterior mean."""
+"""Relative error of the mean, paper A's measure of convergence."""
 
 import numpy as np
 import numpy.typing as npt

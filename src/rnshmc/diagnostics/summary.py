@@ -1,4 +1,4 @@
-"""Rank-normalised diagnostics of Vehtari et al. (2021). The only file that knows arviz."""
+"""Rank-normalised diagnostics of Vehtari et al. (2021), computed by arviz."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ def since_one() -> bool:
 
 
 MIN_DRAWS = 4
-"""arviz splits each chain in two and needs two draws of each half."""
+"""arviz splits each chain in two and needs two draws in each half."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def summarise(chains: Array) -> Summary:
     Raises `ParameterError` if `chains` has another number of axes, or fewer than four draws.
     """
     _check(chains)
-    # Imported here, for it takes two seconds, and many who import this module read results that are there already.
+    # Imported here because it takes two seconds, and many importers only read existing results.
     import arviz as az
 
     still = _still(chains)
@@ -57,7 +57,7 @@ def summarise(chains: Array) -> Summary:
 
 
 def rhats(chains: Array) -> Array:
-    """`Summary.rhat` alone, for a seventh of the time. Raises as `summarise`."""
+    """`Summary.rhat` alone, in a seventh of the time. Raises the errors of `summarise`."""
     _check(chains)
     import arviz as az
 
@@ -71,10 +71,10 @@ def rhats(chains: Array) -> Array:
 
 
 def effective_sizes(chains: Array) -> Array:
-    """Effective sample size of the mean of each coordinate, (d,): the plain one, or the rank-normalised if smaller.
+    """Effective sample size of the mean of each coordinate, (d,): the smaller of the plain and the rank-normalised one.
 
-    Both compare chains. Of a heavy tail in which few draws are, the plain one may be too large by chance. They are at
-    most the number of draws. Raises as `summarise`.
+    Both compare chains and are at most the number of draws. With few draws in a heavy tail, the plain one may be too
+    large by chance. Raises the errors of `summarise`.
     """
     _check(chains)
     import arviz as az
@@ -89,7 +89,7 @@ def _check(chains: Array) -> None:
 
 
 def _still(chains: Array) -> npt.NDArray[np.bool_]:
-    """Whether each coordinate moves in no chain, (d,)."""
+    """Whether each coordinate is constant in every chain, (d,)."""
     return np.asarray((np.ptp(chains, axis=1) == 0).all(axis=0))
 
 
@@ -97,16 +97,16 @@ def _per_coordinate(function: Callable[..., Any], chains: Array, **options: str)
     import xarray as xr
 
     dataset = xr.Dataset({"q": (("chain", "draw", "dim"), chains)})
-    # arviz divides zero by zero where a coordinate never moves
+    # arviz divides zero by zero if a coordinate never moves
     with np.errstate(invalid="ignore"), _without_numba():
         return np.asarray(function(dataset, **options)["q"].to_numpy())
 
 
 @contextmanager
 def _without_numba() -> Iterator[None]:
-    """arviz without Numba, whether it is installed or not: with it, its mcse fails from NumPy 2.4 on (arviz 0.23.4).
+    """Disable Numba in arviz: with it, mcse of arviz 0.23.4 fails from NumPy 2.4 on.
 
-    From 1.0 on, arviz does without unless it is asked to.
+    From 1.0 on, arviz does not use Numba by default.
     """
     if since_one():
         yield

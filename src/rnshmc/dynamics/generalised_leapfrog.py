@@ -1,4 +1,4 @@
-"""The generalised leapfrog integrator of a Hamiltonian that is not separable (paper A, eqs. 7 to 9)."""
+"""The generalised leapfrog integrator for non-separable Hamiltonians (paper A, eqs. 7 to 9)."""
 
 import math
 from collections.abc import Callable
@@ -12,12 +12,12 @@ from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.types import Array, RiemannianDriver
 
 REVERSED = 0.01
-"""How near a step back must come to where the step started, in units of the local metric. The solution of the implicit
-equations is known to its tolerance; this tells it from another solution, which is what the step back is run for."""
+"""Maximum distance between the start of a step and the end of the step back, in units of the local metric. It exceeds
+the tolerance of the implicit equations, but is small enough to detect another solution of them."""
 
 
 class Point(NamedTuple):
-    """A position with the geometry that was evaluated there."""
+    """A position and the geometry evaluated there."""
 
     q: Array
     force: Array
@@ -39,7 +39,7 @@ def point(driver: RiemannianDriver, q: Array) -> Point:
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """How the implicit equations (7) and (8) are solved: x <- g(x) until x moves by less than a tolerance.
+    """Fixed-point solver of the implicit equations (7) and (8): x <- g(x) until x moves by less than a tolerance.
 
     A solution that takes more iterations is a failure; paper A iterated 5 times whatever came out. The tolerance is in
     standard deviations of a Gaussian with the local metric as its precision. Raises `ParameterError` if one of them is
@@ -56,7 +56,7 @@ class FixedPoint:
             raise ParameterError(f"tolerance: expected a positive number, got {self.tolerance}")
 
     def solve(self, g: Callable[[Array], Array], x: Array, length: Callable[[Array], float]) -> Array:
-        """The solution of x = g(x) that is found from ``x``.
+        """Solve x = g(x), starting from ``x``.
 
         Raises `NumericalError` if the iteration has not settled after ``max_iterations``.
         """
@@ -74,7 +74,7 @@ class FixedPoint:
 
 @dataclass(frozen=True)
 class FixedIterations:
-    """The implicit equations as paper A's implementation treats them: x <- g(x), so many times whatever comes out.
+    """A fixed number of iterations x <- g(x), as in paper A's implementation.
 
     What it gives is no solution, and its map neither reverses nor keeps volume: it serves to measure seconds. Raises
     `ParameterError` if it is not positive.
@@ -144,11 +144,11 @@ class _Step:
     step_size: float
 
     def kick(self, half: Array) -> Array:
-        """Right side of eq. (7): momentum after half a step, as a function of itself."""
+        """Right-hand side of eq. (7): momentum after half a step, as a function of itself."""
         return self.p - 0.5 * self.step_size * _momentum_force(self.start, half, self.driver)
 
     def drift(self, half: Array) -> Callable[[Array], Array]:
-        """Right side of eq. (8): position after the step, as a function of itself."""
+        """Right-hand side of eq. (8): position after the step, as a function of itself."""
         velocity = self.start.metric.velocity(half)
 
         def equation(q: Array) -> Array:
@@ -158,11 +158,11 @@ class _Step:
         return equation
 
     def euler(self, half: Array) -> Array:
-        """The first iterate of `drift` from where the step starts, which needs no metric but the one that is there."""
+        """The first iterate of `drift`, which needs only the metric at the start of the step."""
         return self.start.q + self.step_size * self.start.metric.velocity(half)
 
     def momentum_length(self, p: Array) -> float:
-        """Length of a momentum in units of the metric where the step starts; not finite if it runs away."""
+        """Length of a momentum in units of the metric at the start of the step; not finite if it diverges."""
         return float(np.sqrt(2.0 * self.start.metric.kinetic_energy(p)))
 
 

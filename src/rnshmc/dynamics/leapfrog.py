@@ -8,7 +8,7 @@ from rnshmc.types import Array
 
 
 class Endpoint(NamedTuple):
-    """Where a trajectory ended: position, momentum, and what was evaluated there."""
+    """The end of a trajectory: position, momentum, and the values and gradients there."""
 
     q: Array
     p: Array

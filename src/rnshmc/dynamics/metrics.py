@@ -1,4 +1,4 @@
-"""Metrics: how momentum is drawn, turned into velocity and priced as kinetic energy (paper A, section 2.1)."""
+"""Metrics: distribution of the momentum, velocity and kinetic energy (paper A, section 2.1)."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -80,7 +80,7 @@ class DenseMetric:
         mass = np.asarray(self.mass, dtype=float)
         if mass.ndim != 2 or mass.shape[0] != mass.shape[1]:
             raise ParameterError(f"mass: expected a square matrix, got shape {mass.shape}")
-        # Relative to the largest entry: rounding leaves no more symmetry in the small ones.
+        # Relative to the largest entry: rounding breaks the symmetry of small ones.
         if not np.abs(mass - mass.T).max(initial=0.0) <= 1e-8 * np.abs(mass).max(initial=0.0):
             raise ParameterError("mass: the matrix is not symmetric")
         try:
@@ -106,7 +106,7 @@ class DenseMetric:
     @property
     def log_det(self) -> float:
         """log det M."""
-        # A copy: the logarithm of a strided view depends, in its last bit, on where in memory it lies.
+        # A copy: the last bit of the logarithm of a strided view depends on its memory address.
         return 2.0 * float(np.sum(np.log(np.diag(self._chol).copy())))
 
     @property
@@ -160,7 +160,7 @@ class DiagonalMetric:
 
     @property
     def inverse_factor(self) -> Array:
-        """The column 1 / sd, shape (dim, 1): of F F' a diagonal metric uses the diagonal alone."""
+        """The column 1 / sd, shape (dim, 1): a diagonal metric uses only the diagonal of F F'."""
         return (1.0 / self._sd)[:, None]
 
     def length(self, displacement: Array) -> float:
@@ -169,7 +169,7 @@ class DiagonalMetric:
 
 
 def local_metric(mass: Array) -> LocalMetric:
-    """The metric with mass matrix ``mass``, (dim, dim) or the diagonal (dim,), found on a trajectory.
+    """The metric with mass matrix ``mass``, (dim, dim) or the diagonal (dim,), at a point of a trajectory.
 
     Raises `NumericalError` if it is not positive definite: the proposal is to be rejected.
     """

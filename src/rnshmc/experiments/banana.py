@@ -1,4 +1,4 @@
-"""HMC beside RNS-HMC on a banana-shaped posterior: forces, trajectories, acceptance (paper A, section 3.4, Fig. 2)."""
+"""HMC and RNS-HMC on a banana-shaped posterior: forces, trajectories, acceptance (paper A, section 3.4, Fig. 2)."""
 
 import math
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ EXACT, SURROGATE = "hmc", "rns_hmc"
 NAMES = ("theta1", "theta2")
 GRID_1 = np.linspace(-3.6, 2.4, 61)
 GRID_2 = np.linspace(-2.4, 2.4, 61)
-"""Where forces are looked at: the region that holds the posterior, and some of what surrounds it."""
+"""Grid for the forces: the bulk of the posterior and its surroundings."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class BananaExperiment:
     observations: int
     """Number of y_i ~ N(theta_1 + theta_2^2, noise_sd^2)."""
     mean: float
-    """Mean of the distribution that they are generated from."""
+    """Mean of the distribution that generates them."""
     noise_sd: float
     prior_sd: float
     start: tuple[float, float]
@@ -41,13 +41,13 @@ class BananaExperiment:
     steps: int
     """Leapfrog steps of a trajectory of the chains."""
     drawn_steps: int
-    """Leapfrog steps of a trajectory that is drawn."""
+    """Leapfrog steps of a plotted trajectory."""
     drawn: int
-    """Trajectories that are drawn."""
+    """Number of plotted trajectories."""
     discard: int
-    """First iterations of the exploration by HMC, which the network does not learn from."""
+    """First iterations of the exploration by HMC, left out of the training set."""
     explore: int
-    """Iterations of the exploration, those among them."""
+    """Iterations of the exploration, including the discarded ones."""
     iterations: int
     """Iterations of each chain after it."""
     repeats: int
@@ -58,14 +58,14 @@ class BananaExperiment:
         return self.length / self.steps
 
     def target(self) -> Banana:
-        """The posterior, of the same observations in every repeat."""
+        """The posterior, given the same observations in every repeat."""
         rng = stream(self.seed, "fig2", "observations")
         y = banana_data(rng, self.observations, mean=self.mean, sd=self.noise_sd)
         return Banana(y, noise_sd=self.noise_sd, prior_sd=self.prior_sd)
 
 
 class BananaTables(NamedTuple):
-    """What `run_banana` found, as tidy tables."""
+    """Results of `run_banana` as tidy tables."""
 
     field: pd.DataFrame
     """Columns theta1, theta2, potential (less its smallest value on the grid), and the gradients hmc_1, hmc_2
@@ -75,15 +75,15 @@ class BananaTables(NamedTuple):
     acceptance: pd.DataFrame
     """Columns sampler, repeat, iterations, acceptance, reversed_acceptance, train_residual_sd (NaN for HMC).
 
-    The second is the mean of min(1, exp(-(H - H'))) over all proposals, H at the current state and H' at the proposal:
-    what the published code averages. The sign is that of the reverse move, so it is no acceptance rate.
+    `reversed_acceptance` is the mean of min(1, exp(-(H - H'))) over all proposals, H at the current state and H' at the
+    proposal, as averaged in the published code. The sign is that of the reverse move, so it is not an acceptance rate.
     """
 
 
 def run_banana(experiment: BananaExperiment, *, settings: Mapping[str, Any]) -> BananaTables:
-    """Explore by HMC, train a surrogate on the states, go on by HMC and by RNS-HMC.
+    """Explore by HMC, train a surrogate on the states, and continue by HMC and by RNS-HMC.
 
-    Each repeat is a chain of its own: HMC from ``start`` explores; the state of every iteration after the first
+    Each repeat is an independent chain: HMC explores from ``start``; the state of every iteration after the first
     ``discard``, repeats included, and its potential are the training set; both samplers continue from the last state.
     ``settings`` are keywords of the ``fit`` of the random network.
     """
@@ -148,7 +148,7 @@ def _explore(experiment: BananaExperiment, target: Potential, repeat: int) -> Ph
 def _acceptance(
     experiment: BananaExperiment, target: Potential, driver: Driver | None, sampler: str, start: Array, repeat: int
 ) -> dict[str, float]:
-    """Share of accepted proposals of one chain, and what the published code counts: see `BananaTables.acceptance`."""
+    """Acceptance of one chain, and the average of the published code: see `BananaTables.acceptance`."""
     phase = exploit(
         target,
         driver,
@@ -159,6 +159,6 @@ def _acceptance(
         iterations=experiment.iterations,
         rng=stream(experiment.seed, "fig2", sampler, f"repeat{repeat}"),
     )
-    # A proposal that could not be evaluated counts as accepted in reverse: its energy error is infinite.
+    # A proposal that could not be evaluated has infinite energy error, so its reverse move counts as accepted.
     reverse = np.exp(np.minimum(phase.stats["delta_h"], 0.0))
     return {"acceptance": float(phase.stats["accepted"].mean()), "reversed_acceptance": float(reverse.mean())}

@@ -1,4 +1,4 @@
-"""A training set from independent forward and adjoint solves over MPI ranks, its gradients checked by differences."""
+"""A training set from independent forward and adjoint solves over MPI ranks, with gradients checked by differences."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +14,9 @@ from rnshmc.targets.ensemble import map_over_ranks
 from rnshmc.types import Array, Potential
 
 STEPS = 2.0 ** -np.arange(1, 16)
-"""Steps of the central differences: from where truncation rules to where round-off does."""
+"""Steps of the central differences, from the range dominated by truncation to the one dominated by rounding."""
 TOLERANCE = 1e-6
-"""Relative error that a right gradient stays below at the best step, in double precision; a wrong one never does."""
+"""Maximum relative error of a correct gradient at the best step in double precision; wrong gradients exceed it."""
 
 CHECK_COLUMNS = ("state", "step", "slope", "difference", "relative_error")
 
@@ -28,9 +28,9 @@ class Evaluations:
     Attributes
     ----------
     states : (m, d)
-        Where it was evaluated.
+        States.
     potentials : (m,), gradients : (m, d)
-        Its values and gradients there: what a surrogate is trained on.
+        Values and gradients there: the training set of a surrogate.
     differences : (c, len(STEPS))
         Central differences at the first c states, along the unit vectors of `directions`.
     """
@@ -47,12 +47,12 @@ class Evaluations:
 
     @classmethod
     def load(cls, path: Path) -> "Evaluations":
-        """Read what `save` wrote."""
+        """Read a file written by `save`."""
         return cls(**read_npz(path))
 
 
 def prior_states(count: int, dim: int, *, prior_sd: float, seed: int, problem: str) -> Array:
-    """States drawn from N(0, prior_sd^2 I), shape (count, dim), each with a stream of its own."""
+    """States drawn from N(0, prior_sd^2 I), shape (count, dim), each from its own stream."""
     draws = [stream(seed, problem, "training", f"state{i}").standard_normal(dim) for i in range(count)]
     return prior_sd * np.array(draws)
 
@@ -84,7 +84,7 @@ def directions(count: int, dim: int, *, seed: int, problem: str) -> Array:
 
 
 def gradient_check(evaluations: Evaluations, along: Array) -> pd.DataFrame:
-    """The adjoint's slopes beside finite differences: `CHECK_COLUMNS`, a row for each state and step.
+    """Compare slopes of the adjoint with finite differences: `CHECK_COLUMNS`, one row per state and step.
 
     Errors are relative to the norm of the gradient, for a slope may happen to be near zero. Raises `RnshmcError` if the
     error at the best step of a state exceeds `TOLERANCE`: the gradient is not that of the potential.

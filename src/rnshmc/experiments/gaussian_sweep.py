@@ -1,4 +1,4 @@
-"""Surrogates on a narrow Gaussian in many dimensions, by the size of the training set (paper A, Fig. 3)."""
+"""Surrogates on a narrow high-dimensional Gaussian, by size of the training set (paper A, Fig. 3)."""
 
 import math
 import time
@@ -19,12 +19,12 @@ from rnshmc.targets.gaussian import Gaussian
 from rnshmc.types import Array, Driver
 
 HELD_OUT = 1000
-"""Draws of the target on which every surrogate is judged."""
+"""Draws of the target on which the error of every surrogate is measured."""
 
 
 @dataclass(frozen=True)
 class GaussianSweep:
-    """What all points of the sweep share."""
+    """Settings shared by all points of the sweep."""
 
     seed: int
     dimension: int
@@ -36,9 +36,9 @@ class GaussianSweep:
     """Standard deviation of the noise on the potentials of the training set."""
     step_size: float
     n_steps: StepRange
-    """Lowest and highest number of leapfrog steps, drawn uniformly at each iteration."""
+    """Minimum and maximum number of leapfrog steps, drawn uniformly at each iteration."""
     iterations: int
-    """Iterations of each chain, those of the burn-in among them."""
+    """Iterations of each chain, including the burn-in."""
     burn_in: int
 
     def target(self) -> Gaussian:
@@ -90,7 +90,7 @@ def sweep_point(
 
 @dataclass(frozen=True)
 class _Trained:
-    """What drives a chain, and what it took; the exact potential takes nothing and matches itself."""
+    """The driver of a chain and the cost of its training; the exact potential needs none and has no error."""
 
     driver: Driver | None = None
     search_s: float = 0.0
@@ -130,7 +130,7 @@ def _run(sweep: GaussianSweep, sampler: str, size: int, repeat: int, trained: _T
         n_steps=sweep.n_steps,
         rng=stream(sweep.seed, "fig3", sampler, f"n{size}", f"repeat{repeat}", "chain"),
     )
-    # The chain starts in the typical set: what is compared are surrogates, not ways into it.
+    # The chain starts in the typical set: the comparison is of surrogates, not of their convergence to it.
     start = target.sample(stream(sweep.seed, "fig3", "start", f"repeat{repeat}"), 1)[0]
     burnt_in = run(start=start, iterations=sweep.burn_in)
     kept = run(start=burnt_in.draws[-1], iterations=sweep.iterations - sweep.burn_in)

@@ -1,7 +1,7 @@
-"""The elliptic problem on finer and finer meshes: its error, its price, and what RNS-HMC gains as it gets dearer.
+"""The elliptic problem on successively finer meshes: discretisation error, cost, and gain of RNS-HMC.
 
-Chains, their effective sample sizes and the surrogate are those of the problem's own mesh. They serve on every mesh,
-because the posterior hardly moves: the table says by how much the potential does.
+Chains, effective sample sizes and the surrogate are from the problem's own mesh. They are used on every mesh because
+the posterior hardly changes; the table reports the change of the potential.
 """
 
 import itertools
@@ -27,11 +27,11 @@ from rnshmc.types import Array, Driver
 SAMPLERS = ("hmc", "rns_hmc")
 ERRORS = ("error_uniform", "error")
 LEAPS = 5
-"""Evaluations that are timed for one iteration that is."""
+"""Number of timed evaluations per timed iteration."""
 
 
 class Solved(NamedTuple):
-    """A mesh, the solver on it, and the number of ranks that shared it."""
+    """A mesh, its solver, and the number of ranks that share it."""
 
     cells: int
     solver: str
@@ -73,14 +73,14 @@ class Solutions:
 
     @classmethod
     def load(cls, path: Path) -> "Solutions":
-        """Read what `save` wrote."""
+        """Read a file written by `save`."""
         return cls(**read_npz(path))
 
 
 def run_on_mesh(
     comm: Any, data: Path, surrogate: Driver, states: Array, run: MeshRun
 ) -> tuple[Solutions, pd.DataFrame]:
-    """Solve at some states, and time evaluations and iterations. Collective.
+    """Solve at the given states, and time evaluations and iterations. Collective.
 
     Returns the solutions, and the seconds in the columns of `rnshmc.experiments.scaling.COLUMNS`, of which ``what`` is
     value, value_and_grad, hmc or rns_hmc, and ``size`` the evaluations or iterations of a repeat. The surrogate drives
@@ -92,7 +92,7 @@ def run_on_mesh(
     pressure, potential = map(np.array, zip(*found, strict=True))
     evaluations = max(1, run.work // run.model["cells"] ** 2)
     iterations = max(1, evaluations // LEAPS)
-    # One round for all: no evaluation comes twice in a row, where it would cost nothing.
+    # All states in one round: repeating an evaluation at the same state would cost nothing.
     around = itertools.cycle(states)
     seconds = [
         measure(
@@ -168,7 +168,7 @@ def uniform_pressure(points: Array) -> Array:
 
 
 def _evaluations(evaluate: Callable[[Array], Any], states: Iterator[Array], count: int) -> Callable[[], None]:
-    """So many evaluations, at one state after the other."""
+    """Make the given number of evaluations, cycling through the states."""
 
     def work() -> None:
         for state in itertools.islice(states, count):
@@ -186,7 +186,7 @@ def _iterations(
     run: MeshRun,
     count: int,
 ) -> Callable[[], None]:
-    """So many further iterations of a chain, of as many steps as the mean of the range: there are few of them."""
+    """Run further iterations of a chain with the mean number of steps, since they are too few to average it."""
     settings = dynamics(run.samplers[sampler])
     middle = sum(settings["n_steps"]) / 2
     settings["n_steps"] = (math.floor(middle), math.ceil(middle))
@@ -206,7 +206,7 @@ def _per_unit(rows: pd.DataFrame) -> float:
 
 
 def _with_orders(table: pd.DataFrame) -> pd.DataFrame:
-    """With the order of convergence of each error, within a solver and number of ranks."""
+    """Add the order of convergence of each error, within a solver and number of ranks."""
     groups = table.groupby(["solver", "ranks"])
     refinement = np.log(table["cells"] / groups["cells"].shift())
     orders = {f"{error}_order": np.log(groups[error].shift() / table[error]) / refinement for error in ERRORS}

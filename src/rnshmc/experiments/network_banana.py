@@ -1,4 +1,4 @@
-"""HMC beside NNg-HMC on a banana-shaped distribution: draws, gradients, trajectories (paper B, section 4.1, Fig. 2)."""
+"""HMC and NNg-HMC on a banana-shaped distribution: draws, gradients, trajectories (paper B, section 4.1, Fig. 2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ NAMES = ("x1", "x2")
 GRID_POINTS = 41
 """Grid points along each axis, between the outermost draws."""
 SHOWN_DRAWS = 2000
-"""Draws of each sampler in the table, at most, of all repeats: thinned evenly."""
+"""Maximum number of draws of each sampler in the table, over all repeats, after even thinning."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,16 @@ class NetworkBanana:
     """A, C and B of the target."""
     step_size: float
     n_steps: StepRange
-    """Lowest and highest number of leapfrog steps, drawn uniformly at each iteration."""
+    """Minimum and maximum number of leapfrog steps, drawn uniformly at each iteration."""
     iterations: int
     """Draws of each sampler."""
     training: int
     """First iterations of HMC, whose gradients the network is trained on."""
     drawn: int
-    """Trajectories that are drawn."""
+    """Number of plotted trajectories."""
     drawn_step_size: float
     drawn_steps: int
-    """Leapfrog settings of the trajectories that are drawn."""
+    """Leapfrog settings of the plotted trajectories."""
     repeats: int
 
     def target(self) -> TwistedGaussian:
@@ -55,7 +55,7 @@ class NetworkBanana:
 
 
 class NetworkBananaTables(NamedTuple):
-    """What `run_network_banana` found, as tidy tables; network and trajectories are those of the first repeat."""
+    """Results of `run_network_banana` as tidy tables; network and trajectories are from the first repeat."""
 
     field: pd.DataFrame
     """Columns x1, x2, potential (less its smallest value on the grid), and the gradients hmc_1, hmc_2 (exact),
@@ -65,8 +65,8 @@ class NetworkBananaTables(NamedTuple):
     trajectories: pd.DataFrame
     """Columns sampler, trajectory, step, x1, x2: equal trajectory numbers have equal starts and momenta."""
     acceptance: pd.DataFrame
-    """Columns sampler, repeat, iterations, acceptance, acceptance_with_empty (with trajectories of no step, as paper B
-    counts), diverging (share of trajectories that ran off)."""
+    """Columns sampler, repeat, iterations, acceptance, acceptance_with_empty (with trajectories of zero steps, as in
+    paper B), diverging (share of divergent trajectories)."""
 
 
 class _Repeat(NamedTuple):

@@ -1,4 +1,4 @@
-"""Gradient networks of several designs on the same gradients: what each learns, epoch by epoch (paper B, Fig. 5)."""
+"""Training losses of several gradient network designs on the same gradients, by epoch (paper B, Fig. 5)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from rnshmc.surrogates.gradient_network import GradientNetwork
 from rnshmc.types import Array
 
 Designs = Mapping[str, Mapping[str, int]]
-"""By name, ``hidden_units`` of each layer and how many ``blocks`` of them a network has."""
+"""By name, ``hidden_units`` of each layer and the number of ``blocks`` of a network."""
 
 
 def training_losses(

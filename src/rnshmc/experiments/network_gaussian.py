@@ -1,4 +1,4 @@
-"""HMC beside NNg-HMC on an ill-conditioned Gaussian in many dimensions (paper B, section 4.1, Fig. 3)."""
+"""HMC and NNg-HMC on an ill-conditioned high-dimensional Gaussian (paper B, section 4.1, Fig. 3)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from rnshmc.types import Driver
 
 EXACT, NETWORK = "hmc", "nng_hmc"
 SHOWN_DRAWS = 2000
-"""Draws of each sampler in the table, at most, of all repeats: thinned evenly, so that few are repetitions."""
+"""Maximum number of draws of each sampler in the table, over all repeats, after even thinning to reduce repetitions."""
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,18 @@ class NetworkGaussian:
     largest: float
     """Variances of the first and of the last coordinate."""
     between: tuple[float, float]
-    """Interval in which the other variances are drawn."""
+    """Interval from which the other variances are drawn."""
     step_size: float
     n_steps: StepRange
-    """Lowest and highest number of leapfrog steps, drawn uniformly at each iteration."""
+    """Minimum and maximum number of leapfrog steps, drawn uniformly at each iteration."""
     collected: int
-    """Iterations of HMC whose gradients the network is trained on."""
+    """Iterations of HMC whose gradients train the network."""
     iterations: int
     """Draws of each sampler after them."""
     repeats: int
     converged: bool = True
-    """Whether the exploration starts at a draw of the target; if not, at one of N(0, I), and the network sees its way
-    to the target as well."""
+    """Whether the exploration starts at a draw of the target; if not, it starts at a draw of N(0, I), and the training
+    set includes the transient."""
 
     def target(self) -> Gaussian:
         """The Gaussian, the same in every repeat."""
@@ -56,17 +56,18 @@ class NetworkGaussian:
 
 
 class NetworkGaussianTables(NamedTuple):
-    """What `run_network_gaussian` found, as tidy tables."""
+    """Results of `run_network_gaussian` as tidy tables."""
 
     draws: pd.DataFrame
-    """Columns sampler, repeat, draw (its iteration, counted from 1), narrowest, widest: those two coordinates."""
+    """Columns sampler, repeat, draw (its iteration, counted from 1), narrowest, widest (coordinates of extreme
+    variance)."""
     acceptance: pd.DataFrame
-    """Columns sampler, repeat, pairs (gradients that the network had), iterations, acceptance, acceptance_with_empty
-    (with trajectories of no step, as paper B counts)."""
+    """Columns sampler, repeat, pairs (training gradients), iterations, acceptance, acceptance_with_empty (with
+    trajectories of zero steps, as in paper B)."""
 
 
 def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, Any]) -> NetworkGaussianTables:
-    """Collect gradients of HMC, train a network on them, and go on by HMC and by NNg-HMC.
+    """Collect gradients of HMC, train a network on them, and continue by HMC and by NNg-HMC.
 
     Each repeat is a chain of its own. HMC goes on from where it ended, and so does NNg-HMC. ``settings`` are keywords
     of the ``fit`` of the gradient network.

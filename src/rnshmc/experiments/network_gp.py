@@ -1,4 +1,4 @@
-"""Gradient network against Gaussian process on standard Gaussians, by dimension (paper B, section 4.5, Table 4)."""
+"""Gradient network and Gaussian process on standard Gaussians, by dimension (paper B, section 4.5, Table 4)."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -21,12 +21,12 @@ from rnshmc.types import Array, Driver
 
 @dataclass(frozen=True)
 class NetworkComparison:
-    """What all cells of the table share."""
+    """Settings shared by all cells of the table."""
 
     seed: int
     step_size: float
     n_steps: StepRange
-    """Lowest and highest number of leapfrog steps, drawn uniformly at each iteration."""
+    """Minimum and maximum number of leapfrog steps, drawn uniformly at each iteration."""
     iterations: int
     """Draws of each chain."""
     repeats: int
@@ -77,7 +77,7 @@ def comparison_rows(
 def chain_acceptance(
     comparison: NetworkComparison, *, method: str, driver: Driver | None, d: int, names: Sequence[str]
 ) -> float:
-    """Share of accepted proposals of one chain on N(0, I_d), whose random streams go by ``names``."""
+    """Share of accepted proposals of one chain on N(0, I_d); ``names`` identify its random streams."""
     target = standard_gaussian(d)
     phase = exploit(
         target,

@@ -1,4 +1,4 @@
-"""Surrogates of a parabola: what random networks and Gaussian processes make of few observations (paper A, Fig. 1)."""
+"""Random networks and Gaussian processes fitted to few observations of a parabola (paper A, Fig. 1)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,20 +12,20 @@ from rnshmc.random import stream
 from rnshmc.types import Array
 
 GRID = np.linspace(-4.0, 4.0, 161)
-"""Where the fits are looked at; few of the observations, standard normal points, lie beyond 2."""
+"""Grid on which the fits are compared; few of the observations, at standard normal points, lie beyond 2."""
 REGIONS = {"all": (0.0, 4.0), "near": (0.0, 2.0), "far": (2.0, 4.0)}
-"""Ranges of |x| over which errors are taken."""
+"""Ranges of |x| over which errors are computed."""
 CURVE_COLUMNS = ("n", "method", "fits", "x", "mean", "sd", "low", "high", "data")
 ERROR_COLUMNS = ("repeat", "n", "method", "region", "rmse_average", "rmse_single", "data")
 WITHOUT_CHANCE = frozenset({"gp_hmc"})
-"""Samplers whose surrogate has no random basis: every fit to the same observations is the same."""
+"""Samplers whose surrogate has no random basis: refits to the same observations are identical."""
 
 
 class OneDimension(NamedTuple):
-    """What `one_dimension` found, as tidy tables."""
+    """Results of `one_dimension` as tidy tables."""
 
     points: pd.DataFrame
-    """Columns n (the smallest data set that has the observation), x, y, data: the observations of the first repeat."""
+    """Columns n (size of the smallest data set with the observation), x, y, data: observations of the first repeat."""
     curves: pd.DataFrame
     """Columns n, method, fits, x, mean, sd, low, high, data: mean, spread, 10% and 90% of the first repeat's fits."""
     errors: pd.DataFrame
@@ -57,15 +57,15 @@ def one_dimension(
     seed
         Root seed.
     sizes
-        Numbers of observations; each data set is the beginning of the next larger one.
+        Numbers of observations; the data sets are nested.
     noise_sd
         Standard deviation of the observations' noise.
     fits
-        Fits to each data set by the surrogates whose basis is random; the others are fitted once.
+        Number of fits to each data set by surrogates with a random basis; the others are fitted once.
     repeats
-        Independent sets of observations. The curves are those of the first; errors are taken for each.
+        Independent sets of observations. The curves are from the first; errors are computed for each.
     surrogates
-        Settings of the surrogates that are compared, by the sampler that each drives.
+        Settings of the surrogates, by the sampler that each drives.
     published
         Points and observations of the first repeat, at least as many as the largest size; None: simulated as the
         others are. Column ``data`` of each table says which: "published" or "simulated".
@@ -109,7 +109,7 @@ def fit_curves(
 ) -> Array:
     """Predictions on `GRID` of one fit to the observations per stream, shape (fits, 161).
 
-    Surrogates match potentials up to a constant: the smallest observation, which they subtract, is added again.
+    Surrogates match potentials up to a constant, so the smallest observation, which they subtract, is added back.
     """
     fits = [train(method, x[:, np.newaxis], y, settings=settings, rng=rng) for rng in streams]
     predictions: Array = y.min() + np.array([fit.predict(GRID[:, np.newaxis]) for fit in fits])
@@ -136,7 +136,7 @@ def region_errors(predictions: Array) -> pd.DataFrame:
 
 
 def _smallest_sets(count: int, sizes: Sequence[int]) -> list[int]:
-    """For each of ``count`` observations in order, the smallest size whose data set has it."""
+    """Size of the smallest data set that contains each of the first ``count`` observations."""
     return [min(n for n in sizes if n > index) for index in range(count)]
 
 

@@ -1,4 +1,4 @@
-"""Drivers in two dimensions, to be looked at: their gradients on a grid, their trajectories from equal momenta."""
+"""Tables for plots of drivers in two dimensions: gradients on a grid, and trajectories from equal momenta."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from rnshmc.dynamics.metrics import IdentityMetric
 from rnshmc.types import Array, Driver, Potential
 
 Names = tuple[str, str]
-"""How a table calls the two coordinates."""
+"""Names of the two coordinates in a table."""
 
 
 def field_on_grid(

@@ -1,4 +1,4 @@
-"""What the posterior of a Gaussian process regression says of the process along a direction (paper B, Fig. 8)."""
+"""Posterior predictions of a Gaussian process regression along a direction (paper B, Fig. 8)."""
 
 from collections.abc import Mapping
 
@@ -13,13 +13,13 @@ ENDS = (-3.0, 3.0)
 """Ends of the line, in standard deviations of the inputs."""
 POINTS = 61
 MAX_DRAWS = 100
-"""Draws of each sampler that predictions are averaged over: each costs a factorisation."""
+"""Maximum number of draws of each sampler for averaging predictions: each costs a factorisation."""
 BAND = 0.9
 """Posterior probability of the band, at each point."""
 
 
 def predictions(target: GPRegression, draws: Mapping[str, Array], *, inputs: int) -> pd.DataFrame:
-    """The process along the first input, the others 0, averaged over draws of its hyperparameters.
+    """Predict the process along the first input, with the others 0, averaged over draws of its hyperparameters.
 
     Given a draw the process is Gaussian. Mean and variance of the mixture over the draws follow from theirs (the law of
     total variance), and the band is that of a Gaussian with these two. Columns sampler, x, mean, low, high, from_hmc:
@@ -39,7 +39,7 @@ def predictions(target: GPRegression, draws: Mapping[str, Array], *, inputs: int
 
 
 def with_distance(table: pd.DataFrame) -> pd.DataFrame:
-    """The table of `predictions` with its column `from_hmc`."""
+    """Add the column `from_hmc` to the table of `predictions`."""
     of = {sampler: part.set_index("x") for sampler, part in table.groupby("sampler")}
     half_width = (of["hmc"]["high"] - of["hmc"]["low"]) / 2
     furthest = {
@@ -53,5 +53,5 @@ def _mixture(target: GPRegression, draws: Array, points: Array) -> tuple[Array, 
     found = [target.predict(q, points) for q in draws]
     means = np.array([mean for mean, _ in found])
     variances = np.array([np.diagonal(covariance) for _, covariance in found])
-    # Rounding can take a variance at an observed point below 0.
+    # Rounding can make the variance at an observed point negative.
     return means.mean(axis=0), np.sqrt(np.maximum(variances.mean(axis=0) + means.var(axis=0), 0.0))

@@ -1,8 +1,7 @@
-"""Another prior without new training: NNg-HMC by a network that was trained under a wider one (paper B, Fig. 4).
+"""NNg-HMC under another prior without new training: the network was trained under a wider one (paper B, Fig. 4).
 
-The likelihood's share of a gradient does not know of the prior, so that a network of the gradient under one prior
-drives under another as well (`rnshmc.targets.priors`). The posterior has moved, though: most of it lies where the
-network was not trained.
+The gradient of the likelihood does not depend on the prior, so a network trained under one prior can drive under
+another (`rnshmc.targets.priors`). But the posterior changes: most of its mass lies where the network was not trained.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,11 +21,11 @@ from rnshmc.types import Array, Driver, Potential
 
 EXACT, NETWORK = "hmc", "nng_hmc"
 MAX_DRAWS = 1000
-"""Draws of each sampler and prior that the figure shows, at most."""
+"""Maximum number of draws of each sampler and prior in the figure."""
 NETWORK_FACTOR = 10
-"""Iterations of NNg-HMC for one of HMC: each costs a tenth, and few of its proposals are accepted."""
+"""Iterations of NNg-HMC per iteration of HMC: each costs a tenth, and few of its proposals are accepted."""
 LEVEL = 0.01
-"""Probability that means of one posterior are further apart than the threshold of `agreement_table`."""
+"""Probability that two estimates of the same means differ by more than the threshold of `agreement_table`."""
 
 
 @dataclass(frozen=True)
@@ -35,25 +34,25 @@ class PriorSwap:
 
     seed: int
     old_sd: float
-    """Standard deviation of the prior that the network was trained under."""
+    """Standard deviation of the prior of the training."""
     new_sd: float
-    """Standard deviation of the prior that it samples under."""
+    """Standard deviation of the new prior."""
     burn_in: int
-    """First iterations of each chain, which lead from the old posterior to the new one."""
+    """First iterations of each chain, which move from the old posterior to the new one."""
     iterations: int
     """Iterations of HMC after them; NNg-HMC has `NETWORK_FACTOR` times as many."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What is left of a chain, under whichever prior."""
+    """The kept part of a chain under either prior."""
 
     sampler: str
     prior_sd: float
     draws: Array
     """Shape (n, dim)."""
     acceptance: float
-    """Share of the proposals that were accepted."""
+    """Share of accepted proposals."""
 
 
 def swap_prior(
@@ -93,7 +92,7 @@ def _kept(experiment: PriorSwap, sampler: str, phase: Phase) -> Kept:
 
 
 def draws_table(chains: Sequence[Kept], coordinates: Sequence[int]) -> pd.DataFrame:
-    """Two coordinates of the draws, of at most `MAX_DRAWS` of each chain, evenly spaced.
+    """Two coordinates of at most `MAX_DRAWS` evenly spaced draws of each chain.
 
     Columns sampler, prior_variance, draw, x_coordinate, y_coordinate (counted from 1), x, y. Coordinates are counted
     from 0 in the argument.
@@ -109,7 +108,7 @@ def draws_table(chains: Sequence[Kept], coordinates: Sequence[int]) -> pd.DataFr
 
 
 def acceptance_table(chains: Sequence[Kept], draws: pd.DataFrame) -> pd.DataFrame:
-    """Acceptance of each chain, and whether its means are those of HMC under the same prior.
+    """Acceptance of each chain, and agreement of its means with HMC under the same prior.
 
     Columns sampler, prior_variance, acceptance, means: one row for each chain; `means` is the largest difference from
     the means of HMC over its Monte Carlo threshold at `LEVEL`, NaN with an ESS below `MIN_ESS`. ``draws`` is the table
@@ -120,14 +119,14 @@ def acceptance_table(chains: Sequence[Kept], draws: pd.DataFrame) -> pd.DataFram
 
 
 def with_means(rows: pd.DataFrame, draws: pd.DataFrame) -> pd.DataFrame:
-    """The rows of samplers and priors with the column `means` of `acceptance_table`."""
+    """Add the column `means` of `acceptance_table` to the rows of samplers and priors."""
     found = {key: _means(part[["x", "y"]].to_numpy()) for key, part in draws.groupby(["sampler", "prior_variance"])}
     keys = zip(rows["sampler"], rows["prior_variance"], strict=True)
     return rows.assign(means=[_distance(found[key], found[EXACT, key[1]]) for key in keys])
 
 
 def _means(draws: Array) -> tuple[Array, Array, float]:
-    """Means, their Monte Carlo standard errors, and the smallest effective sample size."""
+    """Means, their Monte Carlo standard errors, and the minimum effective sample size."""
     sizes = np.maximum(geyer_ess(draws), 1.0)
     return draws.mean(axis=0), draws.std(axis=0, ddof=1) / np.sqrt(sizes), float(sizes.min())
 

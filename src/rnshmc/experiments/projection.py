@@ -1,4 +1,4 @@
-"""Acceptance on a9a projected to more or fewer columns: what a higher dimension costs (paper A, section 5.1)."""
+"""Acceptance on a9a by the dimension of its projection (paper A, section 5.1)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ def acceptance_by_dimension(
     seed: int,
     settings: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """Project data at random to several dimensions, explore each posterior by HMC, and go on by RNS-HMC.
+    """Project data at random to several dimensions, explore each posterior by HMC, and continue by RNS-HMC.
 
     Columns `COLUMNS`: one row for each dimension, repeat and sampler, with the share of accepted moves.
 
@@ -38,13 +38,13 @@ def acceptance_by_dimension(
     dimensions
         Columns of the projections; the posterior has one more dimension, the intercept.
     repeats
-        Projections to each dimension.
+        Number of projections to each dimension.
     rows
-        How many rows of the projected data are used, drawn at random; None for all.
+        Number of random rows of the projected data to use; None: all.
     prior_sd
         Standard deviation of the prior of each coefficient.
     discard
-        First iterations of an exploration, which are neither trained on nor counted.
+        First iterations of an exploration, which are excluded from training and acceptance.
     settings
         Keywords of `rnshmc.run.sample.run_sampler`: step size, steps, iterations, and settings of the surrogate's fit.
     """
@@ -60,7 +60,7 @@ def acceptance_by_dimension(
                 sampler="rns_hmc",
                 start=np.zeros(1 + d),
                 discard=discard,
-                # One seed for the phases of a chain: their streams are told apart by name, and by d and repeat here.
+                # One seed per d and repeat; the streams of a chain's phases differ by name.
                 seed=int(stream(seed, *names, "chain").integers(2**31)),
                 **settings,
             )

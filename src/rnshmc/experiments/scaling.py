@@ -1,4 +1,4 @@
-"""How seconds fall as MPI ranks are added, and that the results stay what they are on one rank."""
+"""Times by number of MPI ranks, and agreement of the results with those on one rank."""
 
 import resource
 import socket
@@ -24,7 +24,7 @@ AGREEMENT_COLUMNS = ("what", "quantity", "ranks", "difference", "tolerance")
 def measure(
     comm: Any, work: Callable[[], T], *, what: str, size: int, unit: str, repeats: int
 ) -> tuple[T, pd.DataFrame]:
-    """Do a piece of collective work ``repeats`` times, and time it each time. Collective.
+    """Time ``repeats`` repetitions of collective work. Collective.
 
     Returns the last result, and `COLUMNS` with a row for each repeat, the same on every rank: seconds of the slowest
     rank; cores that other processes used on the busiest host, from the first repeat to the last, and whether that is
@@ -53,7 +53,7 @@ def measure(
 
 
 def agreement(what: str, files: Mapping[int, Path], *, tolerance: float) -> pd.DataFrame:
-    """Compare the arrays that some ranks left with those that the first entry's number of ranks left.
+    """Compare arrays from different numbers of ranks with those of the first entry.
 
     `AGREEMENT_COLUMNS`: for each further number of ranks and each array, the largest difference of a row, relative to
     the norm of that row. ``files`` are npz files, by their number of ranks, with arrays of the same names and shapes; a
@@ -67,14 +67,14 @@ def agreement(what: str, files: Mapping[int, Path], *, tolerance: float) -> pd.D
         for name, array in reference.items()
     ]
     for _, name, ranks, difference, _ in rows:
-        # Not a plain comparison: a difference that is not a number exceeds every tolerance.
+        # Negated, so that NaN exceeds every tolerance.
         if not difference <= tolerance:
             raise RnshmcError(f"{what}: {name} of {ranks} and {first} ranks differ by {difference:.1e}")
     return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))
 
 
 def speed_up(table: pd.DataFrame) -> pd.DataFrame:
-    """Median seconds of each work and number of ranks, and how many times faster that is than on the fewest ranks.
+    """Median seconds of each work and number of ranks, and the speed-up over the smallest number of ranks.
 
     Columns what, ranks, seconds, speed_up, loaded: the last one says whether any repeat was measured under load.
     """
@@ -85,7 +85,7 @@ def speed_up(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _other_cores(spent: Sequence[tuple[str, float, float]], elapsed: float) -> float:
-    """Cores that others used on the busiest host, from each rank's host, its host's busy seconds and its own."""
+    """Cores used by others on the busiest host, from each rank's host, the host's busy seconds and its own."""
     busy: dict[str, float] = {}
     own: dict[str, float] = {}
     for host, machine_s, process_s in spent:

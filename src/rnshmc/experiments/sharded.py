@@ -1,4 +1,4 @@
-"""A logistic regression with more rows than one rank holds: its potential, and a short chain on it."""
+"""Potential of a logistic regression whose rows are distributed over ranks, and a short chain on it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,12 +39,12 @@ class ShardedRun:
 
 @dataclass(frozen=True)
 class ShardedResults:
-    """What must not depend on the number of ranks, but for rounding.
+    """Results that must not depend on the number of ranks, except for rounding.
 
     Attributes
     ----------
     positions : (m, d), values : (m,), gradients : (m, d)
-        The potential at some positions around the coefficients behind the data.
+        Positions around the true coefficients, and the potential there.
     draws : (n, d)
         The chain.
     """

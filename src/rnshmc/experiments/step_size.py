@@ -1,4 +1,4 @@
-"""The step size at which HMC accepts a given share of its proposals."""
+"""Step size of HMC for a given acceptance."""
 
 import numpy as np
 from scipy.linalg import eigvalsh
@@ -8,7 +8,7 @@ from rnshmc.run.phases import StepRange
 from rnshmc.types import RiemannianPotential
 
 _DECAY = 0.6
-"""Exponent of the gain t^-0.6, between 1/2 and 1 as the averaging of Polyak and Juditsky asks for."""
+"""Exponent of the gain t^-0.6, between 1/2 and 1 as Polyak-Juditsky averaging requires."""
 
 
 def tune_step_size(

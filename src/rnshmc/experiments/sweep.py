@@ -14,7 +14,7 @@ from rnshmc.types import Array, Potential
 
 
 class SweepPoint(NamedTuple):
-    """A point of a sweep; figures that share it share its runs."""
+    """A point of a sweep; its runs are shared by all figures that contain it."""
 
     d: int
     """Parameters of the logistic regression."""
@@ -53,7 +53,7 @@ def sweep_run(
     step_size: float,
     n_steps: StepRange,
 ) -> dict[str, float]:
-    """Train a random network on the first part of an exploration and run RNS-HMC from where that part ends.
+    """Train a random network on the first part of an exploration and run RNS-HMC from the end of that part.
 
     The training sets of one exploration are nested: N points are the states that one has after waiting for N iterations
     beyond ``discard``, repeats included, and their potentials. Returns the fields of ``point``, run, step_size, ap

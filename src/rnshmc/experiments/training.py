@@ -1,4 +1,4 @@
-"""The surrogate of a named sampler, trained on states that an experiment chose."""
+"""Training of a named sampler's surrogate on states chosen by an experiment."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a schedule of training saves: seconds by draws, beside those of HMC (paper B, section 3, Fig. 1)."""
+"""Seconds by number of draws, with a schedule of training and with HMC (paper B, section 3, Fig. 1)."""
 
 from collections.abc import Mapping
 from typing import Any

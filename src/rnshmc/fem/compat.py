@@ -1,6 +1,6 @@
 """Differences between the dolfinx versions 0.5.2 to 0.11, and nothing else.
 
-The only file that knows of versions; it asks for attributes and signatures, not for version strings.
+This is the only file that depends on the version; it checks attributes and signatures, not version strings.
 """
 
 import inspect
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 def _give_signals_back_to_python() -> None:
-    """Undo PETSc's signal handlers: they end the process over what Python raises or ignores, such as a broken pipe."""
+    """Undo PETSc's signal handlers, which end the process where Python raises or ignores, such as on a broken pipe."""
     PETSc.Sys.popSignalHandler()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGPIPE, signal.getsignal(signal.SIGPIPE))
@@ -36,8 +36,8 @@ _give_signals_back_to_python()
 
 VERSION: str = dolfinx.__version__
 
-# Compilation is behind a lock file, for which other processes wait some seconds. It is asked for again until it is so
-# old that whoever made it must have been killed.
+# Compilation uses a lock file, for which other processes wait some seconds. They retry until it is so old that the
+# process that made it must have been killed.
 _PATIENCE_S = 10
 _LOCK_TIMEOUT_S = 600
 _LOCK = re.compile(r"remove (.+\.c)\)")
@@ -53,7 +53,7 @@ def function_space(mesh: Any, family: str, degree: int) -> Any:
 
 
 def compile_form(form: Any) -> Any:
-    """Compiled form, waiting as long as it takes for another process that compiles the same.
+    """Compile a form, waiting as long as needed for another process that compiles the same form.
 
     Raises `StoreError` if a killed process has left the lock on the form's compilation.
     """
@@ -71,7 +71,7 @@ def cell_dofs(space: Any) -> npt.NDArray[np.int32]:
 
 
 def colliding_cells(mesh: Any, points: Array) -> list[npt.NDArray[np.int32]]:
-    """Cells of this rank, ghosts included, that hold each of ``points``, shape (n, 3): none, one or several."""
+    """Cells of this rank, ghosts included, that contain each of ``points``, shape (n, 3): none, one or several."""
     if hasattr(geometry, "bb_tree"):
         tree = geometry.bb_tree(mesh, mesh.topology.dim)
         boxes = geometry.compute_collisions_points(tree, points)
@@ -83,9 +83,9 @@ def colliding_cells(mesh: Any, points: Array) -> list[npt.NDArray[np.int32]]:
 
 
 def _patiently(compiled: Callable[[], Any], comm: Any) -> Any:
-    """The result of a compilation that gives up after `_PATIENCE_S` if another process holds its lock.
+    """Repeat a compilation that gives up after `_PATIENCE_S` if another process holds its lock.
 
-    Collective: the compiler lets all ranks fail together, and only the first one knows why.
+    Collective: the compiler makes all ranks fail together, and only the first one knows the reason.
     """
     told = False
     while True:
@@ -101,24 +101,24 @@ def _patiently(compiled: Callable[[], Any], comm: Any) -> Any:
                 ) from error
             if not told and comm.rank == 0:
                 _log.warning(
-                    "waiting for another process to compile a form; if none does, remove %s, which a killed one left",
+                    "waiting for another process to compile a form; if none is running, remove %s",
                     lock,
                 )
             told = True
 
 
 def _lock_in(error: Exception) -> Path | None:
-    """The lock that a compilation waited for in vain; None if it failed for another reason."""
+    """The lock on which a compilation timed out; None if it failed for another reason."""
     named = _LOCK.search(str(error))
     return Path(named[1]) if named else None
 
 
 def _age_s(lock: Path) -> float:
-    """Seconds since a lock was made; 0 if it has gone meanwhile."""
+    """Age of a lock in seconds; 0 if it no longer exists."""
     return time.time() - lock.stat().st_mtime if lock.exists() else 0.0
 
 
 def _jit_settings(function: Callable[..., Any]) -> dict[str, Any]:
-    """The keyword under which ``function`` takes settings of the compilation, with the wait for the lock."""
+    """Keyword argument with the compiler settings of ``function``, including the timeout for the lock."""
     accepted = inspect.signature(function).parameters
     return {name: {"timeout": _PATIENCE_S} for name in ("jit_options", "jit_params") if name in accepted}

@@ -1,11 +1,11 @@
 """The diffusion equation -div(c grad u) = 0 on the unit square, solved with one factorisation for every load.
 
-Everything that does not depend on c is made once: mesh, compiled form, matrix pattern, symbolic factorisation and the
+Everything independent of c is computed once: mesh, compiled form, matrix pattern, symbolic factorisation and the
 stiffness matrix of each cell for c = 1.
 
-The mesh may be shared among ranks. Then each rank has the cells that it owns and all of their nodes. Values at the
-nodes are right on every rank that has the node. Of a load, which is a sum over cells, every rank has the part of its
-own cells; the whole is the sum of the parts. All ranks have to ask the same of a solver, and they fail together.
+The mesh may be distributed over ranks. Then each rank has the cells that it owns and all of their nodes. Values at a
+node are right on every rank that has it. A load is a sum over cells: every rank has the part from its own cells, and
+the parts of all ranks add up to the load. All ranks have to make the same calls, and they fail together.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from rnshmc.types import Array
 CELL_TYPES = {"quadrilateral": mesh.CellType.quadrilateral, "triangle": mesh.CellType.triangle}
 _BROKEN_FAMILIES = {"quadrilateral": "DQ", "triangle": "DG"}
 
-# Exact for products of gradients of (bi)linear functions on parallelograms; the estimate of ufl is higher.
+# Exact for products of gradients of (bi)linear functions on parallelograms; ufl's estimate is higher.
 _QUADRATURE = {"quadrature_degree": 2}
 
 
@@ -65,7 +65,7 @@ class DiffusionSolver:
         self._space = compat.function_space(domain, "Lagrange", 1)
         self._broken_space = compat.function_space(domain, _BROKEN_FAMILIES[cell_type], 1)
         coefficient = fem.Function(compat.function_space(domain, "DG", 0))
-        # A rank's own cells come first; nothing is integrated over the others.
+        # A rank's own cells come first; nothing is integrated over its ghosts.
         self._c = coefficient.x.array[:own]
         self.forget()
         self.nodes: Array = self._space.tabulate_dof_coordinates()[:, :2].copy()
@@ -80,7 +80,7 @@ class DiffusionSolver:
         fixed = _fixed_nodes(self._space)
         self._free = np.ones(len(self.nodes), dtype=bool)
         self._free[fixed] = False
-        # The value is of no account: it makes the assembly put the identity into the rows and columns of these nodes.
+        # The value does not matter: it makes the assembly put the identity into the rows and columns of these nodes.
         conditions = [fem.dirichletbc(PETSc.ScalarType(0), fixed, self._space)]
         form = _stiffness_form(self._space, coefficient)
         self._system = LinearSystem(form, conditions, self._space.dofmap.index_map, self._comm, solver)
@@ -99,8 +99,8 @@ class DiffusionSolver:
         self._system.assemble()
 
     def forget(self) -> None:
-        """Make the next `factorise` assemble anew whatever its c is, as a code does that keeps nothing."""
-        self._c[:] = np.nan  # No c is equal to it.
+        """Make the next `factorise` reassemble for any c, like a code without a cache."""
+        self._c[:] = np.nan  # Unequal to every c
 
     def forward(self) -> Array:
         """Solution u at the nodes, shape (n_nodes,), with the given boundary values.
@@ -118,7 +118,7 @@ class DiffusionSolver:
         return self._system.solve(load * self._free)
 
     def sum_over_ranks(self, part: Array) -> Array:
-        """Sum of what each rank has: the same bytes on all of them, as MPI demands of a reduction."""
+        """Sum over the ranks, with the same bytes on each, as MPI requires of a reduction."""
         if self._comm.size == 1:
             return part
         total = np.empty_like(part)
@@ -128,7 +128,7 @@ class DiffusionSolver:
     def cell_energies(self, u: Array, v: Array) -> Array:
         """Integrals of grad u . grad v over each cell, shape (n_cells,): the derivative of v'K(c)u by c.
 
-        For columns, ``u`` and ``v`` of shape (n_nodes, r), the sum over the pairs of columns.
+        For ``u`` and ``v`` of shape (n_nodes, r), the sum over pairs of columns.
         """
         products = self._cell_forces(u) * v[self._cell_nodes]
         energies: Array = products.reshape(len(products), -1).sum(axis=1)
@@ -137,7 +137,7 @@ class DiffusionSolver:
     def energy_matrix(self, u: Array) -> csr_array:
         """Sparse (n_cells, n_nodes) matrix that takes v to ``cell_energies(u, v)``; its transpose takes c to K(c) u.
 
-        The rows of K(c) at the fixed nodes are those of free ones.
+        The rows of K(c) at the fixed nodes are without boundary conditions.
         """
         count, corners = self._cell_nodes.shape
         entries = (self._cell_forces(u).ravel(), self._cell_nodes.ravel(), corners * np.arange(count + 1))
@@ -146,7 +146,7 @@ class DiffusionSolver:
     def stiffness_product(self, c: Array, u: Array) -> Array:
         """Sum of K(c_r) u_r over the columns of ``c``, (n_cells, r), and ``u``, (n_nodes, r): shape (n_nodes,).
 
-        The rows of K at the fixed nodes are those of free ones.
+        The rows of K at the fixed nodes are without boundary conditions.
         """
         return self._gather(np.einsum("ckr,cr->ck", self._cell_forces(u), c))
 
@@ -160,7 +160,7 @@ class DiffusionSolver:
     def _cell_forces(self, u: Array) -> Array:
         """Stiffness matrix of each cell, for c = 1, times u on its nodes: (n_cells, k); (n_cells, k, r) for columns."""
         corners = u[self._cell_nodes]
-        # For columns a product by BLAS, many times faster; its order of summation depends on the machine.
+        # For several columns, BLAS is many times faster; its order of summation depends on the machine.
         forces: Array = (
             np.einsum("cij,cj->ci", self._cell_stiffness, corners) if u.ndim == 1 else self._cell_stiffness @ corners
         )
@@ -184,7 +184,7 @@ def _cell_stiffness(broken_space: Any, own: int) -> Array:
     matrix = fem_petsc.assemble_matrix(_stiffness_form(broken_space, one))
     matrix.assemble()
     indptr, indices, data = matrix.getValuesCSR()
-    # Columns are numbered over all ranks, rows from the first of this one.
+    # Columns are numbered over all ranks, rows from this rank's first.
     blocks = csr_array((data, indices - matrix.getOwnershipRange()[0], indptr))
     matrix.destroy()
     dofs = compat.cell_dofs(broken_space)[:own]

@@ -13,14 +13,14 @@ from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.types import Array
 
 MULTIGRID_TOLERANCE = 1e-13
-"""By which factor conjugate gradients reduce the preconditioned residual: all but rounding."""
+"""Factor by which conjugate gradients reduce the preconditioned residual, close to rounding."""
 
 _MAX_ITERATIONS = 200
-"""Far more than multigrid takes, which is about ten."""
+"""Maximum iterations, far more than the ten or so that multigrid takes."""
 
 
 class LinearSystem:
-    """K x = b for a symmetric positive definite K that is assembled again and again in one pattern.
+    """K x = b for a symmetric positive definite K that is assembled repeatedly with the same pattern.
 
     The PETSc objects are destroyed with it; on several ranks all have to let go of it together. Raises `ParameterError`
     if there is no such solver, or PETSc was built without the package that it takes.
@@ -32,7 +32,7 @@ class LinearSystem:
     fixed
         Dirichlet conditions: their rows and columns of K are those of the identity.
     index_map
-        Of the space's degrees of freedom: those that this rank owns, and the ghosts that it shares.
+        Index map of the space's degrees of freedom: those that this rank owns, and its ghosts.
     comm
         The ranks of the space's mesh.
     solver
@@ -54,7 +54,7 @@ class LinearSystem:
         weakref.finalize(self, _destroy, owned).atexit = False
 
     def assemble(self) -> None:
-        """Assemble K from the form's coefficients as they are. The next solve factorises it."""
+        """Assemble K from the form's current coefficients. The next solve factorises it."""
         self._matrix.zeroEntries()
         fem_petsc.assemble_matrix(self._matrix, self._form, bcs=self._fixed)
         self._matrix.assemble()
@@ -80,7 +80,7 @@ class LinearSystem:
 
 
 def on_all_ranks(comm: MPI.Comm, holds: bool) -> bool:
-    """Whether something holds on every rank: what is collective is done by all of them or by none."""
+    """Whether a condition holds on every rank, so that collective work is done by all of them or by none."""
     return holds if comm.size == 1 else comm.allreduce(holds, op=MPI.LAND)
 
 
@@ -93,12 +93,12 @@ def _vector(matrix: Any, index_map: Any, comm: MPI.Comm) -> Any:
 
 
 def _direct(ksp: Any, matrix: Any) -> None:
-    """Cholesky factorisation with nested dissection: two thirds of the time of LU, the default ordering's fill."""
+    """Cholesky factorisation with nested dissection: two thirds of the time of LU, with the default ordering's fill."""
     ksp.setType(PETSc.KSP.Type.PREONLY)
     ksp.getPC().setType(PETSc.PC.Type.CHOLESKY)
     if ksp.comm.size == 1:
         ksp.getPC().setFactorOrdering("nd")
-        # PETSc's threshold for a zero pivot is absolute; the scale of c is of no account.
+        # PETSc's threshold for a zero pivot is absolute, but the scale of c is arbitrary.
         ksp.getPC().setFactorPivot(zeropivot=np.finfo(float).tiny)
     else:
         _check_package("mumps", "direct on several ranks")
@@ -108,7 +108,7 @@ def _direct(ksp: Any, matrix: Any) -> None:
 
 
 def _multigrid(ksp: Any, _matrix: Any) -> None:
-    """Conjugate gradients, from zero at every solve: what was solved before leaves no trace."""
+    """Conjugate gradients, started from zero so that the result does not depend on earlier solves."""
     _check_package("hypre", "multigrid")
     ksp.setType(PETSc.KSP.Type.CG)
     ksp.setTolerances(rtol=MULTIGRID_TOLERANCE, atol=0.0, max_it=_MAX_ITERATIONS)
@@ -121,10 +121,10 @@ SOLVERS: dict[str, Callable[[Any, Any], None]] = {"direct": _direct, "multigrid"
 
 def _check_package(package: str, solver: str) -> None:
     if not PETSc.Sys.hasExternalPackage(package):
-        raise ParameterError(f"solver: {solver} takes a PETSc with {package}, which this one is without")
+        raise ParameterError(f"solver: {solver} needs PETSc with {package}, which this PETSc lacks")
 
 
 def _destroy(objects: tuple[Any, ...]) -> None:
-    """Give PETSc its memory back; garbage collection alone does not."""
+    """Free PETSc's memory; garbage collection alone does not."""
     for item in objects:
         item.destroy()

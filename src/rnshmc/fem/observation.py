@@ -31,7 +31,7 @@ def observation_matrix(space: Any, broken_space: Any, points: Array) -> csr_arra
 
 
 def _owned_cells(mesh: Any, points: Array) -> npt.NDArray[np.int32]:
-    """For each point its lowest cell on the lowest rank that holds it; -1 on the other ranks."""
+    """For each point, its lowest cell on the lowest rank that contains it; -1 on the other ranks."""
     found = compat.colliding_cells(mesh, _in_three_dimensions(points))
     cells = np.array([min(candidates, default=-1) for candidates in found], dtype=np.int32)
     claims = np.where(cells >= 0, mesh.comm.rank, mesh.comm.size).astype(np.int32)
@@ -55,5 +55,5 @@ def _basis_functions(broken_space: Any, points: Array, cells: npt.NDArray[np.int
 
 
 def _in_three_dimensions(points: Array) -> Array:
-    """Points of the plane as dolfinx takes them."""
+    """Points of the plane in three dimensions, as dolfinx requires."""
     return np.column_stack([points, np.zeros(len(points))])

@@ -1,8 +1,8 @@
 """Karhunen-Loeve expansion of a Gaussian field with squared exponential covariance (paper A, section 5.2).
 
-The field lives on the cells of a uniform mesh of the unit square, one value per cell. Its modes are the eigenvectors
-v_i of the kernel matrix on the cell centroids, with equal weights, so that field = sum_i theta_i sqrt(lambda_i) v_i
-needs no further scaling: summed over all modes, its variance in each cell is the kernel's.
+The field has one value in each cell of a uniform mesh of the unit square. Its modes are the eigenvectors v_i of the
+kernel matrix on the cell centroids, with equal weights, so that field = sum_i theta_i sqrt(lambda_i) v_i needs no
+further scaling: summed over all modes, its variance in each cell is the kernel's.
 
 The symmetry of the square makes eigenvalues coincide, and an eigensolver may return any rotation of such a pair. Here
 the pairs are distinguished by symmetry instead, so the basis is the same on every machine, to rounding.
@@ -41,7 +41,7 @@ class RandomField(Protocol):
         ...
 
     def at(self, centroids: Array) -> Array:
-        """Modes at some of the cells, such as those of one rank, in another numbering.
+        """Modes at some cells, such as those of one rank, in any order.
 
         Row k of the result, shape (m, d), holds the modes at ``centroids[k]``: some of ``points``, in any order, up to
         rounding. Raises `ParameterError` if a centroid is not among ``points``, or comes twice.
@@ -120,7 +120,7 @@ def karhunen_loeve(cell_type: str, cells: int, modes: int, *, length_scale: floa
         raise ParameterError(f"cell_type must be one of {', '.join(_EXPANSIONS)}, got {cell_type!r}")
     if modes < 1:
         raise ParameterError(f"modes must be at least 1, got {modes}")
-    # More threads would add up the same products in another order.
+    # More threads would change the order of summation.
     with threadpool_limits(1, user_api="blas"):
         field = _EXPANSIONS[cell_type](cells, modes, length_scale)
     usable = int(np.sum(field.eigenvalues > len(field.points) * np.finfo(float).eps * field.eigenvalues[0]))
@@ -143,7 +143,7 @@ def _quadrilaterals(cells: int, modes: int, length_scale: float) -> ProductField
 
 
 def _triangles(cells: int, modes: int, length_scale: float) -> TabulatedField:
-    """Modes even and odd under exchange of x1 and x2; that separates the pairs a square has."""
+    """Modes even and odd under exchange of x1 and x2, which separates a square's pairs of equal eigenvalues."""
     corner = np.stack(np.meshgrid(np.arange(cells), np.arange(cells), indexing="ij"), axis=-1).reshape(-1, 2)
     lower = (corner + np.array([2.0, 1.0]) / 3.0) / cells
     upper = lower[:, ::-1]
@@ -152,7 +152,7 @@ def _triangles(cells: int, modes: int, length_scale: float) -> TabulatedField:
     odd_values, odd = _leading_eigenpairs(within - across, modes)
     eigenvalues = np.concatenate([even_values, odd_values])
     vectors = np.concatenate([np.hstack([even, odd]), np.hstack([even, -odd])]) / np.sqrt(2.0)
-    # Of an even and an odd mode whose eigenvalues agree to ten digits the even one comes first, whatever the rounding.
+    # If eigenvalues of an even and an odd mode agree to ten digits, the even mode comes first, whatever the rounding.
     order = np.argsort(-np.round(eigenvalues / eigenvalues.max(), 10), kind="stable")[:modes]
     return TabulatedField(np.concatenate([lower, upper]), vectors[:, order], eigenvalues[order])
 
@@ -164,13 +164,13 @@ _EXPANSIONS: dict[str, Callable[[int, int, float], ProductField | TabulatedField
 
 
 def _midpoints(cells: int) -> Array:
-    """Of ``cells`` equal intervals of [0, 1]."""
+    """Midpoints of ``cells`` equal intervals of [0, 1]."""
     midpoints: Array = (np.arange(cells) + 0.5) / cells
     return midpoints
 
 
 def _check_cells(nearest: npt.NDArray[np.int_], distance: Array) -> None:
-    """Check that centroids lie at the cells nearest to them, each at its own."""
+    """Check that each centroid coincides with its nearest cell's, and that these cells are distinct."""
     if len(np.unique(nearest)) != len(nearest) or not (distance < 1e-9).all():
         raise ParameterError("centroids must be cells of this random field, each once, in any order")
 
@@ -190,7 +190,7 @@ def _leading_eigenpairs(matrix: Array, count: int) -> tuple[Array, Array]:
 
 
 def _with_fixed_sign(vectors: Array) -> Array:
-    """Each column positive at its first entry of at least half its largest modulus, an entry far from zero."""
+    """Make each column positive at its first entry of at least half its largest modulus, which is far from zero."""
     size = np.abs(vectors)
     first = np.argmax(size >= 0.5 * size.max(axis=0), axis=0)
     signed: Array = vectors * np.sign(vectors[first, np.arange(vectors.shape[1])])

@@ -1,1 +1,1 @@
-"""Markov kernels that leave the exact posterior invariant, whatever drives their trajectories."""
+"""Markov kernels that leave the exact posterior invariant with any driver."""

@@ -45,7 +45,7 @@ class AdaptiveHMC:
 
     After each transition the driver learns the state, whether new or repeated, and its exact potential; with
     probability a_t it adopts what it has learnt. The exact potential decides, as in `HMC`. The kernel and its driver
-    change from step to step, so that each chain needs its own.
+    change from step to step, so each chain needs its own.
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ class AdaptiveHMC:
         return self._hmc.init(q)
 
     def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
-        """One transition and what is learnt from it.
+        """Make one transition and learn from it.
 
-        The random draws are those of `HMC.step` and one uniform number, whatever happens.
+        It always uses the random numbers of `HMC.step` and one uniform number.
         """
         state, info = self._hmc.step(rng, state)
         self._driver.update(state.q, state.potential)
@@ -96,15 +96,15 @@ class AdaptiveHMC:
         self._t += 1
         if adopts:
             self._driver.adopt()
-            # The next trajectory starts with this gradient: it has to be the new driver's.
+            # The next trajectory starts with this gradient, so it has to be the new driver's.
             state = state._replace(gradient=self._driver.gradient(state.q))
         return state, info
 
     def snapshot(self) -> dict[str, Any]:
-        """How far the schedule is, and what the driver has learnt."""
+        """Position in the schedule, and state of the driver."""
         return {"t": self._t, "driver": self._driver.snapshot()}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of such a kernel."""
+        """Continue from a snapshot of such a kernel."""
         self._t = snapshot["t"]
         self._driver.restore(snapshot["driver"])

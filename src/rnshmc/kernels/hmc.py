@@ -1,4 +1,4 @@
-"""Hamiltonian Monte Carlo with any driver: HMC, RNS-HMC, GP-HMC and FITC-HMC are this one kernel."""
+"""Hamiltonian Monte Carlo with any driver: one kernel for HMC, RNS-HMC, GP-HMC and FITC-HMC."""
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from rnshmc.types import Array, Driver, Potential
 class HMC:
     """One potential decides, one drives (paper A, Algorithms 1 and 3).
 
-    The leapfrog map is reversible and keeps volume whatever its force, so the Metropolis step with the exact
-    Hamiltonian leaves the exact posterior invariant for any driver (paper A, appendix 1). The driver only decides how
-    often a proposal is accepted.
+    The leapfrog map is reversible and volume-preserving for any force, so the Metropolis step with the exact
+    Hamiltonian leaves the exact posterior invariant for any driver (paper A, appendix 1). It only affects the
+    acceptance.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class HMC:
     metric
         Metric of the kinetic energy.
     gradients_per_step
-        How often the driving gradient is evaluated in each leapfrog step, >= 1. More than once changes no draw: the
-        published implementations evaluate it at both ends of each step, and so twice wherever two steps meet, and a
-        speed-up that is to be compared with a printed one needs that baseline.
+        Evaluations of the driving gradient in each leapfrog step, >= 1. Extra evaluations do not change the draws. The
+        published implementations evaluate it at both ends of each step, so twice where two steps meet; comparisons with
+        printed speed-ups need that baseline.
 
     Raises
     ------
@@ -88,7 +88,7 @@ class HMC:
         momentum = self._metric.sample_momentum(rng, state.q.size)
         uniform = rng.uniform()
         try:
-            # A trajectory that runs off to infinity is a divergence to be counted, not a warning to be read.
+            # A trajectory that runs off to infinity is counted as a divergence; a warning would be noise.
             with np.errstate(over="ignore", invalid="ignore"):
                 end = leapfrog(
                     state.q,
@@ -119,6 +119,6 @@ class HMC:
         return self._driver.gradient(q)
 
     def _repeat(self, q: Array) -> None:
-        """Evaluate the driving gradient as often as `gradients_per_step` asks for beyond the one that is used."""
+        """Evaluate the driving gradient `gradients_per_step` - 1 extra times."""
         for _ in range(self._repeats):
             self._driver.gradient(q)

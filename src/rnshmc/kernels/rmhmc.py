@@ -1,4 +1,4 @@
-"""Riemannian manifold Hamiltonian Monte Carlo with any driver: RMHMC and RNS-RMHMC are this one kernel."""
+"""Riemannian manifold Hamiltonian Monte Carlo with any driver: one kernel for RMHMC and RNS-RMHMC."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from rnshmc.types import Array, Potential, RiemannianDriver
 
 
 class RiemannianState(NamedTuple):
-    """A position with all that was evaluated there: nothing is evaluated twice."""
+    """A position with all evaluations there, so that none is repeated."""
 
     q: Array
     potential: float
@@ -28,15 +28,15 @@ class RiemannianState(NamedTuple):
 
 
 class RMHMC:
-    """One potential decides, one drives and bends the space (paper A, section 2.2 and the end of 3.4).
+    """One potential decides, one drives and defines the metric (paper A, section 2.2 and the end of 3.4).
 
     The driver's metric G draws the momentum, p ~ N(0, G(q)), moves the trajectory, and enters the Hamiltonian of the
     Metropolis step with log|G|; the potential there is the exact one:
 
         H(q, p) = U(q) + log|G(q)| / 2 + p' G(q)^-1 p / 2
 
-    So the exact posterior is invariant whatever metric and force the driver has, as long as its ``metric_vjp`` is the
-    derivative of its ``metric``: the map keeps volume for no other reason.
+    So the exact posterior is invariant for any metric and force of the driver, as long as its ``metric_vjp`` is the
+    derivative of its ``metric``, which makes the map volume-preserving.
 
     Parameters
     ----------
@@ -48,14 +48,14 @@ class RMHMC:
     step_size
         Step of the generalised leapfrog, > 0.
     n_steps
-        The number of steps is drawn uniformly from {low, ..., high} at each transition; (L, L) keeps it fixed, as
-        paper A did.
+        The number of steps is drawn uniformly from {low, ..., high} at each transition; (L, L) keeps it fixed, as in
+        paper A.
     max_iterations, tolerance
-        How the implicit equations are solved: `rnshmc.dynamics.generalised_leapfrog.FixedPoint`. The default
-        tolerance is a ten thousandth of a local standard deviation.
+        Solver of the implicit equations: `rnshmc.dynamics.generalised_leapfrog.FixedPoint`. The default tolerance is a
+        ten thousandth of a local standard deviation.
     fixed_point_iterations
-        Iterate this many times instead, whatever comes out, and run no step back, as the published
-        implementation does. The chain is not exact then: this is for seconds that are to be compared with printed ones.
+        Iterate this many times instead, without a check or a step back, as the published implementation does. The chain
+        is then not exact: use it only to compare times with printed ones.
 
     Raises
     ------

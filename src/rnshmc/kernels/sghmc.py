@@ -1,4 +1,4 @@
-"""Stochastic gradient HMC: gradients of a part of the data drive, without and with a Metropolis correction.
+"""Stochastic gradient HMC: gradients of mini-batches drive, without and with a Metropolis correction.
 
 Paper B, section 4.4; Chen, Fox and Guestrin, Stochastic gradient Hamiltonian Monte Carlo, ICML 2014.
 """
@@ -22,11 +22,11 @@ from rnshmc.types import Array, MinibatchDriver, Potential
 
 
 class LangevinState(NamedTuple):
-    """Position and momentum: without a correction, the momentum is carried over from one transition to the next."""
+    """Position and momentum: without a correction, the momentum is kept between transitions."""
 
     q: Array
     potential: float
-    """U(q) where the chain starts, NaN afterwards: it is never evaluated."""
+    """U(q) at the start of the chain, NaN afterwards, when it is not evaluated."""
     momentum: Array
 
 
@@ -38,14 +38,14 @@ class SGHMC:
         q <- q + eps p
         p <- (1 - eps C) p - eps g(q) + N(0, 2 C eps I),  E g = grad U.
 
-    The posterior is approximated only: the law of the chain differs from it by the error of the steps and by the noise
-    of the mini-batches, which heats it. Both vanish with eps. What Chen, Fox and Guestrin call the learning rate is
-    eps^2 here, and their momentum decay is eps C.
+    The chain only approximates the posterior: its stationary distribution has a discretisation error and is heated by
+    the noise of the mini-batches. Both errors vanish with eps. The learning rate of Chen, Fox and Guestrin is eps^2
+    here, and their momentum decay is eps C.
 
     Parameters
     ----------
     potential
-        Not evaluated, but where a chain starts.
+        Evaluated only at the start of a chain.
     driver
         Drives, through its mini-batches.
     step_size
@@ -57,9 +57,9 @@ class SGHMC:
     friction
         C, > 0, with eps C < 1.
     scaled
-        Whether a mini-batch of n of N observations stands for all of them, its sum multiplied by N / n. If not, as in
-        the published implementation, E g is the gradient of (n / N) L + P for U = L + P with the prior's P: as the
-        steps become small, the chain samples the posterior with the likelihood raised to the power n / N.
+        Whether to multiply the sum over a mini-batch of n of N observations by N / n. If not, as in the published
+        implementation, E g is the gradient of (n / N) L + P for U = L + P with the prior's P: as the steps become
+        small, the chain samples the posterior with the likelihood raised to the power n / N.
 
     Raises
     ------
@@ -107,7 +107,7 @@ class SGHMC:
         return LangevinState(q, potential, at_rest)
 
     def step(self, rng: np.random.Generator, state: LangevinState) -> tuple[LangevinState, TransitionInfo]:
-        """One transition. It is always accepted, unless a gradient fails or the position is no longer finite."""
+        """One transition, always accepted unless a gradient fails or the position is no longer finite."""
         low, high = self._n_steps
         n_steps = int(rng.integers(low, high, endpoint=True))
         q, p = state.q, state.momentum
@@ -128,18 +128,18 @@ class SGHMC:
 
 
 class CorrectedSGHMC:
-    """HMC whose driver is the gradient of one mini-batch, drawn anew for each trajectory (paper B, section 4.4).
+    """HMC driven by the gradient of one mini-batch, drawn anew for each trajectory (paper B, section 4.4).
 
-    Paper B corrects SGHMC by a Metropolis step and does not say when the mini-batches are drawn. Here one is drawn
-    before the trajectory, whatever the state, and kept to its end. So this is `HMC` with one of many drivers: each
-    leaves the posterior invariant (paper B, Theorem 1), so their mixture does. A new one for each gradient would be
-    exact as well, since the batches are as likely in the reverse order, but takes as many draws from the data as steps.
-    There is no friction: with it, the Metropolis step would need the law of the noise.
+    Paper B corrects SGHMC by a Metropolis step without stating when the mini-batches are drawn. Here one is drawn
+    before the trajectory, independently of the state, and kept to its end. So this is `HMC` with a random driver: each
+    driver leaves the posterior invariant (paper B, Theorem 1), so their mixture does. A new mini-batch for each
+    gradient would also be exact, since the reverse order is equally likely, but needs one for each step. There is no
+    friction: with it, the Metropolis step would need the density of the noise.
 
     Parameters
     ----------
     potential
-        Decides: the exact potential, on all of the data.
+        Decides: the exact potential, with all data.
     driver
         Drives, through its mini-batches.
     step_size, n_steps
@@ -147,9 +147,9 @@ class CorrectedSGHMC:
     batch_size
         Observations of a mini-batch.
     scaled
-        Whether the sum over a mini-batch of n of N observations is multiplied by N / n. If not, as in the published
-        implementation, its force is a small part of the true one, and trajectories are nearly free flights; the
-        Metropolis step leaves the posterior invariant all the same.
+        Whether to multiply the sum over a mini-batch of n of N observations by N / n. If not, as in the published
+        implementation, the force is a small fraction of the true one and trajectories are almost straight; the
+        Metropolis step still leaves the posterior invariant.
 
     Raises
     ------
@@ -178,7 +178,7 @@ class CorrectedSGHMC:
         self._scaled = scaled
 
     def init(self, q: Array) -> State:
-        """The state at ``q``, shape (dim,); see `HMC.init`. Its gradient, of all data, drives nothing."""
+        """The state at ``q``, shape (dim,); see `HMC.init`. Its gradient, of all data, is not used."""
         return HMC(self._potential, self._potential, step_size=self._step_size, n_steps=self._n_steps).init(q)
 
     def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
@@ -197,5 +197,5 @@ def _check_minibatches(driver: MinibatchDriver, batch_size: int) -> None:
         raise ParameterError(f"driver: {type(driver).__name__} has no mini-batches, which stochastic gradients need")
     if batch_size < 1:
         raise ParameterError(f"batch_size: expected at least 1, got {batch_size}")
-    # A batch that the data cannot give is refused here, not where a long chain first draws one.
+    # Report an impossible batch size now, not when a chain first draws one.
     driver.minibatch(np.random.default_rng(0), batch_size)

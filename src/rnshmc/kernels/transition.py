@@ -1,4 +1,4 @@
-"""The outcome of a transition, and the one place where a proposal is accepted, rejected and flagged."""
+"""The outcome of a transition: the only place where proposals are accepted, rejected and flagged."""
 
 import math
 from typing import NamedTuple
@@ -9,11 +9,11 @@ from rnshmc.errors import ParameterError
 from rnshmc.types import Array, Driver, Potential
 
 DIVERGENCE_THRESHOLD = 1000.0
-"""A trajectory whose energy error exceeds this has left the level set for good (the convention of Stan and PyMC)."""
+"""A trajectory with a larger energy error is divergent (the convention of Stan and PyMC)."""
 
 
 class State(NamedTuple):
-    """A position with all that was evaluated there: nothing is evaluated twice."""
+    """A position with all evaluations there, so that none is repeated."""
 
     q: Array
     potential: float
@@ -23,7 +23,7 @@ class State(NamedTuple):
 
 
 class TransitionInfo(NamedTuple):
-    """Record of one transition. The fields and their dtypes are those of `INFO_DTYPES`."""
+    """Record of one transition, with fields and dtypes as in `INFO_DTYPES`."""
 
     accepted: bool
     accept_prob: float
@@ -46,7 +46,7 @@ INFO_DTYPES: dict[str, type] = {
 def metropolis(uniform: float, delta_h: float, n_steps: int) -> TransitionInfo:
     """Accept with probability min(1, exp(-delta_h)), ``delta_h`` the change of the *exact* Hamiltonian.
 
-    A change that is not finite rejects and counts as a divergence.
+    If the change is not finite, reject and record a divergence.
     """
     if not math.isfinite(delta_h):
         return TransitionInfo(False, 0.0, delta_h, diverging=True, solver_failed=False, n_steps=n_steps)
@@ -62,7 +62,7 @@ def metropolis(uniform: float, delta_h: float, n_steps: int) -> TransitionInfo:
 
 
 def solver_failure(n_steps: int) -> TransitionInfo:
-    """The proposal could not be evaluated (`NumericalError`): rejected and flagged."""
+    """Reject and flag a proposal that could not be evaluated (`NumericalError`)."""
     return TransitionInfo(False, 0.0, math.inf, diverging=False, solver_failed=True, n_steps=n_steps)
 
 
@@ -90,7 +90,7 @@ def check_finite_start(potential: float, gradient: Array) -> None:
 
 
 def checked_start(q: Array, dim: int) -> Array:
-    """A copy of the position that a chain is to start from.
+    """A checked copy of the start of a chain.
 
     Raises `ParameterError` if it does not have the shape (dim,).
     """

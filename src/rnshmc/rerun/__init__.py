@@ -1,1 +1,1 @@
-"""Decisions about reruns: digests of the code that a job uses, and results kept until a run has replaced them."""
+"""Decisions about reruns: digests of each job's code, and old results that are kept until they are replaced."""

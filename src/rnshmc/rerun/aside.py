@@ -1,8 +1,8 @@
-"""Results that a run is to replace, kept under second names until the run has ended.
+"""Keep the results that a run will replace under second names until the run has ended.
 
-Snakemake removes the outputs of a job before the job begins, and at a failure records the new parameters for them. So
-before a run they get second names in ``.snakemake``, with copies of their records. After it, those that no job has made
-again are put back: the results are unchanged, and run again as long as the config or the code asks for others.
+Snakemake removes the outputs of a job before it starts, and records the new parameters for them even if it fails. So
+before a run, outputs get second names in ``.snakemake``, with copies of their records. After the run, outputs that no
+job has replaced are restored with their records: they are unchanged, and rerun if config or code require it.
 """
 
 import os
@@ -14,9 +14,9 @@ from rnshmc.run.internals import METADATA, incomplete_mark, record_path
 
 
 def put_aside(outputs: Iterable[str], aside: Path, project: Path) -> None:
-    """Give what a run is to replace second names in the folder ``aside``; paths are relative to ``project``.
+    """Link the outputs that a run will replace in the folder ``aside``; paths are relative to ``project``.
 
-    Outputs that do not exist, or that a killed job left incomplete, are passed over.
+    Outputs that do not exist, or that a killed job left incomplete, are skipped.
     """
     (project / aside).mkdir(parents=True, exist_ok=True)
     for output in outputs:
@@ -28,12 +28,12 @@ def put_aside(outputs: Iterable[str], aside: Path, project: Path) -> None:
             kept = _made(project / aside / output)
             try:
                 os.link(project / output, kept)
-            except OSError:  # another file system, or one without links
+            except OSError:  # another file system, or no support for links
                 shutil.copy2(project / output, kept)
 
 
 def put_back(aside: Path, project: Path) -> None:
-    """Put back what is missing of the results that were put aside into a folder, and forget the others."""
+    """Restore the missing results from the folder, and delete its other links."""
     for kept in sorted((project / aside).rglob("*")):
         output = kept.relative_to(project / aside)
         if kept.is_file() and not output.is_relative_to(METADATA) and not (project / output).exists():
@@ -47,6 +47,6 @@ def put_back(aside: Path, project: Path) -> None:
 
 
 def _made(path: Path) -> Path:
-    """A path whose folder exists."""
+    """The path, after making its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return path

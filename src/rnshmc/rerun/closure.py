@@ -2,8 +2,7 @@
 
 Snakemake does not track imported modules, so each rule has a digest of the closure of its imports among its parameters
 (`rnshmc.rerun.code_digest`). The walk reads the files and imports nothing. It does not follow modules imported by a
-name computed at run time. So registries do not make a stage depend on every entry, and a rule names its registry
-entries itself.
+name computed at run time: a registry does not make a stage depend on every entry, and a rule names its entries.
 """
 
 import ast
@@ -15,7 +14,7 @@ from pathlib import Path
 
 
 def import_closure(names: Iterable[str], folder: Path) -> tuple[Path, ...]:
-    """Files in a folder that Python reads when it imports some names, directly or indirectly; sorted.
+    """Files in a folder that Python reads, directly or indirectly, to import the given names; sorted.
 
     A name is a module, ``"rnshmc.targets.logistic"``, or an object in one, ``"rnshmc.targets.logistic.from_file"``.
     The ``__init__`` files of parent packages are included, and modules outside the folder are not.
@@ -36,7 +35,7 @@ def import_closure(names: Iterable[str], folder: Path) -> tuple[Path, ...]:
 
 
 def module_file(module: str, folder: Path) -> Path | None:
-    """The file of a module or package, None for a module that is not in the folder."""
+    """The file of a module or package; None for a module outside the folder."""
     # Text instead of Path, for speed: called thousands of times per graph.
     path = os.path.join(folder, *module.split("."))
     for candidate in (f"{path}.py", f"{path}{os.sep}__init__.py"):
@@ -46,7 +45,7 @@ def module_file(module: str, folder: Path) -> Path | None:
 
 
 def imported_names(file: Path, package: str = "") -> tuple[str, ...]:
-    """Dotted names of the modules that a Python file or Jupyter notebook imports, and of the objects that it takes.
+    """Dotted names of the modules and objects that a Python file or Jupyter notebook imports.
 
     Imports inside functions count. Imports under ``if TYPE_CHECKING:`` do not run and are excluded.
     """
@@ -54,7 +53,7 @@ def imported_names(file: Path, package: str = "") -> tuple[str, ...]:
 
 
 def syntax_tree(file: Path) -> ast.Module:
-    """The syntax tree of a Python file, or of the code in a notebook; it must not be changed."""
+    """The syntax tree of a Python file, or of the code in a notebook. It is cached: do not change it."""
     text = file.read_text(encoding="utf-8")
     return _parsed(_code_cells(text) if file.suffix == ".ipynb" else text, str(file))
 
@@ -84,7 +83,7 @@ def _names(tree: ast.Module, package: str) -> tuple[str, ...]:
 
 
 def _import_statements(body: Iterable[ast.AST]) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Every import in a list of statements that runs, at any depth; expressions hold none and are not walked."""
+    """Every import that runs in a list of statements, at any depth; expressions contain none and are skipped."""
     for node in body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node

@@ -1,7 +1,7 @@
 """Digest of a job's code, which changes when the code does.
 
 Snakemake compares parameters with those of the last run, so a digest among them reruns exactly the jobs whose code has
-changed. It is taken from the syntax tree: comments, docstrings, line breaks and the times of files do not count.
+changed. It is computed from the syntax tree: comments, docstrings, line breaks and file times do not matter.
 """
 
 import ast
@@ -15,11 +15,11 @@ from rnshmc.rerun.closure import import_closure, imported_names, module_file, sy
 
 _SOURCES = Path("src")
 _PACKAGE = Path("src/rnshmc/__init__.py")
-"""Offers names, each imported when it is asked for. No job asks (tests/test_architecture.py), so it never counts."""
+"""Module that imports public names on first use. No job uses it (tests/test_architecture.py), so it is left out."""
 
 
 def code_digest(script: Path, entries: Iterable[str], root: Path) -> str:
-    """Digest of all code that a script runs: itself, its imports, and registry entries that it loads by name.
+    """Digest of all code that a script runs: its own, its imports, and the registry entries that it loads by name.
 
     It is SHA-256 in hexadecimal, equal for equal code in any folder, at any time. ``script`` is a Python file outside
     the package, relative to the folder ``root`` with ``src`` in it; ``entries`` are modules and functions that it loads
@@ -37,7 +37,7 @@ def code_digest(script: Path, entries: Iterable[str], root: Path) -> str:
 
 
 def own_digest(file: Path, root: Path) -> str:
-    """Digest of a user's Python file, of the modules of its folder that it imports, and of the package's that they use.
+    """Digest of a user's Python file, including the modules that it uses from its folder and from the package.
 
     It is SHA-256 in hexadecimal; comments, docstrings, layout and the place of the folder do not count. The package is
     in the folder ``src`` of ``root``. Raises `ParameterError` if there is no such file, or it is not Python; the
@@ -57,7 +57,7 @@ def own_digest(file: Path, root: Path) -> str:
 
 
 def _file_digests(files: Iterable[Path], root: Path) -> Iterator[str]:
-    """Each file but the package's own, with the digest of its code."""
+    """Digest of each file outside the package."""
     for file in files:
         path = file.relative_to(root)
         if path != _PACKAGE:
@@ -65,7 +65,7 @@ def _file_digests(files: Iterable[Path], root: Path) -> Iterator[str]:
 
 
 def _exports(package: ast.Module) -> dict[str, str]:
-    """The module of each name that the package offers."""
+    """The module of each public name of the package."""
     for statement in package.body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "EXPORTS":
             return dict(ast.literal_eval(statement.value))
@@ -73,7 +73,7 @@ def _exports(package: ast.Module) -> dict[str, str]:
 
 
 def _used(file: Path, exports: Mapping[str, str]) -> Iterator[str]:
-    """Names of the package that a user's file uses; an attribute of that name of another object counts, too."""
+    """Public names of the package that a user's file uses; an attribute of the same name counts too."""
     names = [name for name in imported_names(file) if name.partition(".")[0] == "rnshmc"]
     if names:
         yield from names
@@ -92,7 +92,7 @@ def ast_digest(tree: ast.Module) -> str:
 
 
 def _canonical(node: object) -> str:
-    """A node of the tree, a list of nodes or a constant as text."""
+    """A node of the tree, a list of nodes or a constant, as text."""
     if isinstance(node, ast.AST):
         fields = (f"{name}={_canonical(value)}" for name, value in ast.iter_fields(node) if value not in (None, []))
         return f"{type(node).__name__}({','.join(fields)})"

@@ -1,1 +1,1 @@
-"""Measurements on chains, and the tables made of them."""
+"""Measurements on chains, and tables of them."""

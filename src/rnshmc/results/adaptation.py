@@ -11,7 +11,7 @@ from rnshmc.store.chains import StoredChain
 from rnshmc.store.timing import Timing
 
 WINDOW = 100
-"""Kept iterations over which an acceptance is averaged; a twentieth of a chain that is shorter than 20 such windows."""
+"""Kept iterations per window for averaging acceptances; at most a twentieth of the chain."""
 TIMES = 100
 """Times at which Fig. 8 compares errors."""
 COMPARED = (BASELINE, "rns_hmc", "arns_hmc")
@@ -37,9 +37,9 @@ def acceptance_by_training(chains: Iterable[StoredChain], metrics: Iterable[Chai
 def error_by_time(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> pd.DataFrame:
     """Relative error of the mean against running time (paper A, Fig. 8): one row per chain and time.
 
-    The times of a problem are the same for all chains: `TIMES` of them, even on a logarithmic axis, from when every
-    chain has a first error to when the first sampler is through. So samplers are compared while all of them run. The
-    error is that of the last point of a chain until then, which ``iteration`` identifies.
+    The times of a problem are the same for all chains: `TIMES` of them, evenly spaced on a logarithmic axis, from the
+    time when every chain has an error to the time when the first sampler ends, so that samplers are compared while all
+    of them run. The error is the chain's last one before that time, at ``iteration``.
 
     Time starts with the chain. Each iteration of the exploration takes the seconds per iteration of HMC in the timing
     stage, the fit its processor seconds (which other jobs do not affect), and each later iteration those of the
@@ -97,7 +97,7 @@ def _clocked(chain: ChainMetrics, pace: Mapping[str, float]) -> pd.DataFrame:
 
 
 def _at_equal_seconds(chains: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Each chain's last points until times at which all of them run; nothing if there are none."""
+    """Each chain's last point before each time at which all of them run; empty if there is no such time."""
     ranges = [(chain["seconds"].iloc[0], chain["seconds"].iloc[-1]) for chain in chains if len(chain)]
     start, end = (max(first for first, _ in ranges), min(last for _, last in ranges)) if ranges else (1.0, 0.0)
     if start >= end:

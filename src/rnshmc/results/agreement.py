@@ -1,4 +1,4 @@
-"""Whether each sampler's posterior agrees with a reference run, or with that of HMC."""
+"""Agreement of each sampler's posterior with a reference run, or with HMC's."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -39,12 +39,12 @@ def agreement_table(
     *,
     level: float = 0.01,
 ) -> pd.DataFrame:
-    """Each sampler's posterior compared with the reference run of its problem, or with that of HMC if there is none.
+    """Compare each sampler's posterior with the reference run of its problem, or with HMC's if there is none.
 
     `against` names the reference. `max_abs_z`, `threshold` and `agrees` compare the means within Monte Carlo error
     (`rnshmc.diagnostics.agreement.compare_means`, at `level`); if the minimum ESS of either is below `MIN_ESS`, the
-    errors are unreliable and `agrees` is missing. So are `max_abs_z` and `agrees` where `mixed` is false: the chains of
-    the sampler, or those of HMC that it is compared with, did not mix.
+    errors are unreliable and `agrees` is missing. `max_abs_z` and `agrees` are also missing if `mixed` is false: the
+    chains of the sampler, or the HMC chains it is compared with, did not mix.
 
     `shift` and `spread` measure how far apart the posteriors are, regardless of the error: the median over the
     coordinates of the distance of the means in standard deviations of the reference, and of the factor, at least 1, by

@@ -14,7 +14,7 @@ from rnshmc.store.timing import Timing
 
 BASELINE = "hmc"
 ITERATIONS = 10_000
-"""Iterations to which seconds of whole runs refer: the length of each chain in both papers, including exploration."""
+"""Iterations of a run whose seconds are reported: the length of each chain in both papers, including exploration."""
 MEANS = (
     "ap",
     "ap_with_empty",
@@ -34,7 +34,7 @@ SPEEDUPS = {
     "speedup_median_ess": "median_ess_per_s",
     "speedup_median_ess_with_training": "median_ess_per_s_with_training",
 }
-"""The efficiency behind each speed-up, which is relative to HMC on the same problem."""
+"""Efficiency from which each speed-up, relative to HMC on the same problem, is computed."""
 _RATIOS = (*SPEEDUPS, *(f"published_{name}" for name in SPEEDUPS))
 _ALIKE = ("origin", "draws", "recipe", "hidden_units", "training_draws")
 
@@ -97,7 +97,7 @@ def cells(metrics: Iterable[ChainMetrics]) -> dict[Cell, list[ChainMetrics]]:
 def estimates(
     metrics: Sequence[ChainMetrics], timings: Sequence[Timing], unmixed: Collection[Cell] = ()
 ) -> dict[Cell, dict[str, Estimate]]:
-    """Every number of every problem and sampler; see `rnshmc.results.tables.results_table`.
+    """All numbers of every problem and sampler; see `rnshmc.results.tables.results_table`.
 
     Raises `StoreError` if a cell has no timing, or its chains do not belong together.
     """
@@ -117,7 +117,7 @@ def estimates(
             **row,
             **_speedups(cell, table),
             **_published(cell, chains, seconds),
-            # An efficiency of chains that did not mix is none, nor is a ratio to it.
+            # Efficiencies of chains that did not mix, and ratios to them, are undefined.
             **(dict.fromkeys(_RATIOS, UNDEFINED) if {cell, (cell[0], BASELINE)} & set(unmixed) else {}),
         }
         for cell, row in table.items()
@@ -130,7 +130,7 @@ def _cell_estimates(chains: Sequence[ChainMetrics], own: Estimate, exact: Estima
     )
     training = Estimate.over(math.nan if chain.fit_s is None else chain.fit_s for chain in chains)
     total = _total(chains[0].training_draws, own, exact, training)
-    # Most evaluations of `rnshmc.sample` precede its first draw: more draws do not take seconds in proportion.
+    # Most evaluations of `rnshmc.sample` precede its first draw, so its seconds are not proportional to the draws.
     whole = chains[0].recipe != AUTO
     return {
         **{name: Estimate.over(getattr(chain, name) for chain in chains) for name in MEANS},
@@ -181,8 +181,8 @@ def _published(
 ) -> dict[str, Estimate]:
     """Seconds as published, and efficiencies relative to HMC as published.
 
-    Draws are those of the lean samplers, and HMC as published drew what a surrogate was trained on. A sampler that was
-    timed in one way only has those seconds.
+    Draws are from the lean samplers, and a surrogate's training draws are timed as HMC as published. A sampler that was
+    timed in only one way has those seconds.
     """
     names = {f"published_{name}": column for name, column in SPEEDUPS.items()}
     problem, sampler = cell

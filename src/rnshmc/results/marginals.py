@@ -28,7 +28,7 @@ def leading_coordinates(draws: Array, count: int) -> list[int]:
 
 
 def marginal_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.DataFrame:
-    """Densities of some coordinates and of their pairs, from all kept draws of each sampler.
+    """Densities of selected coordinates and their pairs, from all kept draws of each sampler.
 
     Columns `MARGINAL_COLUMNS`, with coordinates counted from 1 as in the papers. A row without `y_coordinate` and `y`
     belongs to a one-dimensional density; the others to a two-dimensional one, whose cells of density below `FAINT` of
@@ -47,7 +47,7 @@ def marginal_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Data
 
 
 def marginal_distances(table: pd.DataFrame) -> "pd.Series[float]":
-    """Total variation distance between two samplers' densities of each coordinate, the largest of all pairs.
+    """Largest total variation distance, over pairs of samplers, between their densities of each coordinate.
 
     It takes the table of `marginal_table`; for a single sampler the result is empty.
     """

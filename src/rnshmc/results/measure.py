@@ -1,4 +1,4 @@
-"""From chain files to measurements: of Markov chains, and of the draws of `rnshmc.sample`."""
+"""Measurements on chain files: Markov chains, and draws of `rnshmc.sample`."""
 
 import math
 from collections.abc import Sequence
@@ -94,7 +94,7 @@ def _of_chain(chain: StoredChain, reference_mean: Array | None, discard: int) ->
 
 
 def _of_account(chain: StoredChain, account: Account) -> dict[str, Any]:
-    """Measurements on the draws of `rnshmc.sample`."""
+    """Measurements on draws of `rnshmc.sample`."""
     moments = _moments(markov_chains(chain)) if account.chains else _reported(account)
     sd, error = np.array(moments["sd"]), np.array(moments["mcse_mean"])
     # A coordinate that never moves is one draw repeated.
@@ -117,7 +117,7 @@ def _of_account(chain: StoredChain, account: Account) -> dict[str, Any]:
 def _moments(chains: Array) -> dict[str, Any]:
     """Moments of Markov chains, shape (chains, n, d), with their errors and effective sample sizes."""
     summary, draws = summarise(chains), chains.reshape(-1, chains.shape[2])
-    # The standard deviation of a coordinate that never moves would be rounding error.
+    # Otherwise the standard deviation of a coordinate that never moves would be rounding error.
     sd = np.where(np.ptp(draws, axis=0) > 0, draws.std(axis=0, ddof=1), 0.0)
     return {
         "mean": draws.mean(axis=0).tolist(),
@@ -130,7 +130,7 @@ def _moments(chains: Array) -> dict[str, Any]:
 
 
 def _reported(account: Account) -> dict[str, Any]:
-    """Moments that `rnshmc.sample` reports; its draws are no Markov chains."""
+    """Moments that `rnshmc.sample` reports; its draws are not Markov chains."""
     return {
         "mean": account.mean,
         "sd": account.sd,
@@ -142,7 +142,7 @@ def _reported(account: Account) -> dict[str, Any]:
 
 
 def _running_error(chain: StoredChain, reference_mean: Array | None, discard: int) -> tuple[Counts, Array]:
-    """Iterations, and the relative error of the mean until each of them."""
+    """Iterations, and the relative error of the mean up to each."""
     if reference_mean is None:
         return np.empty(0, dtype=np.int64), np.empty(0)
     warmup = chain.draws[:0] if chain.warmup is None else chain.warmup

@@ -1,4 +1,4 @@
-"""Measurements on the chains of a problem, stored as JSON; all tables are made of them."""
+"""Measurements on the chains of a problem, stored as JSON; the source of all tables."""
 
 import json
 import math
@@ -160,7 +160,7 @@ def _with_nan(value: Any, kind: Any) -> Any:
 
 
 def metrics_frame(metrics: Iterable[ChainMetrics]) -> pd.DataFrame:
-    """The numbers of each chain that are not lists, one row per chain; `data` is the origin of the data."""
+    """The scalar numbers of each chain, one row per chain; `data` is the origin of the data."""
     rows = [
         {name: value for name, value in vars(chain).items() if isinstance(value, int | float | str)}
         for chain in metrics

@@ -18,7 +18,7 @@ SAMPLERS = {
 
 
 def base_sampler(sampler: str) -> str | None:
-    """The sampler of the papers that a name stands for: "sghmc" for the variant "sghmc_a". None if there is none.
+    """The papers' sampler of a name: "sghmc" for the variant "sghmc_a". None if there is none.
 
     The name of a variant is that of the sampler with an underscore and a suffix.
     """

@@ -1,4 +1,4 @@
-"""Posteriors by exact and by network gradients as tidy tables (paper B, Figs. 7, 9 and 10)."""
+"""Tidy tables of posteriors from exact and from network gradients (paper B, Figs. 7, 9 and 10)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ BINS = 25
 
 
 def exponentials(chains: ProblemChains) -> ProblemChains:
-    """The chains with exp(q) instead of q: l and sigma^2 of a Gaussian process regression, not their logarithms."""
+    """The chains of exp(q), for example l and sigma^2 of a Gaussian process regression instead of their logarithms."""
     moved = {
         sampler: tuple(replace(chain, draws=np.exp(chain.draws)) for chain in members)
         for sampler, members in chains.chains.items()
@@ -25,7 +25,7 @@ def exponentials(chains: ProblemChains) -> ProblemChains:
 
 
 def single_marginals(chains: ProblemChains, coordinates: Sequence[int]) -> pd.DataFrame:
-    """One-dimensional densities of some coordinates, counted from 0, as in `marginal_table`.
+    """One-dimensional densities of selected coordinates, counted from 0, as in `marginal_table`.
 
     Each has its own grid, because the posterior of one sampler may be many times as wide as that of another.
     """
@@ -34,10 +34,10 @@ def single_marginals(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Da
 
 
 def histogram_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.DataFrame:
-    """Histograms of some coordinates, counted from 0, of all kept draws of each sampler.
+    """Histograms of selected coordinates, counted from 0, of all kept draws of each sampler.
 
     Columns `HISTOGRAM_COLUMNS`: a row for each bin from low to high, coordinates counted from 1. Each sampler has its
-    own bins, because one may be many times as wide as another.
+    own bins, because one posterior may be many times as wide as another.
     """
     parts = []
     for coordinate in coordinates:
@@ -50,8 +50,7 @@ def histogram_table(chains: ProblemChains, coordinates: Sequence[int]) -> pd.Dat
 
 
 def trace_table(chains: ProblemChains, coordinate: int) -> pd.DataFrame:
-    """A coordinate, counted from 0, along the first Markov chain of each sampler that has one, up to the length of the
-    shortest.
+    """Trace of a coordinate, counted from 0, in the first Markov chain of each sampler, up to the shortest length.
 
     Columns `TRACE_COLUMNS`: coordinate and iteration are counted from 1, the latter after the exploration; acceptance
     is the share of all kept iterations of that chain whose proposal was accepted.

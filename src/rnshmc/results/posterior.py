@@ -57,9 +57,9 @@ class ProblemChains:
         return int(first.draws.shape[1])
 
     def draws(self, sampler: str) -> Array:
-        """Kept draws of all chain files of a sampler, one after another, shape (n, dim)."""
+        """Kept draws of a sampler, all chain files concatenated, shape (n, dim)."""
         return np.concatenate([chain.draws for chain in self.chains[sampler]])
 
     def markov(self, sampler: str) -> list[Array]:
-        """The Markov chains of a sampler, each of shape (n, dim); none where its draws come from a surrogate."""
+        """The Markov chains of a sampler, each of shape (n, dim); empty if its draws come from a surrogate."""
         return [markov for chain in self.chains[sampler] for markov in markov_chains(chain)]

@@ -46,21 +46,19 @@ def results_table(
 
     Acceptance, effective sample sizes (`ess_*` Geyer's, `truncated_ess_*` those of paper B's implementation), calls of
     the exact potential, gradient and metric per iteration, and `fit_s`, the processor seconds of the training, are
-    means over chains. `*_with_empty` are acceptance and effective sample sizes as paper B's implementation has them,
-    which draws trajectories of no step as well (`ChainMetrics`). `s_per_iter` is the median over the blocks of the
-    timing stage. `training_draws` are the iterations of exact HMC until the surrogate was trained. `draws` are kept by
-    each chain.
+    means over chains. `*_with_empty` are acceptance and effective sample sizes including trajectories of zero steps,
+    which paper B's implementation also draws (`ChainMetrics`). `s_per_iter` is the median over the blocks of the timing
+    stage. `training_draws` are the iterations of exact HMC before the training. `draws` are kept by each chain.
 
     With `rnshmc.sample` all evaluations and seconds from the first on are divided among its draws, and `ess_*` are
     (sd / standard error of the mean)^2; columns that count along one Markov chain, `sample_s` and `total_s` are NaN.
 
-    `sample_s` are the seconds of 10000 iterations. `total_s` are those of as many from the first on: `training_draws`
-    of HMC, the training, and the remaining iterations. `min_ess_per_s` and `median_ess_per_s` are effective draws per
-    second of sampling, `median_ess_per_s_with_training` those of 10000 draws per second of `total_s`; each speed-up is
-    one of these relative to HMC on the same problem. `published_*` are those of samplers with the problem's
-    ``baseline``: samplers are timed as the published implementation works, with its gradients in each leapfrog step,
-    its fixed-point iterations and its evaluations of the target; those of which the baseline says nothing take their
-    own seconds. Without a baseline all are NaN.
+    `sample_s` are the seconds of 10000 iterations. `total_s` includes the start: `training_draws` of HMC, the training,
+    and the rest of the 10000 iterations. `min_ess_per_s` and `median_ess_per_s` are effective draws per second of
+    sampling, and `median_ess_per_s_with_training` divides those of 10000 draws by `total_s`; each speed-up is one of
+    these relative to HMC on the same problem. `published_*` use the problem's ``baseline``: samplers are timed like the
+    published implementation, with its gradients in each leapfrog step, its fixed-point iterations and its evaluations
+    of the target; samplers that the baseline omits keep their own seconds. Without a baseline all are NaN.
 
     `min_ess_per_value` is ess_min per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient
     brings its value along). `mixed` is false for a sampler among `unmixed`, which has no speed-up; nor has any sampler
@@ -120,7 +118,7 @@ def _diagnosed(chains: Sequence[ChainMetrics], pooled: Convergence) -> dict[str,
 
 
 def _divergences(chains: Sequence[ChainMetrics]) -> int | None:
-    """Over all chains; None where they are not recorded."""
+    """Number of divergences over all chains; None if not recorded."""
     counts = [chain.divergences for chain in chains if chain.divergences is not None]
     return sum(counts) if counts else None
 

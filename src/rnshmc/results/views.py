@@ -1,6 +1,6 @@
 """The tables of the papers as views of the table of results, in the papers' columns (papers/views.csv).
 
-Without that file, the tables, the report and the notebooks would each list names, order and layout of these columns.
+The file is shared by the tables, the report and the notebooks.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def read_views(path: Path) -> dict[str, View]:
 
 
 def view(results: pd.DataFrame, columns: View, problems: Sequence[str]) -> pd.DataFrame:
-    """The rows of some problems in the columns of a view."""
+    """The rows of selected problems in the columns of a view."""
     rows = results[results["problem"].isin(list(problems))]
     chosen = rows[[column.source for column in columns]]
     return chosen.set_axis([column.name for column in columns], axis="columns").reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""What is told before a chain runs: settings that are missing or misspelt, a potential that cannot do."""
+"""Checks before a chain runs: missing or misspelt settings, and an unsuitable potential."""
 
 import difflib
 import inspect
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 def check_settings(
     function: Callable[..., Any], settings: Mapping[str, Any], *, key: str, owner: str, ours: Collection[str]
 ) -> None:
-    """Check settings against the keyword-only parameters of what they are for.
+    """Check settings against the keyword-only parameters of the function that takes them.
 
     Messages name ``key``, where the settings are from, and ``owner``, what they are for; keyword-only parameters among
     ``ours`` do not come from settings. Raises `ParameterError` if one is not known or missing.
@@ -40,7 +40,7 @@ def check_settings(
 
 
 def check_potential(potential: Potential, start: Array, rng: np.random.Generator) -> None:
-    """Check that a potential has what HMC needs, and that its gradient at the start is its gradient.
+    """Check that a potential has the methods that HMC needs, and that its gradient is right at the start.
 
     It takes two values more than the start, where the gradient is right. A start that cannot be evaluated is left to
     the kernel. Raises `ParameterError` if a method is missing, or the gradient has another shape or is wrong.

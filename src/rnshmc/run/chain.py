@@ -16,7 +16,7 @@ Progress = Callable[[int, int, float], None]
 """Called with (iterations done, total iterations, acceptance rate so far) after each iteration."""
 
 STATS_DTYPES: dict[str, type] = {**INFO_DTYPES, **dict.fromkeys(Counts._fields, np.int64), "potential": np.float64}
-"""Statistics kept for each draw: the transition's, the counts of evaluations it took, and U at the draw."""
+"""Statistics of each draw: those of its transition, its counts of evaluations, and U at the draw."""
 
 
 class ChainState(Protocol):
@@ -50,7 +50,7 @@ class Kernel(Protocol[S]):
 
 @dataclass(frozen=True)
 class Phase:
-    """A finished stretch of a chain."""
+    """A finished phase of a chain."""
 
     draws: Array
     """Positions after each iteration, shape (n, dim)."""
@@ -63,7 +63,7 @@ class Phase:
 
     @property
     def timing(self) -> dict[str, float]:
-        """Cost of the phase, as stored with the draws."""
+        """Cost of the phase, stored with the draws."""
         return {"iterations": len(self.draws), "wall_s": self.wall_s, "cpu_s": self.cpu_s}
 
 
@@ -86,7 +86,7 @@ def run_phase(
     counter
         The counter that the kernel's potential and driver report to.
     progress
-        Called after each iteration; a progress bar and a log line are two consumers of it.
+        Called after each iteration, for example by a progress bar or a log.
     checkpoint
         File that saves the phase while it runs. If it exists, the phase continues from it, with the same draws,
         statistics and counts, and the same final ``rng`` and ``kernel``, as without interruption.

@@ -43,11 +43,11 @@ class Checkpoint:
     """
 
     path: Path
-    """An npz file, written whole or not at all; it holds numbers and JSON, no pickle."""
+    """An npz file, written atomically; it has numbers and JSON, no pickle."""
     spec: Mapping[str, Any]
-    """Everything that determines the draws, ready for JSON. The functions that run a chain add their own arguments."""
+    """Everything that determines the draws, as JSON values. The functions that run a chain add their own arguments."""
     every_s: float = 60.0
-    """Seconds between two checkpoints; a last one is written at the end of the phase."""
+    """Seconds between checkpoints; the last one is written at the end of the phase."""
 
     @classmethod
     def of_job(cls, path: Path, spec: Mapping[str, Any], *, reads: Iterable[str], every_s: float) -> "Checkpoint":
@@ -59,23 +59,23 @@ class Checkpoint:
         return replace(self, path=self.path.with_name(f"{self.path.stem}.{name}{self.path.suffix}"))
 
     def extended(self, **more: Any) -> "Checkpoint":
-        """The same with more in its spec."""
+        """The same checkpoint with more entries in its spec."""
         return replace(self, spec={**self.spec, **more})
 
     def remove(self) -> None:
-        """Remove the file, and those of its parts, if they are there."""
+        """Remove the file and those of its parts, if they exist."""
         stem, suffix = escape(self.path.stem), self.path.suffix
         for file in (self.path, *self.path.parent.glob(f"{stem}.*{suffix}")):
             file.unlink(missing_ok=True)
 
     def write(self, facts: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Replace the file by one with these facts, ready for JSON, and arrays."""
+        """Replace the file by one with these facts (JSON values) and arrays."""
         texts: Arrays = {"spec": np.array(_json(self.spec)), "facts": np.array(_json(facts))}
         with atomic_path(self.path) as temporary:
             np.savez(temporary, **{**texts, **arrays})
 
     def read(self) -> tuple[dict[str, Any], Arrays] | None:
-        """Facts and arrays as they were written; None if there is no file.
+        """The stored facts and arrays; None if there is no file.
 
         Raises `CheckpointError` if the file is damaged, or belongs to another spec; the message names the keys that
         differ.
@@ -110,7 +110,7 @@ class Stopwatch:
 
 
 class Keeper:
-    """Keeps one phase of a chain at a checkpoint; used by `rnshmc.run.chain.run_phase`.
+    """Saves and resumes one phase of a chain; used by `rnshmc.run.chain.run_phase`.
 
     Everything that the next transition depends on is saved exactly: the state with its evaluations, the generator, and
     the state of the kernel and its driver if they are `Resumable`. Number of iterations, start and generator, as it is
@@ -186,7 +186,7 @@ def _leaves(value: Any, name: str) -> Iterator[tuple[str, npt.NDArray[Any]]]:
 
 
 def _rebuilt(like: Any, arrays: Arrays, name: str) -> Any:
-    """An object like another with the leaves of ``arrays``; nothing is computed, as a constructor might."""
+    """A copy of an object with the leaves of ``arrays``, made without calling a constructor."""
     names = _field_names(like)
     if not names:
         return arrays[name] if isinstance(like, np.ndarray) else arrays[name].item()
@@ -238,7 +238,7 @@ def _json(content: Mapping[str, Any]) -> str:
 
 
 def _differing(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
-    """Dotted names of the keys that differ, or that one of the two lacks."""
+    """Dotted names of the keys that differ, or that only one of the two has."""
     differing = []
     for key in sorted({*ours, *theirs}):
         mine, other = ours.get(key), theirs.get(key)

@@ -8,7 +8,7 @@ from rnshmc.run.recipes import AUTO, recipe
 from rnshmc.run.registry import TARGETS
 
 EXPERIMENTS_BESIDE = frozenset({"fig4", "fig5", "scaling", "mesh_study"})
-"""Experiments whose settings have sections of their own."""
+"""Experiments whose settings have subsections."""
 
 
 def check_config(config: Mapping[str, Any]) -> None:
@@ -22,12 +22,12 @@ def check_config(config: Mapping[str, Any]) -> None:
 
 
 def selected_problems(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of a run's problems, those named by the key ``only`` or all, each with the samplers that it has."""
+    """The entries of a run's problems, those named by the key ``only`` or all, each with its remaining samplers."""
     return {name: _with_its_samplers(entry) for name, entry in config["problems"].items() if is_selected(config, name)}
 
 
 def _with_its_samplers(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """A problem without the samplers that its key ``without`` names, and without the surrogates of these alone."""
+    """A problem without the samplers in its key ``without`` and the surrogates that only these use."""
     left_out = entry.get("without", ())
     samplers = {name: settings for name, settings in entry["samplers"].items() if name not in left_out}
     used, unused = (
@@ -39,7 +39,7 @@ def _with_its_samplers(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_selected(config: Mapping[str, Any], name: str) -> bool:
-    """Whether a run has a problem or an experiment: one that the key ``only`` names, or any where it names none."""
+    """Whether a run has a problem or an experiment: those that the key ``only`` names, or all if it names none."""
     return config["only"] is None or name in config["only"]
 
 
@@ -51,7 +51,7 @@ def _complaints(config: Mapping[str, Any]) -> Iterator[str]:
     fig3 = config["experiments"]["fig3"]
     yield from _steps_complaint("experiments.fig3", fig3)
     if fig3["burn_in"] >= fig3["iterations"]:
-        yield f"experiments.fig3.burn_in is {fig3['burn_in']}, which leaves nothing of {fig3['iterations']} iterations"
+        yield f"experiments.fig3.burn_in is {fig3['burn_in']}, which leaves none of the {fig3['iterations']} iterations"
     yield from _discard_complaint("experiments.fig2", config["experiments"]["fig2"])
     yield from _network_complaints(config["experiments"], config["problems"])
     known = config["problems"].keys() | config["experiments"].keys() | EXPERIMENTS_BESIDE
@@ -67,7 +67,7 @@ def _complaints(config: Mapping[str, Any]) -> Iterator[str]:
 def _data_complaints(data: Mapping[str, Any]) -> Iterator[str]:
     fetched, simulated, projected = (data[kind] for kind in ("fetched", "simulated", "projected"))
     for name in sorted((fetched.keys() & simulated.keys()) | ((fetched.keys() | simulated.keys()) & projected.keys())):
-        yield f"data: {name} is made in two ways, but its file can hold one"
+        yield f"data: {name} is defined twice, but its file can have only one definition"
     known = {**fetched, **simulated}
     for name, entry in projected.items():
         if entry["of"] not in known:

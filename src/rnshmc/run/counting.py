@@ -39,7 +39,7 @@ class Counts(NamedTuple):
     softened_metrics: int
     """Metrics that differ from the surrogate's Hessian, because it is not safely positive definite."""
     minibatch_gradients: int
-    """Gradients that were estimated from a part of the data."""
+    """Gradients estimated from mini-batches of the data."""
 
 
 @dataclass
@@ -128,7 +128,7 @@ class CountedMinibatchDriver(CountedDriver[MinibatchDriver]):
     """An exact potential as the driver of a sampler on mini-batches, whose evaluations are counted."""
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of U at ``q``, on all of the data."""
+        """Gradient of U at ``q``, from all data."""
         self._counter.evaluations += 1
         self._counter.gradients += 1
         return self._driver.gradient(q)
@@ -146,11 +146,11 @@ class CountedAdaptiveDriver(CountedDriver[AdaptiveDriver]):
         self._driver.update(q, u)
 
     def adopt(self) -> None:
-        """Use everything learnt so far from now on."""
+        """Use everything learnt so far in the gradient."""
         self._driver.adopt()
 
     def snapshot(self) -> dict[str, Any]:
-        """What the driver has learnt."""
+        """State that the driver has learnt."""
         return self._driver.snapshot()
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
@@ -159,10 +159,10 @@ class CountedAdaptiveDriver(CountedDriver[AdaptiveDriver]):
 
 
 class SoftenedDriver(RiemannianDriver, Protocol):
-    """The Riemannian view of a surrogate, whose metric is its Hessian where that is safely positive definite."""
+    """The Riemannian view of a surrogate, whose metric is its Hessian wherever that is safely positive definite."""
 
     def softened(self, q: Array) -> bool:
-        """Whether the metric at ``q`` is another."""
+        """Whether the metric at ``q`` differs from the Hessian."""
         ...
 
 

@@ -1,6 +1,6 @@
 """Messages about failed jobs: the job and its files, its log, and the remedy.
 
-Without them, a job that was killed because memory ran out, or that lacks MPI, would end in a bare exit status.
+Otherwise a job that was killed because memory ran out, or that lacks MPI, would report only an exit status.
 """
 
 import re
@@ -24,7 +24,7 @@ _TAIL_LINES = 10
 
 
 def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, *, quiet_log: bool, kept: bool) -> str:
-    """A message on a failed job.
+    """Explain the failure of a job.
 
     ``error`` is the text of the exception. With ``quiet_log`` the output went only to the log, and its last lines are
     part of the message; ``kept`` says whether results that the run replaces are put aside (`rnshmc.rerun.aside`).
@@ -36,7 +36,7 @@ def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, 
         lines.append(f"It was killed, probably because memory ran out: {MEMORY_REMEDY.format(rule=rule)}.")
     if missing := _MISSING.search(text):
         lines.append(
-            f"{missing[1]} is not on PATH. If it is to start MPI jobs, install Open MPI (Debian: apt-get install "
+            f"{missing[1]} is not on PATH. For MPI jobs, install Open MPI (Debian: apt-get install "
             "openmpi-bin; conda: conda install openmpi), or name your launcher under mpi.launcher in the config."
         )
     finished = "Finished results are kept" if kept else "Finished results of other jobs are kept"

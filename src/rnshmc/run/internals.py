@@ -1,8 +1,8 @@
-"""All private interfaces of Snakemake that the workflow uses, tried by tests/run/test_internals.py.
+"""All private interfaces of Snakemake that the workflow uses, tested by tests/run/test_internals.py.
 
 Snakemake has no public way to change rules after they were defined, to list the files that a run replaces, or to find
 its record of a file. `make test-snakemake` runs the tests with the oldest and the newest version that pyproject.toml
-allows. `load_configfile` is not here but tested there, too: the Snakefile needs it before this package is on the path.
+allows. `load_configfile` is only tested there: the Snakefile needs it before this package is on the path.
 """
 
 import logging
@@ -24,12 +24,12 @@ def config_files(workflow: Any) -> list[Path]:
 
 
 def set_default_target(workflow: Any, rule: Any) -> None:
-    """Make a rule the default target, also in a Snakefile that only includes the one with the rule."""
+    """Make a rule the default target, even in a Snakefile that includes the one with the rule."""
     workflow.default_target = rule.rule.name
 
 
 def own_rules(workflow: Any) -> Iterator[Any]:
-    """The rules of this workflow that run something; not those of a workflow that uses it as a module."""
+    """The rules of this workflow that run something, excluding those of a workflow that uses it as a module."""
     return (rule for rule in workflow.modifier.rules if not rule.norun)
 
 
@@ -40,12 +40,12 @@ def set_environment(rule: Any, file: str) -> None:
 
 
 def script_name(rule: Any) -> str | None:
-    """Name of the script that a rule runs, None if it runs none."""
+    """Name of the script that a rule runs; None if it has none."""
     return None if rule.script is None else Path(rule.script).name
 
 
 def shell_command(rule: Any) -> str | None:
-    """The shell command that a rule runs, None if it runs none."""
+    """The shell command that a rule runs; None if it has none."""
     return None if rule.shellcmd is None else str(rule.shellcmd)
 
 
@@ -67,17 +67,17 @@ def set_log(rule: Any) -> None:
 
 
 def is_main_process(workflow: Any) -> bool:
-    """Whether this process plans the run, unlike that of a job on a cluster."""
+    """Whether this process plans the run, unlike the process of a cluster job."""
     return bool(workflow.is_main_process)
 
 
 def replaced_outputs(workflow: Any) -> list[str]:
-    """Outputs of the jobs that a run is about to start with."""
+    """Existing outputs that the jobs of a run will replace."""
     return [str(path) for job in workflow.dag.needrun_jobs() for path in job.output]
 
 
 def is_locked() -> bool:
-    """Whether a run works in the present folder, or was killed there."""
+    """Whether a run is active in the current folder, or was killed there."""
     return any(_LOCKS.glob("*"))
 
 
@@ -87,7 +87,7 @@ def record_path(output: str) -> Path:
 
 
 def incomplete_mark(output: str) -> Path:
-    """File by which Snakemake marks an output that a job has begun to make and not finished."""
+    """File by which Snakemake marks an output as started but unfinished."""
     return _INCOMPLETE / _encoded(output)
 
 
@@ -98,14 +98,14 @@ def _encoded(output: str) -> Path:
 
 
 Explain = Callable[[str, Sequence[str], Sequence[str], str, bool], str]
-"""Rule, outputs, logs, error and whether the job was a shell command -> message."""
+"""Function from rule, outputs, logs, error and whether the job was a shell command, to a message."""
 
 
 class JobErrors(logging.Handler):
     """Adds a message to Snakemake's log for each failed job.
 
-    ``profiles/default`` omits Snakemake's own page on such a job. Without this handler, a job that was killed, for
-    example because memory ran out, would leave a line with neither its rule, its files nor a remedy.
+    ``profiles/default`` omits Snakemake's own long message. Without this handler, a job that was killed, for example
+    because memory ran out, would be reported without its rule, its files or a remedy.
     """
 
     def __init__(self, logger: logging.Logger, explain: Explain) -> None:

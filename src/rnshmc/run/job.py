@@ -20,7 +20,7 @@ INTERRUPTED = 130
 
 @contextmanager
 def job(log_file: str, *, blas_threads: int = 1) -> Iterator[None]:
-    """Run a job's work with its log in ``log_file`` and on standard error, and BLAS on ``blas_threads`` threads.
+    """Run a job with its log in ``log_file`` and on standard error, and BLAS on ``blas_threads`` threads.
 
     Errors that the user can fix are logged as a message without a traceback, and the job exits with status 1: an
     `RnshmcError`, a full or read-only disk, too little memory. Ctrl-C gives status 130. Any other exception is a bug
@@ -58,7 +58,7 @@ class _WithoutPasswords(logging.Formatter):
 
 
 def _is_ours_or_serious(record: logging.LogRecord) -> bool:
-    """Not every library leaves the root logger at its level: a compiler's command lines are no news."""
+    """Whether to log a record: some libraries lower the root logger's level and would log, say, compiler commands."""
     return record.levelno >= logging.WARNING or record.name.startswith("rnshmc")
 
 

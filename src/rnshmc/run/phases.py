@@ -1,4 +1,4 @@
-"""The two phases that move a chain: explore with exact HMC, exploit with the driver (paper A, Algorithm 3)."""
+"""The two phases of a chain: explore with exact HMC, exploit with the driver (paper A, Algorithm 3)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,13 +23,13 @@ from rnshmc.run.registry import KERNELS, VIEWS, load
 from rnshmc.types import AdaptiveDriver, Array, Driver, MinibatchDriver, Potential, RiemannianPotential
 
 StepRange = tuple[int, int]
-"""Lowest and highest number of leapfrog steps of a trajectory."""
+"""Minimum and maximum number of leapfrog steps of a trajectory."""
 
 
 def dynamics(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A sampler's settings in a config, as the keywords of the functions below.
+    """Keywords of the functions below from a sampler's settings in a config.
 
-    ``step_size`` and ``n_steps`` are every sampler's own; the others, if there are any, are ``options``.
+    Every sampler has ``step_size`` and ``n_steps``; all other settings become ``options``.
     """
     options = {key: value for key, value in settings.items() if key not in ("step_size", "n_steps")}
     shared: dict[str, Any] = {"step_size": settings["step_size"], "n_steps": tuple(settings["n_steps"])}
@@ -45,7 +45,7 @@ def make_kernel(
     n_steps: StepRange,
     options: Mapping[str, Any] | None = None,
 ) -> tuple[Kernel[Any], Counter]:
-    """The kernel of a recipe on counted evaluations, and the counter.
+    """Make the kernel of a recipe with counted evaluations, and the counter.
 
     Without a driver, which is a fitted surrogate, the exact potential drives. Options are keywords of the kernel and,
     under ``metric``, those of the view through which the surrogate is a metric. Raises `ParameterError` if a setting is
@@ -93,8 +93,7 @@ def explore(
 ) -> Phase:
     """Run exact HMC from ``start`` to find and map the region of high density.
 
-    Every gradient along its trajectories goes into ``recording``, and into its checkpoints; draws and counts are the
-    same bytes without it.
+    Gradients along the trajectories are stored in ``recording`` and its checkpoints, without effect on draws or counts.
     """
     observed = potential if recording is None else RecordedPotential(potential, recording)
     settings: dict[str, Any] = {"sampler": "hmc", "step_size": step_size, "n_steps": n_steps, "options": {}}
@@ -128,7 +127,7 @@ def exploit(
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Phase:
-    """Run a recipe's kernel from ``start``, driven by ``driver``. Parameters as in `make_kernel`.
+    """Run a recipe's kernel from ``start``, driven by ``driver``. The parameters are those of `make_kernel`.
 
     The sampler and its settings are added to the spec of a ``checkpoint``, see `rnshmc.run.chain.run_phase`; the caller
     has to identify potential and driver. Raises `ParameterError` if a setting is out of range, or the chain cannot

@@ -19,13 +19,13 @@ class Recipe:
     surrogate: str | None
     """Name in `rnshmc.run.registry.SURROGATES` of the driver after the exploration; None: the exact potential."""
     view: str | None = None
-    """Name in `rnshmc.run.registry.VIEWS` of how the surrogate serves as a metric, where the kernel needs one."""
+    """Name in `rnshmc.run.registry.VIEWS` of the view that makes the surrogate a metric, if the kernel needs one."""
     options: tuple[str, ...] = ()
-    """Required settings of its own."""
+    """Required settings of this recipe."""
     minibatches: bool = False
     """Whether the exact potential drives by mini-batches of its data."""
     exact: bool = True
-    """Whether the chain leaves the posterior invariant; if not, it approximates it as steps become small."""
+    """Whether the chain leaves the posterior invariant; if not, it does so in the limit of small steps."""
 
 
 RECIPES = {
@@ -42,11 +42,11 @@ RECIPES = {
     "sghmc_mh": Recipe(kernel="sghmc_mh", surrogate=None, options=("batch_size",), minibatches=True),
 }
 AUTO = "auto"
-"""The sampler of a workflow that is no recipe: `rnshmc.sample`, which explores and fits by itself."""
+"""The workflow's only sampler without a recipe: `rnshmc.sample`, which explores and fits by itself."""
 
 
 def recipe_name(sampler: str) -> str:
-    """The recipe that a sampler's name stands for.
+    """Name of the recipe of a sampler.
 
     A problem can have a recipe more than once, with other settings: such a variant has the recipe's name with a suffix,
     as ``nng_hmc_10`` and ``nng_hmc_20``. Raises `ParameterError` if neither that name nor its beginning is a recipe.

@@ -1,7 +1,7 @@
 """The training set of a gradient network: every exact gradient along the trajectories (paper B, section 3).
 
-A trajectory of L steps yields one potential at its end, but L gradients. They are recorded when they are evaluated, at
-no extra cost and without changing the chain.
+A trajectory of L steps yields one potential at its end, but L gradients. They are recorded when evaluated, without
+extra cost or effect on the chain.
 """
 
 from collections.abc import Iterator, Mapping
@@ -63,7 +63,7 @@ class GradientPairs(Stored):
 
 
 class GradientRecording:
-    """Pairs of positions and exact gradients, which grow while a chain runs.
+    """Positions and exact gradients, recorded while a chain runs.
 
     Iterations before ``start``, until the chain has converged, are not recorded.
     """
@@ -72,7 +72,7 @@ class GradientRecording:
         self.start = start
         self._iteration = 0
         self._open = False
-        # A row is an iteration, a position and its gradient.
+        # Each row is an iteration, a position and its gradient.
         self._rows = np.empty((_CAPACITY, 1 + 2 * dim))
         self._size = 0
 
@@ -83,7 +83,7 @@ class GradientRecording:
 
     @contextmanager
     def iteration(self) -> Iterator[None]:
-        """One iteration of the chain; nothing is recorded outside of one."""
+        """Record within one iteration of the chain; nothing is recorded outside of one."""
         self._open = self._iteration >= self.start
         try:
             yield
@@ -106,7 +106,7 @@ class GradientRecording:
         return {"iteration": self._iteration, "rows": self._rows[: self._size]}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of such a recording."""
+        """Continue from a snapshot of such a recording."""
         self._iteration = snapshot["iteration"]
         self._size = len(snapshot["rows"])
         self._rows = np.empty((max(_CAPACITY, 2 * self._size), self._rows.shape[1]))
@@ -125,20 +125,20 @@ class RecordedPotential:
         return self._potential.value(q)
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of U at ``q``, which is recorded."""
+        """Record and return the gradient of U at ``q``."""
         gradient = self._potential.gradient(q)
         self._recording.add(q, gradient)
         return gradient
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """U(q) and its gradient, which is recorded."""
+        """U(q) and its gradient, after recording the gradient."""
         value, gradient = self._potential.value_and_grad(q)
         self._recording.add(q, gradient)
         return value, gradient
 
 
 class RecordedKernel(Generic[S]):
-    """A kernel on a `RecordedPotential` that reports the iteration to its recording, its state in a checkpoint.
+    """A kernel with a `RecordedPotential` that reports iterations to the recording, and saves it in checkpoints.
 
     The kernel itself has no other state: exploration is exact HMC.
     """
@@ -161,5 +161,5 @@ class RecordedKernel(Generic[S]):
         return self._recording.snapshot()
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of such a kernel."""
+        """Continue from a snapshot of such a kernel."""
         self._recording.restore(snapshot)

@@ -28,7 +28,7 @@ SURROGATES = {
     "gradient_network": "rnshmc.surrogates.gradient_network:GradientNetwork",
 }
 FITTED_TO_GRADIENTS = frozenset({"gradient_network"})
-"""Those among them that are fitted to gradients along the trajectories of an exploration, and are no potentials."""
+"""Surrogates that are fitted to gradients along the trajectories of an exploration, and are not potentials."""
 VIEWS = {"softabs": "rnshmc.surrogates.softabs:SoftAbsMetric"}
 TARGETS = {
     "logistic": "rnshmc.targets.logistic:from_file",
@@ -41,11 +41,11 @@ TARGETS = {
     "umbridge": "rnshmc.inference.exact.umbridge_potential:from_server",
 }
 OWN_TARGETS = frozenset({"python", "umbridge"})
-"""Those among them that are a user's model, and take no data set."""
+"""Targets that are a user's model and take no data set."""
 
 
 def load(registry: Mapping[str, str], name: str) -> Any:
-    """The object that ``name`` stands for in one of the registries above.
+    """Import the object named ``name`` in one of the registries above.
 
     Raises `ParameterError` if the registry has no such name.
     """
@@ -61,13 +61,13 @@ def target_settings(target: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_target(target: Mapping[str, Any], data: Path) -> Potential:
-    """The exact potential that a config's ``target`` entry describes: its ``kind``, and settings of that kind."""
+    """Build the exact potential that a config's ``target`` entry describes by its ``kind`` and settings."""
     potential: Potential = load(TARGETS, target["kind"])(data, **target_settings(unmasked(target)))
     return potential
 
 
 def load_driver(surrogate: Mapping[str, Any], path: Path) -> FittedDriver:
-    """The fitted driver in ``path``, of the ``type`` that a config's ``surrogates`` entry names."""
+    """Load the fitted driver in ``path``, of the ``type`` in a config's ``surrogates`` entry."""
     fitted: FittedDriver = load(SURROGATES, surrogate["type"]).load(path)
     return fitted
 

@@ -110,7 +110,7 @@ def make_replicated_kernel(
 ) -> tuple[Kernel[Any], Counter]:
     """The kernel of a recipe for a chain that the ranks of ``comm`` run together, and the counter of this rank.
 
-    Parameters and errors as of `rnshmc.run.phases.make_kernel`. The driver, a surrogate, is whole on every rank.
+    Parameters and errors are those of `rnshmc.run.phases.make_kernel`. Every rank has the whole driver, a surrogate.
     """
     kernel, counter = make_kernel(
         replicate(potential, comm), driver, sampler=sampler, step_size=step_size, n_steps=n_steps, options=options
@@ -121,7 +121,7 @@ def make_replicated_kernel(
 def _same_position(comm: Any, q: Array) -> Array:
     """Rank 0's position. Raises `RnshmcError` on every rank if one has another."""
     leading: Array = comm.bcast(q)
-    finite = np.isfinite(leading)  # Where it is not, that is for the potential to refuse.
+    finite = np.isfinite(leading)  # The potential reports a position that is not finite.
     distance = float(np.abs(q[finite] - leading[finite]).max(initial=0.0))
     within = distance <= ROUNDING * np.abs(leading[finite]).max(initial=1.0)
     distances = comm.allgather(None if within else distance)

@@ -23,7 +23,7 @@ class Chain:
 
     exploration: Phase
     surrogate: FittedDriver | None
-    """The fitted surrogate, None where the exact potential drove; one that adapts has learnt from all of the chain."""
+    """The fitted surrogate; None if the exact potential drove. An adaptive one has learnt from the whole chain."""
     sampling: Phase
 
 
@@ -55,7 +55,7 @@ def run_sampler(
     sampler
         A name in `rnshmc.run.recipes.RECIPES`, such as ``"rns_hmc"`` or ``"nng_hmc"``.
     start
-        Where the exploration starts, shape (dim,).
+        Start of the exploration, shape (dim,).
     step_size, n_steps
         Leapfrog step size and the range {low, ..., high} of its number of steps.
     iterations, explore_iterations
@@ -63,8 +63,7 @@ def run_sampler(
     discard
         First iterations of the exploration, excluded from the training set.
     explore_with
-        Step size and range of steps of the exploration, which is HMC, where they are not the sampler's: a mapping with
-        ``step_size`` and ``n_steps``.
+        ``step_size`` and ``n_steps`` of the exploration, which is HMC, if they differ from the sampler's.
     surrogate
         Settings of the surrogate's fit, such as ``{"hidden_units": 1000, "ridge": 1e-7}`` for ``"rns_hmc"``, or
         ``{"hidden_units": 100, "epochs": 50}`` for ``"nng_hmc"``.
@@ -73,10 +72,10 @@ def run_sampler(
         ``{"batch_size": 500}`` for ``"sghmc_mh"``, and under ``metric`` those of the surrogate's metric for
         ``"rns_rmhmc"``.
     seed, chain
-        Root seed and number of the chain; each phase has a stream of its own.
+        Root seed and number of the chain; each phase has its own stream.
     checkpoint
         File that saves the chain while it runs, with a part for each phase. Its spec has to identify the potential.
-        After an interruption, the same call continues from it; ``checkpoint.remove()`` when the chain is stored.
+        After an interruption, the same call continues from it; Call ``checkpoint.remove()`` after storing the chain.
 
     Raises
     ------
@@ -94,7 +93,7 @@ def run_sampler(
     if kind is not None:
         check_discard(discard, explore_iterations)
     else:
-        # Its settings are refused before the exploration, not after it.
+        # Invalid settings raise an error before the exploration, not after it.
         make_kernel(potential, None, sampler=sampler, step_size=step_size, n_steps=n_steps, options=options)
     check_potential(potential, start, stream(seed, "check", name))
     recording = GradientRecording(potential.dim, start=discard) if kind in FITTED_TO_GRADIENTS else None
@@ -137,7 +136,7 @@ def run_sampler(
 
 
 def _check_settings(sampler: str, surrogate: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    """Check that a recipe's kernel and surrogate know their settings, and miss none."""
+    """Check that a recipe's kernel and surrogate accept their settings and miss none."""
     check_options(sampler, options)
     chosen = recipe(sampler)
     own = {name: value for name, value in options.items() if not (name == "metric" and chosen.view is not None)}

@@ -1,4 +1,4 @@
-"""A schedule of training: when to stop exact HMC and let a network of the gradient drive (paper B, section 3)."""
+"""Schedule of training: when to replace exact HMC by a gradient network (paper B, section 3)."""
 
 import math
 import time
@@ -17,12 +17,12 @@ from rnshmc.types import Array, Driver, Potential
 EXACT, TRAINING, NETWORK = "hmc", "training", "nng_hmc"
 
 Train = Callable[[Array, Array], Driver]
-"""From positions and gradients, each of shape (n, dim), to the network that drives."""
+"""Function from positions and gradients, each of shape (n, dim), to the network that drives."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Start, end and rate of training, and when it has succeeded.
+    """Start, end and interval of training, and the criterion for its success.
 
     Raises `ParameterError` if a number is out of range.
     """
@@ -30,13 +30,13 @@ class Schedule:
     start: int
     """Draws of HMC before the first training."""
     end: int
-    """Draws of HMC before the last one."""
+    """Draws of HMC before the last training."""
     every: int
-    """Draws of HMC from one training to the next."""
+    """Draws of HMC between trainings."""
     trial: int
-    """Draws by which the acceptance of a trained network is estimated."""
+    """Draws for estimating the acceptance of a trained network."""
     tolerance: float
-    """An acceptance is similar to that of HMC if it is at most so much lower."""
+    """Maximum shortfall of an acceptance that counts as similar to HMC's."""
 
     def __post_init__(self) -> None:
         for name, least in (("start", 1), ("end", self.start), ("every", 1), ("trial", 1), ("tolerance", 0)):
@@ -46,7 +46,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Consecutive draws by one driver, or a training, which draws nothing."""
+    """Consecutive draws by one driver, or a training, which has no draws."""
 
     kind: str
     draws: Array
@@ -67,7 +67,7 @@ def run_schedule(
     rng: np.random.Generator,
     dynamics: Mapping[str, Any],
 ) -> list[Stretch]:
-    """Draw by HMC, train a network on all gradients so far at the times of the schedule, and try it.
+    """Draw by HMC; at the scheduled times, train a network on all gradients so far and try it.
 
     Once a network is accepted about as often as HMC, it draws what is left; if none is by the end of the schedule, HMC
     does. Every draw counts, those of trials included, for all leave the posterior invariant. ``iterations`` is the
@@ -114,7 +114,7 @@ def _drawn(stretches: Sequence[Stretch], kind: str) -> int:
 
 
 def _acceptance(stretches: Sequence[Stretch]) -> float:
-    """Acceptance of HMC over all its stretches."""
+    """Acceptance of HMC over all its draws."""
     accepted = sum(part.acceptance * len(part.draws) for part in stretches if part.kind == EXACT)
     return accepted / _drawn(stretches, EXACT)
 

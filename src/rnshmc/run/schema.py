@@ -1,4 +1,4 @@
-"""Validation of a configuration by its JSON schema, with one line for each mistake: key, remedy, file and line."""
+"""Validation of a configuration by its JSON schema, with one line per mistake: key, remedy, file and line."""
 
 import math
 import re
@@ -16,14 +16,14 @@ from rnshmc.errors import ParameterError
 from rnshmc.files import read_yaml
 
 _LONGEST_MESSAGE = 200
-"""Characters; the library's messages contain the value, which may be a whole section."""
+"""Maximum length of a message in characters: the library's contain the value, which may be a whole section."""
 
 
 def _is_number(_: object, value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-# The standard's integers include 30.0, and YAML has numbers that are not finite.
+# In the standard, 30.0 is an integer, and YAML allows numbers that are not finite.
 _TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
     {"integer": lambda _, value: type(value) is int, "number": _is_number}
 )
@@ -31,9 +31,9 @@ _Validator = extend(Draft202012Validator, type_checker=_TYPES)
 
 
 def check_schema(config: Mapping[str, Any], schema: Mapping[str, Any], files: Iterable[Path] = ()) -> None:
-    """Check a configuration, and that the files that it was merged from have no key twice.
+    """Check a configuration, and that no file that it was merged from has a key twice.
 
-    Integers are written as such, and numbers are finite.
+    Integers have to be written as such, and numbers have to be finite.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def check_schema(config: Mapping[str, Any], schema: Mapping[str, Any], files: It
     schema
         A JSON schema, draft 2020-12.
     files
-        YAML or JSON files that the configuration was merged from, the last of which counts.
+        YAML or JSON files that the configuration was merged from; later ones take precedence.
 
     Raises
     ------
@@ -54,8 +54,8 @@ def check_schema(config: Mapping[str, Any], schema: Mapping[str, Any], files: It
     trees = {file: _tree(file) for file in files}
     for file in (file for file, tree in trees.items() if tree):
         read_yaml(file)
-    # Patterns of keys are compared with texts.
-    complaints = [f"{key!r} is a key, but no text: put it in quotes" for key in _odd_keys(config)]
+    # Key patterns match strings only.
+    complaints = [f"{key!r} is a key, but not a string: put it in quotes" for key in _odd_keys(config)]
     if not complaints:
         for error in _Validator(schema).iter_errors(config):
             complaints += _complaints(error, trees)
@@ -64,7 +64,7 @@ def check_schema(config: Mapping[str, Any], schema: Mapping[str, Any], files: It
 
 
 def _tree(file: Path) -> yaml.Node | None:
-    """The nodes of a file, which know their lines; None of JSON that is no YAML, such as with tabs."""
+    """The nodes of a file, with their lines; None for JSON that is not YAML, such as with tabs."""
     try:
         return yaml.compose(file.read_text(encoding="utf-8"), yaml.SafeLoader)
     except yaml.YAMLError:
@@ -82,7 +82,7 @@ def _complaints(error: ValidationError, trees: Mapping[Path, yaml.Node | None]) 
                 hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(known))}"
                 yield f"{'.'.join([*path, key])}: there is no such key; {hint}{_place([*path, key], trees)}"
         return
-    # Of alternatives, what each of them asks for.
+    # For alternatives, the requirement of each.
     messages = dict.fromkeys(each.message for each in error.context or [error])
     text = " or ".join(shorten(message, _LONGEST_MESSAGE, placeholder=" ...") for message in messages)
     if (
@@ -90,18 +90,18 @@ def _complaints(error: ValidationError, trees: Mapping[Path, yaml.Node | None]) 
         and error.schema["type"] == "number"
         and re.fullmatch(r"[-+\d.]+e[-+\d]+", str(error.instance))
     ):
-        text += ", but a text: YAML needs a point and a sign in it, as in 1.0e-3"
+        text += ", but a string: YAML needs a point and a sign in it, as in 1.0e-3"
     yield f"{'.'.join(path) or 'top level'}: {text}{_place(path, trees)}"
 
 
 def _place(path: Sequence[str], trees: Mapping[Path, yaml.Node | None]) -> str:
-    """Where a key is set: the last file that has it, and the line."""
+    """Location of a key: the last file that has it, and the line."""
     found = [f" ({file}, line {line})" for file, tree in trees.items() if (line := _line(tree, path))]
     return found[-1] if found else ""
 
 
 def _line(node: yaml.Node | None, path: Sequence[str]) -> int | None:
-    """The line of the key at the end of a path, or of the list that it is in; None if the file does not have it."""
+    """The line of the key at the end of a path, or of the list that contains it; None if the file does not have it."""
     line = None
     for part in path:
         if not isinstance(node, yaml.MappingNode):

@@ -1,4 +1,4 @@
-"""Whether a gradient is that of its potential, by differences along a random direction."""
+"""Check a gradient by finite differences of its potential along a random direction."""
 
 import math
 from collections.abc import Callable
@@ -10,15 +10,15 @@ import numpy as np
 from rnshmc.types import Array
 
 AGREEMENT = 0.01
-"""Relative difference up to which slope and difference agree."""
+"""Maximum relative error of a correct slope."""
 MISTAKE = 0.1
-"""That from which on the gradient is a mistake; between the two it is inexact, as that of a coarse adjoint is."""
+"""Minimum relative error of a wrong gradient; between the two it is inexact, like that of a coarse adjoint."""
 _STEPS = (1e-4, 1e-5, 1e-3, 1e-6, 1e-2)
-"""Steps of the differences, relative to the scale of the position; the first nearly always decides."""
+"""Steps of the differences, relative to the scale of the position; the first is nearly always enough."""
 _FLAT = 1e-3
-"""Slopes that do not matter: by this part of a posterior standard deviation the mode would be elsewhere."""
+"""Negligible slopes: they would move the mode by this fraction of a posterior standard deviation."""
 _STEEP = 0.5
-"""Slope of a direction at least, in units of the root mean square over all directions."""
+"""Minimum slope along the direction, in units of the root mean square over all directions."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def check_slope(
     gradient: Array,
     rng: np.random.Generator,
 ) -> SlopeCheck:
-    """Compare a gradient with central differences along a random direction, for two values where it is right.
+    """Compare a gradient with central differences along a random direction; two values suffice if it is right.
 
     A wrong sign shows, and so does one wrong entry. With differences of two steps that agree with each other and not
     with the gradient, it is wrong. ``both`` gives the values at the rows of an array of shape (2, d).
@@ -60,7 +60,7 @@ def check_slope(
         difference = (ahead - behind) / (2 * step)
         if not math.isfinite(difference):
             continue
-        # Rounding of the values, and what would move the mode by nothing that matters.
+        # Rounding error of the values, and slopes that would move the mode by a negligible distance.
         slack = (1e-14 * (abs(ahead) + abs(behind)) + _FLAT * math.sqrt(abs(ahead + behind - 2 * value))) / step
         size = max(abs(slope), abs(difference))
         if abs(difference - slope) <= AGREEMENT * size + slack:
@@ -75,7 +75,7 @@ def check_slope(
 def _direction(gradient: Array, rng: np.random.Generator) -> Array:
     """A random direction of length 1 that is not nearly orthogonal to the gradient.
 
-    Along one that is, an error of a ten thousandth of the gradient, as of an ODE solver, would be all of the slope.
+    Otherwise an error of a ten thousandth of the gradient, as from an ODE solver, could dominate the slope.
     """
     largest = float(np.abs(gradient).max())
     scaled = gradient / largest if 0.0 < largest < math.inf else np.zeros(len(gradient))

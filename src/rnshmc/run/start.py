@@ -1,4 +1,4 @@
-"""Where the explorations of a problem start."""
+"""Start of the explorations of a problem."""
 
 from collections.abc import Mapping
 from typing import Any

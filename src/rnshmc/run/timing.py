@@ -1,4 +1,4 @@
-"""Seconds per iteration of a sampler that has the machine to itself."""
+"""Seconds per iteration of a sampler on an otherwise idle machine."""
 
 import time
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from rnshmc.run.counting import Counter
 from rnshmc.types import Array
 
 LOADED_CORES = 0.25
-"""Above this many cores in use by other processes, a measurement is marked as made under load."""
+"""A measurement is marked as made under load if other processes use more cores than this."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Timing:
     s_per_iter_blocks: Array
     """Wall-clock seconds per iteration of each block."""
     other_cores: float
-    """Mean number of cores that other processes used meanwhile; in a container, including those of its host."""
+    """Mean number of cores that other processes used meanwhile, in a container including processes of its host."""
 
     @property
     def loaded(self) -> bool:
@@ -29,7 +29,7 @@ class Timing:
         return self.other_cores > LOADED_CORES
 
     def report(self) -> dict[str, object]:
-        """What a file of the timing stage keeps: the blocks, their median, 10% and 90% quantiles, and the load."""
+        """Content of a file of the timing stage: the blocks, their median, 10% and 90% quantiles, and the load."""
         p10, median, p90 = np.quantile(self.s_per_iter_blocks, [0.1, 0.5, 0.9])
         return {
             "s_per_iter_blocks": self.s_per_iter_blocks.tolist(),
@@ -57,6 +57,6 @@ def time_kernel(
 
 
 def busy_s() -> float:
-    """Seconds that all cores of the machine have spent working since it was started."""
+    """Total busy time of all cores since the machine started, in seconds."""
     times = psutil.cpu_times()
     return float(sum(times) - times.idle - getattr(times, "iowait", 0.0) - getattr(times, "guest", 0.0))

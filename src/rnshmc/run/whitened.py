@@ -1,8 +1,8 @@
-"""HMC with the Hessian at the mode as mass matrix: exact, and its draws of a near-Gaussian posterior hardly depend.
+"""Exact HMC with the Hessian at the mode as mass matrix: draws of a near-Gaussian posterior are almost independent.
 
-In coordinates whitened so every direction is as wide as any other, and a trajectory of about a quarter turn forgets
-where it began. Paper A's RNS-RMHMC learns from an exploration by RMHMC, which is as good as independent; this one is,
-too, for the price of a few gradients per draw.
+In coordinates whitened in this way all directions have similar scales, and a trajectory of about a quarter period
+forgets its start. Paper A's RNS-RMHMC learns from an exploration by RMHMC, with almost independent draws; so are these,
+at the cost of a few gradients per draw.
 """
 
 from dataclasses import dataclass
@@ -25,16 +25,16 @@ class WhitenedHMC:
     """HMC whose mass matrix is the Hessian at the mode."""
 
     mode: Array
-    """Where the potential has its minimum, shape (dim,)."""
+    """Minimum of the potential, shape (dim,)."""
     metric: DenseMetric
     """The Hessian there."""
     kernel: HMC
     counter: Counter
-    """Counts what the kernel evaluates; the search for the mode is not counted."""
+    """Counter of the kernel's evaluations; the search for the mode is not counted."""
 
     @classmethod
     def of(cls, potential: Potential, *, start: Array, step_size: float, n_steps: StepRange) -> Self:
-        """Search the mode, and take the Hessian there.
+        """Find the mode and the Hessian there.
 
         The leapfrog step is in posterior standard deviations. Raises `ParameterError` if a setting is out of range, or
         the Hessian is not positive definite; `NumericalError` as the potential's, which has to be defined at the start.
@@ -85,7 +85,7 @@ def explore_whitened(
 
 
 def find_mode(potential: Potential, start: Array) -> Array:
-    """The mode downhill from ``start``, by L-BFGS on U and its gradient."""
+    """Minimise U from ``start`` by L-BFGS."""
     found = scipy.optimize.minimize(
         potential.value_and_grad, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-14}
     )

@@ -37,12 +37,12 @@ class Account:
         return None if stored is None else cls(**stored)
 
     def entry(self) -> dict[str, Any]:
-        """The entry among the settings of a chain that `of` reads."""
+        """The entry for the settings of a chain, as read by `of`."""
         return {_KEY: asdict(self)}
 
 
 def markov_chains(chain: StoredChain) -> Array:
-    """The Markov chains in a chain file, shape (chains, n, d); no chain at all if the draws are a surrogate's."""
+    """The Markov chains in a chain file, shape (chains, n, d); no chain if the draws are a surrogate's."""
     account = Account.of(chain)
     if account is None:
         return chain.draws[None]

@@ -1,4 +1,4 @@
-"""Draws of `rnshmc.sample` as a chain file beside those of the papers' samplers."""
+"""Draws of `rnshmc.sample` in the format of the papers' chain files."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,10 +24,10 @@ def automatic_chain(
     origin: str,
     provenance: Mapping[str, Any],
 ) -> StoredChain:
-    """The draws of a result, with its account of them and the exact evaluations that they took.
+    """The draws of a result, with its report and exact evaluations.
 
-    With a surrogate the draws are those of `Result.draws`, whose precision is in the account alone; without one they
-    are the chains in `Result.chains`, one after another (`rnshmc.store.account.markov_chains`).
+    With a surrogate the draws are `Result.draws`, whose precision is only in the account; without one they are the
+    chains in `Result.chains`, concatenated (`rnshmc.store.account.markov_chains`).
 
     Everything that was evaluated, the way to the mode and the training included, stands with the first draw: sums over
     draws are evaluations in all. ``accepted`` is the same at each draw: the acceptance of the exact Metropolis steps,
@@ -40,7 +40,7 @@ def automatic_chain(
     draws, chains = _kept(result)
     n = len(draws)
     stats: dict[str, npt.NDArray[Any]] = {name: np.zeros(n, dtype) for name, dtype in STATS_DTYPES.items()}
-    # A gradient comes with its value, in one evaluation; a model without any is asked for one at its start only.
+    # A gradient and its value are one evaluation; a model without gradients is tried for one at its start only.
     stats["evaluations"][0] = stats["values"][0] = len(evaluations)
     if any(record.differentiated for record in evaluations):
         stats["gradients"][0] = sum(record.with_gradient for record in evaluations)
@@ -68,7 +68,7 @@ def automatic_chain(
 
 
 def _kept(result: Result) -> tuple[Array, int]:
-    """The draws to store, and the number of Markov chains that they are."""
+    """The draws to store, and the number of Markov chains among them."""
     if result.outcome.surrogate is not None:
         return result.draws, 0
     chains, n, dim = result.chains.shape

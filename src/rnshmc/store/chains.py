@@ -18,9 +18,9 @@ from rnshmc.types import Array
 Stats = Mapping[str, npt.NDArray[Any]]
 _JSON_ATTRIBUTES = ("settings", "phases", "provenance")
 _HASH = "sha256"
-# Exceptions of the libraries on damaged files; the last one for a damaged global attribute.
+# Exceptions of the libraries on damaged files; the last one is for a damaged global attribute.
 _DAMAGE = (OSError, LookupError, ValueError, RuntimeError, TypeError, AttributeError)
-# netCDF has no type for truth values: xarray, and so arviz, writes and reads them as bytes with this attribute.
+# netCDF has no Boolean type: xarray, and so arviz, writes and reads Booleans as bytes with this attribute.
 _TRUTH_VALUE = np.bytes_(b"bool")
 _AXES = ("chain", "draw", "dim")
 
@@ -70,7 +70,7 @@ def read_chain(path: Path) -> StoredChain:
     Raises `StoreError` if the file is missing, damaged or not such a chain.
     """
     try:
-        # With HDF5 alone, in a tenth of the time: most jobs read chains, and some all of them.
+        # HDF5 alone takes a tenth of the time: most jobs read chains, and some read all of them.
         with h5py.File(path, "r") as file:
             attributes = file["posterior"].attrs
             warm = "warmup_posterior" in file
@@ -95,17 +95,17 @@ def read_chain(path: Path) -> StoredChain:
 
 
 def _sha256(chain: StoredChain) -> str:
-    """Hash of all that a chain holds."""
+    """Hash of the whole content of a chain."""
     texts = {name: getattr(chain, name) for name in (*_JSON_ATTRIBUTES, "origin")}
     arrays = {"draws": chain.draws, **{f"stats.{name}": values for name, values in chain.stats.items()}}
     if chain.warmup is not None and chain.warmup_stats is not None:
         arrays |= {"warmup": chain.warmup, **{f"warmup.{name}": values for name, values in chain.warmup_stats.items()}}
-    # As it is read: JSON has no keys but text.
+    # As after reading: JSON keys are strings.
     return content_sha256(json.dumps(json.loads(json.dumps(texts)), sort_keys=True), arrays)
 
 
 def _write_group(file: Any, name: str, content: Array | Stats) -> Any:
-    """Write draws, shape (n, dim), or statistics, each of shape (n,), as the one chain of a group."""
+    """Write draws, shape (n, dim), or statistics, each of shape (n,), as the only chain of a group."""
     group = file.create_group(name)
     arrays: Stats = {"q": content} if isinstance(content, np.ndarray) else content
     sizes = (1, *next(iter(arrays.values())).shape)

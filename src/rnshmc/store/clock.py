@@ -1,4 +1,4 @@
-"""The seconds of a job over all its starts, kept on disk."""
+"""Total seconds of a job over all its starts, stored on disk."""
 
 import json
 import logging
@@ -12,14 +12,14 @@ from rnshmc.files import remove_leftovers, write_json
 from rnshmc.run.checkpoint import Stopwatch
 
 EVERY_S = 1.0
-"""Seconds between two writes: the most that a killed start loses."""
+"""Seconds between writes: the maximum that a killed start loses."""
 
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def kept_stopwatch(path: Path, *, every_s: float = EVERY_S) -> Iterator[Stopwatch]:
-    """A stopwatch that continues from the seconds in a file, and keeps that file up to date.
+    """A stopwatch that continues from the seconds in a file and keeps that file up to date.
 
     It belongs beside evaluations that survive a killed job: what they took must survive it, too. A thread writes, so
     that an evaluation of hours loses no more than one of milliseconds. The file is JSON with ``wall_s`` and ``cpu_s``,
@@ -35,7 +35,7 @@ def kept_stopwatch(path: Path, *, every_s: float = EVERY_S) -> Iterator[Stopwatc
             try:
                 write_json(path, watch.read())
             except StoreError as error:
-                # The job itself fails where the disk is full; its clock must not end it before.
+                # If the disk is full, the job itself reports it; the clock must not end the job.
                 _log.warning("%s", error)
 
     writer = Thread(target=keep, daemon=True)

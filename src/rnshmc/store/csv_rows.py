@@ -1,4 +1,4 @@
-"""Rows of a table of texts, each with its place for messages."""
+"""Rows of a CSV table with their locations for messages."""
 
 import csv
 from collections.abc import Iterator, Sequence

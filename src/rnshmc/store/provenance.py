@@ -62,7 +62,7 @@ def _version(distribution: str) -> str | None:
 
 
 def _git(file: Path) -> dict[str, Any] | None:
-    """Commit that a file belongs to; None if the file is not tracked, even inside another project's clone."""
+    """Commit of the repository that tracks a file; None for an untracked file, even inside another project's clone."""
     git = ("git", "--no-optional-locks", "-C", str(file.parent))
     if _first_line(*git, "ls-files", "--error-unmatch", file.name) is None:
         return None
@@ -91,7 +91,7 @@ def _cpu_model() -> str:
 
 
 def _usable_cores() -> int | None:
-    """Cores available to this process; fewer than the machine's in a container or a cluster job."""
+    """Cores available to this process: in a container or cluster job, fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count()

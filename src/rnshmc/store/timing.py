@@ -11,7 +11,7 @@ from rnshmc.errors import StoreError
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds per kept iteration of one sampler on one problem, from blocks of iterations timed one after another."""
+    """Seconds per kept iteration of one sampler on one problem, from consecutive timed blocks of iterations."""
 
     problem: str
     sampler: str
@@ -19,7 +19,7 @@ class Timing:
     """Median over the blocks."""
     s_per_iter_blocks: tuple[float, ...]
     loaded: bool
-    """Whether other processes kept the machine busy meanwhile."""
+    """Whether other processes kept the machine busy during the measurement."""
 
     @property
     def standard_error(self) -> float:

@@ -1,1 +1,1 @@
-"""Surrogates: potentials fitted to evaluations of an exact one, cheap enough to drive trajectories in its place."""
+"""Surrogates: cheap approximations of an exact potential or its gradient that drive trajectories."""

@@ -19,8 +19,8 @@ from rnshmc.surrogates.squared_exponential import KernelExpansion, covariance
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
 
-# Added to the diagonal of K_M, relative to sigma_f^2. Rounding moves the eigenvalues of a smooth covariance by about
-# M eps sigma_f^2, for M = 3000 inducing points less than a hundredth of this.
+# Added to the diagonal of K_M, relative to sigma_f^2. Rounding changes the eigenvalues of a smooth covariance by about
+# M eps sigma_f^2, less than a hundredth of this for M = 3000 inducing points.
 JITTER = 1e-10
 
 
@@ -46,34 +46,33 @@ class FITC(KernelExpansion):
     ) -> Self:
         """Draw inducing points and fit to potentials, with hyperparameters that maximise the marginal likelihood.
 
-        Inducing points of which only the number is given are distinct training states, drawn without replacement; all
-        of them, where there are no more than asked for. The targets are t = u - min(u), and log N(t | 0, Q_N + A +
-        sigma^2 I), Q_N = K_NM K_M^-1 K_MN, A = diag(K_N - Q_N), is maximised over (sigma_f, l, sigma) with its exact
-        gradient. Each evaluation costs O(M^2 N); no N x N matrix is formed. K_M stands for K_M + JITTER sigma_f^2 I
-        throughout.
+        If only the number of inducing points is given, they are distinct training states, drawn without replacement, or
+        all distinct states if there are fewer. The targets are t = u - min(u), and log N(t | 0, Q_N + A + sigma^2 I),
+        Q_N = K_NM K_M^-1 K_MN, A = diag(K_N - Q_N), is maximised over (sigma_f, l, sigma) with its exact gradient. Each
+        evaluation costs O(M^2 N); no N x N matrix is formed. K_M denotes K_M + JITTER sigma_f^2 I throughout.
 
         Parameters
         ----------
         q
-            Training states, shape (N, dim). A state that is repeated counts as often.
+            Training states, shape (N, dim). Repeated states are weighted by their multiplicity.
         u
             Exact potentials at the states, shape (N,).
         rng
-            Draws the inducing points.
+            Generator of the inducing points.
         inducing_points
             Number M of inducing points, or the points themselves, shape (M, dim).
         max_evaluations
-            Evaluations of the marginal likelihood after which the search ends.
+            Maximum evaluations of the marginal likelihood in the search.
         hyperparameters
-            Of an earlier fit: nothing is searched.
+            Known hyperparameters, such as those of an earlier fit, which replace the search.
 
         Raises
         ------
         FitError
             If the training set has the wrong shape or is not finite, all its states or potentials are equal, or the
-            marginal likelihood cannot be evaluated where the search starts.
+            marginal likelihood cannot be evaluated at the start of the search.
         ParameterError
-            If there is no inducing point or max_evaluations is less than 1, or the points have another dimension.
+            If there is no inducing point, max_evaluations is less than 1, or the dimensions differ.
         """
         states, targets = training_set(q, u)
         inducing = _inducing(inducing_points, states, rng)
@@ -115,12 +114,12 @@ def log_likelihood(distances: Distances, targets: Array, hyperparameters: Hyperp
 class _Posterior:
     """The regression of targets on whitened features V = L^-1 K_MN, L L' = K_M.
 
-    In x = L' w the weighted least-squares problem of section 3.3 is that of minimising
+    In terms of x = L' w, the weighted least-squares problem of section 3.3 minimises
 
         |D^-1/2 (V' x - t)|^2 + |x|^2,    D = A + sigma^2 I.
 
-    Its matrix B = I + V D^-1 V' has no eigenvalue below 1, so its Cholesky factor is accurate where Sigma_M = L B L'
-    would have none (Foster et al., J. Mach. Learn. Res. 10, 2009).
+    Its matrix B = I + V D^-1 V' has no eigenvalue below 1, so its Cholesky factor is accurate even where that of
+    Sigma_M = L B L' would fail (Foster et al., J. Mach. Learn. Res. 10, 2009).
     """
 
     prior_factor: Array  # L, shape (M, M)
@@ -148,7 +147,7 @@ class _Posterior:
 
 
 def _slopes(fitted: _Posterior, distances: Distances, targets: Array, hyperparameters: Hyperparameters) -> Array:
-    """Gradient of the log likelihood, see there."""
+    """Gradient of the log likelihood, see `log_likelihood`."""
     noise, shape = hyperparameters.noise_sd**2, (hyperparameters.amplitude, hyperparameters.length_scale)
     dual = fitted.residuals / fitted.variances
     half_solved = _solve(fitted.factor, fitted.features)
@@ -160,7 +159,7 @@ def _slopes(fitted: _Posterior, distances: Distances, targets: Array, hyperparam
     projection = _solve(fitted.prior_factor, fitted.features, transposed=True)
     slope = 2.0 * covariance(distances.training, *shape) * distances.training
     slope -= (covariance(distances.inducing, *shape) * distances.inducing) @ projection
-    # P times (G less its diagonal), but for the part of a a', which has rank one.
+    # P times G without its diagonal, apart from the rank-one part of a a'.
     weighted = _solve(fitted.factor, half_solved, transposed=True) * (-0.5 / fitted.variances)
     weighted -= fitted.features * diagonal
     weighted = _solve(fitted.prior_factor, weighted, transposed=True)
@@ -169,7 +168,7 @@ def _slopes(fitted: _Posterior, distances: Distances, targets: Array, hyperparam
 
 
 def _inducing(points: int | Array, states: Array, rng: np.random.Generator) -> Array:
-    """The inducing points, drawn from the states where only their number is given."""
+    """The inducing points, drawn from the states if only their number is given."""
     if not isinstance(points, np.ndarray):
         if points < 1:
             raise ParameterError(f"inducing_points must be at least 1, got {points!r}")

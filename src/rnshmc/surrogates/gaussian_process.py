@@ -17,7 +17,7 @@ from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
 
 Scale = Literal["amplitude", "sd", "centred"]
-"""How a Gaussian process learns the size of the potential's variation, see `GaussianProcess.fit`."""
+"""Scaling of a Gaussian process to the potential's variation, see `GaussianProcess.fit`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,34 +43,35 @@ class GaussianProcess(KernelExpansion):
         """Fit to potentials, with hyperparameters (sigma_f, l, sigma) that maximise the marginal likelihood.
 
         The targets are t = u - min(u), and log N(t | 0, K_N + sigma^2 I) is maximised with its exact gradient. Each
-        evaluation costs O(N^3), and the fit holds three N x N matrices at a time.
+        evaluation costs O(N^3), and the fit stores three N x N matrices at a time.
 
         Parameters
         ----------
         q
-            Training states, shape (N, dim). A state that is repeated counts as often.
+            Training states, shape (N, dim). Repeated states are weighted by their multiplicity.
         u
             Exact potentials at the states, shape (N,).
         rng
-            Not used: nothing is random in this fit.
+            Not used: this fit is deterministic.
         max_evaluations
-            Evaluations of the marginal likelihood after which the search ends.
+            Maximum evaluations of the marginal likelihood in the search.
         hyperparameters
-            Of an earlier fit: nothing is searched.
+            Known hyperparameters, such as those of an earlier fit, which replace the search.
         scale
-            "amplitude": sigma_f is among the hyperparameters, and t = u - min(u). "sd": as paper B prints the
+            "amplitude": sigma_f is among the hyperparameters, and t = u - min(u). "sd": as in paper B's printed
             covariance, sigma_f is 1, t is u standardised, and the mean is multiplied by the standard deviation of u.
-            "centred": sigma_f is 1 all the same, t is u - mean(u), the search starts at l = sigma = 1, and the mean is
-            multiplied by the standard deviation of u although t was not divided by it. The force is too large by that
-            factor, sqrt(dim / 2) for the energies of a Gaussian, where enough is learnt. Paper B's implementation at
-            its head divides u by its standard deviation and multiplies the gradient by the mean of u, which is the same
-            factor for the energies of N(0, I): mean and variance of a chi-square(dim) / 2 are both dim / 2.
+            "centred": sigma_f is also 1, t is u - mean(u), the search starts at l = sigma = 1, and the mean is
+            multiplied by the standard deviation of u although t was not divided by it. With enough training states the
+            force is then too large by that factor, sqrt(dim / 2) for the energies of a Gaussian. The latest version of
+            paper B's implementation divides u by its standard deviation and multiplies the gradient by the mean of u,
+            which is the same factor for the energies of N(0, I): mean and variance of a chi-square(dim) / 2 are both
+            dim / 2.
 
         Raises
         ------
         FitError
             If the training set has the wrong shape or is not finite, all its states or potentials are equal, or the
-            marginal likelihood cannot be evaluated where the search starts.
+            marginal likelihood cannot be evaluated at the start of the search.
         ParameterError
             If max_evaluations is less than 1, or there is no such scale.
         """
@@ -92,7 +93,7 @@ class GaussianProcess(KernelExpansion):
 
 
 def _scaled(states: Array, targets: Array, scale: Scale) -> tuple[Array, Hyperparameters, float]:
-    """The targets that are fitted, where the search of hyperparameters starts, and what the mean is multiplied by."""
+    """The targets, the start of the search for hyperparameters, and the factor of the mean."""
     scales = data_scales(states, targets)
     if scale == "amplitude":
         return targets, scales, 1.0
@@ -103,7 +104,7 @@ def _scaled(states: Array, targets: Array, scale: Scale) -> tuple[Array, Hyperpa
 
 
 def _at_unit_amplitude(likelihood: LogLikelihood, hyperparameters: Hyperparameters) -> tuple[float, Array]:
-    """A marginal likelihood of l and sigma: without a slope in sigma_f, the search leaves it where it starts."""
+    """A marginal likelihood of l and sigma: with a zero slope in sigma_f, the search does not change it."""
     value, gradient = likelihood(replace(hyperparameters, amplitude=1.0))
     return value, gradient * [0.0, 1.0, 1.0]
 
@@ -117,7 +118,7 @@ def log_likelihood(squared_distances: Array, targets: Array, hyperparameters: Hy
     """
     n, noise = len(targets), hyperparameters.noise_sd**2
     matrix = _noisy_covariance(squared_distances, hyperparameters)
-    # K o D is dK/dlog l up to l^2. The diagonal of D is zero, so the noise in the matrix does not enter.
+    # K o D is dK/dlog l up to l^2. The diagonal of D is zero, so the noise in the matrix has no effect.
     stretched = matrix * squared_distances
     factor = _cholesky(matrix)
     log_determinant = 2.0 * float(np.log(factor.diagonal()).sum())
@@ -126,7 +127,7 @@ def log_likelihood(squared_distances: Array, targets: Array, hyperparameters: Hy
 
     inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
     trace = float(inverse.diagonal().sum())
-    # The inverse is stored below its diagonal with zeros above, and K o D is symmetric with a diagonal of zeros.
+    # The inverse is stored below its diagonal with zeros above, and K o D is symmetric with zero diagonal.
     stretched_trace = 2.0 * float(np.vdot(inverse.T, stretched))
     by_noise = noise * (float(weights @ weights) - trace)
     by_amplitude = float(targets @ weights) - n - by_noise
@@ -143,7 +144,7 @@ def _noisy_covariance(squared_distances: Array, hyperparameters: Hyperparameters
 
 def _cholesky(matrix: Array) -> Array:
     """The lower factor of a symmetric matrix, with zeros above the diagonal; it overwrites the matrix."""
-    # The transpose is the same matrix in the column order of LAPACK, so that nothing is copied.
+    # The transpose is the same matrix in LAPACK's column order, which avoids a copy.
     factor: Array
     factor, info = lapack.dpotrf(matrix.T, lower=1, clean=1, overwrite_a=1)
     if info != 0:

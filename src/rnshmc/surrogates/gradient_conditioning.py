@@ -14,21 +14,21 @@ from rnshmc.errors import FitError
 from rnshmc.types import Array
 
 SEARCH_ROWS = 2500
-"""Equations in the system by which length and noise are chosen; more points than fit into it are left out."""
+"""Maximum equations in the system for choosing length and noise; excess points are left out."""
 ROUGH_ROWS = 800
-"""Equations in the system by which the search for a length begins: a thirtieth of the operations."""
+"""Equations in the smaller system that starts the search for a length: a thirtieth of the operations."""
 ROUNDS = 2
-"""Systems solved where points have errors of their own, each relative to the variance of the process by the last."""
+"""Maximum systems solved if points have individual errors, each relative to the variance from the previous solve."""
 NEAR = 1.5
-"""Factor within which a variance is near enough to that of the process for errors relative to it: no system more."""
+"""Factor within which the variance used for relative errors has to agree with the process's; then the solves end."""
 
 
 @dataclass(frozen=True)
 class Solution:
     """Weights of values (n,) and of gradients times l (n, dim), mean, variance and log likelihood of the process.
 
-    ``factor`` is that of the covariance of what is given (`factorise`), ``errors`` (n, 2) are those of value and slopes
-    in units of the process's standard deviation.
+    ``factor`` is the Cholesky factor of the data's covariance (`factorise`); ``errors``, (n, 2), are those of values
+    and slopes in units of the process's standard deviation.
     """
 
     alpha: Array
@@ -42,7 +42,7 @@ class Solution:
 
 def squared_exponential(x: Array, z: Array) -> Array:
     """exp(-|x - z|^2 / 2) for the rows of both, (m, n)."""
-    # All three terms of the square in one product: passes over (m, n) are what this costs.
+    # All three terms of the square in one product: the cost is in passes over (m, n).
     left = np.column_stack((x, -0.5 * (x**2).sum(axis=1), np.ones(len(x))))
     right = np.column_stack((z, np.ones(len(z)), -0.5 * (z**2).sum(axis=1)))
     exponents = left @ right.T
@@ -53,13 +53,13 @@ def squared_exponential(x: Array, z: Array) -> Array:
 def expand(q: Array, solved: Solution, length: float) -> Array:
     """The conditioned process at its own points, (n,)."""
     x = q / length
-    # The points are their own centres.
+    # The points are the centres.
     inner = solved.alpha + x @ solved.beta.T - (solved.beta * x).sum(axis=1)
     return np.asarray((squared_exponential(x, x) * inner).sum(axis=1) + solved.mean)
 
 
 def spread(points: Array) -> float:
-    """Root mean squared distance of the points from their mean, the unit of length scales."""
+    """Root mean square distance of the points from their mean, the unit of length scales."""
     return float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 
@@ -74,10 +74,10 @@ def search(
     errors: Array,
     variance: float | None = None,
 ) -> tuple[float, float, float | None]:
-    """Length and nugget that maximise the likelihood, one after the other; the length once more if noise is chosen.
+    """Maximise the likelihood over length, then nugget, then length again unless the first nugget is best.
 
-    The best length for fewer points is where the search of it begins: from there to the next higher maximum. With them
-    comes the variance of the process as far as it is known then; ``variance`` is what is known before.
+    The search for the length starts at the best one for fewer points and climbs to the nearest maximum. The result
+    includes the latest estimate of the process's variance; ``variance`` is an earlier estimate.
     """
     if len(lengths) == len(nuggets) == 1:
         return lengths[0], nuggets[0], variance
@@ -113,14 +113,14 @@ def search(
 
 @dataclass(frozen=True)
 class _Tried:
-    """Criterion of a candidate, and the variance of the process; None if its system could not be solved."""
+    """Criterion of a candidate, and variance of the process; None if its system cannot be solved."""
 
     height: tuple[float, float]
     variance: float | None
 
 
 def _climbed(height: Callable[[int], tuple[float, float]], start: int, count: int) -> int:
-    """The maximum that neighbours among ``count`` candidates lead to, through those that cannot be solved."""
+    """Climb from neighbour to neighbour among ``count`` candidates to a maximum, skipping unsolvable ones."""
     best = start
     for step in (1, -1):
         at = start + step
@@ -138,21 +138,21 @@ def solve(
     errors: Array,
     variance: float | None = None,
 ) -> Solution:
-    """Condition the process of unit variance, then scale: generalised least squares for its mean.
+    """Condition the process of unit variance, with its mean by generalised least squares, then scale.
 
     Raises `FitError` if the system is not positive definite in doubles.
 
     Parameters
     ----------
     errors
-        Standard deviations of the errors of each value and of the components of its slope, besides the nugget, (n, 2).
+        Standard deviations of the errors of each value and each gradient component, besides the nugget, (n, 2).
     variance
         Of the process, as far as it is known; None: that of the values with the smaller errors.
     """
     scaled = errors * [1.0, length]
     if not errors.any():
         return _conditioned(points, values, slopes, length, nugget, scaled)
-    # Errors are absolute, the system is in units of a process whose standard deviation follows from it.
+    # Errors are absolute, but the system is in units of the process's standard deviation, which it determines.
     if variance is None:
         variance = float(np.var(values[errors[:, 0] <= np.median(errors[:, 0])])) or 1.0
     for _ in range(ROUNDS):
@@ -191,9 +191,9 @@ def conditional_covariance(
     Parameters
     ----------
     with_slopes
-        Points whose gradient is given, too, shape (n,).
+        Mask of the points whose gradient is given, shape (n,).
     factor
-        As `factorise`.
+        Result of `factorise`.
     """
     x, z = points / length, at / length
     kernel, slopes = squared_exponential(z, x), x[with_slopes]
@@ -204,7 +204,7 @@ def conditional_covariance(
 
 
 def factorise(points: Array, with_slopes: npt.NDArray[np.bool_], length: float, nugget: float, errors: Array) -> Array:
-    """Cholesky factor of the covariance of values and, where there are, gradients; only its lower triangle is set.
+    """Cholesky factor of the covariance of values and available gradients; only its lower triangle is set.
 
     All values come first, then all derivatives along the first coordinate, and so on: blocks are contiguous. ``errors``
     are those of values and of gradients times l, in units of the process's standard deviation, (n, 2). Raises
@@ -213,7 +213,7 @@ def factorise(points: Array, with_slopes: npt.NDArray[np.bool_], length: float, 
     matrix = _gram(points / length, with_slopes)
     own = np.concatenate((errors[:, 0], np.tile(errors[with_slopes, 1], points.shape[1])))
     matrix[np.diag_indices_from(matrix)] += nugget + own**2
-    # The lower triangle of the transpose, in the column order of LAPACK, so that nothing is copied.
+    # The lower triangle of the transpose, in LAPACK's column order, which avoids a copy.
     factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
     if info != 0:
         raise FitError(f"the covariance of {len(points)} training points is not positive definite")

@@ -1,4 +1,4 @@
-"""A Gaussian process fitted to values and gradients of the potential: the limit of a network with many random units."""
+"""A Gaussian process fitted to values and gradients of the potential, the limit of a network with many random units."""
 
 import math
 from dataclasses import dataclass, fields
@@ -23,9 +23,9 @@ from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
 
 LENGTHS = (0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
-"""Length scales that are tried, in units of sqrt(dim) times the spread of the training points."""
+"""Candidate length scales, in units of sqrt(dim) times the spread of the training points."""
 NUGGETS = (1e-9, 1e-7, 1e-5, 1e-3)
-"""Variances of the noise that are tried, in units of the variance of the process."""
+"""Candidate noise variances, in units of the variance of the process."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,21 +83,21 @@ class GradientKernel(Stored):
         u
             Exact potentials, shape (n,).
         rng
-            Chooses the points that length and noise are searched on, where there are too many.
+            Generator of a subset of points for choosing length and noise, if there are too many.
         grad
-            Exact gradients, shape (n, dim), a row of NaN where there is none; None for values alone.
+            Exact gradients, shape (n, dim), with rows of NaN for missing ones; None for values alone.
         prior
-            Curvature of the quadratic under the process, not below 0.
+            Curvature of the quadratic under the process, at least 0.
         lengths, nuggets
             Candidates; the marginal likelihood chooses.
         most_amplitude
-            Candidates of a larger amplitude are taken only if there is no other. A process of a large amplitude and a
-            long length is a polynomial: exact amid the points, and without bound beyond.
+            Candidates of larger amplitude are used only if there is no other. A process of large amplitude and long
+            length scale is nearly a polynomial: exact among the points, and unbounded beyond them.
         errors
-            Standard deviations of the errors of each value and of the components of its gradient, (n, 2), besides the
-            noise that all have; None for none.
+            Standard deviations of the errors of each value and of each component of its gradient, (n, 2), in addition
+            to the common noise; None: no errors.
         amplitude
-            Of a process of about the same points, which saves a system where there are errors; None if none is known.
+            Standard deviation of a process fitted to similar points, which saves a solve with errors; None: unknown.
 
         Raises
         ------
@@ -158,7 +158,7 @@ class GradientKernel(Stored):
 
     @property
     def relative_length(self) -> float:
-        """The length scale in the unit of the candidates of `fit`."""
+        """The length scale in the units of the candidates of `fit`."""
         return self.length_scale / spread(self.centres)
 
     def value(self, q: Array) -> float:
@@ -191,7 +191,7 @@ class GradientKernel(Stored):
         return values, slopes / self.length_scale + self.prior * q
 
     def covariance(self, q: Array) -> Array:
-        """Covariance of the process at the rows of q, given the training set: of U - V there, shape (m, m)."""
+        """Covariance of U - V at the rows of q given the training set, shape (m, m)."""
         given = conditional_covariance(self.centres, self._with_slopes, self.length_scale, self._factor, q)
         return self.amplitude**2 * given
 

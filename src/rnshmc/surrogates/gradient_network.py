@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from sklearn.neural_network import MLPRegressor
 
 BATCH_SIZE = 32
-"""Training pairs of a step of Adam: the default of Keras, in which the published implementation is written."""
-# A component whose standard deviation is a smaller part of its mean than this varies by rounding only.
+"""Training pairs per step of Adam: the default of Keras, which the published implementation uses."""
+# A component with a smaller ratio of standard deviation to mean varies by rounding only.
 _ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
 class GradientNetwork(Stored):
-    """Disjoint hidden layers of rectified units that take a position to a gradient (paper B, sections 3 and 4.2).
+    """Network of disjoint hidden layers of rectified units from a position to a gradient (paper B, sections 3 and 4.2).
 
         g_k(q) = V_k' max(W_k'q + b_k, 0) + c_k,  k = 1..B
 
@@ -62,9 +62,9 @@ class GradientNetwork(Stored):
         batch_size: int = BATCH_SIZE,
         standardised_targets: bool = False,
     ) -> Self:
-        """Train on positions and exact gradients with Adam at its defaults, as the published implementation does.
+        """Train on positions and exact gradients by Adam with its default settings, as in the published implementation.
 
-        Positions are standardised, component by component, and the loss is the mean squared error. Block after block is
+        Positions are standardised, component by component, and the loss is the mean squared error. Each block is
         trained by scikit-learn's `MLPRegressor`.
 
         Parameters
@@ -72,25 +72,23 @@ class GradientNetwork(Stored):
         q, gradients
             Training pairs, both of shape (n, dim).
         rng
-            Source of the initial weights and of the mini-batches.
+            Generator of the initial weights and the mini-batches.
         hidden_units
             Size h of each hidden layer.
         epochs
-            How often training runs through the pairs.
+            Number of passes through the pairs.
         blocks
             Number B of disjoint hidden layers; a divisor of dim.
         batch_size
-            Pairs of a mini-batch; all of them, where there are no more.
+            Pairs per mini-batch, at most all.
         standardised_targets
-            Whether gradients are standardised as well, component by component, so that components count alike in the
-            loss however steep the potential is along each, and large ones take no more steps of Adam to reach. The
-            published implementation learns them as they are.
+            Whether to standardise gradients too, component by component, so that components have equal weight in the
+            loss and large ones need no more steps of Adam. The published implementation does not.
 
         Raises
         ------
         FitError
-            If the training set has the wrong shape or is not finite, or its numbers are too large or too small to be
-            standardised.
+            If the training set has the wrong shape or is not finite, or is too large or too small to be standardised.
         ParameterError
             If hidden_units, epochs, blocks or batch_size is out of range.
         """
@@ -143,7 +141,7 @@ class GradientNetwork(Stored):
         blocks = len(self.output_weights)
         gradient: Array = hidden.dot(self.output_weights[0]) if blocks == 1 else self._disjoint(hidden)
         gradient += self.output_biases
-        # A cheap test of every component: 0 times infinity or NaN is NaN.
+        # A cheap test of all components: 0 times infinity or NaN is NaN.
         if not math.isfinite(gradient.dot(np.zeros(len(gradient)))):
             raise NumericalError("the gradient of the gradient network is not finite")
         return gradient
@@ -156,7 +154,7 @@ class GradientNetwork(Stored):
         return np.hstack(parts) + self.output_biases
 
     def _disjoint(self, hidden: Array) -> Array:
-        """V_k' times the hidden layer of block k, one block after the other, for one position."""
+        """V_k' times the hidden layer of block k for one position, concatenated over blocks."""
         blocks, units, _ = self.output_weights.shape
         with np.errstate(all="ignore"):
             parts: Array = hidden.reshape(blocks, 1, units) @ self.output_weights
@@ -165,7 +163,7 @@ class GradientNetwork(Stored):
 
 @dataclass(frozen=True)
 class _Scale:
-    """Mean and standard deviation of each component, with 1 for that of a component that does not vary."""
+    """Mean and standard deviation of each component; the latter is 1 for a constant component."""
 
     mean: Array
     sd: Array
@@ -185,7 +183,7 @@ class _Scale:
 
     @classmethod
     def none(cls, dim: int) -> Self:
-        """The scale that leaves everything as it is."""
+        """The identity scale."""
         return cls(np.zeros(dim), np.ones(dim))
 
     def standardise(self, rows: Array) -> Array:
@@ -195,7 +193,7 @@ class _Scale:
 def _train(
     x: Array, y: Array, *, rng: np.random.Generator, hidden_units: int, epochs: int, batch_size: int
 ) -> "MLPRegressor":
-    # Imported to train: a chain that a finished network drives does without, and starts a second earlier.
+    # Imported only for training: a chain driven by a finished network starts a second earlier without it.
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPRegressor
 
@@ -204,13 +202,13 @@ def _train(
         alpha=0.0,
         batch_size=min(batch_size, len(x)),
         max_iter=epochs,
-        # Every epoch is run: the paper's setting is their number.
+        # No early stopping: the paper fixes the number of epochs.
         n_iter_no_change=epochs + 1,
         random_state=int(rng.integers(2**32)),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        # One output wants a vector.
+        # A single output has to be a vector.
         return network.fit(x, y if y.shape[1] > 1 else y[:, 0])
 
 

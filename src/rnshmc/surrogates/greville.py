@@ -1,4 +1,4 @@
-"""Greville's recursion: the pseudo-inverse solution learnt one training state at a time (paper A, Proposition 1)."""
+"""Greville's recursion: the pseudo-inverse solution, updated state by state (paper A, Proposition 1)."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -15,17 +15,17 @@ from rnshmc.types import Array
 DEPENDENCE_TOLERANCE = 1e-6
 """c = 0 in Proposition 1 means |c| <= DEPENDENCE_TOLERANCE |h|.
 
-A row h that is kept as independent puts numbers up to 1/|c|^2 into Theta, whose rounding errors are then of relative
-size eps |h|^2 / |c|^2 where Theta meets h: 2e-4 at this tolerance, of size 1 at sqrt(eps) = 1.5e-8.
+A row h that counts as independent adds entries up to 1/|c|^2 to Theta, so products of Theta with h have relative
+rounding errors of size eps |h|^2 / |c|^2: 2e-4 at this tolerance, of size 1 at sqrt(eps) = 1.5e-8.
 """
 
 
 class GrevilleRecursion:
-    """Output weights v = H^+ t, and what it takes to learn from one more row of H. It changes in place.
+    """Output weights v = H^+ t, and the matrices that update them by one more row of H, in place.
 
-    With ridge > 0 the recursion is that of the stacked matrix [H; sqrt(ridge) I], which has full column rank: then
-    Phi = 0, Theta = (H'H + ridge I)^-1, and every update is branch (i), recursive least squares. Phi is dropped as soon
-    as the rank is s. Of the symmetric matrices Theta and Phi, only the lower triangles are kept.
+    With ridge > 0 the recursion is that of the stacked matrix [H; sqrt(ridge) I], which has full column rank: then Phi
+    = 0, Theta = (H'H + ridge I)^-1, and every update is branch (i), recursive least squares. Phi is dropped when the
+    rank reaches s. Only the lower triangles of the symmetric matrices Theta and Phi are stored.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class GrevilleRecursion:
     theta
         Theta = H^+ (H^+)', shape (s, s); its lower triangle is used, and overwritten if it is in Fortran order.
     phi
-        Phi = I - H^+ H, shape (s, s), in the same way; None where the rank is s.
+        Phi = I - H^+ H, shape (s, s), treated likewise; None if the rank is s.
     """
 
     def __init__(self, output_weights: Array, theta: Array, phi: Array | None) -> None:
@@ -46,7 +46,7 @@ class GrevilleRecursion:
 
     @classmethod
     def from_normal_equations(cls, matrix: Array, right_side: Array) -> Self:
-        """Start from H'H + ridge I, of which the lower triangle is read, and H't: O(s^3).
+        """Start from the lower triangle of H'H + ridge I, and H't: O(s^3).
 
         Raises `scipy.linalg.LinAlgError` if the matrix is not positive definite in doubles.
         """
@@ -78,7 +78,7 @@ class GrevilleRecursion:
 
     @property
     def output_weights(self) -> Array:
-        """v, shape (s,). An update makes another array of it."""
+        """v, shape (s,). An update makes a new array."""
         return self._v
 
     @property
@@ -87,7 +87,8 @@ class GrevilleRecursion:
         return self._rank
 
     def update(self, h: Array, target: float) -> None:
-        """Learn that the hidden layer's output h, shape (s,), has the target t: O(s^2), nothing of size s^2 is made."""
+        """Learn that the hidden layer's output h, shape (s,), has the target t: O(s^2), without s^2 temporary
+        memory."""
         theta_h = self.apply_theta(h)
         spread = 1.0 + float(h @ theta_h)
         residual = target - float(h @ self._v)
@@ -98,7 +99,7 @@ class GrevilleRecursion:
         else:
             b = c / (c @ c)
             self._v = self._v + residual * b
-            # -x b' - b x' + spread b b' in one pass through the matrix.
+            # -x b' - b x' + spread b b' in one pass over the matrix.
             dsyr2(-1.0, theta_h - 0.5 * spread * b, b, lower=1, a=self._theta, overwrite_a=1)
             self._gain_rank(c)
 
@@ -114,10 +115,10 @@ class GrevilleRecursion:
 
     @classmethod
     def restored(cls, snapshot: Mapping[str, Any]) -> Self:
-        """The recursion that the snapshot is of."""
+        """The recursion of a snapshot."""
         phi = unpacked(snapshot["phi"]) if "phi" in snapshot else None
         recursion = cls(snapshot["output_weights"], unpacked(snapshot["theta"]), phi)
-        # Rounding may have moved the trace of Phi, by which a new recursion would count its rank.
+        # Rounding may have changed the trace of Phi, from which a new recursion would compute its rank.
         recursion._rank = snapshot["rank"]
         return recursion
 

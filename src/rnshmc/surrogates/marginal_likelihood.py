@@ -11,16 +11,16 @@ from scipy import linalg, optimize
 from rnshmc.errors import FitError, ParameterError
 from rnshmc.types import Array
 
-# The search covers sigma_f, l and sigma within these factors of the data's own scales. A quadratic function wants a
-# large amplitude at a large length scale. A function without noise would push sigma to zero; a thousandth of the
-# potentials is as little as a Metropolis step would notice, and keeps the covariance matrix regular in doubles.
+# Bounds of sigma_f, l and sigma in the search, relative to the data's scales. A quadratic function needs a large
+# amplitude at a large length scale. Without noise, sigma would tend to zero; a thousandth of the potentials is too
+# small to affect a Metropolis step, and keeps the covariance matrix regular in doubles.
 _LOWER = np.log([1e-2, 1e-2, 1e-3])
 _UPPER = np.log([1e4, 1e2, 1e1])
-# The search starts from a tenth of the targets' standard deviation as noise: well conditioned, and not yet noise only.
+# The search starts with noise of a tenth of the targets' standard deviation: well conditioned, not dominated by noise.
 _NOISE_SHARE = 0.1
-# Data tell hyperparameters apart on a scale of one unit of log likelihood, and a slope below this leaves far less to
-# gain. A tighter tolerance would be below the rounding error where the covariance matrix is nearly singular, as that of
-# a smooth function is. The other tolerance is on the gain of an iteration, relative to the log likelihood.
+# Data distinguish hyperparameters on a scale of one unit of log likelihood, and a slope below this leaves far less to
+# gain. A tighter tolerance would be below the rounding error for a nearly singular covariance matrix, as for a smooth
+# function. The other tolerance is the gain of an iteration relative to the log likelihood.
 _SLOPE_TOLERANCE = 0.1
 _GAIN_TOLERANCE = 1e-8
 _OUTCOMES = {0: "converged", 1: "max_evaluations", 2: "stalled"}
@@ -44,7 +44,7 @@ Raises `scipy.linalg.LinAlgError` where a covariance matrix is not positive defi
 
 @dataclass(frozen=True)
 class Maximum:
-    """Where the search ended, the log likelihood there, how many evaluations it took, and why it ended."""
+    """End of the search: hyperparameters, log likelihood, number of evaluations, and outcome."""
 
     hyperparameters: Hyperparameters
     log_likelihood: float
@@ -53,12 +53,12 @@ class Maximum:
 
     @classmethod
     def given(cls, hyperparameters: Hyperparameters) -> Self:
-        """No search: hyperparameters that are known, at which the likelihood was not evaluated."""
+        """Known hyperparameters without a search; the likelihood is not evaluated."""
         return cls(hyperparameters, math.nan, 0, "given")
 
 
 def data_scales(states: Array, targets: Array) -> Hyperparameters:
-    """Where a search starts: root mean square target, root mean square distance of two states, and a tenth of sd(t).
+    """Start of a search: root mean square target, root mean square distance of two states, and a tenth of sd(t).
 
     Raises `FitError` if the states or the targets are all equal: then there is no scale to start from.
     """
@@ -99,7 +99,7 @@ def maximise(log_likelihood: LogLikelihood, start: Hyperparameters, *, max_evalu
         worst = max(worst, -value / scale)
         return -value / scale, -gradient / scale
 
-    # Factors on noise are relative to the targets, not to the share of them that the search starts from.
+    # Factors for the noise are relative to the targets, not to the start of the search.
     shift = np.array([0.0, 0.0, np.log(_NOISE_SHARE)])
     found = optimize.minimize(
         loss,

@@ -1,4 +1,4 @@
-"""Potential matching: how well a surrogate's potential follows the exact one (paper A, appendix 2)."""
+"""Potential matching: distance between a surrogate's potential and the exact one (paper A, appendix 2)."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,7 +10,7 @@ from rnshmc.types import Array
 
 
 class Predictor(Protocol):
-    """A potential that can be evaluated at many states at once."""
+    """A potential with vectorised evaluation at many states."""
 
     def predict(self, q: Array) -> Array:
         """V at each row of ``q``, shape (n,)."""
@@ -24,7 +24,7 @@ class PotentialMatch:
     variance: float
     """Var(V - U) over the states (eq. 15): 0 if and only if V = U + constant there."""
     potential_variance: float
-    """Var(U) over the same states: the distance of a constant V."""
+    """Var(U) over the same states, the distance of a constant V."""
     states: int
     """Number of states."""
 
@@ -35,7 +35,7 @@ class PotentialMatch:
 
 
 def potential_matching(surrogate: Predictor, q: Array, u: Array) -> PotentialMatch:
-    """Compare a surrogate V with exact potentials at states that it was not fitted to (paper A, eqs. 14 and 15).
+    """Compare a surrogate V with exact potentials at held-out states (paper A, eqs. 14 and 15).
 
     V is compared up to a constant, at draws of the posterior, shape (n, dim). Raises `ParameterError` if the shapes do
     not fit, or the potentials do not vary: no share can then be stated; `NumericalError` if the variance of V - U is

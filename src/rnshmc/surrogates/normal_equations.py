@@ -1,4 +1,4 @@
-"""The normal equations of a growing training set, kept beside a recursion to see how far it has drifted."""
+"""The normal equations of a growing training set, for measuring the drift of a recursion."""
 
 import math
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from scipy.linalg.lapack import dtpttr, dtrttp
 from rnshmc.types import Array
 
 BLOCK = 64
-"""Training states that enter the matrix together: one matrix product is far cheaper than as many rank-one updates."""
+"""Training states per update of the matrix: one matrix product is far cheaper than many rank-one updates."""
 
 
 class NormalEquations:
@@ -33,7 +33,7 @@ class NormalEquations:
 
     @property
     def matrix(self) -> Array:
-        """H'H + ridge I over the states absorbed so far, shape (s, s): its lower triangle."""
+        """Lower triangle of H'H + ridge I over the states absorbed so far, shape (s, s)."""
         return self._matrix
 
     @property
@@ -42,7 +42,7 @@ class NormalEquations:
         return self._right_side
 
     def add(self, h: Array, target: float) -> bool:
-        """Collect a row of H and its target; True if that filled the block, and the equations are up to date."""
+        """Add a row of H and its target; return True if that filled the block and updated the equations."""
         self._pending[:, self._count] = h
         self._pending_targets[self._count] = target
         self._count = (self._count + 1) % BLOCK
@@ -67,7 +67,7 @@ class NormalEquations:
 
     @classmethod
     def restored(cls, snapshot: Mapping[str, Any]) -> Self:
-        """The equations that the snapshot is of."""
+        """The equations of a snapshot."""
         equations = cls(len(snapshot["right_side"]), ridge=0.0)
         equations._matrix = unpacked(snapshot["matrix"])
         equations._right_side = snapshot["right_side"]

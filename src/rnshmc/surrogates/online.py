@@ -1,4 +1,4 @@
-"""The random network that keeps learning while it samples, the surrogate of ARNS-HMC (paper A, section 4)."""
+"""The random network that learns during sampling, the surrogate of ARNS-HMC (paper A, section 4)."""
 
 import math
 from collections.abc import Mapping
@@ -21,10 +21,10 @@ from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
 
 DRIFT_TOLERANCE = 0.05
-"""By how much predictions may differ from those of the ridge solution: root mean square, in units of the potential.
+"""Maximum root mean square difference of predictions from the ridge solution, in units of the potential.
 
-Potentials are log densities, whose natural unit is 1: a driver that is this far from its best fit loses next to nothing
-in acceptance. Rounding alone stays well below it at the published penalties.
+Potentials are log densities, whose natural unit is 1: a driver this far from its best fit loses almost no acceptance.
+Rounding alone stays well below it at the published penalties.
 """
 
 LEARNT_FIELDS = ("output_weights", "train_residual_sd", "solver")
@@ -44,35 +44,35 @@ class SavedOnlineNetwork(Stored):
 
 
 class OnlineNetwork:
-    """A random network that learns from one state after another; `adopt` makes the learnt network the driver.
+    """A random network that learns from successive states; `adopt` makes the learnt network the driver.
 
-    The one surrogate that changes in place: the recursion's matrix has s^2 entries, and a copy for each of thousands of
-    states would cost more than learning from them. Two networks share the hidden layer: the *driving* one, whose value
-    and gradient are those of this object and change in `adopt` alone, and the *learnt* one, which `update` improves by
+    This is the only surrogate that changes in place: the recursion's matrix has s^2 entries, and copying it for each of
+    thousands of states would cost more than the updates. Two networks share the hidden layer: the *driving* one, which
+    gives this object's value and gradient and changes only in `adopt`, and the *learnt* one, which `update` improves by
     Greville's recursion in O(d s + s^2).
 
     Rounding errors make the recursion drift from the ridge solution. Every `normal_equations.BLOCK` updates the drift
     is measured: with r the residual of the normal equations at the learnt weights, the ridge objective exceeds its
     minimum by r'Theta r, and sqrt(r'Theta r / n) bounds the root mean square over the n training states by which
-    predictions differ from those of the exact solution. Over ``drift_tolerance``, the recursion starts anew from the
-    training states, in O(s^3) from the running normal equations, or O(n s^2) where only a singular value decomposition
-    will do. A new start that does no better raises the tolerance to twice what it attains.
+    predictions differ from those of the exact solution. Above ``drift_tolerance``, the recursion restarts from the
+    training states, in O(s^3) from the running normal equations, or in O(n s^2) if a singular value decomposition is
+    needed. If a restart does not reduce the drift, the tolerance becomes twice the drift that it attains.
 
     Parameters
     ----------
     network
-        The network to start from: its hidden layer is kept, its output weights are fitted anew.
+        The initial network: its hidden layer is kept, and its output weights are refitted.
     q, u
         Training states, shape (n, dim), and exact potentials at them, shape (n,).
     ridge
         Penalty on the squared norm of the output weights. 0 gives the pseudo-inverse of Proposition 1.
     drift_tolerance
-        See above; in units of the potential.
+        Tolerance above, in units of the potential.
 
     Raises
     ------
     FitError
-        If the training set has the wrong shape or is not finite, or no start is found.
+        If the training set has the wrong shape or is not finite, or the recursion cannot be started.
     ParameterError
         If ridge or drift_tolerance is out of range.
     """
@@ -95,7 +95,7 @@ class OnlineNetwork:
         self._tolerance = float(drift_tolerance)
         self._states = list(states.copy())
         self._potentials = [float(potential) for potential in np.asarray(u)]
-        # The constant that the targets leave out: fixed from here on, or old targets would change with new minima.
+        # The constant subtracted from targets stays fixed; otherwise old targets would change with new minima.
         self._shift = min(self._potentials)
         self._refactorisations = 0
         self._equations = NormalEquations.of(self._output_matrix(states), targets, self._ridge)
@@ -114,7 +114,7 @@ class OnlineNetwork:
         ridge: float,
         drift_tolerance: float = DRIFT_TOLERANCE,
     ) -> Self:
-        """Draw the hidden layer that `RandomNetwork.fit` draws, and fit to the first states."""
+        """Draw a hidden layer as in `RandomNetwork.fit`, and fit to the first states."""
         check_settings(hidden_units, ridge)
         states, _ = training_set(q, u)
         layer = _unfitted(*draw_hidden_layer(rng, states.shape[1], hidden_units))
@@ -122,7 +122,7 @@ class OnlineNetwork:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The network that `save` wrote, its recursion started anew from the training states.
+        """Read a file written by `save`, and restart the recursion from the training states.
 
         The constant that its targets leave out is then the smallest of all stored potentials. Raises `StoreError` if
         the file cannot be read or lacks an entry; the message names both.
@@ -150,7 +150,7 @@ class OnlineNetwork:
 
     @property
     def refactorisations(self) -> int:
-        """How often the recursion was started anew because it had drifted."""
+        """Number of restarts of the recursion because of drift."""
         return self._refactorisations
 
     @property
@@ -160,7 +160,7 @@ class OnlineNetwork:
         return float(np.std(self._learnt().predict(states) - potentials))
 
     def network(self) -> RandomNetwork:
-        """The learnt network as it is now, a copy that later updates leave alone: O(n d s) for its residual."""
+        """A copy of the current learnt network; its residual costs O(n d s)."""
         return replace(self._learnt(), train_residual_sd=self.train_residual_sd)
 
     def report(self) -> dict[str, int | float | str]:
@@ -190,7 +190,7 @@ class OnlineNetwork:
         return self._driving.predict(q)
 
     def update(self, q: Array, u: float) -> None:
-        """Learn the exact potential ``u`` at the state ``q``, shape (dim,). The driving network stays as it is.
+        """Learn the exact potential ``u`` at the state ``q``, shape (dim,). The driving network does not change.
 
         Raises `FitError` if the state has the wrong shape, or a number is not finite.
         """
@@ -206,13 +206,13 @@ class OnlineNetwork:
             self._refactorisations += 1
 
     def adopt(self) -> None:
-        """Drive with the learnt network from here on; with the old one still, if rounding has spoilt the learnt one."""
+        """Make the learnt network the driver, unless rounding has made it unusable."""
         learnt = self._learnt()
         if np.isfinite(learnt.output_weights).all():
             self._driving = learnt
 
     def snapshot(self) -> dict[str, Any]:
-        """All that has changed since `load`, for `restore`: unlike `save`, the recursion to the last bit."""
+        """All state that has changed since `load`; unlike `save`, it has the recursion to the last bit."""
         states, potentials = self.training_states
         return {
             "driving": {name: getattr(self._driving, name) for name in LEARNT_FIELDS},
@@ -226,7 +226,7 @@ class OnlineNetwork:
         }
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Become the network that the snapshot is of; this one has its hidden layer and its settings."""
+        """Restore the state of a snapshot from a network with the same hidden layer and settings."""
         self._driving = replace(self._driving, **snapshot["driving"])
         self._states = list(snapshot["states"])
         self._potentials = snapshot["potentials"].tolist()
@@ -260,10 +260,10 @@ class OnlineNetwork:
     def _drift(self) -> float:
         residual = self._equations.residual(self._recursion.output_weights)
         excess = float(residual @ self._recursion.apply_theta(residual))
-        # Rounding may leave Theta indefinite; the size of the excess still shows how far the weights are off.
+        # Rounding may make Theta indefinite; the absolute excess still measures the error of the weights.
         return math.sqrt(abs(excess) / len(self._states))
 
 
 def _unfitted(weights: Array, biases: Array) -> RandomNetwork:
-    """A hidden layer whose output weights are still to be learnt."""
+    """A hidden layer whose output weights are not yet fitted."""
     return RandomNetwork(weights, biases, np.zeros_like(biases), math.nan, "none")

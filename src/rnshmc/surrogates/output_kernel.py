@@ -1,4 +1,4 @@
-"""A Gaussian process for many outputs of one model, which share one kernel matrix of the size of the runs."""
+"""A Gaussian process for many outputs of one model, which share a kernel matrix over the runs."""
 
 import math
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from rnshmc.surrogates.output_likelihood import BROAD, Covariance, chosen
 from rnshmc.types import Array
 
 SAME = 1e-9
-"""Distance, in units of the spread of the runs, within which inputs are those of a run up to rounding."""
+"""Distance, in units of the spread of the runs, within which inputs equal those of a run up to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
 class OutputKernel:
-    """Predictive means of Gaussian processes conditioned on outputs, one for each, with one covariance of the inputs.
+    """Predictive means of Gaussian processes, one per output, with a common covariance of the inputs.
 
         E_i(w) = sum_b k(w, c_b) alpha_bi
 
@@ -53,15 +53,15 @@ class OutputKernel:
         outputs
             Shape (n, m), finite.
         units
-            Size of a difference that matters, for each output, (m,): with them, outputs count alike in the likelihood
-            that chooses length scales and noise.
+            Size of a relevant difference in each output, (m,), which weights the outputs in the likelihood that chooses
+            length scales and noise.
         like
-            A fit in the same coordinates whose covariance is used, and nothing is chosen.
+            An earlier fit in the same coordinates, whose covariance is reused.
 
         Raises
         ------
         FitError
-            If there are fewer than two different inputs, or no system can be solved.
+            If there are fewer than two distinct inputs, or no system can be solved.
         """
         level = _level(outputs, units)
         outputs = outputs - level
@@ -69,7 +69,7 @@ class OutputKernel:
         factor = covariances.factor(inputs)
         half = linalg.solve_triangular(factor, outputs, lower=True, check_finite=False)
         alpha = linalg.solve_triangular(factor, half, lower=True, trans="T", check_finite=False)
-        # The linear part takes up as many runs as it has terms.
+        # The linear part uses as many degrees of freedom as it has terms.
         free = max(1, len(inputs) - inputs.shape[1] - 1)
         return cls(inputs, alpha, covariances, factor, half.T / math.sqrt(free), level)
 
@@ -87,7 +87,7 @@ class OutputKernel:
         return curved @ self.alpha + constant + w @ slopes + self.level, local
 
     def pulled_back(self, w: Array, local: Array, slopes: Array) -> Array:
-        """Gradients by w, (k, dim), of a function of the outputs with these slopes by them, (k, m)."""
+        """Gradients by w, (k, dim), of functions of the outputs, from their gradients by the outputs, (k, m)."""
         felt = slopes @ self.alpha.T
         weighted, scaled = local * felt, w / self.covariances.lengths
         inward = weighted @ self._scaled - scaled * weighted.sum(axis=1)[:, None]
@@ -101,9 +101,9 @@ class OutputKernel:
         return np.asarray(self.covariances.between(w, w) - explained.T @ explained)
 
     def held_out(self, w: Array) -> tuple[Array, Array]:
-        """Change of the prediction at each row of w if the run there is left out, (k, m), and the variance without it.
+        """Change of the prediction at each row of w if its run is left out, (k, m), and the variance without that run.
 
-        Zero, and the variance given all runs, where no run is. Variances, (k,), are in units of the process's and
+        At rows without a run, zero and the variance given all runs. Variances, (k,), are in units of the process's and
         include the noise.
         """
         apart = distance.cdist(w, self.centres)
@@ -126,12 +126,12 @@ class OutputKernel:
 
     @cached_property
     def left_out(self) -> Array:
-        """Outputs of each run less what all others predict, (n, m) (Dubrule 1983)."""
+        """Leave-one-out residuals of each run's outputs, (n, m) (Dubrule 1983)."""
         return self._left_out_variances[:, None] * self.alpha
 
     @cached_property
     def _left_out_variances(self) -> Array:
-        """Variances of these in units of the process's, with noise, (n,): reciprocals of the inverse's diagonal."""
+        """Leave-one-out variances with noise in units of the process's, (n,), from the inverse's diagonal."""
         inverse = linalg.solve_triangular(self.factor, np.eye(len(self.factor)), lower=True, check_finite=False)
         return np.asarray(1.0 / (inverse**2).sum(axis=0))
 
@@ -146,7 +146,7 @@ class OutputKernel:
 
 
 def _level(outputs: Array, units: Array) -> Array:
-    """The mean of outputs, (m,), where it is larger than their spread by more than a broad constant; else zero."""
+    """The mean of outputs, (m,), where it exceeds their spread by more than the broad constant allows; else zero."""
     mean = outputs.mean(axis=0)
     spread = np.linalg.norm((outputs - mean) / units) / math.sqrt(len(outputs))
     return mean if np.linalg.norm(mean / units) > math.sqrt(BROAD) * spread else np.zeros(len(mean))

@@ -1,4 +1,4 @@
-"""Covariance of the outputs of a model at several inputs, and the parameters of it under which runs are most likely."""
+"""Covariance of a model's outputs at several inputs, and its maximum-likelihood parameters given the runs."""
 
 import math
 from dataclasses import dataclass
@@ -11,26 +11,26 @@ from rnshmc.surrogates.gradient_conditioning import spread, squared_exponential
 from rnshmc.types import Array
 
 LENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
-"""Length scales common to all inputs that are tried first, in units of the spread of the inputs."""
+"""Initial candidates for a common length scale of all inputs, in units of their spread."""
 NUGGETS = (1e-8, 1e-6, 1e-4, 1e-2)
-"""Variances of the noise of outputs that are tried first, in units of the variance of the process."""
+"""Initial candidates for the noise variance of outputs, in units of the variance of the process."""
 NOISES = (1e-8, 0.1)
-"""Variances of the noise between which is searched then."""
+"""Bounds of the noise variance in the search."""
 BROAD = 1e4
-"""Variance of the constant, and of the change of the linear part over the spread, in units of the process's."""
+"""Variance of the constant and of the linear part's change over the spread, in units of the process's."""
 PRIOR = 2.0
 """Median of the prior of a length scale, in units of the spread; its logarithm has a standard deviation of one."""
 EXTREMES = (0.05, 100.0)
-"""Length scales between which is searched, in units of the spread."""
+"""Bounds of the length scales in the search, in units of the spread."""
 QUADRATIC = 3.0
 """Median of the prior of the variance of the quadratic part, in units of the process's; its logarithm has a standard
-deviation of `LOOSE`. Chosen by hand on the elliptic PDE, where larger variances made smaller errors of means."""
+deviation of `LOOSE`. Chosen by hand on the elliptic PDE, where larger variances reduced the errors of means."""
 LOOSE = 2.0
 QUADRATICS = (1e-3, 1e3)
-"""Variances of the quadratic part between which is searched."""
+"""Bounds of the quadratic part's variance in the search."""
 ITERATIONS = 40
 MOST = 300
-"""Runs by which hyperparameters are chosen; the first ones of more."""
+"""Maximum number of runs, the first ones, for choosing hyperparameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +62,15 @@ class Covariance:
         return np.asarray(1.0 + self.quadratic * squares**2 + BROAD * (1.0 + ((w / self.scale) ** 2).sum(axis=1)))
 
     def curved(self, w: Array, c: Array) -> Array:
-        """All of it but the linear part."""
+        """The covariance without the linear part."""
         return np.asarray(self.local(w, c) + self.quadratic * self.products(w, c) ** 2)
 
     def local(self, w: Array, c: Array) -> Array:
-        """The first term, which falls with the distance."""
+        """The first term, which decreases with distance."""
         return squared_exponential(w / self.lengths, c / self.lengths)
 
     def products(self, w: Array, c: Array) -> Array:
-        """The sum whose square is the second term."""
+        """The sum that is squared in the second term."""
         return np.asarray((w / self.lengths) @ (c / self.lengths).T)
 
     def factor(self, c: Array) -> Array:
@@ -87,7 +87,7 @@ class Covariance:
 
 
 def chosen(inputs: Array, outputs: Array) -> Covariance:
-    """The covariance under which runs are most likely, all outputs together.
+    """The covariance that maximises the joint likelihood of all outputs of the runs.
 
     Length scales and the quadratic part have log-normal priors: a dozen runs do not tell those of twenty inputs. Raises
     `FitError` if the inputs are all the same, or no candidate can be factored.
@@ -118,8 +118,7 @@ def chosen(inputs: Array, outputs: Array) -> Covariance:
 
 
 def _refined(start: Covariance, inputs: Array, outputs: Array) -> Covariance:
-    """With a length scale for each input (MacKay 1996: automatic relevance determination), and its noise and quadratic
-    part searched."""
+    """Optimise a length scale per input (automatic relevance determination, MacKay 1996), noise and quadratic part."""
     scale, dim = start.scale, len(start.lengths)
     typical = np.log(np.append(np.full(dim, PRIOR), QUADRATIC))
     loose = np.append(np.ones(dim), LOOSE)
@@ -160,13 +159,13 @@ def _loss(covariance: Covariance, inputs: Array, outputs: Array) -> float:
 
 
 def _minus_log_likelihood(factor: Array, variance: float) -> float:
-    """For each output, at the variance of the process that is most likely, up to a constant."""
+    """Negative log likelihood per output at the most likely variance of the process, up to a constant."""
     tiny = float(np.finfo(float).tiny)
     return 0.5 * len(factor) * math.log(max(variance, tiny)) + float(np.log(factor.diagonal()).sum())
 
 
 def _loss_and_slopes(covariance: Covariance, inputs: Array, outputs: Array) -> tuple[float, Array]:
-    """Minus log likelihood for each output, and its slopes by the logarithms of length scales, q and noise."""
+    """Negative log likelihood per output, and its gradient in the logarithms of length scales, q and noise."""
     factor = covariance.factor(inputs)
     alpha = linalg.cho_solve((factor, True), outputs, check_finite=False)
     variance = max(float((outputs * alpha).mean()), float(np.finfo(float).tiny))

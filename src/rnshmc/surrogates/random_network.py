@@ -49,11 +49,11 @@ class RandomNetwork(Stored):
         Parameters
         ----------
         q
-            Training states, shape (n, dim). A state that is repeated counts as often.
+            Training states, shape (n, dim). Repeated states are weighted by their multiplicity.
         u
             Exact potentials at the states, shape (n,).
         rng
-            Source of the hidden layer.
+            Generator of the hidden layer.
         hidden_units
             Number s of hidden units.
         ridge
@@ -131,13 +131,13 @@ class RandomNetwork(Stored):
             return self._contracted(q, np.einsum("js,js->s", m @ self.weights, self.weights))
 
     def hessian_vjp_factored(self, q: Array, factor: Array) -> Array:
-        """`hessian_vjp` for m = factor factor', at a price proportional to the r columns of ``factor``, (dim, r)."""
+        """`hessian_vjp` for m = factor factor', at a cost proportional to r for ``factor`` of shape (dim, r)."""
         with np.errstate(all="ignore"):
             projected = factor.T @ self.weights
             return self._contracted(q, np.einsum("rs,rs->s", projected, projected))
 
     def hessian_diagonal(self, q: Array) -> Array:
-        """Diagonal of the Hessian of z at q, shape (dim,), for the price of a few gradients."""
+        """Diagonal of the Hessian of z at q, shape (dim,), at the cost of a few gradients."""
         with np.errstate(all="ignore"):
             diagonal: Array = self.weights**2 @ self._second_derivatives(q)
             return finite("diagonal of the Hessian of the random network", diagonal)

@@ -54,12 +54,12 @@ class RBFNetwork(Stored):
         """Draw a hidden layer that covers the training states and fit its output weights by ridge regression.
 
         The centres are drawn from N(mean, Sigma), mean and Sigma those of the training states, and the squared widths
-        are l_i^2 = scale D / chi_i with chi_i from the chi-square law with one degree of freedom and D = 2 tr(Sigma),
-        the mean squared distance of two training states. ``scale`` has no units; its default makes most bumps wider
-        than the posterior, for potentials that are smooth on its scale. The targets are t = u - min(u), and v minimises
-        |H v - t|^2 + ridge |v|^2 with H_ji the i-th bump at q_j.
+        are l_i^2 = scale D / chi_i with chi_i from the chi-square distribution with one degree of freedom and D = 2
+        tr(Sigma), the mean squared distance of two training states. ``scale`` is dimensionless; by default most bumps
+        are wider than the posterior, for potentials that are smooth on its scale. The targets are t = u - min(u), and v
+        minimises |H v - t|^2 + ridge |v|^2 with H_ji the i-th bump at q_j.
 
-        The published code has other widths and centres: ``squared_width`` and ``drawn_in``.
+        ``squared_width`` and ``drawn_in`` give the widths and centres of the published code.
 
         Distances are Euclidean, as in the paper. Distances in the metric of Sigma^-1 were tried on the paper's Gaussian
         in 32 dimensions (Fig. 3) and needed more training states: Sigma has to be estimated well before they help.
@@ -67,22 +67,22 @@ class RBFNetwork(Stored):
         Parameters
         ----------
         q
-            Training states, shape (n, dim). A state that is repeated counts as often.
+            Training states, shape (n, dim). Repeated states are weighted by their multiplicity.
         u
             Exact potentials at the states, shape (n,).
         rng
-            Source of the hidden layer.
+            Generator of the hidden layer.
         hidden_units
             Number s of hidden units.
         ridge
-            Penalty on the squared norm of v; not negative.
+            Nonnegative penalty on the squared norm of v.
         scale
             Squared width, in mean squared distances, of a bump whose draw is 1; positive.
         squared_width
             The same in the units of the states, instead of ``scale`` D; 1 in the published code.
         drawn_in
-            Whether centres are multiplied by the square root of Sigma once more, as the published code does: their
-            covariance is then Sigma^2, which draws them in along directions narrower than 1.
+            Whether to multiply centres by the square root of Sigma once more, as in the published code: their
+            covariance is then Sigma^2, which contracts them along directions narrower than 1.
 
         Raises
         ------
@@ -101,7 +101,7 @@ class RBFNetwork(Stored):
         squared_distance = 2.0 * float(np.mean(np.sum(deviations**2, axis=1)))
         if not (np.isfinite(squared_distance) and squared_distance > 0):
             raise FitError(f"the mean squared distance of the {len(states)} training states is {squared_distance}")
-        # A normal mixture of the deviations has exactly their covariance, even where that is singular.
+        # Random normal combinations of the deviations have exactly their covariance, even if it is singular.
         centres = deviations.T @ rng.standard_normal((len(states), hidden_units)) / np.sqrt(len(states))
         if drawn_in:
             centres = _square_root(deviations.T @ deviations / len(states)) @ centres
@@ -134,7 +134,7 @@ class RBFNetwork(Stored):
         return self._pulled(q, self._bumps_at(q))
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """z(q) and its gradient, for one pass through the hidden layer."""
+        """z(q) and its gradient, from one pass through the hidden layer."""
         bumps = self._bumps_at(q)
         return float(bumps @ self.output_weights), self._pulled(q, bumps)
 
@@ -168,8 +168,7 @@ def _square_root(covariance: Array) -> Array:
 def _bumps(deviations: Array, centres: Array, squared_widths: Array) -> Array:
     """The hidden layer, shape (..., s), at deviations of shape (..., dim) from the mean.
 
-    The squared distances are expanded, which makes one matrix product of them; relative to the mean nothing large
-    cancels, wherever the posterior lies.
+    The squared distances are expanded into one matrix product; relative to the mean, no large terms cancel.
     """
     squared_norms = np.sum(deviations**2, axis=-1, keepdims=True)
     squared_distances = squared_norms - 2.0 * (deviations @ centres) + np.sum(centres**2, axis=0)

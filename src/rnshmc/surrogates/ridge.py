@@ -1,4 +1,4 @@
-"""Ridge regression on the output matrix of a hidden layer: how every random network finds its output weights."""
+"""Ridge regression on the output matrix of a hidden layer, for the output weights of random networks."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -10,12 +10,12 @@ from scipy.linalg.blas import dsyrk
 from rnshmc.errors import FitError, ParameterError
 from rnshmc.types import Array
 
-# Enough rows for the matrix products to run at full speed; few enough that the hidden layer stays in cache.
+# Enough rows for fast matrix products; few enough that the hidden layer stays in cache.
 _BLOCK_ROWS = 256
 
 
 def check_settings(hidden_units: int, ridge: float) -> None:
-    """Refuse a network without units and a penalty that is none.
+    """Check the number of hidden units and the penalty.
 
     Raises `ParameterError` if hidden_units is below 1, or ridge is negative or not finite.
     """
@@ -26,7 +26,7 @@ def check_settings(hidden_units: int, ridge: float) -> None:
 
 
 def row_blocks(states: Array) -> Iterator[slice]:
-    """Slices that run through the rows of ``states`` in blocks of a size that suits the cache."""
+    """Slices of the rows of ``states`` into blocks that fit in cache."""
     for start in range(0, len(states), _BLOCK_ROWS):
         yield slice(start, start + _BLOCK_ROWS)
 
@@ -41,10 +41,10 @@ def output_matrix(layer: Callable[[Array], Array], states: Array, hidden_units: 
 
 
 def ridge_regression(hidden: Array, targets: Array, ridge: float) -> tuple[Array, str]:
-    """Output weights v that minimise |H v - t|^2 + ridge |v|^2, and which solver found them.
+    """Output weights v that minimise |H v - t|^2 + ridge |v|^2, and the name of the solver.
 
-    They solve (H'H + ridge I) v = H't by Cholesky. Where that matrix is not positive definite in doubles, or ridge is
-    0, v is the least-squares solution of the stacked system [H; sqrt(ridge) I] v = [t; 0] by a complete orthogonal
+    They solve (H'H + ridge I) v = H't by Cholesky. If that matrix is not positive definite in doubles, or ridge is 0, v
+    is the least-squares solution of the stacked system [H; sqrt(ridge) I] v = [t; 0] by a complete orthogonal
     factorisation, which does not square the condition number; it has the smallest norm if the system is singular, so
     that ridge = 0 gives the Moore-Penrose solution of Algorithm 2. The weights have shape (s,); the solver is
     "cholesky" or "least_squares". H has shape (n, s), t has shape (n,). Raises `FitError` if no finite solution is

@@ -1,4 +1,4 @@
-"""The metric of RNS-RMHMC: the surrogate's Hessian, made positive definite where it is not (paper A, section 3.4)."""
+"""The metric of RNS-RMHMC: the surrogate's Hessian, made positive definite where necessary (paper A, section 3.4)."""
 
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -66,7 +66,7 @@ _SAFE = 20.0
 
 
 class CurvedSurrogate(Driver, Protocol):
-    """A surrogate with second and third derivatives, as `rnshmc.surrogates.random_network.RandomNetwork` has them."""
+    """A surrogate with second and third derivatives, such as `rnshmc.surrogates.random_network.RandomNetwork`."""
 
     def hessian(self, q: Array) -> Array:
         """Hessian at ``q``, shape (dim, dim)."""
@@ -90,7 +90,7 @@ class CurvedSurrogate(Driver, Protocol):
 
 
 class _Curvature(Protocol):
-    """The metric at one position, and what its derivative needs."""
+    """The metric at one position, with the quantities that its derivative needs."""
 
     @property
     def metric(self) -> Array: ...
@@ -119,7 +119,7 @@ class SoftAbsMetric:
     Parameters
     ----------
     surrogate
-        Gradient, Hessian and third derivatives.
+        A surrogate with gradient, Hessian and third derivatives.
     shape
         "full", or "diagonal" for potentials that are not convex (paper A, section 5.2).
     softness
@@ -156,7 +156,7 @@ class SoftAbsMetric:
         return self._at(q).vjp(self.surrogate, q, factor)
 
     def softened(self, q: Array) -> bool:
-        """Whether G(q) is not the plain Hessian; free if the metric at ``q`` was the last one asked for."""
+        """Whether G(q) differs from the plain Hessian; free if the last evaluation was at ``q``."""
         return self._at(q).softened
 
     def _at(self, q: Array) -> _Curvature:
@@ -169,7 +169,7 @@ class SoftAbsMetric:
 
 @dataclass(frozen=True, eq=False)
 class _Plain:
-    """The Hessian as it is."""
+    """The unchanged Hessian."""
 
     metric: Array
     softened = False

@@ -1,4 +1,4 @@
-"""The squared-exponential covariance, and predictive means made of it (paper A, section 3.3)."""
+"""The squared-exponential covariance and its predictive means (paper A, section 3.3)."""
 
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
@@ -54,7 +54,8 @@ class KernelExpansion(Stored):
 
     @classmethod
     def from_search(cls, found: Maximum, centres: Array, weights: Array, states: Array, targets: Array) -> Self:
-        """The expansion with these centres and weights at the hyperparameters found, measured on its training set."""
+        """The expansion with these centres and weights at the fitted hyperparameters, with its error on the training
+        set."""
         fitted = cls(
             centres=centres,
             weights=weights,
@@ -107,8 +108,7 @@ class KernelExpansion(Stored):
             values[rows] = np.exp(exponents) @ self._scaled_weights
         return values
 
-    # Distances are expanded into products, which a matrix product does fastest. What cancels in the expansion is
-    # smallest with the origin amid the centres.
+    # Distances are expanded for a fast matrix product. Cancellation is smallest with the origin among the centres.
 
     @cached_property
     def _origin(self) -> Array:

@@ -12,10 +12,10 @@ from rnshmc.files import atomic_path, read_npz
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """Base of frozen dataclasses of arrays, numbers and strings that go to an npz file and come back.
+    """Base of frozen dataclasses of arrays, numbers and strings that can be saved to and loaded from an npz file.
 
-    Each array in the fields becomes a private, read-only copy in C order, so that the object shares no memory with
-    whoever made it.
+    Each array in the fields becomes a private, read-only copy in C order, so that the object shares no memory with its
+    caller.
     """
 
     def __post_init__(self) -> None:
@@ -28,7 +28,7 @@ class Stored:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The object that `save` wrote.
+        """Read a file written by `save`.
 
         Raises `StoreError` if the file cannot be read or lacks a field; the message names both.
         """

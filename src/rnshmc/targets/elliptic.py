@@ -71,7 +71,7 @@ class EllipticForwardModel:
         return self._last
 
     def linearise_anew(self, theta: Array) -> Linearisation:
-        """The same, whatever was asked for before, and not kept."""
+        """The same without the cache."""
         c = self._diffusion(theta)
         self._solver.forget()
         self._solver.factorise(c)
@@ -81,7 +81,7 @@ class EllipticForwardModel:
     def _diffusion(self, theta: Array) -> Array:
         """c in each cell. Overflow and underflow are left to the solver's check."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            # Not a BLAS product: that adds up in an order which depends on the number of threads.
+            # Not by BLAS, whose order of summation depends on the number of threads.
             c: Array = np.exp(np.einsum("ck,k->c", self._modes, theta))
         return c
 
@@ -180,7 +180,7 @@ def boundary_pressure(x1: Array, x2: Array) -> Array:
 
 
 def from_file(path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any) -> EllipticInverseProblem:
-    """The posterior for the observations that the forward-model stage left.
+    """The posterior given the observations of the forward-model stage.
 
     ``settings`` are fields of `EllipticSettings`. Raises `DataError` if the file cannot be read or its contents do not
     fit together; the message names it. Raises `ParameterError` if a setting is unknown or has a wrong value.
@@ -189,7 +189,7 @@ def from_file(path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any
 
 
 def load(kind: type[Problem], path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any) -> Problem:
-    """The same as a problem of a ``kind`` that evaluates it in its own way. Raises as `from_file`."""
+    """The same posterior as an instance of ``kind``, a class with another implementation. Raises as `from_file`."""
     checked = from_mapping(EllipticSettings, settings)
     data = ForwardData.load(path)
     sds = {"noise_sd": data.noise_sd, "prior_sd": data.prior_sd}

@@ -1,7 +1,7 @@
-"""The elliptic inverse problem as paper A's implementation evaluates it: the baseline of the printed seconds.
+"""The elliptic inverse problem evaluated as in paper A's implementation: the baseline of the printed seconds.
 
-It has the values and derivatives of `rnshmc.targets.elliptic`, by the full Jacobian: d tangent solves at every
-evaluation, even where the potential alone is asked for, and d (d + 1) / 2 more for the derivative of the metric.
+It computes the values and derivatives of `rnshmc.targets.elliptic` from the full Jacobian: d tangent solves at every
+evaluation, even for the potential alone, and d (d + 1) / 2 more for the derivative of the metric.
 """
 
 from pathlib import Path
@@ -16,16 +16,16 @@ from rnshmc.types import Array
 
 
 class FullJacobianProblem(EllipticInverseProblem):
-    """The posterior of `EllipticInverseProblem`, at the published price: nothing is kept from one call to the next.
+    """The posterior of `EllipticInverseProblem` at the published cost: nothing is cached between calls.
 
-    The metric, the gradient and the contractions of the metric's derivative at one position are one evaluation there:
-    those that follow `metric` at its position share its solves. For settings and attributes see the class above.
+    The metric, the gradient and the contractions of the metric's derivative at one position are one evaluation: calls
+    after `metric` at the same position share its solves. Settings and attributes are those of the base class.
     """
 
     _geometry: "_Geometry | None" = None
 
     def value(self, q: Array) -> float:
-        """U at q of shape (dim,), after d tangent solves that it does not need. Raises as that of the class above."""
+        """U at q of shape (dim,), after d tangent solves that it does not need. Raises as in the base class."""
         at = self.model.linearise_anew(q)
         _ = at.jacobian
         return self._potential(q, at.prediction - self._observations)
@@ -39,7 +39,7 @@ class FullJacobianProblem(EllipticInverseProblem):
         return gradient
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """U and its gradient, each by an evaluation of its own. Raises as `value`."""
+        """U and its gradient, each by a separate evaluation. Raises as `value`."""
         return self.value(q), self.gradient(q)
 
     def metric(self, q: Array) -> Array:
@@ -52,7 +52,7 @@ class FullJacobianProblem(EllipticInverseProblem):
     def metric_vjp(self, q: Array, factor: Array) -> Array:
         """sum_jk m_jk dG_jk/dq_i for m = factor factor', shape (dim,), by the second derivatives of the solution.
 
-        The first call after `metric` at q takes their solves. Raises as `value`.
+        The first call after `metric` at q makes their solves. Raises as `value`.
         """
         if self._geometry is None or not self._geometry.is_at(q):
             self.metric(q)
@@ -61,7 +61,7 @@ class FullJacobianProblem(EllipticInverseProblem):
 
 
 class _Geometry:
-    """A position with its Jacobian and, once asked for, the second derivatives of the prediction there."""
+    """A position with its Jacobian and, once computed, the second derivatives of the prediction."""
 
     def __init__(self, at: Linearisation) -> None:
         self.at = at
@@ -99,5 +99,5 @@ def second_derivatives(at: Linearisation) -> Array:
 
 
 def from_file(path: str | Path, **settings: Any) -> FullJacobianProblem:
-    """The posterior for the observations that the forward-model stage left: `rnshmc.targets.elliptic.from_file`."""
+    """The posterior given the observations of the forward-model stage: `rnshmc.targets.elliptic.from_file`."""
     return elliptic.load(FullJacobianProblem, path, **settings)

@@ -6,11 +6,11 @@ boundary values, differentiate once for the tangents u_k and once more for their
     K(c) u_k  = -K(c phi_k) u
     K(c) u_jk = -K(c phi_j phi_k) u - K(c phi_j) u_k - K(c phi_k) u_j
 
-The products phi_j phi_k need no solve of their own: what is wanted of u_jk are its values at the points times a given
-vector, which an adjoint takes to a sum over the cells.
+The products phi_j phi_k need no separate solves: only products of a given vector with u_jk at the points are needed,
+which an adjoint turns into a sum over the cells.
 
-On several ranks each has the cells, nodes and loads that `rnshmc.fem.diffusion` assigns, the rows of the observation
-matrix of the points that are its own, and all of theta, of the predictions and of the derivatives by theta.
+Each rank has its cells, nodes and loads as in `rnshmc.fem.diffusion`, the rows of the observation matrix of its points,
+and all of theta, the predictions and the derivatives with respect to theta.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Linearisation:
-    """The forward model at ``theta``; what costs solves is computed when it is first asked for, and kept.
+    """The forward model at ``theta``; results that need solves are computed on first use and cached.
 
     The products of the second derivatives go through BLAS and are the same bytes on one number of threads only;
     `prediction` and `pullback` are on any.
@@ -57,13 +57,13 @@ class Linearisation:
         """
         self.solver.factorise(self.c)
         adjoint = self.solver.solve(-(self.observe_transposed @ w))
-        # Not a BLAS product: that adds up in an order which depends on the number of threads.
+        # Not by BLAS, whose order of summation depends on the number of threads.
         product = np.einsum("c,ck->k", self.c * self.solver.cell_energies(adjoint, self.u), self.modes)
         return self.solver.sum_over_ranks(product)
 
     @cached_property
     def jacobian(self) -> Array:
-        """J, shape (n, d), by d tangent solves, which the second derivatives need anyhow.
+        """J, shape (n, d), by d tangent solves, which the second derivatives need too.
 
         Raises `NumericalError` if a solve fails.
         """
@@ -72,8 +72,8 @@ class Linearisation:
     def gram_vjp(self, factor: Array) -> Array:
         """sum_jk m_jk d(J'J)_jk / dtheta_i for m = factor factor', shape (d,), for a factor of shape (d, r).
 
-        This is the slope of sum_r |J f_r|^2. With the directions f_r put into the second derivatives above, and with
-        the adjoints K(c) a_r = B'J f_r,
+        This is the gradient of sum_r |J f_r|^2. With the second derivatives above in the directions f_r, and with the
+        adjoints K(c) a_r = B'J f_r,
 
             sum_r (J f_r)' dJ/dtheta_i f_r
                 = -sum_r a_r' [K(c phi_i) u_r + K(c phi_i w_r) u + K(c w_r) u_i],  w_r = sum_k phi_k f_rk.
@@ -90,7 +90,7 @@ class Linearisation:
 
     @cached_property
     def _energy_matrix(self) -> csr_array:
-        """(n_cells, n_nodes), takes v to u'K_cell v in each cell."""
+        """Matrix, (n_cells, n_nodes), that takes v to u'K_cell v in each cell."""
         return self.solver.energy_matrix(self.u)
 
     @cached_property
@@ -104,6 +104,6 @@ class Linearisation:
         return self._solve(self.observe_transposed @ self.jacobian)
 
     def _solve(self, loads: Array) -> Array:
-        """Solutions for the columns of ``loads``; one by one, since PETSc's factor has no faster way for many."""
+        """Solutions for the columns of ``loads``, one by one, since PETSc's factorisation is not faster for many."""
         self.solver.factorise(self.c)
         return np.column_stack([self.solver.solve(load) for load in loads.T])

@@ -71,7 +71,7 @@ class ForwardSettings:
 
 
 def from_mapping(kind: type[Settings], mapping: Mapping[str, Any]) -> Settings:
-    """Settings of a ``kind`` from keys and values, as a configuration holds them.
+    """Settings of a ``kind`` from the keys and values of a configuration.
 
     Raises `ParameterError` if a key is unknown or missing, or a value is refused; the message names the key.
     """

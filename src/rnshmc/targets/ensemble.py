@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def map_over_ranks(comm: Any, function: Callable[[T], Any], items: Sequence[T]) -> Array | None:
-    """``function`` of each item, each evaluated by one rank alone. Collective.
+    """Apply ``function`` to each item on a single rank. Collective.
 
     Rank r of R evaluates the items r, r + R, r + 2 R, ..., so that items of one price are shared out evenly. Results
     are in the order of the items, shape (len(items), ...), on rank 0; None on the others. Raises as `together`. The
@@ -29,7 +29,7 @@ def map_over_ranks(comm: Any, function: Callable[[T], Any], items: Sequence[T]) 
 
 
 def together(comm: Any, work: Callable[[], T]) -> T:
-    """Result of this rank's work, or an error on all ranks: no rank waits for one that has failed. Collective.
+    """Result of this rank's work, or an error on all ranks, so that no rank waits for a failed one. Collective.
 
     Raises what ``work`` raised on this rank, or `RnshmcError` if it raised on another rank alone, which it names.
     """

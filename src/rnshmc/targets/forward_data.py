@@ -1,4 +1,4 @@
-"""The files of the forward-model stage: a user's observations in, observations and prior ensemble out."""
+"""Files of the forward-model stage: a user's observations, and the resulting observations and prior ensemble."""
 
 import csv
 from dataclasses import asdict, dataclass, fields
@@ -37,18 +37,18 @@ class ForwardData:
     """``"simulated"``, ``"published"`` or ``"user"``."""
 
     def save(self, path: str | Path) -> None:
-        """Write an npz file; equal data give equal bytes, and an interrupted write leaves no file of this name."""
+        """Write an npz file atomically; equal data give equal bytes."""
         with atomic_path(Path(path)) as temporary:
             np.savez(temporary, **asdict(self))
 
     def prior_training_set(self) -> tuple[Array, Array]:
-        """The draws from the prior, shape (m, d), and the potential at each, shape (m,): no solve is made again."""
+        """The draws from the prior, shape (m, d), and the potential at each, shape (m,), without new solves."""
         misfit = ((self.prior_predictive - self.observations) ** 2).sum(axis=1) / self.noise_sd**2
         return self.prior_theta, 0.5 * (misfit + (self.prior_theta**2).sum(axis=1) / self.prior_sd**2)
 
     @classmethod
     def load(cls, path: str | Path) -> "ForwardData":
-        """Read what `save` wrote.
+        """Read a file written by `save`.
 
         Raises `DataError` if the file cannot be read or lacks an entry; the message names both.
         """
@@ -58,7 +58,7 @@ class ForwardData:
 
 
 def read_observations(path: str | Path) -> tuple[Array, Array]:
-    """Observations of a user: a CSV file with the columns x1, x2 and u, in any order.
+    """Read a user's observations from a CSV file with the columns x1, x2 and u, in any order.
 
     Points, shape (n, 2), are in the closed unit square; pressures there have shape (n,). Raises `DataError` if the file
     cannot be read, lacks a column, has no rows, holds something other than finite numbers, or a point lies outside the

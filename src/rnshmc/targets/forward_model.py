@@ -1,7 +1,7 @@
 """The forward-model stage: observations to condition on and a prior predictive ensemble, spread over MPI ranks.
 
-Each draw has a random stream of its own and each solve is made by one rank alone, so the results do not depend on the
-number of ranks.
+Each draw has its own random stream and each solve runs on a single rank, so the results do not depend on the number of
+ranks.
 """
 
 from typing import Any
@@ -28,9 +28,9 @@ def run_forward_model(comm: Any, settings: ForwardSettings) -> ForwardData | Non
     Raises
     ------
     RnshmcError
-        On every rank, if one fails: `DataError` for observations that cannot be used, `ParameterError` for a setting
-        that the model refuses or that does not fit published observations, `NumericalError` for a solve, on the rank
-        where it happened.
+        On every rank, if one fails. On the failing rank it is a `DataError` for unusable observations, a
+        `ParameterError` for an invalid setting or one that does not fit published observations, or a `NumericalError`
+        for a solve.
     """
     points, given, origin = together(comm, lambda: _observed(settings))
     model = together(comm, lambda: EllipticForwardModel(points, settings.model))
@@ -60,7 +60,7 @@ def run_forward_model(comm: Any, settings: ForwardSettings) -> ForwardData | Non
 
 
 def _observed(settings: ForwardSettings) -> tuple[Array, Array | None, Origin]:
-    """The points of the observations, what was observed there unless it is to be simulated, and their origin."""
+    """Points of the observations, their values unless these are to be simulated, and their origin."""
     if settings.observations is not None:
         return *read_observations(settings.observations), "user"
     side = np.linspace(0.0, 1.0, settings.sensors)

@@ -19,15 +19,15 @@ class Garch:
         U(q) = sum_t (log h_t + y_t^2 / h_t) / 2 + |q|^2 / (2 prior_sd^2)
 
     The sum starts after the first max(m, r) observations, which the likelihood is conditioned on. The paper does not
-    say what h is before that: the mean square of the observations here, as is usual.
+    give earlier values of h; we use the mean square of the observations, as is usual.
 
     The prior is Gaussian, truncated to alpha_0 > 0, alpha_j >= 0, beta_j >= 0 and sum alpha_j + sum beta_j < 1: a
-    stationary series with a variance. There is no density elsewhere, and no change of variables: a position elsewhere
-    is a `NumericalError`, which makes a kernel reject. A trajectory of HMC that leaves and comes back is rejected too;
-    as its reversal leaves at the same position, the posterior stays invariant.
+    stationary series with finite variance. The density is zero elsewhere, without a change of variables: a position
+    outside raises a `NumericalError`, and the kernel rejects it. An HMC trajectory that leaves and returns is rejected
+    too; its reversal passes the same positions, so the posterior stays invariant.
 
-    Given the observations, h follows a linear recursion; its adjoint is the same recursion run backwards in time. Each
-    is one call of a linear filter.
+    Given the observations, h follows a linear recursion, whose adjoint is the same recursion backwards in time. Each is
+    one call of a linear filter.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Garch:
     orders
         m and r: terms in past squares, and in past variances; each at least 1.
     prior_sd
-        Standard deviation of the Gaussian that is truncated, the same for each parameter.
+        Standard deviation of the Gaussian before truncation, the same for each parameter.
 
     Raises
     ------
@@ -87,14 +87,14 @@ class Garch:
     def _check_inside(self, q: Array) -> None:
         if q.shape != (self.dim,):
             raise ParameterError(f"q must have shape ({self.dim},), got {q.shape}")
-        # Written so that a NaN is outside.
+        # Negated so that NaN counts as outside.
         if not (q[0] > 0 and q.min() >= 0 and q[1:].sum() < 1):
             raise NumericalError(f"the parameters {q} are not those of a stationary GARCH process")
 
     def _variances(self, q: Array) -> Array:
-        """h_t of the observations that the sum of U runs over."""
+        """h_t of the observations in the sum of U."""
         beta = q[len(self._past) :]
-        # State of the filter if h had been at its initial value in the r steps before.
+        # State of the filter if h had its initial value in the r previous steps.
         memory = np.cumsum(beta[::-1])[::-1] * self._variances_before
         variances: Array = lfilter([1.0], _feedback(beta), q[: len(self._past)] @ self._past, zi=memory)[0]
         return variances
@@ -116,7 +116,7 @@ class Garch:
 
 
 def from_file(path: str | Path, *, orders: tuple[int, int], prior_sd: float) -> Garch:
-    """The posterior of a stored series: an npz file with y (n,) and the origin of the data.
+    """The posterior given a stored series: an npz file with y (n,) and the origin of the data.
 
     Raises `DataError` if the file cannot be read, lacks one of the two, or holds a series that `Garch` refuses; the
     message names the file. Raises `ParameterError` if a setting is out of range.

@@ -1,4 +1,4 @@
-"""The Gaussian distribution, where everything is known in closed form (paper A, section 3.4 and Fig. 3)."""
+"""The Gaussian distribution (paper A, section 3.4 and Fig. 3)."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +8,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.targets.checks import check_finite, finite
 from rnshmc.types import Array
 
-# A covariance that was computed is symmetric to rounding error only; a wrong one is further off than this.
+# A computed covariance is symmetric only up to rounding; a wrong one exceeds this.
 _ASYMMETRY = 1e-10
 
 
@@ -63,7 +63,7 @@ class Gaussian:
         return self._precision
 
     def metric_vjp(self, q: Array, factor: Array) -> Array:  # noqa: ARG002
-        """Zeros of shape (dim,): the metric does not change."""
+        """Zeros of shape (dim,): the metric is constant."""
         return np.zeros(self.dim)
 
     def sample(self, rng: np.random.Generator, n: int) -> Array:

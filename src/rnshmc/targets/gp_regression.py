@@ -22,10 +22,10 @@ class GPRegression:
         K_ij = (1 + s_ij) exp(-s_ij) + sigma^2 [i = j],  s_ij = sqrt(3) |x_i - x_j| / l
         U(q) = y' K^-1 y / 2 + log|K| / 2 + |q|^2 / (2 prior_sd^2)
 
-    The priors of l and sigma^2 are lognormal with median 1, so those of their logarithms, which are sampled, are
-    Gaussian. The process has variance 1, as eq. (27) has: scale y accordingly.
+    The priors of l and sigma^2 are lognormal with median 1, so the sampled logarithms have Gaussian priors. The process
+    has variance 1, as in eq. (27): scale y accordingly.
 
-    A value costs one Cholesky factorisation, its gradient the inverse in addition.
+    A value costs one Cholesky factorisation; its gradient also needs the inverse.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class GPRegression:
         return self.value_and_grad(q)[1]
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """U(q) and its gradient, for one factorisation and one inverse.
+        """U(q) and its gradient, by one factorisation and one inverse.
 
         With a = K^-1 y, the derivative by a hyperparameter is tr(K^-1 dK) / 2 - a' dK a / 2.
         """
@@ -75,7 +75,7 @@ class GPRegression:
             weights = self._solve(factor)
             value = self._value(q, factor, weights)
             inverse = _inverse(factor)
-            # dK / d log l, with zeros on its diagonal: the triangle of the inverse gives half of the trace.
+            # dK / d log l has a zero diagonal, so the triangle of the inverse gives half of the trace.
             slope = scaled
             slope *= slope
             slope *= decay
@@ -105,7 +105,7 @@ class GPRegression:
         """Lower Cholesky factor of K, zeros above."""
         covariance = _matern(scaled, decay)
         covariance.flat[:: len(covariance) + 1] += noise
-        # The transpose of a symmetric matrix is in the order that LAPACK works in place in.
+        # The transpose has the memory order in which LAPACK works in place.
         factor: Array
         factor, failed = lapack.dpotrf(covariance.T, lower=1, clean=1, overwrite_a=1)
         if failed:
@@ -124,7 +124,7 @@ class GPRegression:
 
 
 def from_file(path: str | Path, *, prior_sd: float) -> GPRegression:
-    """The posterior of a processed data set: an npz file with X (n, p), y (n,) and the origin of the data.
+    """The posterior given a processed data set: an npz file with X (n, p), y (n,) and the origin of the data.
 
     Raises `DataError` if the file cannot be read, lacks one of the three, or holds data that `GPRegression` refuses;
     the message names the file. Raises `ParameterError` if prior_sd is not a positive number.
@@ -141,7 +141,7 @@ def _matern(scaled: Array, decay: Array) -> Array:
 
 
 def _inverse(factor: Array) -> Array:
-    """A triangle of K^-1 (the other is zero) in the order of rows, in the place of the factor of K."""
+    """A triangle of K^-1 (the other is zero) in row order, which overwrites the factor of K."""
     inverse, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
     if failed:
         raise NumericalError("the covariance of the Gaussian process regression is singular")

@@ -11,12 +11,12 @@ from rnshmc.files import naming_file
 from rnshmc.targets.checks import check_finite, check_positive, finite, read_arrays
 from rnshmc.types import Array
 
-# Small enough that a block is still in cache for the gradient's second product; large enough that calls do not count.
+# Small enough to stay in cache for the gradient's second product; large enough for negligible call overhead.
 _BLOCK_BYTES = 2 * 1024 * 1024
 _TEMPORARIES = 4
 # exp(-40) is below half a unit in the last place of 1: beyond 40, softplus(z) is z and sigmoid(z) is 1 in doubles.
 _SATURATION = 40.0
-# The product of this many factors 1 + exp(40) does not overflow, so that one logarithm serves them all.
+# The product of this many factors 1 + exp(40) does not overflow, so one logarithm suffices for all.
 _FACTORS_PER_LOG = 16
 _POTENTIAL, _GRADIENT = "potential of the logistic regression", "gradient of the logistic regression"
 
@@ -28,8 +28,8 @@ class LogisticRegression:
 
         U(q) = sum_i softplus(-s_i x_i'q) + |q|^2 / (2 prior_sd^2).
 
-    The signs are folded into the rows once, and the rows are kept in transposed blocks that fit in cache, so that one
-    evaluation reads the data once. Blocks are summed in a fixed order: equal arguments give equal bytes.
+    The rows are stored with their signs in transposed blocks that fit in cache, so that an evaluation reads the data
+    once. Blocks are summed in a fixed order: equal arguments give equal bytes.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class LogisticRegression:
     Raises
     ------
     DataError
-        If X or y has a wrong shape, X is not finite, or y holds another label.
+        If X or y has a wrong shape, X is not finite, or y has another label.
     ParameterError
         If prior_sd is not a positive number.
     """
@@ -98,7 +98,7 @@ class LogisticRegression:
         with np.errstate(all="ignore"):
             for block in self._blocks:
                 weighted = block * np.sqrt(_information(q @ block)[0])
-                # A product with its own transpose, which NumPy hands to BLAS as half a product.
+                # For a product with its own transpose, NumPy calls a BLAS routine of half the cost.
                 metric += weighted @ weighted.T
         return finite("metric of the logistic regression", metric)
 
@@ -120,7 +120,7 @@ class LogisticRegression:
 
 
 def from_file(path: str | Path, *, prior_sd: float) -> LogisticRegression:
-    """The posterior of a processed data set: an npz file with X (N, d), y (N,) and the origin of the data.
+    """The posterior given a processed data set: an npz file with X (N, d), y (N,) and the origin of the data.
 
     Raises `DataError` if the file cannot be read, lacks one of the three, or holds data that `LogisticRegression`
     refuses; the message names the file. Raises `ParameterError` if prior_sd is not a positive number.
@@ -158,9 +158,9 @@ def _signed_blocks(rows: Array, labels: npt.NDArray[np.generic]) -> Iterator[Arr
 
 
 def _sum_softplus(margins: Array, capped: Array, one_plus_exp: Array) -> float:
-    """Sum of softplus(margins), given the margins capped at the saturation and 1 + exp of those.
+    """Sum of softplus(margins), given the margins capped at the saturation, and 1 + exp of the capped margins.
 
-    The logarithms are taken of products of some factors at a time; products cost a fraction of logarithms.
+    Logarithms are taken of products of several factors, since products cost a fraction of logarithms.
     """
     grouped = len(one_plus_exp) // _FACTORS_PER_LOG * _FACTORS_PER_LOG
     products = np.multiply.reduce(one_plus_exp[:grouped].reshape(_FACTORS_PER_LOG, -1), axis=0)
@@ -169,7 +169,7 @@ def _sum_softplus(margins: Array, capped: Array, one_plus_exp: Array) -> float:
 
 
 def _information(margins: Array) -> tuple[Array, Array]:
-    """p (1 - p) with p = sigmoid(margins), and its derivative by the margins."""
+    """p (1 - p) with p = sigmoid(margins), and its derivative with respect to the margins."""
     odds = np.exp(np.minimum(margins, _SATURATION))
     one_plus_odds = 1.0 + odds
     information = odds / (one_plus_odds * one_plus_odds)

@@ -1,4 +1,4 @@
-"""Logistic regression whose gradient can be estimated from some of its rows (paper B, section 4.4)."""
+"""Logistic regression whose gradient can be estimated from mini-batches of rows (paper B, section 4.4)."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from rnshmc.targets.logistic import LogisticRegression
 from rnshmc.targets.priors import LaplacePrior, NormalPrior, Prior, SwappedPrior
 from rnshmc.types import Array
 
-# Of the prior that is taken out of the logistic regression again; which one it is does not matter.
+# Standard deviation of the prior that is removed from the logistic regression again; any value works.
 _REMOVED = NormalPrior(1.0)
 
 
@@ -30,7 +30,7 @@ class MinibatchLogistic(SwappedPrior):
         self._rows = np.where(np.asarray(y) == 1, -1.0, 1.0)[:, np.newaxis] * np.asarray(X, dtype=np.float64)
 
     def minibatch(self, rng: np.random.Generator, size: int, *, scaled: bool = True) -> "Minibatch":
-        """The gradient estimated from ``size`` distinct rows; each stands for itself only, if not ``scaled``.
+        """The gradient estimated from ``size`` distinct rows, whose sum is multiplied by N / ``size`` if ``scaled``.
 
         Raises `ParameterError` if there are fewer rows, or size is less than 1.
         """
@@ -42,7 +42,7 @@ class MinibatchLogistic(SwappedPrior):
 
 
 class Minibatch:
-    """Gradient of a logistic regression, estimated from some of its rows: without bias, if each stands for N / n.
+    """Gradient of a logistic regression, estimated from n of N rows; unbiased for weight N / n.
 
         g(q) = w sum_i -s_i sigmoid(-s_i x_i'q) x_i + grad P(q),  P = -log prior
 

@@ -1,4 +1,4 @@
-"""A potential of one's own, from a Python file: ``target: {kind: python, path: my_model.py, make: posterior}``."""
+"""A user's potential from a Python file: ``target: {kind: python, path: my_model.py, make: posterior}``."""
 
 import importlib.util
 import sys
@@ -21,20 +21,20 @@ def from_file(
     settings: Mapping[str, Any] | None = None,
     digest: str,  # noqa: ARG001
 ) -> Potential:
-    """The potential that a function in a Python file makes.
+    """Make a potential by a function in a Python file.
 
     Raises `ParameterError` if there is no such file or function, or the function returns something else.
 
     Parameters
     ----------
     record
-        What the workflow wrote down of the model. It is not read: jobs depend on it, as they do on a data set.
+        The workflow's record of the model. It is not read: jobs depend on it as on a data set.
     path
         The file, relative to the working folder.
     make
         Name of the function. It returns an object with ``dim``, ``value``, and ``gradient``, ``value_and_grad`` or
-        both: U = -log density and its gradient. One without a gradient serves `rnshmc.sample` alone. Or a
-        `rnshmc.Model` whose prior names the parameters.
+        both: U = -log density and its gradient. Without a gradient, only `rnshmc.sample` can use it. It may also return
+        a `rnshmc.Model` whose prior names the parameters.
     settings
         Keyword arguments of the function.
     digest
@@ -82,15 +82,15 @@ def _errors_of(path: Path) -> Iterator[None]:
 
 
 def as_potential(model: Any, where: str) -> Potential:
-    """A model as a potential; a gradient alone, or a value with its gradient alone, stands for the other as well.
+    """A model as a potential; ``gradient`` is derived from ``value_and_grad`` or vice versa if one is missing.
 
     Raises `ParameterError` if it lacks ``dim`` or ``value``, or ``dim`` is not a positive whole number.
 
     Parameters
     ----------
     model
-        Has ``dim``, ``value``, and ``gradient`` or ``value_and_grad``. One with none of the two stays as it is. Or a
-        `rnshmc.Model`, which makes such an object by its ``potential()``.
+        An object with ``dim``, ``value``, and ``gradient`` or ``value_and_grad``; without either of these it is
+        returned unchanged. Or a `rnshmc.Model`, whose ``potential()`` makes such an object.
     where
         What made it, for messages.
     """
@@ -111,7 +111,7 @@ def as_potential(model: Any, where: str) -> Potential:
 
 
 class _Completed:
-    """A model with one of ``gradient`` and ``value_and_grad``, and the other made of it."""
+    """A model with one of ``gradient`` and ``value_and_grad``, from which the other is derived."""
 
     def __init__(self, model: Any) -> None:
         self._model = model

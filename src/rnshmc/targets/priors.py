@@ -1,11 +1,11 @@
-"""Independent priors, and potentials or networks whose prior is exchanged for another (paper B, section 4.2).
+"""Independent priors, and potentials or networks under another prior (paper B, section 4.2).
 
-The gradient of a potential is that of the likelihood plus that of the prior, so an approximation of it under one prior
-gives one under another without new training (paper B, Fig. 4):
+The gradient of a potential is the sum of the likelihood's and the prior's, so an approximation under one prior gives
+one under another without new training (paper B, Fig. 4):
 
     grad U' = grad U - grad P + grad P',  P = -log prior
 
-`SwappedPriorDriver` does this for a driver, `SwappedPrior` for a potential, its value included.
+`SwappedPriorDriver` does this for a driver, `SwappedPrior` for a potential, including its value.
 """
 
 from dataclasses import dataclass
@@ -64,12 +64,12 @@ class LaplacePrior:
         return float(np.abs(q).sum()) / self.scale
 
     def gradient(self, q: Array) -> Array:
-        """Gradient of P at ``q``; 0 for a coefficient of 0, where there is none."""
+        """Gradient of P at ``q``; 0 for a coefficient of 0, where P is not differentiable."""
         return np.sign(q) / self.scale
 
 
 class SwappedPriorDriver:
-    """A driver under another prior than that which it was trained or made with.
+    """A driver under a prior that differs from the one of its training.
 
     ``driver`` is, or approximates, the gradient of a potential under ``old``; ``new`` takes the place of that prior.
     """

@@ -1,4 +1,4 @@
-"""Bayesian logistic regression whose rows are shared out over MPI ranks: one Allreduce for each evaluation."""
+"""Bayesian logistic regression with rows distributed over MPI ranks: one Allreduce per evaluation."""
 
 from collections.abc import Callable
 from math import sqrt
@@ -15,11 +15,11 @@ from rnshmc.types import Array
 
 
 class ShardedLogistic:
-    """The potential of `LogisticRegression`, with each rank holding some of the rows and none all of them.
+    """The potential of `LogisticRegression` with rows distributed over the ranks.
 
     Each evaluation is collective: every rank calls it with the same q, evaluates its own rows, and receives the sum
-    over the ranks. On one rank the results are those of `LogisticRegression` to the byte; on several they differ by the
-    order in which rows are added up.
+    over the ranks. On one rank the results equal those of `LogisticRegression` to the byte; on several they differ by
+    the order of summation.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class ShardedLogistic:
     Raises
     ------
     DataError
-        On every rank, if one has rows that `LogisticRegression` refuses, or if their numbers of columns differ.
+        On every rank, if one has rows that `LogisticRegression` rejects, or if numbers of columns differ.
     ParameterError
         If prior_sd is not a positive number.
     """
@@ -41,7 +41,7 @@ class ShardedLogistic:
     def __init__(self, comm: Any, X: npt.ArrayLike, y: npt.ArrayLike, prior_sd: float) -> None:
         check_positive("prior_sd", prior_sd)
         self._comm = comm
-        # The prior counts once: each rank adds an equal share of its precision.
+        # Each rank adds an equal share of the prior's precision, so that the prior counts once.
         self._local = together(comm, lambda: LogisticRegression(X, y, prior_sd * sqrt(comm.size)))
         dims = comm.allgather(self._local.dim)
         if len(set(dims)) > 1:
@@ -71,11 +71,11 @@ class ShardedLogistic:
         return self._sum((self.dim,), lambda: self._local.metric_vjp(q, factor))
 
     def _sum(self, shape: tuple[int, ...], evaluate: Callable[[], Array]) -> Array:
-        """Sum over the ranks of what each evaluates on its rows."""
+        """Sum over the ranks of an evaluation on each rank's rows."""
         try:
             part = evaluate()
         except NumericalError:
-            # The other ranks are waiting for this one: what it sends makes the sum fail on all of them.
+            # The other ranks are waiting for this one: it sends NaN to make the sum fail on all of them.
             part = np.full(shape, np.nan)
         total = np.empty(shape)
         self._comm.Allreduce(part, total)

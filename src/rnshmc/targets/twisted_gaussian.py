@@ -14,8 +14,8 @@ class TwistedGaussian:
 
         U(x) = (A x_1)^2 / 200 + (C x_2 + B (A x_1)^2 - 100 B)^2 / 2
 
-    A x_1 and C x_2 + B (A x_1)^2 - 100 B are independent, N(0, 100) and N(0, 1). Another density than
-    `rnshmc.targets.banana.Banana`, which is the posterior of paper A, Fig. 2.
+    A x_1 and C x_2 + B (A x_1)^2 - 100 B are independent, N(0, 100) and N(0, 1). It differs from
+    `rnshmc.targets.banana.Banana`, the posterior of paper A, Fig. 2.
 
     Parameters
     ----------
