@@ -16,6 +16,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.plots.autocorrelation import autocorrelations
 from rnshmc.plots.field import PIXELS, diffusion_fields
 from rnshmc.plots.marginals import marginals
+from rnshmc.plots.pressure import predictive_pressures
 from rnshmc.plots.style import MARKS
 from rnshmc.plots.traces import SHOWN, traces
 from rnshmc.results.marginals import marginal_table
@@ -23,6 +24,7 @@ from rnshmc.results.posterior import ProblemChains
 from rnshmc.store.account import Account
 from rnshmc.store.chains import StoredChain
 from rnshmc.targets.forward_data import ForwardData
+from rnshmc.targets.predictions import Predictions
 from rnshmc.types import Array
 
 MakeChain = Callable[..., StoredChain]
@@ -120,6 +122,22 @@ def test_a_field_is_drawn_cell_by_cell_up_to_the_frame(make_chain: MakeChain) ->
     cells = shown.reshape(8, PIXELS // 8, 8, PIXELS // 8)
     assert (cells == cells[:, :1, :, :1]).all()
     assert len(np.unique(shown)) == 64
+
+
+def test_predictive_pressures_have_quantiles_over_the_observations_beside_each_other(tmp_path: Path) -> None:
+    observed, prior, posterior = np.array([0.7, 0.3]), np.linspace([0, 0.2], [1, 0.4], 21), np.linspace([0.6, 0], 1, 41)
+    forward = replace(forward_data(np.ones(2)), observations=observed, prior_predictive=prior)
+    Predictions("rns_hmc", posterior).save(tmp_path / "pde.npz")
+    axes = predictive_pressures(forward, Predictions.load(tmp_path / "pde.npz"), "Elliptic").axes
+    assert [ax.get_title(loc="left") for ax in axes] == ["Prior", "Posterior, RNS-HMC"]
+    for ax, drawn in zip(axes, (prior, posterior), strict=True):
+        dots, *lines = ax.lines
+        assert_allclose(dots.get_xydata(), np.column_stack([observed, np.median(drawn, axis=0)]), rtol=1e-14)
+        (bars,) = ax.collections
+        ends = np.array([path.vertices[:, 1] for path in bars.get_paths()])
+        assert_allclose(ends, np.quantile(drawn, (0.05, 0.95), axis=0).T, rtol=0, atol=1e-14)
+        assert [line.get_xy1() for line in lines] == [(0.0, shift * forward.noise_sd) for shift in (0, -2, 2)]
+        assert ax.get_xlabel() == "observed pressure (dimensionless)"
 
 
 @pytest.fixture(scope="module")

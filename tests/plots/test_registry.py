@@ -48,7 +48,7 @@ def test_a_figure_is_drawn_where_all_that_it_reads_is_made() -> None:
 
 
 def test_a_problem_has_figures_of_its_own() -> None:
-    of_problems = {"pde": OF_PDE, "bank": OF_PDE - {"forward"}}
+    of_problems = {"pde": OF_PDE, "bank": OF_PDE - {"forward", "predictions"}}
     found = run_figures((), of_problems, CONFIG, CONFIG["problems"])
     assert [name for name in found if name.startswith("pde_")] == [f"pde_{each.name}" for each in PROBLEM_FIGURES]
     assert "bank_field" not in found

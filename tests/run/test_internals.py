@@ -68,6 +68,7 @@ for rule_ in internals.own_rules(workflow):
 main = internals.is_main_process(workflow)
 Path("configs.json").write_text(json.dumps(configs))
 Path("main.json" if main else "other.json").write_text(json.dumps(facts))
+Path("cores.json" if main else "other_cores.json").write_text(json.dumps(internals.local_cores(workflow)))
 logger.addHandler(internals.JobErrors(logger, lambda *job: f"explained: {{job}}"))
 
 onstart:
@@ -174,6 +175,13 @@ def test_a_log_is_named_after_the_first_output_unless_it_has_a_name(made: Ended)
 def test_the_process_of_a_job_is_not_the_main_one(made: Ended) -> None:
     assert (made.folder / "main.json").exists()
     assert (made.folder / "other.json").exists()
+
+
+def test_cores_are_those_of_a_run_on_this_machine_and_of_none_of_its_jobs(made: Ended, tmp_path: Path) -> None:
+    assert (made.read("cores.json"), made.read("other_cores.json")) == (1, None)
+    on_a_cluster = snakemake(tmp_path, INCLUDING, "--jobs", "5", "--dry-run")
+    assert on_a_cluster.status == 0, on_a_cluster.output
+    assert on_a_cluster.read("cores.json") is None
 
 
 def test_outputs_of_the_jobs_to_run_are_listed(made: Ended) -> None:

@@ -29,7 +29,7 @@ EXPERIMENT_TABLES = {
     "nng_fig3": rules.table_nng_fig3.output,
     "nng_table4": rules.nng_table4.output,
     **({"scaling": rules.table_scaling.output} if SCALING_RANKS else {}),
-    **({"mesh_study": rules.table_mesh_study.output} if STUDIED in PROBLEMS else {}),
+    **({"mesh_study": rules.table_mesh_study.output} if STUDIED in PROBLEMS and MESH_POINTS else {}),
 }
 EXPERIMENT_OUTPUTS = [
     path for name, tables in EXPERIMENT_TABLES.items() if is_selected(config, name) for path in tables

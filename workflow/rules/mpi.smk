@@ -6,6 +6,15 @@ import json
 PUBLISHED_OBSERVATIONS = [f"{RAW}/pde-observations.json"] if config["forward"]["observations"] == "published" else []
 OBSERVATIONS = None if PUBLISHED_OBSERVATIONS else config["forward"]["observations"]
 
+# Cores of this machine; on a cluster, the config alone decides.
+CORES = internals.local_cores(workflow)
+FORWARD_RANKS = min(config["mpi"]["ranks"], CORES or config["mpi"]["ranks"])
+
+
+def on_cores(ranks):
+    """The numbers of ranks that have a core for each rank."""
+    return [count for count in ranks if CORES is None or count <= CORES]
+
 
 rule warm_forms:
     """Compile dolfinx's forms once, since parallel jobs would wait for each other at the compiler's lock."""
@@ -31,13 +40,11 @@ rule forward_model:
     output:
         data=f"{RESULTS}/forward/{{problem}}.npz",
     priority: DATA_FIRST
-    # One core per rank would be right, but Snakemake reserves none for it: the job takes seconds, and all chains of the elliptic problem
-    # would wait until other problems' chains are done.
-    threads: 1
+    threads: FORWARD_RANKS
     resources:
         **demand(mem_mb=2000, runtime=30),
         mpi=config["mpi"]["launcher"],
-        tasks=config["mpi"]["ranks"],
+        tasks=FORWARD_RANKS,
     params:
         code=code("scripts/forward_model.py"),
         spec=lambda wc: json.dumps(
@@ -56,8 +63,38 @@ rule forward_model:
         f" python {SCRIPTS}/forward_model.py --spec {{params.spec:q}} --output {{output.data}} > {{log}} 2>&1"
 
 
+# Draws from the posterior, evenly spaced over the chains of a sampler.
+PREDICTIVE_DRAWS = 100
+
+
+rule posterior_predictive:
+    """Solve the forward model at draws from the posterior by the problem's first sampler, spread over MPI ranks."""
+    input:
+        data=data_of,
+        forms=target_inputs,
+        chains=lambda wc: chain_files(rules.sample.output.chain, wc.problem, samplers(wc.problem)[0]),
+    output:
+        predictions=f"{RESULTS}/predictive/{{problem}}.npz",
+    wildcard_constraints:
+        problem=one_of(ELLIPTIC),
+    threads: FORWARD_RANKS
+    resources:
+        **demand(mem_mb=2000, runtime=30),
+        mpi=config["mpi"]["launcher"],
+        tasks=FORWARD_RANKS,
+    params:
+        code=code("scripts/posterior_predictive.py"),
+        spec=lambda wc: json.dumps(
+            {"draws": PREDICTIVE_DRAWS, "model": target_settings(problem_entry(wc)["target"])}
+        ),
+    shell:
+        "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 {resources.mpi} -n {resources.tasks}"
+        f" python {SCRIPTS}/posterior_predictive.py --spec {{params.spec:q}} --data {{input.data}}"
+        " --chains {input.chains} --output {output.predictions} > {log} 2>&1"
+
+
 SCALING = config["scaling"]
-SCALING_RANKS = SCALING["ranks"]
+SCALING_RANKS = on_cores(SCALING["ranks"])
 
 
 rule scaling_ensemble:
@@ -149,7 +186,7 @@ MESH_POINTS = [
     (cells, solver, ranks)
     for solver in ("direct", "multigrid")
     for cells in MESH_STUDY[solver]
-    for ranks in MESH_STUDY["ranks"]
+    for ranks in on_cores(MESH_STUDY["ranks"])
 ]
 
 

@@ -117,6 +117,8 @@ def read_by_figure(name, problem):
         return all_chain_files(rules.sample.output.chain, [problem])
     if name == "forward":
         return data_file(problem)
+    if name == "predictions":
+        return rules.posterior_predictive.output.predictions.format(problem=problem)
     if name == "metrics":
         return expand(rules.metrics.output.metrics, problem=problem or PAGED)
     return PUBLISHED if name == "published" else f"{RESULTS}/tables/{name}.csv"

@@ -25,6 +25,7 @@ from rnshmc.plots import (
     network_gaussian,
     one_dimension,
     predictions,
+    pressure,
     prior_swap,
     scaling,
     series,
@@ -68,10 +69,11 @@ PROBLEM_FIGURES = (
     traces.FIGURE,
     marginals.OF_PROBLEM,
     field.FIGURE,
+    pressure.FIGURE,
     autocorrelation.FIGURE,
     acceptance.OF_PROBLEM,
 )
-"""The figures of one problem; the field is that of an elliptic one."""
+"""The figures of one problem; field and pressure are of an elliptic one."""
 
 
 def run_figures(

@@ -71,6 +71,12 @@ def is_main_process(workflow: Any) -> bool:
     return bool(workflow.is_main_process)
 
 
+def local_cores(workflow: Any) -> int | None:
+    """Cores that a run on this machine may use; None on a cluster, for its jobs, and where no number is given."""
+    settings = workflow.resource_settings
+    return settings.cores if workflow.is_main_process and settings.nodes is None else None
+
+
 def replaced_outputs(workflow: Any) -> list[str]:
     """Existing outputs that the jobs of a run will replace."""
     return [str(path) for job in workflow.dag.needrun_jobs() for path in job.output]
