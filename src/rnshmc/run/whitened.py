@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import scipy.optimize
 
 from rnshmc.dynamics.metrics import DenseMetric
 from rnshmc.kernels.hmc import HMC
@@ -86,7 +85,10 @@ def explore_whitened(
 
 def find_mode(potential: Potential, start: Array) -> Array:
     """Minimise U from ``start`` by L-BFGS."""
-    found = scipy.optimize.minimize(
+    # Slow to import, and jobs that only read references import this module.
+    from scipy.optimize import minimize
+
+    found = minimize(
         potential.value_and_grad, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-14}
     )
     return np.asarray(found.x)
