@@ -12,9 +12,11 @@ FIGURES = run_figures(
     available=MADE_TABLES - {view for view, names in TABLE_VIEWS.items() if not names}
     | ({"metrics", "published"} if PAGED else set()),
     of_problems={
-        name: {"chains", "metrics", "published"} | ({"forward"} if name in ELLIPTIC else set()) for name in PAGED
+        name: {"chains", "metrics", "published"} | ({"forward", "predictions"} if name in ELLIPTIC else set())
+        for name in PAGED
     },
-    config=config,
+    # Numbers of ranks that are measured.
+    config={**config, "scaling": {**SCALING, "ranks": SCALING_RANKS}},
     problems=PROBLEMS,
 )
 
