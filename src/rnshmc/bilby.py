@@ -92,11 +92,15 @@ class Rnshmc(Sampler):  # type: ignore[misc]
         """Not measured: a hundred evaluations would be in no budget, and are more than many a run takes."""
         return float("nan")
 
-    def _bounds(self, key: str, drawn: Mapping[str, Any]) -> tuple[float, float]:
-        """Bounds of a prior; infinite ones where they differ between draws of the parameters that it depends on."""
+    def _bounds(self, key: str, drawn: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Bounds of a prior; infinite ones where they differ between draws of the parameters that it depends on.
+
+        A prior with a periodic boundary is that of an angle.
+        """
         prior = self.priors[key]
         if not (isinstance(self.priors, priors_of_bilby.ConditionalPriorDict) and hasattr(prior, "condition_func")):
-            return prior.minimum, prior.maximum
+            ends = prior.minimum, prior.maximum
+            return ("angle", *ends) if prior.boundary == "periodic" and np.isfinite(ends).all() else ends
         ends = set()
         # One by one, for a condition may be a function of numbers alone.
         for k in range(PRIOR_DRAWS):
