@@ -130,6 +130,7 @@ def _other_ends(outcome: Outcome, archive: Archive, names: Sequence[str]) -> Ite
             here, there = bounds if below.any() else bounds[::-1]
             yield (
                 f"{names[i]}: draws pile up at the bound {here:.6g}, but the density is as high at the other end, "
-                f"{there:.6g}, where there are no draws. If {names[i]} is periodic, choose bounds away from the "
-                "posterior; if not, pass starts near both bounds (x0)."
+                f"{there:.6g}, where there are no draws. If {names[i]} is periodic, make it an angle, "
+                f'("angle", {bounds[0]:.6g}, {bounds[1]:.6g}) in bounds or ("uniform_angle", low, high) in a prior; '
+                "if not, pass starts near both bounds (x0)."
             )

@@ -4,7 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.findings import Finding
+from rnshmc.inference.result.mixture import Mixture
+from rnshmc.inference.result.moments import Drawn, expectation
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.transforms import Transform
 from rnshmc.inference.tuning import DEFAULT
@@ -33,16 +36,23 @@ def angle_lines(names: Sequence[str], transform: Transform) -> list[str]:
     ]
 
 
-def angle_findings(draws: Array, transform: Transform, names: Sequence[str]) -> Iterator[Finding]:
-    """Findings on angles whose draws, (n, d), are all around the circle."""
+def angle_findings(drawn: Drawn, transform: Transform, names: Sequence[str]) -> Iterator[Finding]:
+    """Findings on angles that are all around the circle, from the parameters of a surrogate or of exact chains."""
     angles, limits = transform.angles, DEFAULT.judging
-    if angles is None or not len(draws):
+    if angles is None:
         return
-    for k, period in zip(angles.columns, angles.periods, strict=True):
-        length = float(np.abs(np.exp(2j * np.pi * draws[:, k] / period).mean()))
+    columns, periods = angles.columns, angles.periods
+
+    def on_circles(theta: Array) -> Array:
+        turned = 2.0 * np.pi * theta[..., columns] / periods
+        return np.concatenate((np.cos(turned), np.sin(turned)), axis=-1)
+
+    moved = drawn.moved(on_circles) if isinstance(drawn, Corrected | Mixture) else on_circles(drawn)
+    lengths = np.linalg.norm(expectation(moved, mixed=True).value.reshape(2, -1), axis=0)
+    for k, length in zip(columns, lengths, strict=True):
         if length < limits.all_around:
             yield Finding(
                 "doubtful",
-                f"{names[k]}: draws are all around the circle (mean resultant length {length:.2g}), so its mean and sd "
-                "depend on where the circle is cut and mean little.",
+                f"{names[k]} is all around the circle (mean resultant length {length:.2g}): its mean and sd depend on "
+                "where the circle is cut and mean little.",
             )

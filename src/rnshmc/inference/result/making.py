@@ -38,7 +38,7 @@ def make_result(
     verdict = judge(outcome, names, coordinates=coordinate_names(names, transform))
     if surrogate is not None:
         verdict = verdict.with_findings(error_findings(mean, sd, draws, names))
-    verdict = verdict.with_findings(angle_findings(draws, transform, names))
+    verdict = verdict.with_findings(angle_findings(drawn, transform, names))
     return Result(
         names=names,
         units=units,

@@ -11,8 +11,12 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.types import Array
 
-REACH = 12.0
-"""Whitened distance of an image from which it changes a part nowhere near draws: halfway, 6 sds out, r is 0.5."""
+REACH = 20.0
+"""Whitened distance from which on the images of a single mode are left out. Von Mises' density with that period is 4e-9
+of its maximum halfway to the next mode."""
+SMOOTH = 5.0
+"""Whitened distance of the nearest image of a single mode at which its normal density is narrow enough: r is one then
+to 2e-3 within a quarter of the way, and falls over a quarter of a radian, which a surrogate learns."""
 CLOSEST = 2.5
 """Minimum whitened period of an angle in a part. Sums over images up to `FARTHEST` periods are then those over all of
 them to 1e-6, however wide the density is."""
@@ -51,9 +55,9 @@ def of_part(archive: Archive, mode: Mode, others: Iterable[Mode]) -> Archive:
     if archive.coordinates.transform.angles is not None:
         mode, *rest = (_narrowed(archive, one) for one in every)
         centre = mode.whitening.centre
-        own = (one for one in images(archive, mode, centre)[1:] if rest or _distance(mode, one) < REACH)
-        every = (mode, *own, *(image for other in rest for image in images(archive, other, centre)))
-    return replace(archive, part=Part(mode, every[1:]) if len(every) > 1 else None)
+        every = (mode, *images(archive, mode, centre)[1:]) if rest else _alone(images(archive, mode, centre))
+        every = (*every, *(image for other in rest for image in images(archive, other, centre)))
+    return replace(archive, part=Part(every[0], every[1:]) if len(every) > 1 else None)
 
 
 def images(archive: Archive, mode: Mode, near: Array) -> tuple[Mode, ...]:
@@ -94,6 +98,19 @@ def _turns(count: int, periods: Array, columns: Array, dim: int) -> Array:
     steps = np.zeros((len(numbers), dim))
     steps[:, columns] = numbers * periods
     return steps
+
+
+def _alone(every: tuple[Mode, ...]) -> tuple[Mode, ...]:
+    """A single mode and its images within reach, with normal densities that are no narrower than needed.
+
+    The width of equal normal densities does not change where they are equal.
+    """
+    near = (every[0], *(one for one in every[1:] if _distance(every[0], one) < REACH))
+    if len(near) == 1:
+        return near
+    wider = min(1.0, SMOOTH / min(_distance(near[0], one) for one in near[1:]))
+    whitenings = (replace(one.whitening, factor=wider * one.whitening.factor) for one in near)
+    return tuple(replace(one, whitening=wide) for one, wide in zip(near, whitenings, strict=True))
 
 
 def _distance(mode: Mode, image: Mode) -> float:
