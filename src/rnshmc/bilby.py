@@ -99,8 +99,8 @@ class Rnshmc(Sampler):  # type: ignore[misc]
         """
         prior = self.priors[key]
         if not (isinstance(self.priors, priors_of_bilby.ConditionalPriorDict) and hasattr(prior, "condition_func")):
-            ends = prior.minimum, prior.maximum
-            return ("angle", *ends) if prior.boundary == "periodic" and np.isfinite(ends).all() else ends
+            pair = prior.minimum, prior.maximum
+            return ("angle", *pair) if prior.boundary == "periodic" and np.isfinite(pair).all() else pair
         ends = set()
         # One by one, for a condition may be a function of numbers alone.
         for k in range(PRIOR_DRAWS):

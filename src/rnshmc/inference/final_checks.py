@@ -53,13 +53,13 @@ def outlying(
     potentials, (k, d) and (k,). Several of exact ``chains``, which are many evaluations, are stretched by 2, 4, ...; of
     a surrogate's draws it is one, and c A begins beyond all of them.
     """
-    mean, scale, dim, free = draws.mean(axis=0), spread(draws), archive.dim, slice(None)
+    mean, scale, dim, free = draws.mean(axis=0), spread(draws), archive.dim, np.arange(archive.dim)
     if (angles := archive.coordinates.transform.angles) is not None:
-        free = np.setdiff1d(np.arange(dim), angles.columns)
-        dim = len(free)
-    if not dim:
-        return 0.0
-    radii, from_mean = (np.linalg.norm(((some - mean) / scale)[:, free], axis=1) for some in (draws, exact[0]))
+        free = np.setdiff1d(free, angles.columns)
+        if not (dim := len(free)):
+            return 0.0
+    standard = (np.ascontiguousarray(((some - mean) / scale)[:, free]) for some in (draws, exact[0]))
+    radii, from_mean = (np.linalg.norm(some, axis=1) for some in standard)
     middle, half = float(np.median(radii)), np.sqrt(2.0)
     near = np.flatnonzero((from_mean > middle / half) & (from_mean < middle * half) & np.isfinite(exact[1]))
     if not len(near):

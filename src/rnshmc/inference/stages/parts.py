@@ -71,7 +71,9 @@ def images(archive: Archive, mode: Mode, near: Array) -> tuple[Mode, ...]:
     straight, there = bend.forward(np.array([centre, near]))
     turns = np.zeros((1, len(centre)))
     turns[0, angles.columns] = np.rint((there - straight)[angles.columns] / angles.periods) * angles.periods
-    steps = turns + _turns(len(angles.columns), angles.periods, angles.columns, len(centre))
+    numbers = _turns(len(angles.columns))
+    steps = np.tile(turns, (len(numbers), 1))
+    steps[:, angles.columns] += numbers * angles.periods
     # An image at the mode's own place is exactly the mode.
     places = [centre if not step.any() else bend.inverse((straight + step)[None])[0] for step in steps]
     return tuple(replace(mode, whitening=mode.whitening.moved(place)) for place in places)
@@ -87,17 +89,14 @@ def all_images(archive: Archive, modes: Iterable[Mode]) -> tuple[Mode, ...]:
     return tuple(image for mode in modes for image in images(archive, mode, mode.whitening.centre))
 
 
-def _turns(count: int, periods: Array, columns: Array, dim: int) -> Array:
-    """Steps by whole periods of angles, rows of (n, d), the first of which is zero."""
+def _turns(count: int) -> Array:
+    """Numbers of periods by which a number of angles are moved, rows of (n, count), the first of which is zero."""
+    every = range(-FARTHEST, FARTHEST + 1)
     if count > TOGETHER:
-        alone = [turn * row for row in np.eye(count) for turn in (-1, 1)]
-        numbers = np.array([np.zeros(count), *alone])
-    else:
-        every = range(-FARTHEST, FARTHEST + 1)
-        numbers = np.array(sorted(product(every, repeat=count), key=lambda turns: sum(abs(turn) for turn in turns)))
-    steps = np.zeros((len(numbers), dim))
-    steps[:, columns] = numbers * periods
-    return steps
+        alone = [turn * row for row in np.eye(count) for turn in every if turn]
+        return np.array([np.zeros(count), *alone])
+    together = sorted(product(every, repeat=count), key=lambda turns: sum(abs(turn) for turn in turns))
+    return np.array(together, dtype=np.float64)
 
 
 def _alone(every: tuple[Mode, ...]) -> tuple[Mode, ...]:
