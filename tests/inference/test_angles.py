@@ -161,6 +161,8 @@ def test_an_angle_all_around_the_circle_is_marked() -> None:
 
 
 def two_modes(x: Array) -> tuple[float, Array]:
+    if not 0.0 <= x[0] < TURN:
+        raise ValueError(f"angle {x[0]}")
     centres = np.array([0.1, np.pi])
     parts = np.array([0.6, 0.4]) * np.exp(15.0 * (np.cos(x[0] - centres) - 1.0))
     return float(np.log(parts.sum())), np.atleast_1d(-(15.0 * parts * np.sin(x[0] - centres)).sum() / parts.sum())
