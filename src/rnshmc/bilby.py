@@ -93,10 +93,7 @@ class Rnshmc(Sampler):  # type: ignore[misc]
         return float("nan")
 
     def _bounds(self, key: str, drawn: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Bounds of a prior; infinite ones where they differ between draws of the parameters that it depends on.
-
-        A prior with a periodic boundary is that of an angle.
-        """
+        """An angle, if periodic, or bounds; infinite ones where they differ between draws of what a prior depends on."""
         prior = self.priors[key]
         if not (isinstance(self.priors, priors_of_bilby.ConditionalPriorDict) and hasattr(prior, "condition_func")):
             pair = prior.minimum, prior.maximum

@@ -153,7 +153,7 @@ class _IndependentPrior(Prior):
         return np.where(np.isfinite(sd), sd, np.nan)
 
     def potential(self, x: Array) -> tuple[Array, Array]:
-        inside = ((x >= self.low) & (x <= self.high)) | self.turns
+        inside = ((x >= self.low) & (x <= self.high)) | (self.turns & np.isfinite(x))
         with np.errstate(all="ignore"):
             terms, slopes = self.terms(np.where(inside, x, np.nan), *self.numbers)
         # Where a density is infinite, at the edge of its support, it is excluded.
