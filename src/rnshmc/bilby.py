@@ -93,7 +93,7 @@ class Rnshmc(Sampler):  # type: ignore[misc]
         return float("nan")
 
     def _bounds(self, key: str, drawn: Mapping[str, Any]) -> tuple[Any, ...]:
-        """An angle, if periodic, or bounds; infinite ones where they differ between draws of what a prior depends on."""
+        """Bounds of a prior, infinite where they differ between draws of what it depends on; an angle if periodic."""
         prior = self.priors[key]
         if not (isinstance(self.priors, priors_of_bilby.ConditionalPriorDict) and hasattr(prior, "condition_func")):
             pair = prior.minimum, prior.maximum
