@@ -34,7 +34,7 @@ STAGES = (
 )
 # The same within `inference`.
 ROOMS = (
-    ("given",),
+    ("given", "angles"),
     ("transforms", "tuning_result"),
     ("warp", "tuning_start"),
     ("tuning",),

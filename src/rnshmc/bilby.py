@@ -86,11 +86,12 @@ class Rnshmc(Sampler):  # type: ignore[misc]
         """Skip bilby's timing, whose hundred evaluations are outside the budget and exceed many whole runs."""
         return float("nan")
 
-    def _bounds(self, key: str, drawn: Mapping[str, Any]) -> tuple[float, float]:
-        """Bounds of a prior; infinite where they vary with the parameters that it depends on."""
+    def _bounds(self, key: str, drawn: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Bounds of a prior: infinite where they vary with the parameters that it depends on; an angle if periodic."""
         prior = self.priors[key]
         if not (isinstance(self.priors, priors_of_bilby.ConditionalPriorDict) and hasattr(prior, "condition_func")):
-            return prior.minimum, prior.maximum
+            pair = prior.minimum, prior.maximum
+            return ("angle", *pair) if prior.boundary == "periodic" and np.isfinite(pair).all() else pair
         ends = set()
         # One by one, because a condition may accept scalars only.
         for k in range(PRIOR_DRAWS):

@@ -12,10 +12,11 @@ from scipy.special import logsumexp
 import rnshmc
 from rnshmc.diagnostics.summary import summarise
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.modes import Part, _joined
+from rnshmc.inference.modes import _joined
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.stages.descent import Mode
+from rnshmc.inference.stages.parts import Part
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array

@@ -28,7 +28,7 @@ def test_an_angle_across_the_ends_of_its_interval_is_marked() -> None:
     assert result.verdict.level == "doubtful"
     line = "! angle: draws pile up at the bound 6.28319, but the density is as high at the other end, 0, where"
     assert line in str(result.verdict)
-    assert "If angle is periodic, choose bounds away from the posterior" in str(result.verdict)
+    assert 'If angle is periodic, make it an angle, ("angle", 0, 6.28319) in bounds or' in str(result.verdict)
     assert sum(spent.units for spent in result.outcome.by_stage.values()) <= result.spent.units
     assert result.outcome.by_stage["other ends"].points == 1
 

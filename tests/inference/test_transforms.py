@@ -85,7 +85,7 @@ def test_bounds_may_be_named() -> None:
         ("positive", "bounds: expected a list, got 'positive'"),
         ({"z": (0, 1)}, "no parameter is named 'z'; there are a, b"),
         ([(1, 0), *BOUNDS[1:]], "bounds of a: the lower one has to be smaller"),
-        (["positiv", *BOUNDS[1:]], "bounds of a: expected one of positive, unit, real, got 'positiv'"),
+        (["positiv", *BOUNDS[1:]], "bounds of a: expected one of positive, unit, real, angle, got 'positiv'"),
         ([3.0, *BOUNDS[1:]], r"bounds of a: expected \(low, high\)"),
         ([(math.nan, 1.0), *BOUNDS[1:]], "bounds of a: the lower one has to be smaller"),
     ],

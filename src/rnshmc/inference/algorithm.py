@@ -41,6 +41,7 @@ from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.bends import Watch
 from rnshmc.inference.stages.descent import descend, far_below
 from rnshmc.inference.stages.emulation import seek, survey
+from rnshmc.inference.stages.parts import all_images, nearest_image
 from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.walls import find_wall
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
@@ -132,7 +133,8 @@ def _stages(
         [mode], state = state.modes, search_nearby(state, starts[0])
         yield state
         below, other = far_below(state.archive, state.tuning), state.modes[0]
-        if len(state.modes) > 1 or not mode.near(other.whitening.centre, other.value, below):
+        near = nearest_image(state.archive, mode, other.whitening.centre)
+        if len(state.modes) > 1 or not near.near(other.whitening.centre, other.value, below):
             state = yield from _surrogates(state)
     yield state
     if state.rows is None:
@@ -143,13 +145,16 @@ def _to_modes(
     state: State, starts: Array, further: Array | None, coordinates: Whitening | None, *, doubtful: bool
 ) -> States:
     """Descend from each start to a mode, with its curvatures; in warped coordinates where gradients support a warp."""
-    watch = Watch(state.archive, state.tuning.bending, idle=len(starts) > 1)
+    # Warps are of whole densities, and that of an angle may need a part: it is known behind the descent.
+    turning = state.archive.coordinates.transform.angles is not None
+    watch = Watch(state.archive, state.tuning.bending, idle=len(starts) > 1 or turning)
     for start in starts:
         if state.quiet >= state.tuning.modes.quiet:
             break
         first = state.modes[0].whitening if state.modes else coordinates
         try:
-            mode = descend(state.archive, start, state.tuning, first, doubtful=doubtful, known=state.modes, watch=watch)
+            known = all_images(state.archive, state.modes)
+            mode = descend(state.archive, start, state.tuning, first, doubtful=doubtful, known=known, watch=watch)
         except ParameterError as error:
             state = _without_a_start(state, error)
             continue

@@ -24,6 +24,7 @@ from rnshmc.inference.exact.stored_evaluations import StoredEvaluations, chosen,
 from rnshmc.inference.exact.target import Gradient, digest_of, is_function, make_posterior, model_of, with_arguments
 from rnshmc.inference.exact.vectorized import VectorizedWorker
 from rnshmc.inference.exact.workers import Workers
+from rnshmc.inference.exact.wrapping import Wrapping, on_circles
 from rnshmc.inference.final_checks import with_other_ends
 from rnshmc.inference.given import own_errstate
 from rnshmc.inference.progress import Listener, listening
@@ -43,7 +44,7 @@ from rnshmc.inference.stages.starts import (
     prior_scale,
 )
 from rnshmc.inference.stages.walls import take_up
-from rnshmc.inference.transforms import Bounds, listed, make_transform
+from rnshmc.inference.transforms import Bounds, listed, make_transform, with_prior
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 
@@ -113,10 +114,13 @@ def sample(
         The first steps have this size. Scales of bounded parameters are translated by the slope of the transform at x0,
         prior draws one by one. Without it, scales are found from x0 and evaluations near it.
     bounds
-        For each parameter (low, high) with None for no bound, or one of the words ``"positive"``, ``"unit"`` and
-        ``"real"``; or a mapping from names to these; or a `scipy.optimize.Bounds`. The target is called inside the
-        bounds only. An undeclared bound, beyond which the log density is -inf, is located by a few values where it
-        matters, and reported. Bounds of a `Model`'s priors and scales need not be repeated.
+        For each parameter (low, high) with None for no bound, or one of the words ``"positive"``, ``"unit"``,
+        ``"real"`` and ``"angle"``; or a mapping from names to these; or a `scipy.optimize.Bounds`. The target is called
+        inside the bounds only. The ends of an ``"angle"``, 0 and 2 pi, or of ``("angle", low, high)`` are one point:
+        the target receives it in [low, high), starts elsewhere are moved there by whole periods, and the result has it
+        in the period centred at its most probable mode. An undeclared bound, beyond which the log density is -inf, is
+        located by a few values where it matters, and reported. Bounds and angles of a `Model`'s priors and scales need
+        not be repeated.
     names, units
         Names and units of the parameters, in their order in x, for the output. A likelihood's own parameters come last.
         Without names, they are the keys of a `Model`'s prior, in their order, or those of x0.
@@ -190,10 +194,12 @@ def sample(
     chosen_names = make_names(found, dim, own)
     chosen_units = make_units(units, chosen_names)
     posterior = make_posterior(target, gradient, chosen_names)
-    forward_posterior = posterior.forward_posterior
-    transform = make_transform(bounds, chosen_names).within(posterior.bounds)
+    declared = make_transform(bounds, chosen_names)
+    transform = with_prior(declared, posterior.bounds, posterior.angles, chosen_names)
+    forward_posterior = on_circles(posterior.forward_posterior, transform.angles)
     if starts is None:
         starts = drawn_starts(forward_posterior, transform, chosen_names, rng)
+    starts = transform.wrapped(starts)
     check_inside(starts, transform, chosen_names)
     further = further_starts(x0, forward_posterior, transform, chosen_names, rng)
     if budget is not None:
@@ -210,6 +216,8 @@ def sample(
         workers: Workers = _vectorized(target, posterior.evaluable, pool, time_limit)
     else:
         workers = make_workers(pool, posterior.evaluable, time_limit=time_limit)
+    if transform.angles is not None:
+        workers = Wrapping(workers, transform.angles)
     # The digest of a target does not cover a separate gradient.
     digest = None if callable(gradient) else digest_of(target)
     evaluation_log = None

@@ -15,6 +15,7 @@ from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages import adapted
 from rnshmc.inference.stages.adapted import Around
 from rnshmc.inference.stages.correction import Exact, largest_rhat
+from rnshmc.inference.stages.parts import of_part
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.types import Array
@@ -26,8 +27,10 @@ _log = logging.getLogger(__name__)
 
 def fall_back(state: State) -> States:
     """Exact chains; without gradients or budget for them, the surrogate, corrected as far as the budget allows."""
-    # Exact chains are of the whole density, and so is what corrects a surrogate now.
-    state = replace(state, archive=replace(state.archive, part=None))
+    # Exact chains are of the whole density, once around each circle, and so is what corrects a surrogate now.
+    alone = len(state.modes) == 1
+    archive = of_part(state.archive, state.lowest, ()) if alone else replace(state.archive, part=None)
+    state = replace(state, archive=archive)
     all_draws = state.expected_cost(state.draws)
     if not state.archive.has_gradient:
         state = replace(state, reason=f"{state.reason}; {WITHOUT_GRADIENTS}")

@@ -48,12 +48,18 @@ def outlying(
 
         P(c A) = P(A) E[p(c x) c^d / p(x) | x in A],
 
-    x relative to the mean. The share of draws (n, d) in c A is subtracted, and twice the standard error of the average.
-    ``exact`` are draws with potentials, (k, d) and (k,). Several of exact ``chains``, which are many evaluations, are
-    stretched by 2, 4, ...; of a surrogate's draws it is one, and c A begins beyond all of them.
+    x relative to the mean. x and d are those of the coordinates that are no angles; these are not stretched. The share
+    of draws (n, d) in c A is subtracted, and twice the standard error of the average. ``exact`` are draws with
+    potentials, (k, d) and (k,). Several of exact ``chains``, which are many evaluations, are stretched by 2, 4, ...; of
+    a surrogate's draws it is one, and c A begins beyond all of them.
     """
-    mean, scale, dim = draws.mean(axis=0), spread(draws), archive.dim
-    radii, from_mean = (np.linalg.norm((some - mean) / scale, axis=1) for some in (draws, exact[0]))
+    mean, scale, dim, free = draws.mean(axis=0), spread(draws), archive.dim, np.arange(archive.dim)
+    if (angles := archive.coordinates.transform.angles) is not None:
+        free = np.setdiff1d(free, angles.columns)
+        if not (dim := len(free)):
+            return 0.0
+    standard = (np.ascontiguousarray(((some - mean) / scale)[:, free]) for some in (draws, exact[0]))
+    radii, from_mean = (np.linalg.norm(some, axis=1) for some in standard)
     middle, half = float(np.median(radii)), np.sqrt(2.0)
     near = np.flatnonzero((from_mean > middle / half) & (from_mean < middle * half) & np.isfinite(exact[1]))
     if not len(near):
@@ -63,7 +69,9 @@ def outlying(
     near, first = near[:count], 2.0 if chains else half * float(radii.max()) / middle
     # Sets are a factor of two wide: the next one begins where one ends.
     factors = first * 2.0 ** np.arange(times)
-    stretched = (mean + factors[:, None, None] * (exact[0][near] - mean)).reshape(-1, dim)
+    stretched = np.tile(exact[0][near], (times, 1, 1))
+    stretched[..., free] = (mean + factors[:, None, None] * (exact[0][near] - mean))[..., free]
+    stretched = stretched.reshape(-1, archive.dim)
     with np.errstate(over="ignore", invalid="ignore"):
         there = np.abs(archive.bend.forward(stretched)).max(axis=1) < FARTHEST
     if archive.affordable(stretched[there]) < there.sum():
@@ -122,6 +130,7 @@ def _other_ends(outcome: Outcome, archive: Archive, names: Sequence[str]) -> Ite
             here, there = bounds if below.any() else bounds[::-1]
             yield (
                 f"{names[i]}: draws pile up at the bound {here:.6g}, but the density is as high at the other end, "
-                f"{there:.6g}, where there are no draws. If {names[i]} is periodic, choose bounds away from the "
-                "posterior; if not, pass starts near both bounds (x0)."
+                f"{there:.6g}, where there are no draws. If {names[i]} is periodic, make it an angle, "
+                f'("angle", {bounds[0]:.6g}, {bounds[1]:.6g}) in bounds or ("uniform_angle", low, high) in a prior; '
+                "if not, pass starts near both bounds (x0)."
             )

@@ -1,11 +1,10 @@
 """Several modes: the search for them, a surrogate for each, and their shares of the posterior."""
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
-from scipy.special import logsumexp, softmax
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.attempt import attempts
@@ -16,6 +15,7 @@ from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.correction import Checked, metropolis
 from rnshmc.inference.stages.descent import Mode, Watch, descend, far_below, unwatched
+from rnshmc.inference.stages.parts import all_images, nearest_image, of_part
 from rnshmc.inference.stages.probing import settle
 from rnshmc.types import Array
 
@@ -33,9 +33,10 @@ def refine_modes(state: State, watch: Watch = unwatched) -> State:
             left = (*left, mode)
             continue
         others = (*kept, *ordered[k + 1 :])
-        better = settle(_of(whole, mode, others), mode, state.rng, state.tuning, watch=watch)
+        better = settle(of_part(whole, mode, others), mode, state.rng, state.tuning, watch=watch)
         centre, below = better.whitening.centre, far_below(whole, state.tuning)
-        if not any(one.near(centre, better.value, below) or _joined(whole, one, better, tuning.step) for one in kept):
+        near = [nearest_image(whole, one, centre) for one in kept]
+        if not any(one.near(centre, better.value, below) or _joined(whole, one, better, tuning.step) for one in near):
             kept = (*kept, better)
     return without_negligible_modes(replace(state, archive=whole, modes=kept, left_out=left))
 
@@ -46,7 +47,7 @@ def without_negligible_modes(state: State) -> State:
     kept = tuple(mode for mode in state.modes if mode.log_mass >= most - least)
     left = (*state.left_out, *(mode for mode in state.modes if mode not in kept))
     best = min(kept, key=lambda mode: mode.value)
-    archive = _of(state.archive, best, left)
+    archive = of_part(state.archive, best, left)
     return replace(state, archive=archive, modes=kept, left_out=left, whitening=best.whitening)
 
 
@@ -72,7 +73,7 @@ def search_more_starts(state: State, further: Array) -> State:
     for start in further:
         if state.quiet >= state.tuning.modes.quiet or state.archive.units_left < least:
             break
-        known = (*state.modes, *state.left_out)
+        known = all_images(state.archive, (*state.modes, *state.left_out))
         with suppress(ParameterError):
             mode = descend(state.archive, start, state.tuning, state.modes[0].whitening, known=known)
             state = record_mode(state, mode)
@@ -86,12 +87,13 @@ def search_nearby(state: State, start: Array) -> State:
     from the mode. Places of zero density are replaced.
     """
     [mode], tuning, bend = state.modes, state.tuning.modes, state.archive.bend
+    known = all_images(state.archive, state.modes)
     sizes = np.maximum(np.abs(start), np.abs(bend.forward(mode.whitening.centre[None])[0] - start))
     for _ in range(tuning.tries):
         shift = tuning.spread * state.rng.uniform(-1.0, 1.0, len(start)) * sizes
         try:
             other = descend(
-                state.archive, bend.inverse((start + shift)[None])[0], state.tuning, mode.whitening, known=state.modes
+                state.archive, bend.inverse((start + shift)[None])[0], state.tuning, mode.whitening, known=known
             )
         except ParameterError:
             continue
@@ -101,32 +103,11 @@ def search_nearby(state: State, start: Array) -> State:
     return refine_modes(state) if state.modes != (mode,) else state
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A mode's part of a density: exp(-U) r, where r is the mode's share of normal densities at all modes.
-
-        r_k(x) = exp(-h_k(x)) / sum_j exp(-h_j(x)),  h_j = `Mode.heights`
-
-    The parts of all modes add up to the density, however far they are apart, and the part of a normal mode among normal
-    ones is that mode. ``others`` are all other modes.
-    """
-
-    mode: Mode
-    others: tuple[Mode, ...]
-
-    def __call__(self, x: Array) -> tuple[Array, Array]:
-        """-log r at the rows of x, (k,), and its gradients, (k, d)."""
-        found = [mode.heights(x) for mode in (self.mode, *self.others)]
-        heights, slopes = (np.array([one[i] for one in found]) for i in range(2))
-        weights = softmax(-heights, axis=0)
-        return heights[0] + logsumexp(-heights, axis=0), slopes[0] - np.einsum("jk,jkd->kd", weights, slopes)
-
-
 def each_mode(state: State) -> States:
     """Surrogates of all modes; the last state has rows if each is good enough."""
     parts = []
     for mode in state.modes:
-        archive = _of(state.archive, mode, _others(state, mode))
+        archive = of_part(state.archive, mode, _others(state, mode))
         part = yield from attempts(replace(state, archive=archive, whitening=mode.whitening))
         if part.rows is None:
             return part
@@ -172,11 +153,6 @@ def _joined(archive: Archive, known: Mode, other: Mode, length: float) -> bool:
     return bool(found.value < higher.value)
 
 
-def _of(archive: Archive, mode: Mode, others: tuple[Mode, ...]) -> Archive:
-    """The archive of a mode's part of the density."""
-    return replace(archive, part=Part(mode, others) if others else None)
-
-
 def _others(state: State, mode: Mode) -> tuple[Mode, ...]:
     return tuple(other for other in (*state.modes, *state.left_out) if other is not mode)
 
@@ -193,7 +169,7 @@ def _proportional(state: State, parts: tuple[State, ...], shares: Array, rng: np
         assert part.checked is not None
         assert part.surrogate is not None
         one = part.checked.where(rng.permutation(len(part.checked.values))[:count])
-        whole = one.values - Part(mode, _others(state, mode))(one.points)[0]
+        whole = of_part(state.archive, mode, _others(state, mode)).whole(one.points, one.values)
         chosen.append(replace(one, values=whole, differences=one.differences + part.surrogate.weights.log_mean))
     every = reduce(Checked.joined, chosen)
     return every.where(rng.permutation(len(every.values)))

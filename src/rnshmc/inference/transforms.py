@@ -5,7 +5,7 @@ With theta = T(x), the density of x is that of theta times |dT/dx|: U(x) = -log 
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,14 @@ import scipy.optimize
 from scipy.special import expit, log_expit, logit
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference.angles import Angles
 from rnshmc.inference.given import entries, numbers
 from rnshmc.types import Array
 
 Bounds = Iterable[Any] | Mapping[str, Any] | scipy.optimize.Bounds
 _WORDS = {"positive": (0.0, math.inf), "unit": (0.0, 1.0), "real": (-math.inf, math.inf)}
+_ANGLE = "angle"
+_CIRCLE = (0.0, 2.0 * math.pi)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +32,17 @@ class Transform:
     ----------
     low, high
         Bounds l and u of each parameter, shape (d,); infinite if there is none.
+    angles
+        Parameters whose density is periodic; they have no bounds. None without any.
+    wraps
+        Whether `parameters` moves angles into their intervals, as in results.
     """
 
     low: Array
     high: Array
+    # Defaults of fields that earlier files of results lack.
+    angles: Angles | None = None
+    wraps: bool = False
 
     @property
     def dim(self) -> int:
@@ -44,7 +54,7 @@ class Transform:
         bound = roundest(inside, outside)
         low, high = self.low.copy(), self.high.copy()
         (low if outside < inside else high)[coordinate] = bound
-        return Transform(low, high), bound
+        return replace(self, low=low, high=high), bound
 
     def within(self, bounds: Mapping[int, tuple[float | None, float | None]]) -> "Transform":
         """Narrow the bounds of some parameters, by their number."""
@@ -52,7 +62,22 @@ class Transform:
         for k, (least, most) in bounds.items():
             low[k] = max(low[k], -math.inf if least is None else least)
             high[k] = min(high[k], math.inf if most is None else most)
-        return Transform(low, high)
+        return replace(self, low=low, high=high)
+
+    def around(self, centre: Array) -> "Transform":
+        """The transform to the parameters of results: angles are in the period centred at a point, (d,)."""
+        return self if self.angles is None else replace(self, angles=self.angles.around(centre), wraps=True)
+
+    def wrapped(self, theta: Array) -> Array:
+        """The same parameters with angles in their intervals; rows, or one point."""
+        return theta if self.angles is None else self.angles.wrapped(theta)
+
+    @property
+    def box(self) -> tuple[Array, Array]:
+        """Ends of the interval of each parameter, (d,) each: its bounds, or one period of an angle."""
+        if self.angles is None:
+            return self.low, self.high
+        return np.maximum(self.low, self.angles.low), np.minimum(self.high, self.angles.high)
 
     def parameters(self, x: Array) -> Array:
         """T(x) for the rows of ``x`` or one point, strictly inside the bounds even if T(x) rounds to a bound."""
@@ -62,7 +87,8 @@ class Transform:
             theta[..., below] = self.low[below] + np.exp(theta[..., below])
             theta[..., above] = self.high[above] - np.exp(theta[..., above])
             theta[..., both] = self.low[both] + (self.high - self.low)[both] * expit(theta[..., both])
-        return np.clip(theta, np.nextafter(self.low, math.inf), np.nextafter(self.high, -math.inf))
+        theta = np.clip(theta, np.nextafter(self.low, math.inf), np.nextafter(self.high, -math.inf))
+        return self.wrapped(theta) if self.wraps else theta
 
     def inside(self, theta: Array) -> npt.NDArray[np.bool_]:
         """Which rows of ``theta``, (n, d), are strictly between the bounds, (n,)."""
@@ -130,8 +156,9 @@ def make_transform(bounds: Bounds | None, names: Sequence[str]) -> Transform:
     """The transform for the user's bounds of parameters with these names.
 
     There is one entry for each parameter, or a mapping from some names to entries. An entry is a pair (low, high) in
-    which None or an infinity stands for no bound, or one of the words "positive", "unit" and "real"; None: no bounds. A
-    `ParameterError` names the parameter whose entry cannot be used.
+    which None or an infinity stands for no bound, or one of the words "positive", "unit" and "real"; None: no bounds.
+    The word "angle", or ("angle", low, high), makes the parameter an angle. A `ParameterError` names the parameter
+    whose entry cannot be used.
     """
     given: list[Any] | Mapping[str, Any] = {} if bounds is None else listed(bounds)
     if isinstance(given, Mapping):
@@ -140,8 +167,37 @@ def make_transform(bounds: Bounds | None, names: Sequence[str]) -> Transform:
         given = [given.get(name) for name in names]
     if len(given) != len(names):
         raise ParameterError(f"bounds: expected one entry for each of the {len(names)} parameters, got {len(given)}")
-    pairs = np.array([_pair(entry, name) for entry, name in zip(given, names, strict=True)])
-    return Transform(pairs[:, 0], pairs[:, 1])
+    turns = {k: _turn(entry, names[k]) for k, entry in enumerate(given) if _is_angle(entry)}
+    pairs = np.array([_pair(None if k in turns else entry, names[k]) for k, entry in enumerate(given)])
+    return Transform(pairs[:, 0], pairs[:, 1], Angles.of(turns, len(names)) if turns else None)
+
+
+def with_prior(
+    transform: Transform,
+    bounds: Mapping[int, tuple[float | None, float | None]],
+    angles: Mapping[int, tuple[float, float]],
+    names: Sequence[str],
+) -> Transform:
+    """The transform with bounds and angles of a model's prior and likelihood, by the numbers of the parameters.
+
+    A `ParameterError` names a parameter that is an angle in one place and has bounds, or other ends, in another.
+    """
+    declared, low, high = transform.angles, transform.low, transform.high
+    turns = {} if declared is None else {int(k): (declared.low[k], declared.high[k]) for k in declared.columns}
+    for k, ends in angles.items():
+        if np.isfinite([low[k], high[k]]).any() or turns.get(k, ends) != ends:
+            raise ParameterError(
+                f"bounds of {names[k]}: by its prior it is an angle from {ends[0]:g} to {ends[1]:g}; leave them out"
+            )
+    turns |= angles
+    for k in bounds.keys() & turns.keys():
+        if bounds[k] != turns[k]:
+            raise ParameterError(
+                f"prior of {names[k]}: it has the bounds {bounds[k]}, but {names[k]} is an angle from "
+                f'{turns[k][0]:g} to {turns[k][1]:g}; give the prior ("uniform_angle", low, high)'
+            )
+    narrowed = transform.within({k: pair for k, pair in bounds.items() if k not in turns})
+    return replace(narrowed, angles=Angles.of(turns, transform.dim)) if turns else narrowed
 
 
 def listed(bounds: Bounds) -> list[Any] | Mapping[str, Any]:
@@ -153,12 +209,33 @@ def listed(bounds: Bounds) -> list[Any] | Mapping[str, Any]:
     return entries(bounds, "bounds")
 
 
+def _is_angle(entry: Any) -> bool:
+    first = entry[0] if isinstance(entry, list | tuple) and entry else entry
+    return isinstance(first, str) and first == _ANGLE
+
+
+def _turn(entry: Any, name: str) -> tuple[float, float]:
+    """The ends of an angle."""
+    if isinstance(entry, str):
+        return _CIRCLE
+    ends = None
+    if len(entry) == 3 and None not in entry:
+        low, high = numbers(entry[1:], f"bounds of {name}").tolist()
+        ends = (low, high) if -math.inf < low < high < math.inf else None
+    if ends is None:
+        raise ParameterError(
+            f'bounds of {name}: an angle has two finite ends, ("angle", low, high) with low < high, got {entry!r}'
+        )
+    return ends
+
+
 def _pair(entry: Any, name: str) -> tuple[float, float]:
     if entry is None:
         return _WORDS["real"]
     if isinstance(entry, str):
         if entry not in _WORDS:
-            raise ParameterError(f"bounds of {name}: expected one of {', '.join(_WORDS)}, got {entry!r}")
+            words = ", ".join((*_WORDS, _ANGLE))
+            raise ParameterError(f"bounds of {name}: expected one of {words}, got {entry!r}")
         return _WORDS[entry]
     expected = "(low, high), None or a word"
     try:

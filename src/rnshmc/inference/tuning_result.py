@@ -41,6 +41,9 @@ class Judging:
     sd_bad: float = 1.5  # sd(U - V) above which a few draws decide the corrections: efficiency 0.1.
     # Upper 95% limit of the share of starts that find an unknown mode, after `Modes.quiet` without one.
     unseen: float = 3.0 / Modes.quiet
+    # Mean resultant length of draws of an angle below which they are all around the circle: a wrapped normal density
+    # with an sd of a third of the period has it.
+    all_around: float = 0.1
     telling: int = 25  # Known runs that, left out in turn, suffice to judge a surrogate.
     open: float = 0.2  # Unresolved share of the mass: total variation at a normal U - V with the sd `sd_good`.
     wide_open: float = 0.5  # The same at `sd_bad`.

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.inference.angles import Angles
 from rnshmc.inference.exact.evaluation import Evaluable, Evaluation
 from rnshmc.inference.exact.forward_posterior import Forward, ForwardPosterior, Runner
 from rnshmc.inference.exact.likelihoods.base import Bound, Likelihood
@@ -31,6 +32,8 @@ class Posterior:
     """Units that a gradient costs."""
     bounds: Mapping[int, Bound] = field(default_factory=dict)
     """Bounds implied by likelihood and prior, by the index of the parameter."""
+    angles: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    """Ends of the intervals of angles by the prior, by the index of the parameter."""
 
 
 class Model:
@@ -132,7 +135,7 @@ class Model:
         for k, name in enumerate(self.own, start=inputs):
             bounds[k] = _intersection(bounds.get(k, (None, None)), self._likelihood.bounds[name])
         runner = Runner(self._forward, forward_posterior, self._jacobian, self._vjp)
-        return Posterior(runner, forward_posterior, runner.products, bounds)
+        return Posterior(runner, forward_posterior, runner.products, bounds, forward_posterior.prior.angles)
 
 
 class LeastSquares(Model):
@@ -177,13 +180,14 @@ class ModelValue:
     def __init__(self, model: Model, dim: int) -> None:
         self.model, self.dim, self.names = model, dim, model.names
         self._posterior = model.posterior(make_names(model.names, dim, model.own))
+        self._angles = Angles.of(self._posterior.angles, dim)
 
     def value(self, q: Array) -> float:
         """U(q), for one run; `NumericalError` if the run fails."""
         return self._evaluated(q, gradient=False).value
 
     def _evaluated(self, q: Array, *, gradient: bool) -> Evaluation:
-        run, _ = self._posterior.evaluable.evaluate(q, gradient=gradient)
+        run, _ = self._posterior.evaluable.evaluate(self._angles.wrapped(q), gradient=gradient)
         assert self._posterior.forward_posterior is not None
         found = self._posterior.forward_posterior.read(run, q)
         if found.failure is not None:

@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from rnshmc.inference.given import own_errstate
+from rnshmc.inference.result.circular import angle_findings, centred
 from rnshmc.inference.result.findings import coordinate_names, error_findings
 from rnshmc.inference.result.moments import moments
 from rnshmc.inference.result.outcome import Outcome
@@ -27,6 +28,7 @@ def make_result(
 
     ``prediction`` is that of a file, if there is one.
     """
+    transform = centred(outcome, transform)
     chains = transform.parameters(outcome.draws)
     jacobian = np.array([[transform.log_jacobian(x) for x in chain] for chain in outcome.draws])
     surrogate = outcome.surrogate
@@ -36,6 +38,7 @@ def make_result(
     verdict = judge(outcome, names, coordinates=coordinate_names(names, transform))
     if surrogate is not None:
         verdict = verdict.with_findings(error_findings(mean, sd, draws, names))
+    verdict = verdict.with_findings(angle_findings(drawn, transform, names))
     return Result(
         names=names,
         units=units,

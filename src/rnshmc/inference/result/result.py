@@ -11,6 +11,7 @@ from rnshmc.files import buffered
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.given import methods_in_own_errstate
 from rnshmc.inference.result.arviz_view import by_origin, inference_data, names_in_files, write_netcdf
+from rnshmc.inference.result.circular import angle_lines
 from rnshmc.inference.result.converting import Variables, along_chains, columns, labels_of, shapes_of
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
@@ -63,7 +64,7 @@ class Result:
     verdict
         Whether to trust the result, and why.
     outcome
-        Everything that the run reports, in unconstrained coordinates.
+        All that the run reports, in unconstrained coordinates.
     """
 
     names: tuple[str, ...]
@@ -288,11 +289,11 @@ class Result:
 
     def _drawn(self, function: Callable[[Array], Array]) -> Drawn:
         """Values of a function of rows, for expectations."""
-        if self.outcome.surrogate is not None:
-            return self.outcome.surrogate.moved(lambda x: function(self._transform.parameters(x)))
+        if (surrogate := self.outcome.surrogate) is not None:
+            return surrogate.moved(lambda x: function(self._transform.parameters(x)))
         values = function(self.chains.reshape(-1, len(self.names)).copy())
         return values.reshape(*self.chains.shape[:2], *values.shape[1:])
 
     def __repr__(self) -> str:
-        rows = table(self.names, self.units, self.mean, self.sd)
-        return "\n".join([*rows, "", *account(self.outcome), "", str(self.verdict)])
+        how = [*account(self.outcome), *angle_lines(self.names, self._transform)]
+        return "\n".join([*table(self.names, self.units, self.mean, self.sd), "", *how, "", str(self.verdict)])

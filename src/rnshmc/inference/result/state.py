@@ -15,6 +15,7 @@ from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.stages import adapted
 from rnshmc.inference.stages.correction import Checked, Exact
 from rnshmc.inference.stages.descent import Mode
+from rnshmc.inference.stages.parts import nearest_image
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.whitening import Whitening
@@ -137,9 +138,16 @@ class State(Record):
 
         A mode that is lower by more replaces those as near to it, for they were on the way to it.
         """
-        if any(known.near(mode.whitening.centre, mode.value, below) for known in (*self.modes, *self.left_out)):
+        centre = mode.whitening.centre
+        near = (nearest_image(self.archive, known, centre) for known in (*self.modes, *self.left_out))
+        if any(known.near(centre, mode.value, below) for known in near):
             return self
-        others = (one for one in self.modes if not (mode.near(one.whitening.centre) and one.value > mode.value + below))
+
+        def replaced(one: Mode) -> bool:
+            place = nearest_image(self.archive, one, centre).whitening.centre
+            return mode.near(place) and one.value > mode.value + below
+
+        others = (one for one in self.modes if not replaced(one))
         return replace(self, modes=(*others, mode))
 
     def without_surrogate(self) -> "State":

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rnshmc.errors import DataError
+from rnshmc.inference.angles import Angles
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.arviz_view import read_group
 from rnshmc.inference.result.corrected import Corrected
@@ -28,6 +29,7 @@ GROUP = "rnshmc"
 KINDS = {
     kind.__name__: kind
     for kind in (
+        Angles,
         Warp,
         Checked,
         Chosen,

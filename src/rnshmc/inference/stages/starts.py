@@ -85,7 +85,7 @@ def further_starts(
         return drawn_starts(forward_posterior, transform, names, rng, count=count)
     if not callable(x0):
         return np.zeros((0, len(names)))
-    drawn = _called(x0, rng, count, names)
+    drawn = transform.wrapped(_called(x0, rng, count, names))
     return np.asarray(drawn[transform.inside(drawn)])
 
 
@@ -104,14 +104,15 @@ def drawn_starts(
         if not inside.any():
             raise ParameterError(f"x0: of {count} draws from the prior none is within the bounds; give a start")
         return np.asarray(drawn[inside])
-    open_ends = ~(np.isfinite(transform.low) & np.isfinite(transform.high))
+    low, high = transform.box
+    open_ends = ~(np.isfinite(low) & np.isfinite(high))
     if open_ends.any():
         name = names[int(np.argmax(open_ends))]
         prior = "" if forward_posterior is None else "the prior cannot be drawn from, and "
         raise ParameterError(
             f"x0: {prior}{name} has no two finite bounds, between which a start could be drawn; give one"
         )
-    return np.asarray(rng.uniform(transform.low, transform.high, (count, len(names))))
+    return np.asarray(rng.uniform(low, high, (count, len(names))))
 
 
 def middle_of(draws: Array, possible: Callable[[Array], bool]) -> Array:

@@ -36,7 +36,11 @@ def find_wall(archive: Archive, mode: Mode, tuning: Walls) -> Wall | None:
     """
     finite = archive.training()
     best = finite.points[np.argmin(finite.values)]
+    angles = archive.coordinates.transform.angles
     for coordinate, outside in _candidates(finite.points, _nearby(archive, mode, tuning), best):
+        # A circle has no ends; where a part of it has no density there is an edge.
+        if angles is not None and coordinate in angles.columns:
+            continue
         if not _density(archive, _moved(best, coordinate, outside)):
             wall = _bisected(archive, best, coordinate, outside, tuning)
             if _holds(archive, wall, finite.points, best):

@@ -87,6 +87,10 @@ class _Product(Prior):
         return dict(sorted(pairs.items()))
 
     @property
+    def angles(self) -> dict[int, tuple[float, float]]:
+        return {int(columns[i]): pair for columns, prior in self.groups for i, pair in prior.angles.items()}
+
+    @property
     def scale(self) -> Array:
         whole = np.full(self.dim, np.nan)
         for columns, prior in self.groups:

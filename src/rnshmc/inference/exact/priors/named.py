@@ -31,6 +31,8 @@ class Kind:
     """-log density and its derivative, from x and the parameters, all of shapes that broadcast."""
     frozen: Callable[..., Any]
     """The same distribution in scipy, for its support, moments and draws."""
+    turns: bool = False
+    """Whether the support is a circle, of which low and high are one point."""
 
 
 def _normal(x: Array, mean: Array, sd: Array) -> tuple[Array, Array]:
@@ -98,6 +100,7 @@ KINDS = {
     "normal": Kind(("mean", "sd"), ("sd",), _normal, stats.norm),
     "lognormal": Kind(("mu", "sigma"), ("sigma",), _lognormal, lambda mu, s: stats.lognorm(s, scale=np.exp(mu))),
     "uniform": Kind(("low", "high"), (), _uniform, lambda low, high: stats.uniform(low, high - low)),
+    "uniform_angle": Kind(("low", "high"), (), _uniform, lambda low, high: stats.uniform(low, high - low), turns=True),
     "loguniform": Kind(("low", "high"), ("low",), _loguniform, stats.loguniform),
     "halfnormal": Kind(("sd",), ("sd",), _halfnormal, lambda sd: stats.halfnorm(scale=sd)),
     "gamma": Kind(
@@ -126,10 +129,19 @@ class _IndependentPrior(Prior):
     terms: Callable[..., tuple[Array, Array]]
     """-log density and its derivative, (k, d), from x and ``numbers``."""
     numbers: tuple[Any, ...]
+    turns: bool = False
+    """Whether the parameters are angles on [low, high); `bounds` and `potential` know no bounds then."""
+
+    @property
+    def angles(self) -> dict[int, tuple[float, float]]:
+        """Ends of the intervals of angles."""
+        return dict(enumerate(zip(self.low.tolist(), self.high.tolist(), strict=True))) if self.turns else {}
 
     @property
     def bounds(self) -> dict[int, tuple[float, float]]:
         """Supports other than the real line."""
+        if self.turns:
+            return {}
         sides = enumerate(zip(self.low.tolist(), self.high.tolist(), strict=True))
         return {index: pair for index, pair in sides if np.isfinite(pair).any()}
 
@@ -141,7 +153,7 @@ class _IndependentPrior(Prior):
         return np.where(np.isfinite(sd), sd, np.nan)
 
     def potential(self, x: Array) -> tuple[Array, Array]:
-        inside = (x >= self.low) & (x <= self.high)
+        inside = ((x >= self.low) & (x <= self.high)) | (self.turns & np.isfinite(x))
         with np.errstate(all="ignore"):
             terms, slopes = self.terms(np.where(inside, x, np.nan), *self.numbers)
         # Where a density is infinite, at the edge of its support, it is excluded.
@@ -159,7 +171,7 @@ def named_prior(word: str, parameters: Array) -> _IndependentPrior:
     distribution = kind.frozen(*parameters)
     ends = parameters if kind.parameters == ("low", "high") else distribution.support()
     low, high = (np.broadcast_to(side, shape) for side in ends)
-    return _IndependentPrior(distribution, low, high, kind.terms, tuple(parameters))
+    return _IndependentPrior(distribution, low, high, kind.terms, tuple(parameters), kind.turns)
 
 
 def frozen_prior(distribution: Any) -> _IndependentPrior:
