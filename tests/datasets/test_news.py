@@ -68,5 +68,5 @@ def test_popular_is_what_was_shared_1400_times_or_more(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lost", ["feature_3", "shares", "timedelta"])
 def test_a_file_with_other_columns_is_named(lost: str, tmp_path: Path) -> None:
     path = archive(tmp_path, [name for name in HEADER if name != lost])
-    with pytest.raises(DataError, match=r"OnlineNewsPopularity\.zip: expected 44 features beside 'shares'"):
+    with pytest.raises(DataError, match=r"OnlineNewsPopularity\.zip: expected 44 features besides 'shares'"):
         read_news(path)
