@@ -12,9 +12,15 @@ from rnshmc.report.pages import render
 from rnshmc.report.scorecard_text import of_items, verdict_sentence
 from rnshmc.report.sections import Section
 from rnshmc.report.table_text import means_text
+from rnshmc.results.agreement import LEVEL
 from rnshmc.results.names import sampler_label
 from rnshmc.scorecard.card import verdict_counts
 from rnshmc.scorecard.published import Published
+
+QUICK_CHECK = (
+    "Quick check on small, partly simulated problems: it shows that the pipeline works; "
+    "its numbers are not the papers’."
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,11 @@ class Limits:
     paper_draws: int | None
 
     @property
+    def opening(self) -> str:
+        """The sentence with which the pages of a quick run open; empty for other runs."""
+        return QUICK_CHECK if self.stand_ins or self.fewer_rows or self.paper_draws else ""
+
+    @property
     def summary(self) -> str:
         """The limits in a few words; empty if there are none."""
         reasons = {
@@ -73,14 +84,8 @@ class Limits:
 def limits(results: pd.DataFrame, titles: Mapping[str, str], paper_draws: float) -> Limits:
     """The limits of a run.
 
-    Parameters
-    ----------
-    results
-        From `rnshmc.results.tables.results_table`.
-    titles
-        Title of each problem.
-    paper_draws
-        Kept draws of the longest chains in the papers, of the problems of the run.
+    `results` is from `rnshmc.results.tables.results_table`, `titles` has the title of each problem, and `paper_draws`
+    are the kept draws of the longest chains in the papers, of the problems of the run.
     """
     origins = results.drop_duplicates("problem").set_index("problem")["data"]
     draws = int(results["draws"].max())
@@ -117,24 +122,13 @@ def index_page(
     ----------
     template
         The jinja2 template; its includes are in the same folder.
-    run
-        Name of the run.
-    links
-        The pages of the report.
-    papers
-        Title of each paper.
-    table
-        The problems of Table 1 and their samplers.
-    agreement
-        From `rnshmc.results.agreement.agreement_table`.
-    diagnostics
-        From `rnshmc.report.table_text.readable_diagnostics`, of every problem.
-    limits
-        From `limits`.
-    card
-        From `rnshmc.scorecard.card.scorecard`; empty where no problem or experiment of a paper was run.
-    numbers
-        The published numbers (`rnshmc.scorecard.published.read_published`).
+    links, papers, table
+        The pages of the report, the title of each paper, and the problems of Table 1 with their samplers.
+    agreement, diagnostics
+        From `rnshmc.results.agreement.agreement_table`, and `rnshmc.report.table_text.readable_diagnostics`.
+    card, numbers
+        From `rnshmc.scorecard.card.scorecard`, empty where no problem or experiment of a paper was run; and the
+        published numbers (`rnshmc.scorecard.published.read_published`).
     figures
         PNG files.
     provenance
@@ -150,6 +144,9 @@ def index_page(
         },
         pages={link.name for link in links},
         table=table,
+        printed=any(number.paper for section in table for row in section.rows for number in row.numbers.values()),
+        compared=len(agreement),
+        level=f"{LEVEL:.0%}",
         means={
             (row["problem"], sampler_label(row["sampler"])): means_text(row["agrees"], mixed=bool(row["mixed"]))
             for row in agreement.to_dict("records")
