@@ -10,7 +10,7 @@ from rnshmc.results.names import sampler_label
 from rnshmc.scorecard.card import AFTER_SEARCH, UNEXPLAINED, sums, verdict_counts
 from rnshmc.scorecard.published import Key, Published, by_key
 from rnshmc.scorecard.reasons import Reason
-from rnshmc.scorecard.rules import APART, VERDICTS
+from rnshmc.scorecard.rules import VERDICTS
 
 _QUANTITIES = {
     "ap": "acceptance",
@@ -60,8 +60,8 @@ def of_items(card: pd.DataFrame, numbers: Sequence[Published], paper: str, *item
 
 
 def judged(card: pd.DataFrame) -> "pd.Series[bool]":
-    """Which rows of a scorecard have a verdict for or against the paper."""
-    return ~card["verdict"].isin([*APART, "not judged"])
+    """Which rows of a scorecard compare a number with the paper's."""
+    return card["verdict"].isin(["reproduced", "differs", "better than printed"])
 
 
 def judged_numbers(card: pd.DataFrame, numbers: Sequence[Published]) -> list[Published]:
