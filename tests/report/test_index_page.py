@@ -12,7 +12,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from rnshmc.plots.style import save
-from rnshmc.report.index_page import QUICK_CHECK, Limits, Link, index_page, limits
+from rnshmc.report.index_page import Link, index_page
+from rnshmc.report.limits import QUICK_CHECK, Limits, limits
 from rnshmc.report.scorecard_text import judged_numbers
 from rnshmc.report.sections import Section, sections
 from rnshmc.report.table_text import readable_diagnostics

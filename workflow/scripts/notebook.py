@@ -4,7 +4,7 @@ from pathlib import Path
 
 import papermill
 
-from rnshmc.report.index_page import limits
+from rnshmc.report.limits import limits
 from rnshmc.report.notebook_page import notebook_page
 from rnshmc.results.tables import read_results
 from rnshmc.run.job import job

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rnshmc.report.index_page import Link, index_page, limits
+from rnshmc.report.index_page import Link, index_page
+from rnshmc.report.limits import limits
 from rnshmc.report.scorecard_text import judged_numbers
 from rnshmc.report.sections import sections
 from rnshmc.report.table_text import readable_diagnostics
