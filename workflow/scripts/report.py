@@ -22,7 +22,7 @@ spec, given = snakemake.params.spec, snakemake.input
 with job(snakemake.log[0]):
     numbers = read_published(map(Path, given.published))
     table, errors, results = (read_results(Path(given[name])) for name in ("table", "errors", "results"))
-    # Empty where no problem or experiment of a paper was run.
+    # Empty if no problem or experiment of a paper was run.
     card = next(map(pd.read_csv, given.scorecard), pd.DataFrame(columns=list(SCORECARD_COLUMNS)))
     shown = judged_numbers(card, numbers)
     page = index_page(
