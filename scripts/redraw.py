@@ -34,6 +34,7 @@ def settings() -> dict[str, dict[str, Any]]:
     return {
         "efficiency": {"titles": titles()},
         "fig2": {},
+        "fig6": {"target": {"kind": "logistic"}, "title": titles()["lr_simulated"]},
         "mesh_study": {},
         "nng_fig2": {},
         "nng_fig9": {"title": titles()["cover_type"]},

@@ -49,7 +49,7 @@ def test_traces_show_the_last_draws(make_chain: MakeChain) -> None:
         (line,) = ax.lines
         assert_allclose(np.asarray(line.get_ydata(), dtype=float), chain.draws[-shown:, 0])
         assert (np.asarray(line.get_xdata())[[0, -1]] == [-shown, -1]).all()
-    assert figure.axes[6].get_ylabel() == r"$\beta_{4}$"
+    assert figure.axes[6].get_ylabel() == "β₄"
 
 
 def draw_marginals(chains: ProblemChains, *, title: str, coordinates: Sequence[int] = (0, 1, 2)) -> Figure:
@@ -66,11 +66,22 @@ def test_marginals_lay_the_samplers_over_one_another(chains: ProblemChains) -> N
     assert grid[1, 0].get_xlim() == grid[0, 0].get_xlim()
 
 
+def test_marginals_have_a_row_of_differences(chains: ProblemChains) -> None:
+    figure = draw_marginals(chains, title="Bank")
+    for marginal, ax in zip(figure.axes[:9:4], figure.axes[9:], strict=True):
+        hmc, rns = (np.asarray(line.get_ydata(), dtype=float) for line in marginal.lines)
+        difference = np.asarray(ax.lines[1].get_ydata(), dtype=float)
+        assert_allclose(difference, 100 * (rns - hmc) / hmc.max(), atol=1e-9)
+        low, high = ax.get_ylim()
+        assert low == -high
+        assert high >= min(np.abs(difference).max(), 100)
+
+
 def test_marginals_can_be_drawn_again_from_a_file(chains: ProblemChains, tmp_path: Path) -> None:
     marginal_table(chains, [0, 2]).to_csv(tmp_path / "fig6.csv", index=False, float_format="%.6g")
     again = marginals(pd.read_csv(tmp_path / "fig6.csv"), LOGISTIC, "Bank")
     first = draw_marginals(chains, title="Bank", coordinates=(0, 2))
-    assert again.axes[2].get_ylabel() == r"$\beta_{3}$"
+    assert again.axes[2].get_ylabel() == "β₃"
     for drawn, wanted in zip(again.axes[2].collections, first.axes[2].collections, strict=True):
         paths = [np.concatenate([path.vertices for path in found.get_paths()]) for found in (drawn, wanted)]
         assert_allclose(paths[0], paths[1], atol=1e-3)

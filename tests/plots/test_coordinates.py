@@ -6,13 +6,13 @@ from rnshmc.plots.coordinates import coordinate_name
 from rnshmc.run.registry import TARGETS
 
 NAMES = {
-    "logistic": ({}, r"$\beta_{2}$"),
-    "logistic_laplace": ({}, r"$\beta_{2}$"),
-    "elliptic": ({}, r"$\theta_{2}$"),
-    "garch": ({"orders": [2, 1]}, r"$\alpha_{1}$"),
-    "gp_regression": ({}, r"$\log\,\sigma^2$"),
-    "python": ({}, "$q_{2}$"),
-    "umbridge": ({}, "$q_{2}$"),
+    "logistic": ({}, "β₂"),
+    "logistic_laplace": ({}, "β₂"),
+    "elliptic": ({}, "θ₂"),
+    "garch": ({"orders": [2, 1]}, "α₁"),
+    "gp_regression": ({}, "log σ²"),
+    "python": ({}, "q₂"),
+    "umbridge": ({}, "q₂"),
 }
 
 
@@ -28,4 +28,4 @@ def test_coordinates_go_by_the_symbols_of_the_papers_if_they_have_any(kind: str)
 
 def test_garch_has_terms_in_squares_before_those_in_variances() -> None:
     names = [coordinate_name({"kind": "garch", "orders": [2, 1]}, number) for number in range(1, 5)]
-    assert names == [r"$\alpha_{0}$", r"$\alpha_{1}$", r"$\alpha_{2}$", r"$\beta_{1}$"]
+    assert names == ["α₀", "α₁", "α₂", "β₁"]

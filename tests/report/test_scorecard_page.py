@@ -33,9 +33,23 @@ def test_the_scorecard_shows_what_differs_first() -> None:
     assert text.count("≠ differs") == 2
     assert text.count("✓ reproduced") == 2
     assert everything < text.index("Table 1: Bank Marketing") < text.index("RNS-HMC, acceptance 0.7 0.690 ± 0.0040")
+
+
+def test_rows_without_a_verdict_are_folded() -> None:
+    folded = re.findall("<details>.*?</details>", scores(CARD), flags=re.DOTALL)
+    (text,) = (Page(html).text for html in folded)
+    assert text.startswith("Not judged in this run: 1 ")
     assert "comparable acceptance rate to that of HMC. – ? not judged not run" in text
-    assert re.findall(r'(?:src|href)="([^"]*)"', html) == ["index.html"]
-    assert "<script" not in html
+    assert "✓ reproduced" not in text
+    assert "Differences and their reasons" not in scores(CARD[3:])
+
+
+def test_the_scorecard_needs_nothing_but_itself() -> None:
+    html = scores(CARD)
+    assert re.findall(r'(?:src|href)="([^"]*)"', html) == ["index.html", "#rules"]
+    # The filter is the only script, and it is inside the page.
+    assert html.count("<script>") == html.count("<script") == 1
+    assert "http" not in html
 
 
 def test_the_scorecard_of_a_run_without_a_paper_has_no_part() -> None:

@@ -50,6 +50,9 @@ def test_verdicts_are_counted_by_item_and_differences_by_reason(make: Make) -> N
         ["table1/bank/rns_hmc", "1", "1", "another clock; see there"],
         ["table1/bank/rns_hmc", "1", "0", "unexplained"],
     ]
+    assert verdict_sentence(card[4:5]) == "1 number, not comparable."
+    unjudged = card.assign(verdict=["not judged"] * 4 + ["repeat"] * 2)
+    assert verdict_sentence(unjudged) == "4 numbers, not judged in this run; 2 numbers, not comparable."
     assert verdict_sentence(card) == (
         "Numbers compared with the paper: 3; reproduced: 1; different: 2 (1 without a reason); "
         "after a search, reproduced: 1 of 2; not comparable: 1."

@@ -96,10 +96,10 @@ def sample() -> pd.DataFrame:
 def test_readable_table_has_titles_and_rounded_numbers() -> None:
     table = readable_table1(sample(), TITLES)
     first, second = table.to_dict(orient="records")
-    assert (first["problem"], first["sampler"], first["s"]) == ("LR, Bank Marketing", "HMC", "–")
+    assert (first["problem"], first["sampler"], first["hidden units"]) == ("LR, Bank Marketing", "HMC", "–")
     assert first["ESS (min, med, max)"] == "2005, 2454, 3368"
     assert (second["speed-up"], second["as published"]) == ("8.01", "15.2")
-    assert (second["problem"], second["s"], second["data"]) == ("my_own", "50", "stand-in")
+    assert (second["problem"], second["hidden units"], second["data"]) == ("my_own", "50", "stand-in")
 
 
 def test_seconds_measured_on_a_busy_machine_are_marked_and_the_mark_is_explained() -> None:
@@ -112,8 +112,8 @@ def test_seconds_measured_on_a_busy_machine_are_marked_and_the_mark_is_explained
 
 
 def test_markdown_aligns_numbers_to_the_right() -> None:
-    lines = to_markdown(readable_table1(sample(), TITLES)[["problem", "AP"]]).splitlines()
-    assert lines == ["| problem | AP |", "| --- | ---: |", "| LR, Bank Marketing | 0.70 |", "| my_own | 0.70 |"]
+    lines = to_markdown(readable_table1(sample(), TITLES)[["problem", "acceptance"]]).splitlines()
+    assert lines == ["| problem | acceptance |", "| --- | ---: |", "| LR, Bank Marketing | 0.70 |", "| my_own | 0.70 |"]
 
 
 def test_why_a_speed_up_is_missing_is_said() -> None:
@@ -123,11 +123,11 @@ def test_why_a_speed_up_is_missing_is_said() -> None:
 
 
 def test_latex_has_the_rules_of_booktabs_and_escapes() -> None:
-    latex = to_latex(readable_table1(sample(), TITLES)[["problem", "s"]])
+    latex = to_latex(readable_table1(sample(), TITLES)[["problem", "hidden units"]])
     assert latex.splitlines() == [
         r"\begin{tabular}{lr}",
         r"\toprule",
-        r"problem & s \\",
+        r"problem & hidden units \\",
         r"\midrule",
         r"LR, Bank Marketing & -- \\",
         r"my\_own & 50 \\",

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import norm
 
 from rnshmc.diagnostics.reference import Reference
-from rnshmc.results.agreement import AGREEMENT_COLUMNS, agreement_table
+from rnshmc.results.agreement import AGREEMENT_COLUMNS, LEVEL, agreement_table
 from rnshmc.types import Array
 from tests.results.test_tables import HMC_1, HMC_2, RNS, RNS_2, row
 
@@ -36,6 +37,14 @@ def test_a_problem_with_a_reference_is_compared_with_it() -> None:
     assert row(agreement_table([HMC_1], EXACT), "hmc")["agrees"]
     few = [replace(chain, ess_min=24.0) for chain in chains]
     assert pd.isna(row(agreement_table(few, EXACT), "hmc")["agrees"])
+
+
+def test_the_level_holds_for_all_rows_of_a_table_together() -> None:
+    samplers = [HMC_1, RNS, replace(RNS, sampler="rmhmc")]
+    for chains in (samplers[:1], samplers):
+        thresholds = agreement_table(chains, EXACT)["threshold"]
+        # Two tails of three coordinates of each sampler.
+        assert_allclose(2 * 3 * norm.sf(thresholds).sum(), LEVEL)
 
 
 def test_no_chains_are_no_rows() -> None:

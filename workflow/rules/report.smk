@@ -60,6 +60,7 @@ rule figure:
 FIGURE_OUTPUTS = expand([rules.figure.output.figure, rules.figure.output.pdf], figure=FIGURES)
 
 STYLE = project_path("workflow/report/style.css")
+INCLUDED = [STYLE, project_path("workflow/report/tally.html.j2")]
 
 
 # The pages that are notebooks: title, files, figures and parameters of each.
@@ -93,6 +94,8 @@ rule notebook:
     input:
         unpack(lambda wc: NOTEBOOKS[wc.page]["files"]),
         figures=lambda wc: [figure["path"] for figure in NOTEBOOKS[wc.page]["figures"].values()],
+        # Whether the run is as large as the papers', for the pages about a paper.
+        compared=lambda wc: [rules.tables.output.results, *PUBLISHED] if NOTEBOOKS[wc.page]["paper"] else [],
         notebook=lambda wc: project_path(SOURCES[wc.page]),
         template=project_path("workflow/report/notebook/index.html.j2"),
         template_settings=project_path("workflow/report/notebook/conf.json"),
@@ -113,6 +116,7 @@ rule notebook:
         code=lambda wc: code("scripts/notebook.py", *script_imports(ROOT / SOURCES[wc.page])),
         spec=lambda wc: {
             "files": list(NOTEBOOKS[wc.page]["files"]),
+            "titles": TITLES,
             "parameters": {
                 "run": config["run"],
                 "title": NOTEBOOKS[wc.page]["title"],
@@ -131,7 +135,7 @@ rule report:
         table=rules.tables.output[NO_PAPER.view],
         errors=rules.tables.output[f"{NO_PAPER.view}_se"],
         template=project_path("workflow/report/index.html.j2"),
-        style=STYLE,
+        style=INCLUDED,
         papers=project_path("papers/papers.csv"),
         views=VIEWS_FILE,
         # A run of a user's own problems is compared with no paper.
@@ -169,7 +173,7 @@ rule scorecard_page:
     """Make the page of the scorecard: every printed number beside ours, and the rules."""
     input:
         template=project_path("workflow/report/scorecard.html.j2"),
-        style=STYLE,
+        style=INCLUDED,
         scorecard=rules.scorecard.output.scorecard,
         papers=project_path("papers/papers.csv"),
         published=PUBLISHED,

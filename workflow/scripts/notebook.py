@@ -4,8 +4,11 @@ from pathlib import Path
 
 import papermill
 
+from rnshmc.report.limits import limits
 from rnshmc.report.notebook_page import notebook_page
+from rnshmc.results.tables import read_results
 from rnshmc.run.job import job
+from rnshmc.scorecard.published import most_draws, read_published
 
 spec = snakemake.params.spec
 run, title = spec["parameters"]["run"], spec["parameters"]["title"]
@@ -22,11 +25,16 @@ with job(snakemake.log[0]):
         kernel_name="python3",
         progress_bar=False,
     )
+    opening = ""
+    if compared := [Path(path) for path in snakemake.input.compared]:
+        results, draws = read_results(compared[0]), most_draws(read_published(compared[1:]), spec["titles"])
+        opening = limits(results, spec["titles"], draws).opening
     page = notebook_page(
         Path(snakemake.output.notebook),
         Path(snakemake.input.template).parent.parent,
         title=f"{title} – rnshmc, run “{run}”",
         index_title=f"Report of the run “{run}”",
         index_href="index.html",
+        opening=opening,
     )
     Path(snakemake.output.page).write_text(page, encoding="utf-8")

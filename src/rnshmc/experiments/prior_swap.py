@@ -25,7 +25,7 @@ MAX_DRAWS = 1000
 NETWORK_FACTOR = 10
 """Iterations of NNg-HMC per iteration of HMC: each costs a tenth, and few of its proposals are accepted."""
 LEVEL = 0.01
-"""Probability that two estimates of the same means differ by more than the threshold of `agreement_table`."""
+"""Probability that two estimates of the same means differ by more than the threshold in some coordinate."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Names of the coordinates of a posterior on an axis."""
+"""Names of the coordinates of a posterior, for axes and tables."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,8 +6,9 @@ from typing import Any
 from rnshmc.errors import ParameterError
 from rnshmc.plots.style import plain
 
-_SYMBOLS = {"logistic": r"\beta", "logistic_laplace": r"\beta", "elliptic": r"\theta"}
-_NAMES = {"gp_regression": (r"$\log\,l$", r"$\log\,\sigma^2$")}
+_SYMBOLS = {"logistic": "β", "logistic_laplace": "β", "elliptic": "θ"}
+_NAMES = {"gp_regression": ("log l", "log σ²")}
+_LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def coordinate_name(target: Mapping[str, Any], number: int) -> str:
@@ -33,5 +34,6 @@ def coordinate_name(target: Mapping[str, Any], number: int) -> str:
         return _NAMES[kind][number - 1]
     if kind == "garch":
         terms = target["orders"][0]
-        return f"$\\alpha_{{{number - 1}}}$" if number <= 1 + terms else f"$\\beta_{{{number - 1 - terms}}}$"
-    return f"${_SYMBOLS.get(kind, 'q')}_{{{number}}}$"
+        symbol, number = ("α", number - 1) if number <= 1 + terms else ("β", number - 1 - terms)
+        return f"{symbol}{number}".translate(_LOWERED)
+    return f"{_SYMBOLS.get(kind, 'q')}{number}".translate(_LOWERED)

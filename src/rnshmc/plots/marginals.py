@@ -13,14 +13,16 @@ from rnshmc.plots.coordinates import coordinate_name
 from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_legend, sampler_style, theme
 from rnshmc.results.marginals import marginal_table, selected_coordinates
-from rnshmc.results.names import in_order
+from rnshmc.results.names import in_order, sampler_label
 from rnshmc.results.posterior import ProblemChains
+from rnshmc.types import Array
 
 
 def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Figure:
     """Marginals of some coordinates (diagonal) and of their pairs (below), samplers overlaid (Fig. 6).
 
-    Contours contain 50% and 90% of the posterior. Densities are histograms smoothed by a Gaussian of Scott's width.
+    Contours contain 50% and 90% of the posterior. Densities are histograms smoothed by a Gaussian of Scott's width. The
+    last row has their differences from the first sampler's, in percent of its peak.
 
     Parameters
     ----------
@@ -36,8 +38,9 @@ def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Fig
     coordinates = [int(number) for number in single["x_coordinate"].unique()]
     intervals = {number: _interval(single, number) for number in coordinates}
     with theme():
-        figure = Figure(figsize=(WIDTH, 0.9 * WIDTH + 0.6), layout="constrained")
-        axes = figure.subplots(len(coordinates), len(coordinates), squeeze=False, sharex="col")
+        figure = Figure(figsize=(WIDTH, WIDTH + 0.6), layout="constrained")
+        size, heights = len(coordinates), [*[1.0] * len(coordinates), 0.6]
+        axes = figure.subplots(size + 1, size, squeeze=False, sharex="col", height_ratios=heights)
         for i, row in enumerate(coordinates):
             _marginal_panel(axes[i, i], single[single["x_coordinate"] == row], intervals[row])
             for j, column in enumerate(coordinates[:i]):
@@ -47,6 +50,7 @@ def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Fig
                 ax.set_axis_off()
             axes[i, 0].set_ylabel(coordinate_name(target, row) if i else "density")
             axes[-1, i].set_xlabel(coordinate_name(target, row))
+        _difference_panels(axes[-1], single)
         figure.align_ylabels(axes[:, 0])
         sampler_legend(figure, table["sampler"])
         figure.suptitle(plain(title))
@@ -69,6 +73,25 @@ def _marginal_panel(ax: Axes, single: pd.DataFrame, interval: Interval) -> None:
         ax.plot(part["x"], part["density"], **sampler_style(sampler).drawing, linewidth=1.3)
     ax.set(xlim=interval, yticks=[])
     _plain(ax, axis="x")
+
+
+def _difference_panels(axes: Array, single: pd.DataFrame) -> None:
+    """Densities minus that of the first sampler, on one scale of at most the height of its peak."""
+    first, *others = in_order(single["sampler"])
+    largest = 0.0
+    for ax, (_, part) in zip(axes, single.groupby("x_coordinate"), strict=True):
+        densities = part.pivot_table(index="x", columns="sampler", values="density")
+        differences = 100 * densities.sub(densities[first], axis=0) / densities[first].max()
+        ax.axhline(0, **sampler_style(first).drawing, linewidth=0.8)
+        for sampler in others:
+            ax.plot(differences.index, differences[sampler], **sampler_style(sampler).drawing, linewidth=1.3)
+        largest = max(largest, float(differences.abs().to_numpy().max()))
+        _plain(ax, axis="both")
+        ax.tick_params(labelleft=ax is axes[0])
+    limit = 1.1 * min(max(largest, 5.0), 100.0)
+    for ax in axes:
+        ax.set_ylim(-limit, limit)
+    axes[0].set_ylabel(f"minus {sampler_label(first)}\n(%)", fontsize=8)
 
 
 def _joint_panel(ax: Axes, cells: pd.DataFrame, x: Interval, y: Interval, *, labelled: bool) -> None:
@@ -106,7 +129,7 @@ FIG6 = Drawing(
     page="marginals",
     problem="lr_simulated",
     caption="One- and two-dimensional marginals of five coefficients of {{ problem }}, overlaid. Contours contain 50% "
-    "and 90% of the posterior.",
+    "and 90% of the posterior. Last row: density of RNS-HMC minus that of HMC, in percent of its peak.",
 )
 
 OF_PROBLEM = Drawing(
@@ -116,5 +139,5 @@ OF_PROBLEM = Drawing(
     reads=("chains",),
     page="problem",
     caption="One- and two-dimensional marginals of five coordinates of {{ problem }}, all samplers overlaid. Contours "
-    "contain 50% and 90% of the posterior.",
+    "contain 50% and 90% of the posterior. Last row: density minus that of the first sampler, in percent of its peak.",
 )

@@ -60,10 +60,7 @@ def _speedup(of: pd.DataFrame) -> str:
 def lean_speedups(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, str]:
     """Speed-ups where no sampler evaluates a gradient twice, by the items of Table 1 of paper A in the scorecard.
 
-    Parameters
-    ----------
-    table, errors
-        Paper A's Table 1 of a run and its standard errors, with the column ``speedup``.
+    `table` and `errors` are paper A's Table 1 of a run and its standard errors, with the column ``speedup``.
     """
     return {
         f"table1/{row['problem']}/{row['sampler']}": "1"
@@ -76,12 +73,7 @@ def lean_speedups(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, str]:
 def counted(table: pd.DataFrame, problems: Mapping[str, str]) -> pd.DataFrame:
     """Efficiency by counts, which depend on no machine: minimum effective sample sizes per exact evaluation.
 
-    Parameters
-    ----------
-    table
-        Paper A's Table 1 of a run, with the column ``min_ess_per_value``.
-    problems
-        The title of each problem, by its name in the table.
+    `table` is paper A's Table 1 of a run, `problems` has the title of each problem by its name there.
 
     Returns
     -------

@@ -7,11 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from rnshmc.plots.style import STAND_IN
+from rnshmc.report.limits import Limits
 from rnshmc.report.pages import render
 from rnshmc.report.scorecard_text import of_items, verdict_sentence
 from rnshmc.report.sections import Section
 from rnshmc.report.table_text import means_text
+from rnshmc.results.agreement import LEVEL
 from rnshmc.results.names import sampler_label
 from rnshmc.scorecard.card import verdict_counts
 from rnshmc.scorecard.published import Published
@@ -38,64 +39,6 @@ class Link:
     figures: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Why the results of a run may differ from those of the papers.
-
-    Attributes
-    ----------
-    stand_ins, fewer_rows
-        Titles of problems whose data are stand-ins, or some of the papers' rows.
-    loaded
-        Samplers and problems timed on a busy machine.
-    draws, paper_draws
-        Kept draws of the longest chains, and of the longest in the papers; None where these are no longer.
-    """
-
-    stand_ins: Sequence[str]
-    fewer_rows: Sequence[str]
-    loaded: Sequence[str]
-    draws: int
-    paper_draws: int | None
-
-    @property
-    def summary(self) -> str:
-        """The limits in a few words; empty if there are none."""
-        reasons = {
-            f"stand-in data: {len(self.stand_ins)}": self.stand_ins,
-            f"fewer rows: {len(self.fewer_rows)}": self.fewer_rows,
-            "short chains": self.paper_draws,
-            "a busy machine": self.loaded,
-        }
-        return "; ".join(text for text, found in reasons.items() if found)
-
-
-def limits(results: pd.DataFrame, titles: Mapping[str, str], paper_draws: float) -> Limits:
-    """The limits of a run.
-
-    Parameters
-    ----------
-    results
-        From `rnshmc.results.tables.results_table`.
-    titles
-        Title of each problem.
-    paper_draws
-        Kept draws of the longest chains in the papers, of the problems of the run.
-    """
-    origins = results.drop_duplicates("problem").set_index("problem")["data"]
-    draws = int(results["draws"].max())
-    return Limits(
-        stand_ins=[titles[problem] for problem in origins.index[origins == STAND_IN]],
-        fewer_rows=[titles[problem] for problem in origins.index[origins == "subset"]],
-        loaded=[
-            f"{', '.join(map(sampler_label, rows['sampler']))} on {titles[str(problem)]}"
-            for problem, rows in results[results["loaded"]].groupby("problem", sort=False)
-        ],
-        draws=draws,
-        paper_draws=int(paper_draws) if draws < paper_draws else None,
-    )
-
-
 def index_page(
     template: Path,
     *,
@@ -117,24 +60,13 @@ def index_page(
     ----------
     template
         The jinja2 template; its includes are in the same folder.
-    run
-        Name of the run.
-    links
-        The pages of the report.
-    papers
-        Title of each paper.
-    table
-        The problems of Table 1 and their samplers.
-    agreement
-        From `rnshmc.results.agreement.agreement_table`.
-    diagnostics
-        From `rnshmc.report.table_text.readable_diagnostics`, of every problem.
-    limits
-        From `limits`.
-    card
-        From `rnshmc.scorecard.card.scorecard`; empty where no problem or experiment of a paper was run.
-    numbers
-        The published numbers (`rnshmc.scorecard.published.read_published`).
+    links, papers, table
+        The pages of the report, the title of each paper, and the problems of Table 1 with their samplers.
+    agreement, diagnostics
+        From `rnshmc.results.agreement.agreement_table`, and `rnshmc.report.table_text.readable_diagnostics`.
+    card, numbers
+        From `rnshmc.scorecard.card.scorecard`, empty where no problem or experiment of a paper was run; and the
+        published numbers (`rnshmc.scorecard.published.read_published`).
     figures
         PNG files.
     provenance
@@ -150,6 +82,9 @@ def index_page(
         },
         pages={link.name for link in links},
         table=table,
+        printed=any(number.paper for section in table for row in section.rows for number in row.numbers.values()),
+        compared=len(agreement),
+        level=f"{LEVEL:.0%}",
         means={
             (row["problem"], sampler_label(row["sampler"])): means_text(row["agrees"], mixed=bool(row["mixed"]))
             for row in agreement.to_dict("records")

@@ -27,14 +27,8 @@ def settings_table(
 ) -> pd.DataFrame:
     """How each sampler was run, as a table of texts.
 
-    Parameters
-    ----------
-    table
-        From `rnshmc.results.views`.
-    problems
-        ``samplers`` and ``surrogates`` of each problem, as in the config.
-    titles
-        Title of each problem.
+    `table` is from `rnshmc.results.views`; `problems` has the ``samplers`` and ``surrogates`` of each problem, as in
+    the config, `titles` its title.
     """
     rows = []
     for row in table[table["problem"].isin(list(problems))].to_dict("records"):
@@ -67,12 +61,7 @@ def _dynamics(settings: Mapping[str, Any], surrogate: Mapping[str, Any] | None) 
 def readable_agreement(agreement: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     """Each sampler's posterior compared with that of HMC, as a table of texts.
 
-    Parameters
-    ----------
-    agreement
-        From `rnshmc.results.agreement.agreement_table`.
-    titles
-        Title of each problem.
+    `agreement` is from `rnshmc.results.agreement.agreement_table`, `titles` has the title of each problem.
     """
     return pd.DataFrame(
         {
@@ -94,12 +83,8 @@ def readable_agreement(agreement: pd.DataFrame, titles: Mapping[str, str]) -> pd
 def readable_process_table(table: pd.DataFrame, numbers: Sequence[Published]) -> pd.DataFrame:
     """Table 4 as text: mean acceptance by sampler, dimension and size of the training set, the paper's in brackets.
 
-    Parameters
-    ----------
-    table
-        Columns method, d, size and acceptance: a row for each repeat.
-    numbers
-        The published numbers (`rnshmc.scorecard.published.read_published`).
+    `table` has the columns method, d, size and acceptance, a row for each repeat; `numbers` are the published numbers
+    (`rnshmc.scorecard.published.read_published`).
     """
     asked = [
         (number.arguments, number.printed) for number in numbers if {"method", "d", "size"} <= set(number.arguments)

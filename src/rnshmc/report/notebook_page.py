@@ -10,7 +10,9 @@ from traitlets.config import Config
 _CONFIG = Config(TagRemovePreprocessor={"enabled": True, "remove_cell_tags": ["parameters", "injected-parameters"]})
 
 
-def notebook_page(notebook: Path, template_folder: Path, *, title: str, index_title: str, index_href: str) -> str:
+def notebook_page(
+    notebook: Path, template_folder: Path, *, title: str, index_title: str, index_href: str, opening: str
+) -> str:
     """The HTML of an executed notebook, its figures embedded, its code folded and its parameters left out.
 
     Parameters
@@ -23,6 +25,8 @@ def notebook_page(notebook: Path, template_folder: Path, *, title: str, index_ti
         Title of the page.
     index_title, index_href
         Text and target of the link back.
+    opening
+        Sentence above the title; empty for none.
     """
     make_exporter: Callable[..., Any] = HTMLExporter
     exporter = make_exporter(template_name="notebook", extra_template_basedirs=[str(template_folder)], config=_CONFIG)
@@ -31,6 +35,7 @@ def notebook_page(notebook: Path, template_folder: Path, *, title: str, index_ti
         "page_css": (template_folder / "style.css").read_text(encoding="utf-8"),
         "index_title": index_title,
         "index_href": index_href,
+        "opening": opening,
     }
     page, _ = exporter.from_filename(str(notebook), resources=resources)
     return str(page)

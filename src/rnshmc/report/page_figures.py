@@ -22,13 +22,7 @@ class Html:
 
 
 class PageFigures:
-    """The figures of a page, each shown once.
-
-    Parameters
-    ----------
-    figures
-        ``path``, ``title`` and ``caption`` of each, by its name.
-    """
+    """The figures of a page, each shown once; `figures` has ``path``, ``title`` and ``caption`` of each by its name."""
 
     def __init__(self, figures: Mapping[str, Mapping[str, str]]) -> None:
         self._left = dict(figures)

@@ -7,9 +7,10 @@ from pathlib import Path
 import pandas as pd
 
 from rnshmc.report.pages import render
-from rnshmc.report.scorecard_text import Line, lines, of_items, verdict_sentence
+from rnshmc.report.scorecard_text import Line, judged, lines, of_items, verdict_sentence
 from rnshmc.scorecard.card import verdict_counts
 from rnshmc.scorecard.published import Published
+from rnshmc.scorecard.rules import APART
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,12 @@ class Part:
 
     title: str
     sentence: str
-    groups: Mapping[str, Sequence[Line]]
-    """All of them under their headings, in the order of the scorecard."""
     differing: Mapping[str, Sequence[Line]]
-    """Those that differ."""
+    """Those that differ, under their headings, in the order of the scorecard."""
+    judged: Mapping[str, Sequence[Line]]
+    """Those with a verdict."""
+    folded: Mapping[str, Mapping[str, Sequence[Line]]]
+    """The others, by why they have none and how many they are."""
 
 
 def scorecard_page(
@@ -41,16 +44,10 @@ def scorecard_page(
     ----------
     template
         The jinja2 template; its includes are in the same folder.
-    run
-        Name of the run.
-    card
-        From `rnshmc.scorecard.card.scorecard`.
-    numbers
-        The published numbers (`rnshmc.scorecard.published.read_published`).
-    papers
-        Title of each paper, in the order of the page.
-    titles
-        Title of each problem.
+    card, numbers
+        From `rnshmc.scorecard.card.scorecard`, and the published numbers (`rnshmc.scorecard.published.read_published`).
+    papers, titles
+        Title of each paper, in the order of the page, and of each problem.
     draws, paper_draws
         Kept draws of the longest chains of the run, and of the longest chains in the papers.
     """
@@ -67,9 +64,16 @@ def scorecard_page(
 
 
 def _part(title: str, card: pd.DataFrame, numbers: Sequence[Published], titles: Mapping[str, str]) -> Part:
-    everything = lines(card, numbers)
-    differing = [line for line in everything if line.verdict == "differs"]
-    return Part(title, verdict_sentence(card), _groups(everything, titles), _groups(differing, titles))
+    unjudged = card["verdict"] == "not judged"
+    chosen = {
+        "differing": card["verdict"] == "differs",
+        "judged": judged(card),
+        f"Not judged in this run: {unjudged.sum()}": unjudged,
+        f"Not comparable: {card['verdict'].isin(APART).sum()}": card["verdict"].isin(APART),
+    }
+    groups = {name: _groups(lines(card[rows], numbers), titles) for name, rows in chosen.items() if rows.any()}
+    differing, verdicts = groups.pop("differing", {}), groups.pop("judged", {})
+    return Part(title, verdict_sentence(card), differing, verdicts, folded=groups)
 
 
 def _groups(chosen: Sequence[Line], titles: Mapping[str, str]) -> dict[str, list[Line]]:

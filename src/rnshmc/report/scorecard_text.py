@@ -46,12 +46,7 @@ class Line:
 def lines(card: pd.DataFrame, numbers: Sequence[Published]) -> list[Line]:
     """The rows of a scorecard as text.
 
-    Parameters
-    ----------
-    card
-        From `rnshmc.scorecard.card.scorecard`.
-    numbers
-        The published numbers (`rnshmc.scorecard.published.read_published`) that the rows are about.
+    `card` is from `rnshmc.scorecard.card.scorecard`, `numbers` are the published numbers that its rows are about.
     """
     published = by_key(numbers)
     return [_line(row, published[_key(row)]) for row in card.to_dict("records")]
@@ -62,6 +57,19 @@ def of_items(card: pd.DataFrame, numbers: Sequence[Published], paper: str, *item
     keys = {number.key for number in numbers if number.paper == paper and (not items or number.item in items)}
     chosen = pd.Series([_key(row) in keys for row in card.to_dict("records")], index=card.index, dtype=bool)
     return card[chosen]
+
+
+def judged(card: pd.DataFrame) -> "pd.Series[bool]":
+    """Which rows of a scorecard compare a number with the paper's."""
+    return card["verdict"].isin(["reproduced", "differs", "better than printed"])
+
+
+def judged_numbers(card: pd.DataFrame, numbers: Sequence[Published]) -> list[Published]:
+    """The published numbers of those tables and problems of which the run judges at least one."""
+    published = by_key(numbers)
+    found = [published[_key(row)] for row in card[judged(card)].to_dict("records")]
+    places = {(number.paper, number.item, number.problem) for number in found}
+    return [number for number in numbers if (number.paper, number.item, number.problem) in places]
 
 
 def readable_scorecard(card: pd.DataFrame, numbers: Sequence[Published]) -> pd.DataFrame:
@@ -81,12 +89,7 @@ def readable_scorecard(card: pd.DataFrame, numbers: Sequence[Published]) -> pd.D
 def sum_table(card: pd.DataFrame, papers: Mapping[str, str]) -> pd.DataFrame:
     """Sums of the scorecard by verdict, as text: a column for each paper, and for its numbers after a search, if any.
 
-    Parameters
-    ----------
-    card
-        From `rnshmc.scorecard.card.scorecard`.
-    papers
-        What each paper is called, by its name.
+    `card` is from `rnshmc.scorecard.card.scorecard`, `papers` has the title of each paper by its name.
     """
     counts = sums(card)
     columns = {
@@ -107,14 +110,7 @@ def _sums(of: "pd.Series[int]") -> list[str]:
 def verdict_table(card: pd.DataFrame, numbers: Sequence[Published], paper: str) -> pd.DataFrame:
     """Counts of the verdicts on each table, figure and section of a paper, as text.
 
-    Parameters
-    ----------
-    card
-        From `rnshmc.scorecard.card.scorecard`.
-    numbers
-        The published numbers (`rnshmc.scorecard.published.read_published`).
-    paper
-        Name of the paper.
+    `card` is from `rnshmc.scorecard.card.scorecard`, `numbers` are the published numbers, `paper` is the paper's name.
     """
     mine = of_items(card, numbers, paper)
     published = by_key(numbers)
@@ -125,14 +121,8 @@ def verdict_table(card: pd.DataFrame, numbers: Sequence[Published], paper: str) 
 def difference_table(card: pd.DataFrame, paper: str, reasons: Sequence[Reason]) -> pd.DataFrame:
     """Why numbers of a paper differ: a row for each reason, with its items and how many numbers, as text.
 
-    Parameters
-    ----------
-    card
-        From `rnshmc.scorecard.card.scorecard`.
-    paper
-        Name of the paper.
-    reasons
-        Those from which the notes of the scorecard were made (`rnshmc.scorecard.reasons.read_reasons`).
+    `card` is from `rnshmc.scorecard.card.scorecard`, `paper` is the paper's name, and `reasons` are those from which
+    the notes of the card were made (`rnshmc.scorecard.reasons.read_reasons`).
     """
     rows = card[(card["paper"] == paper) & (card["verdict"] == "differs")]
     known = rows["note"].map(
@@ -154,6 +144,10 @@ def difference_table(card: pd.DataFrame, paper: str, reasons: Sequence[Reason]) 
 def verdict_sentence(card: pd.DataFrame) -> str:
     """A sentence with the counts of verdicts."""
     counts = verdict_counts(card)
+    if not judged(card).any():
+        apart = counts["not comparable"]
+        unjudged = {"not judged in this run": len(card) - apart, "not comparable": apart}
+        return "; ".join(f"{n} number{'s' * (n > 1)}, {why}" for why, n in unjudged.items() if n) + "."
     compared = counts["reproduced"] + counts["differs"]
     unexplained = f" ({counts[UNEXPLAINED]} without a reason)" if counts[UNEXPLAINED] else ""
     rest = "".join(

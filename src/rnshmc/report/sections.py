@@ -16,8 +16,6 @@ _FORMATS: Mapping[str, Callable[[float], str]] = {
     **{f"fixed {decimals}": fixed(decimals) for decimals in range(4)},
 }
 """How a column of a view is shown."""
-
-
 UNCORRECTED = "sghmc"
 """The recipe without a Metropolis step: its draws have another distribution, so their ESS is not meaningful."""
 
@@ -48,16 +46,8 @@ def sections(
 ) -> list[Section]:
     """The problems of a view in the order of its rows, without samplers that have no Metropolis step.
 
-    Parameters
-    ----------
-    table, errors
-        The results in the view, and their standard errors (`rnshmc.results.views.view`).
-    columns
-        The view.
-    numbers
-        The published numbers (`rnshmc.scorecard.published.read_published`).
-    titles
-        Title of each problem.
+    `table` and `errors` are the results in the view `columns` and their standard errors (`rnshmc.results.views.view`);
+    `numbers` are the published numbers that are shown, `titles` has the title of each problem.
     """
     kept = table[table["recipe"] != UNCORRECTED] if "recipe" in table else table
     return [

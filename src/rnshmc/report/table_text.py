@@ -60,24 +60,18 @@ def fixed(decimals: int) -> Callable[[float], str]:
 def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     """Table 1 as text, in the layout of paper A: one column for the three ESS.
 
-    Parameters
-    ----------
-    table
-        From `rnshmc.results.views`, the view ``table1``.
-    titles
-        Title of each problem.
+    `table` is the view ``table1`` of `rnshmc.results.views`, `titles` has the title of each problem.
     """
     count = fixed(0)
-    ess = [", ".join(map(count, row)) for row in table[["ess_min", "ess_median", "ess_max"]].to_numpy()]
     marks = table["loaded"].map({True: _AFTER_NUMBER, False: ""})
     return pd.DataFrame(
         {
             "problem": table["problem"].map(titles),
             "sampler": table["sampler"].map(sampler_label),
-            "s": table["hidden_units"].map(count),
+            "hidden units": table["hidden_units"].map(count),
             "chains": table["chains"].astype(str),
-            "AP": table["ap"].map(fixed(2)),
-            "ESS (min, med, max)": ess,
+            "acceptance": table["ap"].map(fixed(2)),
+            "ESS (min, med, max)": _triples(table, "ess"),
             "s/iter": table["s_per_iter"].map(significant) + marks,
             "min ESS/s": table["min_ess_per_s"].map(significant),
             "speed-up": table["speedup"].map(significant),
@@ -94,12 +88,7 @@ def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFr
 def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     """The table as text, in the layout of paper B, with both effective sample sizes and both ways to count seconds.
 
-    Parameters
-    ----------
-    table
-        From `rnshmc.results.views`, the view ``nng_tables``.
-    titles
-        Title of each problem.
+    `table` is the view ``nng_tables`` of `rnshmc.results.views`, `titles` has the title of each problem.
     """
     return pd.DataFrame(
         {
@@ -109,8 +98,8 @@ def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd
             "chains × draws": [
                 f"{chains} × {draws}" for chains, draws in zip(table["chains"], table["draws"], strict=True)
             ],
-            "AP": table["ap"].map(fixed(2)),
-            "AP as published": table["ap_with_empty"].map(fixed(2)),
+            "acceptance": table["ap"].map(fixed(2)),
+            "acceptance as published": table["ap_with_empty"].map(fixed(2)),
             "ESS (min, med, max)": _triples(table, "ess"),
             "truncated ESS": _triples(table, "truncated_ess"),
             "ESS as published": _triples(table, "truncated_ess_with_empty"),
@@ -132,12 +121,7 @@ def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd
 def readable_posterior(metrics: Iterable[ChainMetrics], parameters: Mapping[int, str]) -> pd.DataFrame:
     """Posterior means and standard deviations by parameter and sampler as text, with Monte Carlo standard errors.
 
-    Parameters
-    ----------
-    metrics
-        Of every chain of one problem.
-    parameters
-        Names of the coordinates to show, counted from 0.
+    `metrics` are of every chain of one problem, `parameters` names the coordinates to show, counted from 0.
     """
     moments = {sampler: pooled(chains) for (_, sampler), chains in cells(metrics).items()}
     return pd.DataFrame(
@@ -155,24 +139,18 @@ def readable_posterior(metrics: Iterable[ChainMetrics], parameters: Mapping[int,
 def readable_matching(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     """Means over the fits of each surrogate as text, with standard errors.
 
-    Parameters
-    ----------
-    table
-        From `matching_table`.
-    titles
-        Title of each problem.
+    `table` is from `matching_table`, `titles` has the title of each problem.
     """
     rows = []
     for (problem, surrogate), fits in table.groupby(["problem", "surrogate"], sort=False):
-        error = Estimate.over(fits["variance"]).error
+        error = plus_minus(Estimate.over(fits["variance"]).error)
         rows.append(
             {
                 "problem": titles[str(problem)],
                 "surrogate": str(surrogate).replace("_", " "),
                 "fits": str(len(fits)),
                 "training residual sd": significant(fits["train_residual_sd"].mean()),
-                "Var(V − U)": significant(fits["variance"].mean())
-                + ("" if pd.isna(error) else f" ± {significant(error, 2)}"),
+                "Var(V − U)": f"{significant(fits['variance'].mean())} {error}".rstrip(),
                 "share of Var(U)": f"{fits['share'].mean():.2%}",
                 "data": fits["data"].iloc[0],
             }
@@ -183,12 +161,7 @@ def readable_matching(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.Data
 def readable_diagnostics(diagnostics: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     """Convergence of each sampler as text, with warnings.
 
-    Parameters
-    ----------
-    diagnostics
-        From `rnshmc.results.tables.diagnostics_table`.
-    titles
-        Title of each problem.
+    `diagnostics` is from `rnshmc.results.tables.diagnostics_table`, `titles` has the title of each problem.
     """
     return pd.DataFrame(
         {

@@ -14,6 +14,8 @@ from rnshmc.results.estimates import BASELINE, Cell, cells
 from rnshmc.results.metrics import ChainMetrics
 from rnshmc.types import Array
 
+LEVEL = 0.01
+"""Maximum probability of a false alarm in a table, over all of its samplers and coordinates."""
 AGREEMENT_COLUMNS = (
     *("problem", "sampler", "against", "max_abs_z", "n_coordinates", "threshold", "agrees", "mixed", "shift"),
     *("spread", "chains", "data"),
@@ -33,33 +35,32 @@ class Moments:
 
 
 def agreement_table(
-    metrics: Sequence[ChainMetrics],
-    references: Mapping[str, Reference],
-    unmixed: Collection[Cell] = (),
-    *,
-    level: float = 0.01,
+    metrics: Sequence[ChainMetrics], references: Mapping[str, Reference], unmixed: Collection[Cell] = ()
 ) -> pd.DataFrame:
     """Compare each sampler's posterior with the reference run of its problem, or with HMC's if there is none.
 
     `against` names the reference. `max_abs_z`, `threshold` and `agrees` compare the means within Monte Carlo error
-    (`rnshmc.diagnostics.agreement.compare_means`, at `level`); if the minimum ESS of either is below `MIN_ESS`, the
-    errors are unreliable and `agrees` is missing. `max_abs_z` and `agrees` are also missing if `mixed` is false: the
-    chains of the sampler, or the HMC chains it is compared with, did not mix.
+    (`rnshmc.diagnostics.agreement.compare_means`, at `LEVEL` divided by the number of rows); if the minimum ESS of
+    either is below `MIN_ESS`, the errors are unreliable and `agrees` is missing. `max_abs_z` and `agrees` are also
+    missing if `mixed` is false: the chains of the sampler, or the HMC chains it is compared with, did not mix.
 
     `shift` and `spread` measure how far apart the posteriors are, regardless of the error: the median over the
     coordinates of the distance of the means in standard deviations of the reference, and of the factor, at least 1, by
     which the standard deviations differ. Both are NaN where HMC never moved, and `spread` where the sampler never did.
-    ``unmixed`` are the cells of `rnshmc.results.tables.unmixed_cells`; ``level`` bounds the probability of a false
-    alarm in a row. Raises `StoreError` if the chains of a row do not belong together.
+    ``unmixed`` are the cells of `rnshmc.results.mixing.unmixed_cells`. Raises `StoreError` if the chains of a row do
+    not belong together.
     """
     chains = cells(metrics)
+    compared_cells = {
+        (problem, sampler): "reference" if problem in references else BASELINE
+        for problem, sampler in chains
+        if problem in references or (sampler != BASELINE and (problem, BASELINE) in chains)
+    }
     rows = []
-    for (problem, sampler), members in chains.items():
-        against = "reference" if problem in references else BASELINE
-        if against == BASELINE and (sampler == BASELINE or (problem, BASELINE) not in chains):
-            continue
+    for (problem, sampler), against in compared_cells.items():
+        members = chains[problem, sampler]
         other = _referred(references[problem]) if problem in references else pooled(chains[problem, BASELINE])
-        compared = _compare(pooled(members), other, level=level)
+        compared = _compare(pooled(members), other, level=LEVEL / len(compared_cells))
         mixed = not {(problem, sampler), (problem, against)} & set(unmixed)
         if not mixed:
             compared |= {"max_abs_z": math.nan, "agrees": pd.NA}
