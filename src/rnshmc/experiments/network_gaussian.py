@@ -69,7 +69,7 @@ class NetworkGaussianTables(NamedTuple):
 def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, Any]) -> NetworkGaussianTables:
     """Collect gradients of HMC, train a network on them, and continue by HMC and by NNg-HMC.
 
-    Each repeat is a chain of its own. HMC goes on from where it ended, and so does NNg-HMC. ``settings`` are keywords
+    Each repeat is a chain of its own. HMC continues from its end, and so does NNg-HMC. ``settings`` are keywords
     of the ``fit`` of the gradient network.
     """
     target = experiment.target()
