@@ -112,3 +112,16 @@ def test_issue_templates_have_a_name_and_a_description() -> None:
     for template in templates:
         head = yaml.safe_load(template.read_text(encoding="utf-8").split("---")[1])
         assert set(head) == {"name", "about"}
+
+
+def test_the_reference_names_objects_that_exist() -> None:
+    """Extras need not be installed: the sources are searched."""
+    missing = []
+    for page in sorted((DOCS / "reference").glob("*.md")):
+        for name in re.findall(r"^::: rnshmc\.(\w+\.[\w.]+)$", page.read_text(encoding="utf-8"), re.MULTILINE):
+            module, _, found = name.rpartition(".")
+            source = ROOT / f"src/rnshmc/{module.replace('.', '/')}.py"
+            pattern = rf"^(?:class |def |type )?{found}\b"
+            if not (source.exists() and re.search(pattern, source.read_text(encoding="utf-8"), re.MULTILINE)):
+                missing.append(f"{page.name}: rnshmc.{name}")
+    assert missing == []

@@ -1,10 +1,11 @@
 """Cluster resources of jobs: every rule sets memory and time, and requests more at each retry."""
 
 import re
+import shutil
 
 import pytest
 
-from tests.workflow.conftest import Project
+from tests.workflow.conftest import ROOT, Project
 
 pytestmark = pytest.mark.workflow
 
@@ -37,6 +38,8 @@ def test_every_rule_asks_for_memory_and_time_and_for_more_at_each_attempt(projec
     listed = project.snakemake(*TEST, "--list-rules")
     rules = set(re.findall(r"^(\w+) \(.*\)$", listed.stdout, re.MULTILINE)) - set(TARGETS)
     assert {"download", "forward_model", "sample", "report"} < rules
+    # Inputs of searches.
+    shutil.copytree(ROOT / "benchmarks", project.folder / "benchmarks", ignore=shutil.ignore_patterns("results"))
     first, third = resources(project, 1), resources(project, 3)
     assert set(first) == set(third) == rules
     for name in ("mem_mb", "runtime"):

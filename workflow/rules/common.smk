@@ -309,6 +309,15 @@ def launcher(wildcards):
     return config["mpi"]["launcher"] if ranks(wildcards) > 1 else ""
 
 
+# Cores of this machine; on a cluster, the config alone decides.
+CORES = internals.local_cores(workflow)
+
+
+def on_cores(ranks):
+    """The numbers of ranks that have a core for each rank."""
+    return [count for count in ranks if CORES is None or count <= CORES]
+
+
 def on_ranks(script):
     """The shell command that runs a script with its arguments on a job's ranks."""
     # One BLAS thread per rank; mpi4py's runner ends all ranks when one raises.

@@ -6,14 +6,7 @@ import json
 PUBLISHED_OBSERVATIONS = [f"{RAW}/pde-observations.json"] if config["forward"]["observations"] == "published" else []
 OBSERVATIONS = None if PUBLISHED_OBSERVATIONS else config["forward"]["observations"]
 
-# Cores of this machine; on a cluster, the config alone decides.
-CORES = internals.local_cores(workflow)
 FORWARD_RANKS = min(config["mpi"]["ranks"], CORES or config["mpi"]["ranks"])
-
-
-def on_cores(ranks):
-    """The numbers of ranks that have a core for each rank."""
-    return [count for count in ranks if CORES is None or count <= CORES]
 
 
 rule warm_forms:
