@@ -77,9 +77,7 @@ rule posterior_predictive:
         tasks=FORWARD_RANKS,
     params:
         code=code("scripts/posterior_predictive.py"),
-        spec=lambda wc: json.dumps(
-            {"draws": PREDICTIVE_DRAWS, "model": target_settings(problem_entry(wc)["target"])}
-        ),
+        spec=lambda wc: json.dumps({"draws": PREDICTIVE_DRAWS, "model": target_settings(problem_entry(wc)["target"])}),
     shell:
         "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 {resources.mpi} -n {resources.tasks}"
         f" python {SCRIPTS}/posterior_predictive.py --spec {{params.spec:q}} --data {{input.data}}"
