@@ -29,7 +29,9 @@ rule all:
 
 rule shell_:
     output: "results/shell.txt"
-    shell: "echo {{params.added}} > {{output}}; ls .snakemake/incomplete > {{log}}"
+    shell:
+        "echo {{params.added}} > {{output}};"
+        "timeout 60 sh -c 'until ls .snakemake/incomplete | grep . > {{log}}; do sleep 0.1; done'"
 
 rule script_:
     output: "results/script.txt"
@@ -200,6 +202,7 @@ def test_the_record_of_an_output_is_found(made: Ended, output: str) -> None:
 
 
 def test_an_output_is_marked_while_a_job_makes_it(made: Ended) -> None:
+    # Snakemake marks the output after it has started the job: the job of rule shell_ waits for that.
     mark = internals.incomplete_mark("results/shell.txt")
     assert mark.parent == Path(".snakemake/incomplete")
     assert mark.name in made.read("logs/shell.log").split()
