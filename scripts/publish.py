@@ -1,7 +1,7 @@
 """Copy a run's results into docs/results, judge it by papers/, and write docs/RESULTS.md from papers/RESULTS.md.j2.
 
-scripts/in-env.sh python scripts/publish.py results/paper scripts/in-env.sh python scripts/publish.py                 #
-judge the published tables by the current papers/
+scripts/in-env.sh python scripts/publish.py results/paper
+scripts/in-env.sh python scripts/publish.py                  # judge the published tables by the current papers/
 """
 
 import json
@@ -69,24 +69,24 @@ class Numbers:
         """Our number: a cell of the scorecard."""
         return f"{self._cells.at[(paper, item, quantity), 'ours']:.{decimals}f}"
 
+    def printed(self, paper: str, item: str, quantity: str) -> str:
+        """The printed number."""
+        return f"{self._cells.at[(paper, item, quantity), 'printed']:g}"
+
     def error(self, paper: str, item: str, quantity: str) -> str:
         """Our number with its standard error."""
         return with_error(*(float(self._cells.at[(paper, item, quantity), name]) for name in ("ours", "ours_se")))
 
     def beside(self, paper: str, item: str, quantity: str, decimals: int = 2) -> str:
         """Our number, and the printed one in brackets."""
-        printed = self._cells.at[(paper, item, quantity), "printed"]
-        return f"{self.ours(paper, item, quantity, decimals)} [{printed:g}]"
+        return f"{self.ours(paper, item, quantity, decimals)} [{self.printed(paper, item, quantity)}]"
 
-    def count(self, paper: str, verdict: str, item: str = "", quantity: str = "", *, after_search: bool = False) -> int:
-        """Count the numbers of a paper with a verdict, among items and quantities with the given prefixes."""
-        rows = self._card[
-            (self._card["paper"] == paper)
-            & self._card["item"].str.startswith(item)
-            & self._card["quantity"].str.startswith(quantity)
-            & (self._card["after_search"].astype(bool) == after_search)
-        ]
-        return int((rows["verdict"] == verdict).sum())
+    def count(self, paper: str, item: str, quantity: str, verdict: str = "") -> int:
+        """Count the numbers of a paper with a verdict, among items and quantities; prefixes of each suffice."""
+        rows = self._card[self._card["paper"] == paper]
+        for column, prefix in (("item", item), ("quantity", quantity), ("verdict", verdict)):
+            rows = rows[rows[column].str.startswith(prefix)]
+        return len(rows)
 
     def lean(self, problem: str, sampler: str) -> str:
         """A speed-up of paper A's Table 1 with each gradient evaluated once."""
@@ -94,8 +94,9 @@ class Numbers:
             f"table1/{problem}/{sampler}"
         ]
 
-    def lean_ratio(self, problem: str, sampler: str, printed: float) -> str:
+    def lean_ratio(self, problem: str, sampler: str) -> str:
         """This speed-up over the printed one."""
+        printed = self._cells.at[("zhang2017", f"table1/{problem}/{sampler}", "speedup"), "printed"]
         return f"{float(self.lean(problem, sampler).split()[0]) / printed:.1f}"
 
     def ratio(self, paper: str, item: str, quantity: str) -> str:

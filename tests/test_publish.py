@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -58,6 +59,20 @@ def test_every_sum_on_the_page_is_that_of_the_published_scorecard(publish: Modul
         others = {name: line[k] for name, line in shown.items() if name not in ("compared", "reproduced", "all")}
         assert {name: int(value) for name, value in others.items()} == {name: counts[name] for name in others}, title
         assert set(counts) <= {"reproduced", *others}
+
+
+def test_the_sums_in_the_readme_are_those_of_the_published_scorecard(publish: ModuleType) -> None:
+    with (publish.DOCS / "scorecard.csv").open(encoding="utf-8", newline="") as file:
+        found = Counter((row["after_search"], row["verdict"]) for row in csv.DictReader(file))
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    pattern = r"Of (\d+) printed numbers [^.]*, (\d+) are reproduced\. Of (\d+) more, [^.]*, (\d+) are reproduced\."
+    shown = [tuple(int(number) for number in groups) for groups in re.findall(pattern, text)]
+    sums = [
+        number
+        for after in ("False", "True")
+        for number in (found[after, "reproduced"] + found[after, "differs"], found[after, "reproduced"])
+    ]
+    assert shown == [tuple(sums)]
 
 
 def test_nothing_on_the_published_card_was_not_run(publish: ModuleType) -> None:
