@@ -6,6 +6,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,9 @@ from tests.docs.printed import differences
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
+FOLDERS = ("benchmarks", "config", "data", "papers", "results")
+REPOSITORY = sorted([*PAGES, *ROOT.glob("*.md"), *(page for name in FOLDERS for page in (ROOT / name).glob("*.md"))])
+BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def script(name: str) -> Iterator[ModuleType]:
@@ -66,10 +70,21 @@ def test_every_page_is_in_the_navigation(site_pages: ModuleType) -> None:
     assert sorted(named) == sorted([*(str(page.relative_to(DOCS)) for page in PAGES), *site_pages.OUTSIDE.values()])
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: str(page.relative_to(ROOT)))
-def test_files_that_a_page_links_to_exist(page: Path) -> None:
-    links = re.findall(r"\]\(([^)\s#:]+)(?:#[^)\s]*)?\)", page.read_text(encoding="utf-8"))
-    assert [link for link in links if not (page.parent / link).exists()] == []
+@cache
+def anchors(page: Path) -> set[str]:
+    """Anchors of the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", BLOCK.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower() for heading in headings]
+    return {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("page", REPOSITORY, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_and_headings_that_a_page_links_to_exist(page: Path) -> None:
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    links = re.findall(r"\]\(([^)\s#:]*)#?([^)\s:]*)\)", text)
+    named = [(page.parent / path if path else page, anchor) for path, anchor in links]
+    assert [str(file) for file, _ in named if not file.exists()] == []
+    assert [(file.name, anchor) for file, anchor in named if anchor and anchor not in anchors(file)] == []
 
 
 def test_pictures_that_pages_show_are_saved_by_their_code() -> None:
