@@ -95,7 +95,7 @@ def test_an_archive_of_an_unknown_kind_or_with_a_broken_stream_is_named(tmp_path
     broken[39:49] = b"\xff" * 10
     for content, reason in ((unknown, "compression"), (broken, "Error -3")):
         (tmp_path / "table.zip").write_bytes(bytes(content))
-        with pytest.raises(DataError, match=rf"table\.zip: where table\.csv should be: .*{reason}"):
+        with pytest.raises(DataError, match=rf"table\.zip: table\.csv cannot be read: .*{reason}"):
             read_numbers(tmp_path / "table.zip", member="table.csv")
 
 

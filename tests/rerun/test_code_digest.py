@@ -200,7 +200,7 @@ def test_what_a_users_file_uses_of_the_package_counts_and_no_more(tmp_path: Path
 
 
 def test_a_users_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"there is no file .*absent\.py in .*; paths start where snakemake runs"):
+    with pytest.raises(ParameterError, match=r"there is no file .*absent\.py in .*; paths are relative to"):
         own_digest(tmp_path / "absent.py", ROOT)
     (tmp_path / "broken.py").write_text("def posterior(:\n")
     with pytest.raises(ParameterError, match=r"broken\.py is not Python: .*\(broken\.py, line 1\)"):

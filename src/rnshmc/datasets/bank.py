@@ -36,7 +36,7 @@ def read_bank(path: str | Path) -> LogisticData:
     housing = table.codes("housing", ("no", "yes", "unknown"))
     table = table.where(housing < 2)
     if len(table.cells) < 2:
-        raise DataError(f"{path}: fewer than two rows with a known housing")
+        raise DataError(f"{path}: fewer than two rows with a known value of housing")
     table = table.where(np.arange(len(table.cells)) > 0)
     features = _features(table)
     labels = table.labels("y", {"no": 0, "yes": 1})

@@ -44,7 +44,7 @@ def load_summary(path: str | Path) -> Summary:
         raise DataError(f"{path}: not a table of summary statistics: {error}") from error
     names = [str(name) for name in table.index]
     if names[-1:] != ["y"] or list(table.columns[3:]) != names:
-        raise DataError(f"{path}: the correlations have to be of the rows' columns, with y last")
+        raise DataError(f"{path}: the columns of correlations have to match the rows, with y last")
     if not (np.isfinite(moments).all() and np.isfinite(triangle).all() and (np.abs(triangle) <= 1).all()):
         raise DataError(f"{path}: a moment is missing, or a correlation is outside [-1, 1]")
     count = int(moments[0, 0])

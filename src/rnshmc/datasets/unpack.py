@@ -30,7 +30,7 @@ def zip_member(archive: bytes, member: str) -> bytes:
     except DataError:
         raise
     except DAMAGED_ARCHIVE as error:
-        raise DataError(f"where {member} should be: not a zip archive that can be read ({error})") from error
+        raise DataError(f"{member} cannot be read: not a zip archive, or a damaged one ({error})") from error
 
 
 def gunzipped(content: bytes) -> bytes:
@@ -41,7 +41,7 @@ def gunzipped(content: bytes) -> bytes:
     except DataError:
         raise
     except DAMAGED_ARCHIVE as error:
-        raise DataError(f"not a gzip file that can be read ({error})") from error
+        raise DataError(f"not a gzip file, or a damaged one ({error})") from error
 
 
 def _read(file: _Readable, name: str) -> bytes:

@@ -44,7 +44,7 @@ def own_digest(file: Path, root: Path) -> str:
     message names the file.
     """
     if not file.is_file():
-        raise ParameterError(f"there is no file {file} in {Path.cwd()}; paths start where snakemake runs")
+        raise ParameterError(f"there is no file {file} in {Path.cwd()}; paths are relative to snakemake's folder")
     try:
         files = sorted({file, *import_closure(imported_names(file), file.parent)})
         own = [*_file_digests(files, file.parent)]

@@ -49,14 +49,14 @@ def check_potential(potential: Potential, start: Array, rng: np.random.Generator
     if missing:
         raise ParameterError(
             f"potential: {type(potential).__name__} has no {' and no '.join(missing)}; HMC moves by gradients. "
-            "rnshmc.sample does without them"
+            "rnshmc.sample does not need them"
         )
     q = np.array(start, dtype=np.float64)
     try:
         value, gradient = potential.value_and_grad(q)
         gradient = np.asarray(gradient, dtype=np.float64)
         if gradient.shape != q.shape:
-            raise ParameterError(f"potential: its gradient has shape {gradient.shape}, expected {q.shape} as start has")
+            raise ParameterError(f"potential: its gradient has shape {gradient.shape}, expected {q.shape}")
         if not (math.isfinite(value) and np.isfinite(gradient).all()):
             return
         found = check_slope(lambda rows: (potential.value(rows[0]), potential.value(rows[1])), q, value, gradient, rng)
