@@ -95,6 +95,48 @@ def test_every_row_counts_once_whatever_the_block_size(
         assert ours.gradient(q) == pytest.approx(grad, abs=1e-13 * rows)
 
 
+@pytest.fixture(scope="module")
+def indicators() -> tuple[Array, Array]:
+    """Rows of a few numbers, two attributes as indicators of their levels, and a column that is always zero."""
+    rng = stream(2, "tests", "indicators")
+    X = np.zeros((N, DIM))
+    X[:, :5] = rng.standard_normal((N, 5))
+    X[np.arange(N), 5 + rng.binomial(29, 0.3, N)] = 1.0
+    X[np.arange(N), 35 + rng.integers(0, 14, N)] = 1.0
+    return X, rng.integers(0, 2, N).astype(np.float64)
+
+
+def test_a_block_has_only_the_columns_that_its_rows_use(
+    data: tuple[Array, Array], indicators: tuple[Array, Array], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logistic, "_BLOCK_BYTES", 40_000)
+
+    def stored(X: Array, y: Array) -> int:
+        return sum(rows.size for _, rows in LogisticRegression(X, y, PRIOR_SD)._blocks)
+
+    assert stored(*data) == N * DIM
+    # Seven entries of a row are not zero.
+    assert N * 7 <= stored(*indicators) < N * DIM / 2
+
+
+@pytest.mark.parametrize("block_bytes", [0, 40_000, 1 << 30])
+def test_columns_that_a_block_omits_count_as_zeros(
+    indicators: tuple[Array, Array], block_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = indicators
+    q, factor = point(0.3), stream(2, "tests", "factor").standard_normal((DIM, 2))
+    value, grad = reference(X, y, q, PRIOR_SD)
+    p = 1 / (1 + np.exp(-X @ q))
+    metric = (X.T * (p * (1 - p))) @ X + np.eye(DIM) / PRIOR_SD**2
+    vjp = X.T @ (p * (1 - p) * (1 - 2 * p) * ((X @ factor) ** 2).sum(axis=1))
+    monkeypatch.setattr(logistic, "_BLOCK_BYTES", block_bytes)
+    target = LogisticRegression(X, y, PRIOR_SD)
+    assert target.value(q) == pytest.approx(value, rel=1e-13)
+    assert target.gradient(q) == pytest.approx(grad, abs=1e-13 * N)
+    np.testing.assert_allclose(target.metric(q), metric, atol=1e-13 * N)
+    np.testing.assert_allclose(target.metric_vjp(q, factor), vjp, atol=1e-13 * N * np.sum(factor**2))
+
+
 def test_the_three_evaluations_give_the_same_bytes(data: tuple[Array, Array], target: LogisticRegression) -> None:
     q = point(1.0)
     again = LogisticRegression(*data, PRIOR_SD)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,8 @@ from rnshmc.types import Array
 # Small enough to stay in cache for the gradient's second product; large enough for negligible call overhead.
 _BLOCK_BYTES = 2 * 1024 * 1024
 _TEMPORARIES = 4
+# Rows are sorted by the columns that are zero in more than half of them: indicators, of which a block then has few.
+_RARE = 0.5
 # exp(-40) is below half a unit in the last place of 1: beyond 40, softplus(z) is z and sigmoid(z) is 1 in doubles.
 _SATURATION = 40.0
 # The product of this many factors 1 + exp(40) does not overflow, so one logarithm suffices for all.
@@ -29,7 +32,8 @@ class LogisticRegression:
         U(q) = sum_i softplus(-s_i x_i'q) + |q|^2 / (2 prior_sd^2).
 
     The rows are stored with their signs in transposed blocks that fit in cache, so that an evaluation reads the data
-    once. Blocks are summed in a fixed order: equal arguments give equal bytes.
+    once. Rows with the same rare columns follow each other, and a block omits the columns that are zero in all its
+    rows: of data with many indicators, most. Blocks are summed in a fixed order: equal arguments give equal bytes.
 
     Parameters
     ----------
@@ -55,14 +59,15 @@ class LogisticRegression:
         self.dim: int = rows.shape[1]
         """Number of coefficients, d."""
         self._prior_precision = 1.0 / prior_sd**2
-        self._blocks = tuple(_signed_blocks(rows, labels))
+        order = _by_rare_columns(rows)
+        self._blocks = tuple(_signed_blocks(rows[order], labels[order]))
 
     def value(self, q: Array) -> float:
         """U(q) for q of shape (dim,)."""
         with np.errstate(all="ignore"):
             u = self._prior(q)
-            for block in self._blocks:
-                margins = q @ block
+            for columns, block in self._blocks:
+                margins = q[columns] @ block
                 capped = np.minimum(margins, _SATURATION)
                 u += _sum_softplus(margins, capped, 1.0 + np.exp(capped))
         return finite(_POTENTIAL, u)
@@ -71,22 +76,22 @@ class LogisticRegression:
         """Gradient of U at q, both of shape (dim,)."""
         with np.errstate(all="ignore"):
             grad = self._prior_precision * q
-            for block in self._blocks:
-                odds = np.exp(np.minimum(q @ block, _SATURATION))
-                grad += block @ (odds / (1.0 + odds))
+            for columns, block in self._blocks:
+                odds = np.exp(np.minimum(q[columns] @ block, _SATURATION))
+                grad[columns] += block @ (odds / (1.0 + odds))
         return finite(_GRADIENT, grad)
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U(q) and its gradient, for one reading of the data."""
         with np.errstate(all="ignore"):
             u, grad = self._prior(q), self._prior_precision * q
-            for block in self._blocks:
-                margins = q @ block
+            for columns, block in self._blocks:
+                margins = q[columns] @ block
                 capped = np.minimum(margins, _SATURATION)
                 odds = np.exp(capped)
                 one_plus_odds = 1.0 + odds
                 u += _sum_softplus(margins, capped, one_plus_odds)
-                grad += block @ (odds / one_plus_odds)
+                grad[columns] += block @ (odds / one_plus_odds)
         return finite(_POTENTIAL, u), finite(_GRADIENT, grad)
 
     def metric(self, q: Array) -> Array:
@@ -96,10 +101,11 @@ class LogisticRegression:
         """
         metric = self._prior_precision * np.eye(self.dim)
         with np.errstate(all="ignore"):
-            for block in self._blocks:
-                weighted = block * np.sqrt(_information(q @ block)[0])
+            for columns, block in self._blocks:
+                weighted = block * np.sqrt(_information(q[columns] @ block)[0])
                 # For a product with its own transpose, NumPy calls a BLAS routine of half the cost.
-                metric += weighted @ weighted.T
+                square = (columns, columns) if isinstance(columns, slice) else np.ix_(columns, columns)
+                metric[square] += weighted @ weighted.T
         return finite("metric of the logistic regression", metric)
 
     def metric_vjp(self, q: Array, factor: Array) -> Array:
@@ -109,10 +115,10 @@ class LogisticRegression:
         """
         product = np.zeros(self.dim)
         with np.errstate(all="ignore"):
-            for block in self._blocks:
-                slopes = _information(q @ block)[1]
-                projected = factor.T @ block
-                product += block @ (slopes * np.einsum("rn,rn->n", projected, projected))
+            for columns, block in self._blocks:
+                slopes = _information(q[columns] @ block)[1]
+                projected = factor[columns].T @ block
+                product[columns] += block @ (slopes * np.einsum("rn,rn->n", projected, projected))
         return finite("derivative of the metric of the logistic regression", product)
 
     def _prior(self, q: Array) -> float:
@@ -148,13 +154,47 @@ def _checked_labels(y: npt.ArrayLike, count: int) -> npt.NDArray[np.generic]:
     return labels
 
 
-def _signed_blocks(rows: Array, labels: npt.NDArray[np.generic]) -> Iterator[Array]:
-    """Blocks of the columns -s_i x_i, each contiguous and of shape (d, block)."""
+class _Block(NamedTuple):
+    """Some of the rows, without the columns that are zero in all of them."""
+
+    columns: npt.NDArray[np.intp] | slice
+    """Indices of the other columns, ascending, or a slice of all."""
+    rows: Array
+    """-s_i x_i as columns, contiguous, shape (number of columns, number of rows)."""
+
+
+def _by_rare_columns(rows: Array) -> npt.NDArray[np.intp] | slice:
+    """Order of the rows in which blocks have few columns: by the columns that are mostly zero, the rarest first."""
+    nonzero = rows != 0
+    share = nonzero.mean(axis=0)
+    rare = np.flatnonzero(share < _RARE)
+    if not rare.size:
+        return slice(None)
+    # The last key decides first.
+    order: npt.NDArray[np.intp] = np.lexsort(nonzero.T[rare[np.argsort(-share[rare], kind="stable")]])
+    return order
+
+
+def _signed_blocks(rows: Array, labels: npt.NDArray[np.generic]) -> Iterator[_Block]:
+    """Blocks of at most about `_BLOCK_BYTES`; fewer columns leave room for more rows."""
     signs = np.where(labels == 1, -1.0, 1.0)
-    step = max(_FACTORS_PER_LOG, _BLOCK_BYTES // (8 * (rows.shape[1] + _TEMPORARIES)) // 16 * 16)
-    for start in range(0, len(rows), step):
-        block = slice(start, start + step)
-        yield np.ascontiguousarray(rows[block].T * signs[block])
+    start = 0
+    while start < len(rows):
+        expected = len(_nonzero_columns(rows[start : start + _fitting(rows.shape[1])]))
+        block = slice(start, start + _fitting(expected))
+        used = _nonzero_columns(rows[block])
+        columns = used if len(used) < rows.shape[1] else slice(None)
+        yield _Block(columns, np.ascontiguousarray(rows[block][:, columns].T * signs[block]))
+        start = block.stop
+
+
+def _nonzero_columns(rows: Array) -> npt.NDArray[np.intp]:
+    return np.flatnonzero(rows.any(axis=0))
+
+
+def _fitting(columns: int) -> int:
+    """Number of rows of a block with so many columns, for a gradient's temporary arrays and it to stay in cache."""
+    return max(_FACTORS_PER_LOG, _BLOCK_BYTES // (8 * (columns + _TEMPORARIES)) // 16 * 16)
 
 
 def _sum_softplus(margins: Array, capped: Array, one_plus_exp: Array) -> float:
