@@ -4,7 +4,7 @@ from rnshmc.datasets.registry import READERS, SIMULATIONS, STAGES, STAND_INS
 from rnshmc.datasets.sources import load_sources
 
 # Data come before chains: otherwise the longest chains would wait for their data until other problems' chains are done.
-DATA_FIRST = 2
+DATA_FIRST = 3
 
 RAW = "data/raw"
 PROCESSED = "data/processed"

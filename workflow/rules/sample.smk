@@ -1,8 +1,15 @@
 """Chains: explorations, the surrogates fitted to them, sampling, reference runs, and timing."""
 
-# Some chains take half an hour: explorations, fits and chains run first, so that short jobs remain to fill the cores at the end. Timing and
-# tables also run before the studies beyond the papers, which need the whole machine too.
+# Explorations, fits and chains run first, so that short jobs remain to fill the cores at the end. Timing and tables also run before the studies
+# beyond the papers, which need the whole machine too.
 CHAINS_FIRST = 1
+# Of the chains, those without a surrogate, some of which take half an hour: on many cores, a run takes as long as the last of them.
+EXACT_FIRST = 2
+
+
+def chain_priority(wildcards):
+    """Priority of a sampler's chain."""
+    return CHAINS_FIRST if surrogate_of(wildcards) else EXACT_FIRST
 
 
 rule explore:
@@ -14,7 +21,7 @@ rule explore:
         chain=f"{RESULTS}/explore/{{problem}}/{{chain}}.nc",
     wildcard_constraints:
         problem=one_of(name for name in PROBLEMS if name not in RECORDED),
-    priority: CHAINS_FIRST
+    priority: EXACT_FIRST
     resources:
         **demand(mem_mb=2000, runtime=120),
     params:
@@ -102,7 +109,7 @@ rule sample:
         fit_report=lambda wc: fitted_surrogate(wc, wc.chain, "json"),
     output:
         chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
-    priority: CHAINS_FIRST
+    priority: chain_priority
     resources:
         **demand(mem_mb=2000, runtime=240),
     params:
