@@ -71,7 +71,7 @@ def test_a_good_run_is_good_and_reports_its_evidence() -> None:
     verdict = judge(outcome(), NAMES)
     assert verdict.level == "good"
     lines = str(verdict).splitlines()
-    assert lines[0] == "No problem found in the one mode that was examined; other modes were not searched for."
+    assert lines[0] == "No problem found in the one mode that was looked at; other modes were not searched for."
     for line in (
         "sd(U - V) = 0.2",
         "efficiency 0.96",
@@ -152,7 +152,22 @@ def seen(count: int, zeros: int) -> Checked:
             "good",
             "  A search over drawn starts (60 runs) found 2 modes; their shares of the posterior are 0.700 +- 0.01,",
         ),
-        ({"surveyed": 60}, "good", "  A search over drawn starts (60 runs) found one mode."),
+        (
+            {"surveyed": 60, "elsewhere": 0.0012},
+            "good",
+            "No problem found; a search over the prior leaves at most 1% elsewhere.",
+        ),
+        (
+            {"surveyed": 60, "elsewhere": 0.021},
+            "good",
+            "No problem found; a search over the prior leaves at most 3% elsewhere.",
+        ),
+        ({"surveyed": 60}, "good", "  A search over the prior (60 runs) found one mode."),
+        (
+            {"surveyed": 60, "elsewhere": 0.031},
+            "doubtful",
+            "! The search ended before the emulator excludes other modes: they may have up to 4% of the posterior.",
+        ),
         (
             {"starts": 24, "quiet": 20, "modes": (mode(1.0, 0.7, 0.01), mode(3.5, 0.3, 0.01))},
             "doubtful",

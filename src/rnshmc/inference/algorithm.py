@@ -4,7 +4,8 @@ A Gaussian process learns the potential U = -log density from exact values and g
 cheap, and Markov chains on it propose points: training points first, until U - V is small at new ones, and then points
 that correct expectations. Each stage takes a frozen `State` and returns the next one (`_stages`):
 
-    outputs      of a forward model: modes and surrogates by its emulated outputs, if these are good enough; else
+    outputs      of a forward model: modes, for which its prior is searched, and surrogates by its emulated outputs, if
+                 these are good enough; else
     modes        from each start a descent to a mode, where each gradient is a secant of the Hessian, and probes of the
                  directions not seen yet: they whiten the coordinates. A warp is taken where gradients support it.
     surrogates   for each mode: batches of draws of the surrogate of the time, evaluated and learnt, until further
@@ -17,14 +18,15 @@ that correct expectations. Each stage takes a frozen `State` and returns the nex
 A run may end after any state (budget, Ctrl-C): `outcome_of` makes a result of each.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.errors import BudgetSpent, FitError, ParameterError, Stopped
+from rnshmc.errors import BudgetSpent, ParameterError, Stopped
 from rnshmc.inference.attempt import attempts, with_warp, without_unsupported_warp
 from rnshmc.inference.checking import partial_result
+from rnshmc.inference.emulating import by_outputs, without_outputs
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.fallback import fall_back
 from rnshmc.inference.final_checks import with_outlying
@@ -34,18 +36,16 @@ from rnshmc.inference.modes import (
     refine_modes,
     search_more_starts,
     search_nearby,
-    without_negligible_modes,
+    without_a_start,
 )
 from rnshmc.inference.result.outcome import Outcome, outcome_of
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.bends import Watch
 from rnshmc.inference.stages.descent import descend, far_below
-from rnshmc.inference.stages.emulation import seek, survey
 from rnshmc.inference.stages.parts import all_images, nearest_image
 from rnshmc.inference.stages.probing import descend_again, settle
+from rnshmc.inference.stages.starts import PriorDraws
 from rnshmc.inference.stages.walls import find_wall
-from rnshmc.inference.surrogate.emulated import EmulatedPotential
-from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.types import Array
@@ -58,6 +58,7 @@ def run(
     draws: int,
     rng: np.random.Generator,
     further: Array | None = None,
+    prior: PriorDraws | None = None,
     coordinates: Whitening | None = None,
     doubts: Sequence[str] = (),
     doubtful: bool = False,
@@ -75,6 +76,8 @@ def run(
         those of ``draws`` / 2 independent draws.
     further
         Further starting points, (n, d), which are used if ``starts`` find several modes; None: there are none.
+    prior
+        Draws of the prior of a forward model, which are searched for more modes than ``starts`` find; None: no search.
     coordinates
         Coordinates in which the posterior is expected to have a scale of one; None if nothing is known.
     doubts, doubtful
@@ -96,7 +99,7 @@ def run(
     if draws < 1:
         raise ParameterError(f"draws: expected at least 1, got {draws}")
     state, ended = State(archive, rng, tuning, draws, doubts=tuple(doubts)), None
-    stages = _stages(state, starts, further, coordinates, doubtful=doubtful)
+    stages = _stages(state, starts, further, prior, coordinates, doubtful=doubtful)
     try:
         for state in _until_wall(stages) if find_walls else stages:  # noqa: B007 (the last state is used below)
             pass
@@ -115,15 +118,21 @@ def run(
 
 
 def _stages(
-    state: State, starts: Array, further: Array | None, coordinates: Whitening | None, *, doubtful: bool
+    state: State,
+    starts: Array,
+    further: Array | None,
+    prior: PriorDraws | None,
+    coordinates: Whitening | None,
+    *,
+    doubtful: bool,
 ) -> Iterator[State]:
     """The state after each stage."""
     if state.archive.emulating:
-        state = yield from _by_outputs(state, starts, further, coordinates)
+        state = yield from by_outputs(state, starts, prior, coordinates)
         if state.rows is not None:
             return
-        further, coordinates = None if state.surveyed else further, state.whitening or coordinates
-        state, starts = _without_outputs(state)
+        coordinates = state.whitening or coordinates
+        state, starts = without_outputs(state)
         yield state
     state = yield from _to_modes(state, starts, further, coordinates, doubtful=doubtful)
     state = yield from _surrogates(state)
@@ -156,7 +165,7 @@ def _to_modes(
             known = all_images(state.archive, state.modes)
             mode = descend(state.archive, start, state.tuning, first, doubtful=doubtful, known=known, watch=watch)
         except ParameterError as error:
-            state = _without_a_start(state, error)
+            state = without_a_start(state, error)
             continue
         state = record_mode(state, mode)
         yield state
@@ -185,13 +194,6 @@ def _settled_there(state: State) -> States:
     return state
 
 
-def _without_a_start(state: State, error: ParameterError) -> State:
-    """Add a doubt about a start that cannot be used; raise the error if it is the first, or the target's own."""
-    if not state.modes or str(error).startswith("target:"):
-        raise error
-    return replace(state, doubts=(*state.doubts, f"A start is not used: {error}."))
-
-
 def _surrogates(state: State) -> States:
     """Surrogates of the modes; the last state has rows if they are good enough."""
     dim, tuning = state.archive.dim, state.tuning
@@ -199,63 +201,6 @@ def _surrogates(state: State) -> States:
     if equations * (dim + 1 + tuning.training.first_batch) > tuning.fitting.most_rows:
         return replace(state, reason=f"{dim} dimensions are too many for the surrogate")
     return (yield from attempts(state) if len(state.modes) == 1 else each_mode(state))
-
-
-def _by_outputs(state: State, starts: Array, further: Array | None, coordinates: Whitening | None) -> States:
-    """Modes and surrogates by the emulated outputs of a forward model; the last state has rows if they are good."""
-    # Given runs replace starts: the search begins at the best one, whatever the start is.
-    served = state.archive.has_enough_runs(state.tuning.training.fewest)
-    used = starts[:1] if served else starts
-    if further is not None and len(further) and not served:
-        state, used = yield from _surveyed(state, used, further)
-    state = replace(state, starts=len(used))
-    try:
-        for start in used:
-            try:
-                mode = seek(state.archive, start, state.tuning, coordinates)
-            except ParameterError as error:
-                state = replace(_without_a_start(state, error), starts=state.starts - 1)
-                continue
-            state = state.with_mode(mode)
-            yield state
-    except FitError as error:
-        state = replace(state, reason=str(error))
-        yield state
-        return state
-    state = without_negligible_modes(replace(state, early=len(state.archive.zeros(failed=True))))
-    yield state
-    state = yield from attempts(state) if len(state.modes) == 1 else each_mode(state)
-    yield state
-    return state
-
-
-def _surveyed(state: State, starts: Array, draws: Array) -> Generator[State, None, tuple[State, Array]]:
-    """Search over drawn starts on the emulator: the state with the number of runs, and a start for each mode."""
-    try:
-        found = survey(state.archive, draws, state.rng.spawn(1)[0], state.tuning)
-    except (FitError, np.linalg.LinAlgError):
-        return state, starts
-    state = replace(state, surveyed=found.runs)
-    yield state
-    return state, found.minima
-
-
-def _without_outputs(state: State) -> tuple[State, Array]:
-    """A state that learns the density, from the values of the runs so far, and a start for each mode."""
-    archive = replace(state.archive, emulating=False)
-    known = archive.training()
-    starts = known.points[[int(np.argmin(known.values))]]
-    if len(state.modes) > 1:
-        starts = np.array([mode.whitening.centre for mode in state.modes])
-    doubt = f"The outputs of the model are not emulated: {state.reason}"
-    if state.trained is not None:
-        kernel = state.trained.posterior.kernel
-        assert isinstance(kernel, EmulatedPotential)
-        output, error = roughest(kernel)
-        doubt = f"{doubt}; {output} is emulated least well: its error is {error:.2g} times that of its datum"
-    # The emulator stays the latest surrogate, in case the budget ends before there is one of the density.
-    state = replace(state.without_surrogate(), archive=archive, doubts=(*state.doubts, f"{doubt}."))
-    return replace(state, starts=0, modes=(), method="none"), starts
 
 
 def _until_wall(stages: Iterator[State]) -> Iterator[State]:

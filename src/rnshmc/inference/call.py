@@ -12,17 +12,13 @@ import numpy.typing as npt
 from rnshmc.errors import ParameterError
 from rnshmc.inference.algorithm import run
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.exact.density import Density
-from rnshmc.inference.exact.evaluation import Evaluable
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.evaluations import Evaluations
-from rnshmc.inference.exact.forward import Model
-from rnshmc.inference.exact.forward_posterior import Runner
 from rnshmc.inference.exact.names import find_names, make_names, make_units
 from rnshmc.inference.exact.pools import Pool, Threads, Unlimited, make_workers
 from rnshmc.inference.exact.stored_evaluations import StoredEvaluations, chosen, read_known
-from rnshmc.inference.exact.target import Gradient, digest_of, is_function, make_posterior, model_of, with_arguments
-from rnshmc.inference.exact.vectorized import VectorizedWorker
+from rnshmc.inference.exact.target import Gradient, digest_of, make_posterior, model_of, with_arguments
+from rnshmc.inference.exact.vectorized import vectorized_worker
 from rnshmc.inference.exact.workers import Workers
 from rnshmc.inference.exact.wrapping import Wrapping, on_circles
 from rnshmc.inference.final_checks import with_other_ends
@@ -41,6 +37,7 @@ from rnshmc.inference.stages.starts import (
     make_coordinates,
     make_starts,
     number_of_parameters,
+    prior_draws,
     prior_scale,
 )
 from rnshmc.inference.stages.walls import take_up
@@ -58,6 +55,7 @@ def sample(
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
     vectorize: bool = False,
+    modes: bool = True,
     draws: int = 2000,
     seed: int = 1,
     scale: npt.ArrayLike | None = None,
@@ -90,10 +88,10 @@ def sample(
         Start, shape (d,), or a mapping from names to numbers; or several starts to search for several modes, shape
         (n, d): each mode that they find has a surrogate of its own, and its share of the posterior. After a hundred in
         a row without a new mode, the others are not used. A function of a numpy generator that returns a start, shape
-        (d,), gives four. None: four draws from the prior of a `Model`, or from the box of finite bounds, with ``names``
-        or a sequence of bounds for the number of parameters. Modes of a `Model` are searched for on its emulated
-        outputs. If a density has several modes, more starts are drawn until a hundred in a row find no new one, or half
-        of the budget is spent. Starts that fail are skipped.
+        (d,), gives four. None: the best of four draws from the prior of a `Model`; or four from the box of finite
+        bounds, with ``names`` or a sequence of bounds for the number of parameters. If a density has several modes,
+        more starts are drawn until a hundred in a row find no new one, or half of the budget is spent. Starts that fail
+        are skipped.
     gradient
         Gradient of the log density as a separate function; False: use none.
     args, kwargs
@@ -103,6 +101,9 @@ def sample(
         the pair of these and their gradients, (n, d); that of a `Model` returns outputs (n, ...). A function in JAX is
         differentiated. Points that fail are rows of NaN; an exception is a failure of the whole batch. There is no pool
         then.
+    modes
+        Whether further modes are searched for: those of a `Model` in its prior, on its emulated outputs, if the prior
+        can be drawn from, by at most a third of the budget; those of a density from further drawn starts.
     draws
         Number of draws in the result. It sets the precision, too: the target errors of expectations are those of half
         as many independent draws.
@@ -175,7 +176,12 @@ def sample(
     """
     _check_whole("draws", draws, 4)
     _check_whole("seed", seed, 0)
-    for name, switch in (("vectorize", vectorize), ("resume", resume), ("progress_bar", progress_bar)):
+    for name, switch in (
+        ("vectorize", vectorize),
+        ("modes", modes),
+        ("resume", resume),
+        ("progress_bar", progress_bar),
+    ):
         if not isinstance(switch, bool | np.bool_):
             raise ParameterError(f"{name}: expected True or False, got {switch!r:.80}")
     if not isinstance(filepath, str | os.PathLike | None):
@@ -201,7 +207,10 @@ def sample(
         starts = drawn_starts(forward_posterior, transform, chosen_names, rng)
     starts = transform.wrapped(starts)
     check_inside(starts, transform, chosen_names)
-    further = further_starts(x0, forward_posterior, transform, chosen_names, rng)
+    prior = prior_draws(forward_posterior, transform, rng) if modes else None
+    further = starts[:0]
+    if modes and prior is None:
+        further = further_starts(x0, forward_posterior, transform, chosen_names, rng)
     if budget is not None:
         _check_whole("budget", budget, 0)
     if callback is not None and not callable(callback):
@@ -213,7 +222,7 @@ def sample(
     most = most_known(dim, "outputs" if forward_posterior else "gradients" if sloped else "values", DEFAULT)
     known = chosen(known, transform, forward_posterior, most=most, height=DEFAULT.fitting.plausible_height(dim))
     if vectorize:
-        workers: Workers = _vectorized(target, posterior.evaluable, pool, time_limit)
+        workers: Workers = vectorized_worker(target, posterior.evaluable, pool, time_limit)
     else:
         workers = make_workers(pool, posterior.evaluable, time_limit=time_limit)
     if transform.angles is not None:
@@ -244,6 +253,8 @@ def sample(
         archive = replace(archive, emulating=False)
         if x0 is None or callable(x0) or isinstance(x0, Candidates):
             starts = starts[: DEFAULT.modes.starts] if served else first_usable(archive, starts, x0)
+            # Other modes of a model are searched for in its prior.
+            starts = starts[:1] if x0 is None and forward_posterior is not None else starts
         try:
             first = None if served else check_start(archive, transform.coordinates(starts[0]))
             if forward_posterior is not None and first is not None:
@@ -260,6 +271,7 @@ def sample(
                 draws=draws,
                 rng=stream(seed, "inference"),
                 further=transform.coordinates(further),
+                prior=None if served or prior is None else prior.within(transform),
                 coordinates=coordinates,
                 doubts=doubts,
                 doubtful=bool(checked),
@@ -276,16 +288,6 @@ def sample(
             coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
         outcome = with_other_ends(outcome, Archive.of(potential, transform), chosen_names)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
-
-
-def _vectorized(target: Any, evaluable: Evaluable, pool: Pool, time_limit: float | None) -> VectorizedWorker:
-    for name, value in (("pool", pool), ("time_limit", time_limit)):
-        if value is not None:
-            raise ParameterError(f"{name}: not possible with vectorize=True: this process evaluates all points at once")
-    if not (is_function(target) or isinstance(target, Model)):
-        raise ParameterError(f"vectorize: expected a function of points as rows or a Model of one, got {target!r:.80}")
-    assert isinstance(evaluable, Density | Runner)
-    return VectorizedWorker(evaluable)
 
 
 def _check_whole(name: str, number: Any, least: int) -> None:

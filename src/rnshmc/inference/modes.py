@@ -63,6 +63,13 @@ def record_mode(state: State, mode: Mode) -> State:
     return replace(wider, starts=state.starts + 1, quiet=quiet, early=early)
 
 
+def without_a_start(state: State, error: ParameterError) -> State:
+    """Add a doubt about a start that cannot be used; raise the error if it is the first, or the target's own."""
+    if not state.modes or str(error).startswith("target:"):
+        raise error
+    return replace(state, doubts=(*state.doubts, f"A start is not used: {error}."))
+
+
 def search_more_starts(state: State, further: Array) -> State:
     """Descend from further starts, (n, d), until `Modes.quiet` in a row find no new mode.
 

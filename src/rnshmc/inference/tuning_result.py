@@ -39,7 +39,8 @@ class Judging:
 
     sd_good: float = 0.5  # sd(U - V) up to which a surrogate is accurate: importance weights have efficiency 0.8.
     sd_bad: float = 1.5  # sd(U - V) above which a few draws decide the corrections: efficiency 0.1.
-    # Upper 95% limit of the share of starts that find an unknown mode, after `Modes.quiet` without one.
+    # Upper 95% limit of the share of starts that find an unknown mode, after `Modes.quiet` without one; share of the
+    # posterior that a search over the prior may leave elsewhere.
     unseen: float = 3.0 / Modes.quiet
     # Mean resultant length of draws of an angle below which they are all around the circle: a wrapped normal density
     # with an sd of a third of the period has it.

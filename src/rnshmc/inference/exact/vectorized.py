@@ -11,7 +11,9 @@ from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.density import Density
 from rnshmc.inference.exact.differentiated import DifferentiatedVectorized, is_jax
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task
+from rnshmc.inference.exact.forward import Model
 from rnshmc.inference.exact.forward_posterior import Runner
+from rnshmc.inference.exact.target import is_function
 from rnshmc.inference.exact.workers import Workers
 from rnshmc.inference.given import plain
 from rnshmc.types import Array
@@ -137,3 +139,14 @@ def _returning(row: Any) -> _Function:
         return row
 
     return function
+
+
+def vectorized_worker(target: Any, evaluable: Evaluable, pool: Any, time_limit: float | None) -> VectorizedWorker:
+    """The worker of a target that takes points as rows, with neither pool nor time limit."""
+    for name, value in (("pool", pool), ("time_limit", time_limit)):
+        if value is not None:
+            raise ParameterError(f"{name}: not possible with vectorize=True: this process evaluates all points at once")
+    if not (is_function(target) or isinstance(target, Model)):
+        raise ParameterError(f"vectorize: expected a function of points as rows or a Model of one, got {target!r:.80}")
+    assert isinstance(evaluable, Density | Runner)
+    return VectorizedWorker(evaluable)

@@ -1,5 +1,6 @@
 """Findings of a verdict on modes, on warps and on standard errors in the user's parameters."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -34,25 +35,35 @@ class Finding:
 
 
 def searched(outcome: Outcome) -> str:
-    """End of the first sentence of a good verdict: the modes found, and whether others were searched for."""
+    """End of the first sentence of a good verdict: where modes were searched for."""
     count, starts = len(outcome.modes), outcome.starts
+    if outcome.surveyed and np.isfinite(outcome.elsewhere):
+        return f"; a search over the prior leaves at most {_share(outcome.elsewhere)} elsewhere"
     modes = f"{count} modes" if count > 1 else "one mode"
     if outcome.surveyed:
-        return f"in the {modes} that a search over drawn starts found"
+        return f" in the {modes} that a search over the prior found"
     if max(count, starts) > 1:
-        return f"in the {modes} that {starts} starts found"
-    return "in the one mode that was examined; other modes were not searched for"
+        return f" in the {modes} that {starts} starts found"
+    return " in the one mode that was looked at; other modes were not searched for"
+
+
+def _share(elsewhere: float) -> str:
+    """A share of the posterior as a percentage, rounded up."""
+    return f"{max(1, math.ceil(100.0 * elsewhere))}%"
 
 
 def mode_findings(outcome: Outcome) -> Iterator[Finding]:
     """Number of modes, their shares of the posterior, and whether there may be more."""
     count, starts = len(outcome.modes), "One start" if outcome.starts == 1 else f"{outcome.starts} starts"
     if outcome.surveyed:
-        starts = f"A search over drawn starts ({outcome.surveyed} runs)"
+        starts = f"A search over the prior ({outcome.surveyed} runs)"
     if count > 1:
         yield _several_modes(outcome, starts)
     elif count == 1:
         yield _one_mode(outcome, starts)
+    if outcome.elsewhere > LIMITS.unseen:
+        text = "The search ended before the emulator excludes other modes: they may have up to"
+        yield Finding("doubtful", f"{text} {_share(outcome.elsewhere)} of the posterior.")
     for mode in outcome.left_out:
         below = f"a log density {mode.value - min(one.value for one in outcome.modes):.3g} below the highest"
         text = f"A mode with {below} has about {mode.share.value:.0e} of its mass and is left out."

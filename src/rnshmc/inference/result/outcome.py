@@ -73,7 +73,9 @@ class Outcome(Record):
         Largest rank-normalised split R-hat of the chains behind the draws, of the surrogate or exact; NaN where there
         are too few. Whether it is at most `Judging.rhat_bad`, and averages have standard errors.
     starts, quiet, surveyed
-        Number of starts, and of those since the last new mode; runs of a forward model in a search over drawn starts.
+        Number of starts, and of those since the last new mode; runs of a forward model in a search over the prior.
+    elsewhere
+        Largest share of the posterior outside of the modes by that search; NaN without one.
     modes, left_out
         Modes found by the starts, and those among them with a negligible share of the posterior.
     uninformed

@@ -41,6 +41,7 @@ class Record:
     starts: int = 0
     quiet: int = 0
     surveyed: int = 0
+    elsewhere: float = np.nan
     wall: Wall | None = None
     doubts: tuple[str, ...] = ()
     stopped: str | None = None

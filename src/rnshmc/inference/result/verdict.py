@@ -42,7 +42,7 @@ class Verdict:
         return replace(self, findings=(*self.findings, *further))
 
     def __str__(self) -> str:
-        head = HEADS[self.level] + (f" {self.searched}." if self.level == "good" else "")
+        head = HEADS[self.level] + (f"{self.searched}." if self.level == "good" else "")
         return "\n".join([head, *(f" {' ' if f.level == 'good' else '!'} {f.text}" for f in self.findings)])
 
 

@@ -1,6 +1,6 @@
-"""Modes of a forward model's posterior on emulated outputs: from a start, or all modes from draws of the prior."""
+"""A mode of a forward model's posterior, from a start, on emulated outputs."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy import optimize
@@ -13,10 +13,10 @@ from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.posterior import to_fit
 from rnshmc.inference.surrogate.whitening import Whitening, improved
 from rnshmc.inference.tuning import Tuning
-from rnshmc.inference.tuning_start import Seeking, Surveying
+from rnshmc.inference.tuning_start import Seeking
 from rnshmc.types import Array
 
-STAGE, SURVEY = "mode", "survey"
+STAGE = "mode"
 
 
 def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening | None = None) -> Mode:
@@ -36,7 +36,7 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
     for _ in range(own.steps):
         potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
         whitening = potential.whitening
-        target, predicted = _minimum(potential, _cube(archive.dim, radius))
+        target, predicted = minimum(potential, _cube(archive.dim, radius))
         decrease = best.value - potential.offset - predicted
         if decrease < own.small * np.sqrt(archive.dim):
             break
@@ -60,7 +60,7 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
             best = min([best, *archive.evaluate(around, STAGE)], key=lambda one: one.value)
             radius, nearby_batches = own.first_radius, nearby_batches + 1
     potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
-    target, _ = _minimum(potential, _cube(archive.dim, largest))
+    target, _ = minimum(potential, _cube(archive.dim, largest))
     centre = potential.whitening.unwhiten(target[None])[0]
     return Mode(potential.whitening.moved(centre), best.value, float(np.linalg.norm(target)))
 
@@ -118,7 +118,7 @@ def _whitened_emulator(archive: Archive, whitening: Whitening, tuning: Tuning) -
     return replace(potential, whitening=whitening)
 
 
-def _minimum(potential: EmulatedPotential, box: optimize.Bounds, start: Array | None = None) -> tuple[Array, float]:
+def minimum(potential: EmulatedPotential, box: optimize.Bounds, start: Array | None = None) -> tuple[Array, float]:
     """The end of a descent on the emulated potential within a box, from a start or the centre, and its value there."""
 
     def value(z: Array) -> tuple[float, Array]:
@@ -132,89 +132,3 @@ def _minimum(potential: EmulatedPotential, box: optimize.Bounds, start: Array | 
 
 def _cube(dim: int, radius: float) -> optimize.Bounds:
     return optimize.Bounds(-np.full(dim, radius), np.full(dim, radius))
-
-
-@dataclass(frozen=True, eq=False)
-class Survey:
-    """Minima of the emulated potential, (k, d) in x, the lowest first, and the number of runs that the search took."""
-
-    minima: Array
-    runs: int
-
-
-def survey(archive: Archive, draws: Array, rng: np.random.Generator, tuning: Tuning) -> Survey:
-    """Search draws of the prior, (n, d) in x, for all minima of the emulated potential.
-
-    The outputs are emulated from runs at draws of the prior. In each round the model is run at uncertain minima,
-    found by descents on the emulator, and at draws of the prior that are weighted by the emulated posterior, at a
-    temperature at which `Surveying.effective` of them have weight. It ends after rounds without a new minimum.
-    Raises FitError if the outputs cannot be emulated.
-    """
-    own, dim = tuning.surveying, archive.dim
-    runs = len(archive.evaluate(draws[: own.first[0] + own.first[1] * dim], SURVEY))
-    whitening = Whitening.of_draws(draws)
-    z, found, quiet = whitening.whiten(draws), np.zeros((0, dim)), 0
-    box = optimize.Bounds(z.min(axis=0), z.max(axis=0))
-    for _ in range(own.rounds):
-        training = archive.training()
-        assert training.runs is not None
-        potential = emulate(training, training.runs, whitening)
-        chances = _tempered(_plausible(potential, z, own), own.effective)
-        starts = z[rng.choice(len(z), own.descents, p=chances)]
-        lowest = whitening.whiten(archive.lowest.point[None])
-        starts = np.clip(np.concatenate((lowest, found, starts)), box.lb, box.ub)
-        minima = _distinct(potential, np.array([_minimum(potential, box, start)[0] for start in starts]), own)
-        unsure = minima[potential.covariance(minima).diagonal() > own.sure][: own.each]
-        quiet = 0 if len(unsure) or len(minima) > len(found) else quiet + 1
-        found = minima
-        if quiet > own.quiet:
-            break
-        spread = z[rng.choice(len(z), own.each, p=chances)]
-        runs += len(archive.evaluate(whitening.unwhiten(np.concatenate((unsure, spread))), SURVEY))
-    values = potential.values_and_gradients(found)[0]
-    kept = found[values <= values.min() + own.highest]
-    return Survey(whitening.unwhiten(kept), runs)
-
-
-def _plausible(potential: EmulatedPotential, z: Array, tuning: Surveying) -> Array:
-    """The lowest plausible values of U at rows of z, (k,), by the emulator: a mode may be where it is unsure.
-
-    None is below the lowest V: otherwise the least known points would be the most plausible.
-    """
-    values = potential.values_and_gradients(z)[0]
-    sds = np.sqrt(potential.covariance(z).diagonal())
-    return np.asarray(np.maximum(values - tuning.hope * sds, values.min()))
-
-
-def _tempered(values: Array, effective: float) -> Array:
-    """Probabilities in proportion to exp(-V / T), (n,), with the smallest T for which so many draws have weight."""
-    heights = np.where(np.isfinite(values), values - values.min(), np.inf)
-
-    def weights(log_temperature: float) -> Array:
-        found = np.exp(-heights / np.exp(log_temperature))
-        return np.asarray(found / found.sum())
-
-    def excess(log_temperature: float) -> float:
-        return float(1.0 / (weights(log_temperature) ** 2).sum() - effective)
-
-    low, high = 0.0, float(np.log1p(heights[np.isfinite(heights)].max())) + np.log(len(heights))
-    if excess(low) >= 0.0 or excess(high) <= 0.0:
-        return weights(low if excess(low) >= 0.0 else high)
-    return weights(optimize.brentq(excess, low, high, xtol=0.01))
-
-
-def _distinct(potential: EmulatedPotential, minima: Array, tuning: Surveying) -> Array:
-    """The minima that a higher potential divides from all lower ones, and that are not too high, the lowest first."""
-    values, plausible = potential.values_and_gradients(minima)[0], _plausible(potential, minima, tuning)
-    kept: list[Array] = []
-    for k in np.argsort(values):
-        low = plausible[k] <= values.min() + tuning.highest
-        if low and all(_divided(potential, minima[k], other, values[k] + tuning.barrier) for other in kept):
-            kept.append(minima[k])
-    return np.array(kept)
-
-
-def _divided(potential: EmulatedPotential, one: Array, other: Array, height: float) -> bool:
-    """Whether the potential is that high anywhere on the straight line between two points."""
-    line = one + np.linspace(0.0, 1.0, 34)[1:-1, None] * (other - one)
-    return bool(potential.values_and_gradients(line)[0].max() > height)

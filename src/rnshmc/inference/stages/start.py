@@ -57,6 +57,7 @@ def check_start(archive: Archive, start: Array) -> Evaluation:
 def first_usable(archive: Archive, drawn: Array, x0: Start = None) -> Array:
     """The first few drawn starts where the density is positive, (n, d): `Modes.starts` at most, one of `Candidates`.
 
+    Of a forward model, the most probable comes first.
     The search ends after `Modes.drawn` failed evaluations.
 
     Raises
@@ -72,16 +73,17 @@ def first_usable(archive: Archive, drawn: Array, x0: Start = None) -> Array:
         for at in archive.floor.neighbours():
             archive.evaluate(at[None], STAGE, gradient=False)
         seen = archive.evaluate(points[:last], STAGE, gradient=gradient)
-        there = [start for start, one in zip(drawn, seen, strict=False) if one.failure is None and one.value < np.inf]
-        if len(there) >= wanted and not archive.floor.constant:
+        usable = [k for k, one in enumerate(seen) if one.failure is None and one.value < np.inf]
+        if len(usable) >= wanted and not archive.floor.constant:
             break
         if sum(one.failed for one in seen) >= DEFAULT.modes.drawn:
             break
-    if not there:
+    if not usable:
         reasons = [one.failure for one in seen if one.failure]
         refused = f"the target cannot be evaluated ({reasons[-1]})" if reasons else "the density is 0"
         raise ParameterError(f"{source}: {refused} at all of {len(seen)} drawn starts; give one where it is positive")
-    return np.array(there[:wanted])
+    chosen = usable[:wanted] if gradient else sorted(usable[:wanted], key=lambda k: seen[k].value)
+    return np.asarray(drawn[chosen])
 
 
 def check_own(

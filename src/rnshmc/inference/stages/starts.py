@@ -1,5 +1,6 @@
 """The arguments ``x0`` and ``scale`` of `rnshmc.sample`: starting points, and the expected width of the posterior."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,19 @@ class Candidates:
 
     rows: Array
     source: str
+
+
+@dataclass(frozen=True, eq=False)
+class PriorDraws:
+    """Draws that integrate over a prior: points, (n, d), and log weights, (n,), of a sum over them."""
+
+    points: Array
+    log_weights: Array
+
+    def within(self, transform: Transform) -> "PriorDraws":
+        """The draws within bounds, in unconstrained coordinates."""
+        inside = transform.inside(self.points)
+        return PriorDraws(transform.coordinates(self.points[inside]), self.log_weights[inside])
 
 
 Start = npt.ArrayLike | Mapping[str, npt.ArrayLike] | Callable[[np.random.Generator], npt.ArrayLike] | Candidates | None
@@ -113,6 +127,24 @@ def drawn_starts(
             f"x0: {prior}{name} has no two finite bounds, between which a start could be drawn; give one"
         )
     return np.asarray(rng.uniform(low, high, (count, len(names))))
+
+
+def prior_draws(
+    forward_posterior: ForwardPosterior | None, transform: Transform, rng: np.random.Generator
+) -> PriorDraws | None:
+    """Draws from the prior of a forward model, or from the box of finite bounds; None where there is neither."""
+    if forward_posterior is None:
+        return None
+    count = DEFAULT.modes.further
+    drawn = forward_posterior.prior.draws(rng, count)
+    if drawn is not None:
+        return PriorDraws(drawn, np.full(count, -math.log(count)))
+    low, high = transform.box
+    if not np.isfinite([low, high]).all():
+        return None
+    drawn = rng.uniform(low, high, (count, transform.dim))
+    weights = np.log(high - low).sum() - math.log(count) - forward_posterior.prior.potential(drawn)[0]
+    return PriorDraws(drawn, weights)
 
 
 def middle_of(draws: Array, possible: Callable[[Array], bool]) -> Array:

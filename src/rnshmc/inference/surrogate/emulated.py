@@ -83,6 +83,34 @@ class EmulatedPotential:
         curved = np.sum([part for _, _, part in parts], axis=0) / len(z)
         return np.asarray(shared * (felt @ felt.T) + self._bent(curved) * shared**2)
 
+    def log_likelihoods(self, z: Array) -> tuple[Array, Array]:
+        """log p(data | E, own) at the rows of z, and the log of its mean over the predictors' processes: each (k,).
+
+        The mean is Laplace's approximation by one Gauss-Newton step, which is exact for Gaussian errors.
+        """
+        x, size = self.whitening.unwhiten(z), max(1, ENTRIES // self.outputs.roots.size)
+        parts = [self._log_likelihoods(x[start : start + size]) for start in range(0, len(x), size)]
+        return np.concatenate([plain for plain, _ in parts]), np.concatenate([mean for _, mean in parts])
+
+    def _log_likelihoods(self, x: Array) -> tuple[Array, Array]:
+        observed, w = self.forward_posterior.observed, self.inputs(x)
+        # The same covariance by no more columns than outputs.
+        roots = np.linalg.qr(self.outputs.roots.T, mode="r").T
+        own = self.transform.parameters(x)[:, self.forward_posterior.inputs :]
+        sds = np.sqrt(self.outputs.variances(w) + self.outputs.covariances.nugget)[:, None]
+        predicted = self.outputs.predict(w)[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            misfit, slopes, _ = observed.potential(predicted, own)
+            curved = (sds * np.sqrt(observed.curvatures(predicted, own)))[..., None] * roots
+            precisions = np.eye(roots.shape[1]) + curved.transpose(0, 2, 1) @ curved
+            usable = np.isfinite(misfit) & np.isfinite(precisions).all(axis=(1, 2))
+            # The errors at which likelihood times their density are largest, by a Gauss-Newton step.
+            precisions[~usable], felt = np.eye(roots.shape[1]), sds * (slopes @ roots)
+            errors = -np.linalg.solve(precisions, felt[..., None])[..., 0]
+            nearest = observed.potential(predicted + sds * (errors @ roots.T), own)[0]
+            mean = -nearest - 0.5 * (errors**2).sum(axis=1) - 0.5 * np.linalg.slogdet(precisions)[1]
+        return np.where(usable, -misfit, -np.inf), np.where(usable & np.isfinite(mean), mean, -np.inf)
+
     def held_out(self, x: Array) -> tuple[Array, Array]:
         """V at the rows of x by emulators that are not fitted to runs there, and the variance of U - V: each (k,).
 

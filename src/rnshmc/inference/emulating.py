@@ -1,0 +1,90 @@
+"""Modes and surrogates of a forward model's posterior by its emulated outputs."""
+
+from collections.abc import Generator
+from dataclasses import replace
+
+import numpy as np
+
+from rnshmc.errors import FitError, ParameterError
+from rnshmc.inference.attempt import attempts
+from rnshmc.inference.modes import each_mode, without_a_start, without_negligible_modes
+from rnshmc.inference.result.state import State, States
+from rnshmc.inference.stages.emulation import seek
+from rnshmc.inference.stages.parts import all_images
+from rnshmc.inference.stages.starts import PriorDraws
+from rnshmc.inference.stages.survey import survey
+from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.outputs import roughest
+from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.types import Array
+
+
+def by_outputs(state: State, starts: Array, prior: PriorDraws | None, coordinates: Whitening | None) -> States:
+    """Modes and surrogates by the emulated outputs of a forward model; the last state has rows if they are good."""
+    # Given runs replace starts: the search begins at the best one, whatever the start is.
+    served = state.archive.has_enough_runs(state.tuning.training.fewest)
+    try:
+        state = yield from _sought(state, starts[:1] if served else starts, coordinates)
+        if prior is not None:
+            state, found = yield from _surveyed(state, prior)
+            state = yield from _sought(state, found, coordinates)
+    except FitError as error:
+        state = replace(state, reason=str(error))
+        yield state
+        return state
+    state = without_negligible_modes(replace(state, early=len(state.archive.zeros(failed=True))))
+    yield state
+    state = yield from attempts(state) if len(state.modes) == 1 else each_mode(state)
+    yield state
+    return state
+
+
+def _sought(state: State, starts: Array, coordinates: Whitening | None) -> States:
+    """Search for a mode from each start on emulated outputs."""
+    for start in starts:
+        try:
+            mode = seek(state.archive, start, state.tuning, coordinates)
+        except ParameterError as error:
+            state = without_a_start(state, error)
+            continue
+        state = replace(state.with_mode(mode), starts=state.starts + 1)
+        yield state
+    return state
+
+
+def _surveyed(state: State, prior: PriorDraws) -> Generator[State, None, tuple[State, Array]]:
+    """Search the prior on the emulator: the state with the number of runs, and a start for each new mode, (k, d).
+
+    At most a third of the budget is spent, and nothing is searched where that is too little.
+    """
+    archive, dim, most = state.archive, state.archive.dim, state.archive.units_left // 3
+    modes = np.array([mode.whitening.centre for mode in state.modes])
+    if most < state.tuning.surveying.first * dim:
+        return state, np.zeros((0, dim))
+    try:
+        found = survey(archive, prior, modes, state.rng.spawn(1)[0], state.tuning, most=most)
+    except (FitError, np.linalg.LinAlgError):
+        return state, np.zeros((0, dim))
+    state = replace(state, surveyed=found.runs, elsewhere=found.elsewhere)
+    yield state
+    known = all_images(archive, state.modes)
+    new = [place for place in found.minima if not any(mode.near(place) for mode in known)]
+    return state, np.array(new).reshape(-1, dim)
+
+
+def without_outputs(state: State) -> tuple[State, Array]:
+    """A state that learns the density, from the values of the runs so far, and a start for each mode."""
+    archive = replace(state.archive, emulating=False)
+    known = archive.training()
+    starts = known.points[[int(np.argmin(known.values))]]
+    if len(state.modes) > 1:
+        starts = np.array([mode.whitening.centre for mode in state.modes])
+    doubt = f"The outputs of the model are not emulated: {state.reason}"
+    if state.trained is not None:
+        kernel = state.trained.posterior.kernel
+        assert isinstance(kernel, EmulatedPotential)
+        output, error = roughest(kernel)
+        doubt = f"{doubt}; {output} is emulated least well: its error is {error:.2g} times that of its datum"
+    # The emulator stays the latest surrogate, in case the budget ends before there is one of the density.
+    state = replace(state.without_surrogate(), archive=archive, doubts=(*state.doubts, f"{doubt}."))
+    return replace(state, starts=0, surveyed=0, elsewhere=np.nan, modes=(), method="none"), starts
