@@ -1,10 +1,10 @@
-"""Forward models with two modes, without a start: how often a mode is missed, and the number of model runs.
+"""Forward models with two modes, from one start and none: how often a mode is missed, and the number of model runs.
 
     OMP_NUM_THREADS=1 scripts/in-env.sh python benchmarks/modes.py [--seeds 15]
 
 A source in a plate is observed by fifteen sensors that hardly distinguish it from its mirror image, and a sum of two
 exponentials may exchange its terms. Shares are those of the smaller mode; a run misses it if it finds only one mode.
-For comparison there are the runs from one start, in the larger mode.
+For comparison there are the runs without the search. The last rows are of a model with one mode.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from rnshmc.types import Array
 SENSORS = np.array([(x, y) for x in (0.1, 0.3, 0.5, 0.7, 0.9) for y in (0.2, 0.5, 0.8)])
 TIMES = np.array([0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0])
 SOURCE = {"x": ("uniform", 0, 1), "y": ("uniform", 0, 1), "w": ("normal", 0, 1), "sigma": ("halfnormal", 0.2)}
+START = {"x": 0.4, "y": 0.7, "w": 0.2, "sigma": 0.05}
 RATES = {"a": ("lognormal", 0, 1), "k": ("lognormal", 0, 1), "b": ("lognormal", 0, 1), "l": ("lognormal", 0, 1)}
 
 
@@ -49,33 +50,58 @@ def rates() -> rnshmc.Model:
     return rnshmc.Model(exchanged, data, likelihood=rnshmc.Gaussian(sd=0.03), prior=RATES)
 
 
+def rise() -> rnshmc.Model:
+    """A saturating rise, which has one mode."""
+    minutes = np.arange(1.0, 25.0)
+
+    def warming(x: Array) -> Array:
+        return np.asarray(x[0] * (1.0 - np.exp(-x[1] * minutes)))
+
+    data = warming(np.array([5.2, 0.21])) + 0.3 * np.random.default_rng(5).standard_normal(len(minutes))
+    prior = {"rise": ("lognormal", 1, 0.5), "rate": ("lognormal", -1.5, 0.7), "noise": ("halfnormal", 1)}
+    return rnshmc.Model(warming, data, likelihood=rnshmc.Gaussian(sd="noise"), prior=prior)
+
+
+CASES: dict[str, tuple[Callable[[], rnshmc.Model], dict[str, float], int]] = {
+    "folded plate": (lambda: source(folded), START, 2),
+    "reflected source": (lambda: source(reflected), START, 2),
+    "two exponentials": (rates, {"a": 2.0, "k": 0.4, "b": 1.0, "l": 1.5}, 2),
+    "rise": (rise, {"rise": 5.0, "rate": 0.5, "noise": 0.5}, 1),
+}
+"""Models, starts, in the larger mode where there are two, and numbers of modes."""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=15)
-    seeds = range(1, 1 + parser.parse_args().seeds)
-    start = {"x": 0.4, "y": 0.7, "w": 0.2, "sigma": 0.05}
-    print("| model | missed | good | runs, median (largest) | from one start | share of the smaller mode |")
-    print("|---|---|---|---|---|---|")
-    for name, model, one in (
-        ("folded plate", source(folded), start),
-        ("reflected source", source(reflected), start),
-        ("two exponentials", rates(), {"a": 2.0, "k": 0.4, "b": 1.0, "l": 1.5}),
-    ):
-        found = [rnshmc.sample(model, None, seed=seed, progress_bar=False) for seed in seeds]
-        single = [rnshmc.sample(model, one, seed=seed, progress_bar=False).spent.units for seed in seeds]
-        units = [run.spent.units for run in found]
-        both = [run for run in found if len(run.outcome.modes) > 1]
-        shares = [min(float(mode.share.value) for mode in run.outcome.modes) for run in both]
-        good = sum(run.verdict.level == "good" for run in found)
-        cells = (
-            name,
-            f"{len(found) - len(both)} of {len(found)}",
-            good,
-            f"{np.median(units):.0f} ({max(units)})",
-            f"{np.median(single):.0f}",
-            f"{min(shares, default=np.nan):.4f} to {max(shares, default=np.nan):.4f}",
-        )
-        print(f"| {' | '.join(map(str, cells))} |", flush=True)
+    parser.add_argument("--models", nargs="+", default=list(CASES), choices=CASES)
+    arguments = parser.parse_args()
+    seeds = range(1, 1 + arguments.seeds)
+    print(
+        "| model | start | missed | good | runs, median (largest) | of the search | without it | share of the smaller |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for name in arguments.models:
+        make, one, count = CASES[name]
+        model = make()
+        alone = [rnshmc.sample(model, one, modes=False, seed=seed, progress_bar=False).spent.units for seed in seeds]
+        for start in (one, None):
+            found = [rnshmc.sample(model, start, seed=seed, progress_bar=False) for seed in seeds]
+            units = [run.spent.units for run in found]
+            whole = [run for run in found if len(run.outcome.modes) >= count]
+            shares = [min(float(mode.share.value) for mode in run.outcome.modes) for run in whole if count > 1]
+            good = sum(run.verdict.level == "good" for run in found)
+            cells = (
+                name,
+                "none" if start is None else "one",
+                f"{len(found) - len(whole)} of {len(found)}",
+                good,
+                f"{np.median(units):.0f} ({max(units)})",
+                f"{np.median([run.outcome.surveyed for run in found]):.0f}",
+                f"{np.median(alone):.0f}",
+                f"{min(shares, default=np.nan):.4f} to {max(shares, default=np.nan):.4f}",
+            )
+            print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
 if __name__ == "__main__":

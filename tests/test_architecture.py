@@ -45,6 +45,7 @@ ROOMS = (
     ("checking", "progress", "final_checks"),
     ("attempt",),
     ("modes", "fallback"),
+    ("emulating",),
     ("algorithm",),
     ("call",),
     ("settings",),

@@ -150,7 +150,7 @@ def seen(count: int, zeros: int) -> Checked:
         (
             {"starts": 2, "surveyed": 60, "modes": (mode(1.0, 0.7, 0.01), mode(3.5, 0.3, 0.01))},
             "good",
-            "  A search over drawn starts (60 runs) found 2 modes; their shares of the posterior are 0.700 +- 0.01,",
+            "  A search over the prior (60 runs) found 2 modes; their shares of the posterior are 0.700 +- 0.01,",
         ),
         (
             {"surveyed": 60, "elsewhere": 0.0012},

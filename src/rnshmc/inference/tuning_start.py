@@ -50,7 +50,7 @@ class Surveying:
     # folded plate of benchmarks/modes.py, from drawn starts, 4 of 4 missed it without these, and 1 of 8 with them.
     first: int = 2
     each: int = 3  # Maximum number of runs of a round at uncertain minima.
-    spread: int = 2  # Runs of a round at tempered draws.
+    spread: int = 1  # Runs of a round at tempered draws.
     effective: float = 20.0  # Effective number of draws of the prior at their temperature.
     descents: int = 8  # Descents on the emulator in a round, from tempered draws.
     # Standard deviations of U - V below V at which the potential may be. Of thirty searches for two modes of
