@@ -55,11 +55,11 @@ def _sought(state: State, starts: Array, coordinates: Whitening | None) -> State
 def _surveyed(state: State, prior: PriorDraws) -> Generator[State, None, tuple[State, Array]]:
     """Search the prior on the emulator: the state with the number of runs, and a start for each new mode, (k, d).
 
-    At most a third of the budget is spent, and nothing is searched where that is too little.
+    At most a third of the budget is spent, and nothing is searched where that, or the number of draws, is too small.
     """
     archive, dim, most = state.archive, state.archive.dim, state.archive.units_left // 3
     modes = np.array([mode.whitening.centre for mode in state.modes])
-    if most < state.tuning.surveying.first * dim:
+    if most < state.tuning.surveying.first * dim or len(prior.points) <= dim:
         return state, np.zeros((0, dim))
     try:
         found = survey(archive, prior, modes, state.rng.spawn(1)[0], state.tuning, most=most)
