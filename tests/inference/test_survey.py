@@ -1,7 +1,7 @@
 """Forward models whose posteriors have several modes: all of them are found from one start or none, and share runs."""
 
-import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from rnshmc.inference.stages.emulation import seek
 from rnshmc.inference.stages.starts import PriorDraws, prior_draws
 from rnshmc.inference.stages.survey import Survey, survey
 from rnshmc.inference.transforms import make_transform
-from rnshmc.inference.tuning import DEFAULT
+from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.types import Array
 from tests.conftest import z_bound
 from tests.inference.model_cases import Counted
@@ -75,7 +75,7 @@ def test_two_modes_are_found_from_one_start_or_none(start: list[float] | None, s
     np.testing.assert_allclose(predicted[:200], [mirrored(x) for x in result.draws[:200]], atol=0.1 * SD)
 
 
-def searched(seed: int, prior: PriorDraws, budget: int | None = None) -> Survey:
+def searched(seed: int, prior: PriorDraws, tuning: Tuning = DEFAULT) -> Survey:
     """A search beside the mode at positive values of the first parameter."""
     names = ("a", "b")
     posterior = model(Counted(mirrored)).posterior(names)
@@ -87,8 +87,7 @@ def searched(seed: int, prior: PriorDraws, budget: int | None = None) -> Survey:
     with closing(evaluations):
         archive = Archive.of(evaluations)
         mode = seek(archive, np.array([1.0, 0.0]), DEFAULT)
-        modes, most = mode.whitening.centre[None], sys.maxsize if budget is None else budget
-        return survey(archive, prior, modes, np.random.default_rng(seed), DEFAULT, most=most)
+        return survey(archive, prior, mode.whitening.centre[None], np.random.default_rng(seed), tuning)
 
 
 def drawn(seed: int) -> PriorDraws:
@@ -106,11 +105,12 @@ def test_a_search_beside_a_mode_finds_the_other_in_nine_of_ten_seeds() -> None:
     assert sum(found) >= binom.ppf(1e-6, len(seeds), 0.9)
 
 
-def test_a_search_ends_when_its_runs_are_spent_and_reports_what_it_leaves() -> None:
-    first = DEFAULT.surveying.first * 2
-    brief, whole = searched(1, drawn(1), budget=first), searched(1, drawn(1))
-    assert brief.runs == first < whole.runs
+def test_a_search_that_ends_too_early_reports_what_it_leaves() -> None:
+    brief_search = replace(DEFAULT, surveying=replace(DEFAULT.surveying, first=0, rounds=1))
+    brief, whole = searched(1, drawn(1), brief_search), searched(1, drawn(1))
+    assert brief.elsewhere > DEFAULT.judging.unseen
     assert whole.elsewhere < DEFAULT.surveying.left
+    assert brief.runs < whole.runs
 
 
 def test_one_mode_takes_at_most_a_third_more_runs_with_the_search() -> None:
@@ -147,9 +147,11 @@ def test_a_search_that_is_interrupted_and_resumed_is_the_same(tmp_path: Path) ->
     np.testing.assert_array_equal(resumed.draws, whole.draws)
 
 
-def test_a_small_budget_is_spent_on_the_one_mode() -> None:
-    result = rnshmc.sample(model(Counted(mirrored)), [1.0, 0.0], draws=200, budget=16, progress_bar=False)
+def test_a_budget_that_ends_in_the_search_leaves_draws() -> None:
+    result = rnshmc.sample(model(Counted(mirrored)), [1.0, 0.0], draws=200, budget=12, progress_bar=False)
+    assert "survey" in result.outcome.by_stage
     assert result.outcome.surveyed == 0
+    assert result.verdict.level != "good"
     assert len(result.draws) == 200
 
 

@@ -103,7 +103,7 @@ def sample(
         then.
     modes
         Whether further modes are searched for: those of a `Model` in its prior, on its emulated outputs, if the prior
-        can be drawn from, by at most a third of the budget; those of a density from further drawn starts.
+        can be drawn from; those of a density from further drawn starts.
     draws
         Number of draws in the result. It sets the precision, too: the target errors of expectations are those of half
         as many independent draws.

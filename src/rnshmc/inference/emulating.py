@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnshmc.errors import FitError, ParameterError
+from rnshmc.errors import BudgetSpent, FitError, ParameterError
 from rnshmc.inference.attempt import attempts
 from rnshmc.inference.modes import each_mode, without_a_start, without_negligible_modes
 from rnshmc.inference.result.state import State, States
@@ -55,15 +55,15 @@ def _sought(state: State, starts: Array, coordinates: Whitening | None) -> State
 def _surveyed(state: State, prior: PriorDraws) -> Generator[State, None, tuple[State, Array]]:
     """Search the prior on the emulator: the state with the number of runs, and a start for each new mode, (k, d).
 
-    At most a third of the budget is spent, and nothing is searched where that, or the number of draws, is too small.
+    Where the budget ends meanwhile, or there are too few draws, there is none, and what was run teaches the emulator.
     """
-    archive, dim, most = state.archive, state.archive.dim, state.archive.units_left // 3
+    archive, dim = state.archive, state.archive.dim
     modes = np.array([mode.whitening.centre for mode in state.modes])
-    if most < state.tuning.surveying.first * dim or len(prior.points) <= dim:
+    if len(prior.points) <= dim:
         return state, np.zeros((0, dim))
     try:
-        found = survey(archive, prior, modes, state.rng.spawn(1)[0], state.tuning, most=most)
-    except (FitError, np.linalg.LinAlgError):
+        found = survey(archive, prior, modes, state.rng.spawn(1)[0], state.tuning)
+    except (BudgetSpent, FitError, np.linalg.LinAlgError):
         return state, np.zeros((0, dim))
     state = replace(state, surveyed=found.runs, elsewhere=found.elsewhere)
     yield state

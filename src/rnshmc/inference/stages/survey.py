@@ -56,19 +56,16 @@ class _Minima:
     def open(self, tuning: Surveying) -> Array:
         """Minima whose mass may matter and is not known, the largest first."""
         chosen = np.flatnonzero(~self.known & (self.log_masses > -tuning.hopeless))
-        return self.places[chosen[np.argsort(-self.log_masses[chosen])]]
+        return np.asarray(self.places[chosen[np.argsort(-self.log_masses[chosen])]])
 
 
-def survey(
-    archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Generator, tuning: Tuning, *, most: int
-) -> Survey:
+def survey(archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Generator, tuning: Tuning) -> Survey:
     """Search draws of the prior, in x, for minima of the emulated potential other than the known modes, (k, d).
 
     The outputs are emulated from all runs, the first of which are at draws of the prior. In each round the model is run
     at uncertain minima, found by descents on the emulator, and at draws of the prior that are weighted by the emulated
     posterior, at a temperature at which `Surveying.effective` of them have weight. The search ends after rounds in
-    which nothing is found or left open, or before it takes more than ``most`` runs. Raises FitError if the outputs
-    cannot be emulated.
+    which nothing is found or left open. Raises FitError if the outputs cannot be emulated.
     """
     own = tuning.surveying
     whitening, points, runs = Whitening.of_draws(draws.points), draws.points[: own.first * archive.dim], 0
@@ -87,7 +84,7 @@ def survey(
         quiet, certain = quiet + 1 if settled else 0, int(minima.known.sum())
         spread = z[rng.choice(len(z), own.spread, p=chances)]
         points = whitening.unwhiten(np.concatenate((unsure[: own.each], spread)))
-        if quiet > own.quiet or runs + len(points) > most:
+        if quiet > own.quiet:
             break
     kept = minima.places[minima.known & (minima.log_masses > -own.highest)]
     return Survey(whitening.unwhiten(kept), runs, minima.elsewhere)

@@ -95,7 +95,7 @@ class EmulatedPotential:
     def _log_likelihoods(self, x: Array) -> tuple[Array, Array]:
         observed, w = self.forward_posterior.observed, self.inputs(x)
         # The same covariance by no more columns than outputs.
-        roots = np.linalg.qr(self.outputs.roots.T, mode="r").T
+        roots = np.asarray(np.linalg.qr(self.outputs.roots.T, mode="r")).T
         own = self.transform.parameters(x)[:, self.forward_posterior.inputs :]
         sds = np.sqrt(self.outputs.variances(w) + self.outputs.covariances.nugget)[:, None]
         predicted = self.outputs.predict(w)[0]
