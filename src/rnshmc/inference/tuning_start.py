@@ -50,11 +50,13 @@ class Surveying:
     # folded plate of benchmarks/modes.py, from drawn starts, 4 of 4 missed it without these, and 1 of 8 with them.
     first: int = 2
     each: int = 3  # Maximum number of runs of a round at uncertain minima.
-    spread: int = 1  # Runs of a round at tempered draws.
+    # Runs of a round at tempered draws. With 2, as many of the same searches missed a mode, after 13 to 43 runs instead
+    # of 18 to 33.
+    spread: int = 1
     effective: float = 20.0  # Effective number of draws of the prior at their temperature.
     descents: int = 8  # Descents on the emulator in a round, from tempered draws.
     # Standard deviations of U - V below V at which the potential may be. Of thirty searches for two modes of
-    # benchmarks/modes.py, by hand, 4 missed one without, and none with 0.5, 1 and 2.
+    # benchmarks/modes.py, by hand with an earlier design, 4 missed one without, and none with 0.5, 1 and 2.
     hope: float = 1.0
     sure: float = 0.25  # Variance of U - V at a minimum up to which the emulator is certain of it.
     # Logarithm of the mass of an uncertain minimum, relative to the known modes, from which the model is run there: an
