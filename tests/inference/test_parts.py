@@ -203,7 +203,7 @@ def test_a_draw_that_has_all_the_weight_asks_for_points(rest: float) -> None:
 def test_tilted_weights_give_features_their_targets() -> None:
     """N(0, 1) tilted to mean 0.3 and variance 0.8: the normal density of these."""
     z = stream(1, "tilted").standard_normal(20000)
-    weights = tilted(np.column_stack((z, z**2)), np.array([0.3, 0.8 + 0.09]), DEFAULT.resampling)
+    weights = tilted(np.column_stack((z, z**2)), np.array([0.3, 0.8 + 0.09]))
     assert weights is not None
     assert weights @ z / len(z) == pytest.approx(0.3, abs=1e-7)
     assert weights @ z**2 / len(z) == pytest.approx(0.89, abs=1e-7)
@@ -211,5 +211,13 @@ def test_tilted_weights_give_features_their_targets() -> None:
     assert logs.std() < 0.1
 
 
+def test_heavy_tails_have_tilted_weights() -> None:
+    z = stream(1, "heavy").standard_t(3.0, size=(20000, 2))
+    features, targets = np.column_stack((z - 0.1, (z - 0.1) ** 2)), np.concatenate((np.zeros(2), 2.0 * z.var(axis=0)))
+    weights = tilted(features, targets)
+    assert weights is not None
+    np.testing.assert_allclose(weights @ features / len(z), targets, rtol=0, atol=1e-7 * features.std(axis=0).max())
+
+
 def test_there_are_no_weights_for_features_that_no_draw_has() -> None:
-    assert tilted(np.linspace(-1.0, 1.0, 50)[:, None], np.array([2.0]), DEFAULT.resampling) is None
+    assert tilted(np.linspace(-1.0, 1.0, 50)[:, None], np.array([2.0])) is None

@@ -8,9 +8,6 @@ class Resampling:
     """Draws of the surrogate, reweighted to the corrected moments."""
 
     even_enough: float = 0.5  # Efficiency of the importance weights below which the checked draws are used instead.
-    iterations: int = 50
-    tolerance: float = 1e-8  # Largest standardised error of a moment.
-    longest: float = 1.0  # Maximum Newton step: a change of about one in the log weights.
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,16 @@
 """The requested number of draws, from a surrogate that a few exact values correct."""
 
 import numpy as np
+from scipy.optimize import root
+from scipy.special import softmax
 
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.mixture import Mixture, apportioned
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning_result import Resampling
 from rnshmc.types import Array
+
+EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
 
 def resampled(
@@ -24,7 +28,7 @@ def resampled(
         chosen = rng.permutation(available) if count <= available else _systematic(np.ones(available), count, rng)
         return corrected.draws[chosen[:count]], True
     usable = np.isfinite(corrected.differences).all() and corrected.weights.efficiency >= tuning.even_enough
-    weights = _moment_weights(corrected, whitening, tuning) if usable else None
+    weights = _moment_weights(corrected, whitening) if usable else None
     if weights is None:
         return corrected.checked[_systematic(corrected.exact_weights, count, rng)], False
     return corrected.draws[_systematic(weights, count, rng)], True
@@ -40,32 +44,33 @@ def redrawn(corrected: Corrected | Mixture, count: int, rng: np.random.Generator
     return resampled(corrected, whitening, count, rng, tuning)[0]
 
 
-def _moment_weights(corrected: Corrected, whitening: Whitening, tuning: Resampling) -> Array | None:
+def _moment_weights(corrected: Corrected, whitening: Whitening) -> Array | None:
     mean = corrected.expectation(whitening.whiten).value
     variance = corrected.expectation(lambda x: (whitening.whiten(x) - mean) ** 2).value
     z = whitening.whiten(corrected.draws) - mean
-    return tilted(np.column_stack((z, z**2)), np.concatenate((np.zeros(len(mean)), variance)), tuning)
+    return tilted(np.column_stack((z, z**2)), np.concatenate((np.zeros(len(mean)), variance)))
 
 
-def tilted(features: Array, targets: Array, tuning: Resampling) -> Array | None:
+def tilted(features: Array, targets: Array) -> Array | None:
     """Weights exp(a'f) of mean 1 under which features (n, k) average to targets (k,); None if there are none.
 
-    They minimise the relative entropy to uniform weights (exponential tilting), by Newton steps on the convex dual.
+    They minimise the relative entropy to uniform weights (exponential tilting). The Jacobian of the averages by a is
+    the covariance of the features.
     """
-    scale = np.maximum(features.std(axis=0), np.finfo(float).tiny)
-    centred = (features - targets) / scale
-    slopes, weights = np.zeros(len(targets)), np.ones(len(features))
-    for _ in range(tuning.iterations):
-        gradient = weights @ centred / len(weights)
-        if np.abs(gradient).max() < tuning.tolerance:
-            return weights
-        hessian = (centred * weights[:, None]).T @ centred / len(weights) - np.outer(gradient, gradient)
-        step = -np.linalg.lstsq(hessian, gradient, rcond=1e-10)[0]
-        slopes = slopes + step * min(1.0, tuning.longest / float(np.linalg.norm(step)))
-        exponents = centred @ slopes
-        weights = np.exp(exponents - exponents.max())
-        weights /= weights.mean()
-    return None
+    centred = (features - targets) / np.maximum(features.std(axis=0), TINY)
+
+    def weights(slopes: Array) -> Array:
+        return np.asarray(softmax(centred @ slopes))
+
+    def averages(slopes: Array) -> Array:
+        return np.asarray(weights(slopes) @ centred)
+
+    def covariance(slopes: Array) -> Array:
+        return np.atleast_2d(np.cov(centred.T, aweights=weights(slopes), bias=True))
+
+    # The solver ends where rounding prevents progress.
+    found = root(averages, np.zeros(len(targets)), jac=covariance, tol=EPS).x
+    return weights(found) * len(features) if np.abs(averages(found)).max() < np.sqrt(EPS) else None
 
 
 def _systematic(weights: Array, count: int, rng: np.random.Generator) -> Array:
