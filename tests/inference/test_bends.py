@@ -11,7 +11,7 @@ from peers.known_laws import Funnel, Law, LogGamma, TwistedGaussian
 import rnshmc
 from rnshmc.inference.stages.bends import better_bend, no_bend
 from rnshmc.inference.surrogate import matching
-from rnshmc.inference.surrogate.layered import Layered, centring
+from rnshmc.inference.surrogate.layered import Layered, centring, robust_weights
 from rnshmc.inference.surrogate.matching import Match, match, simplified
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Bending
@@ -31,16 +31,16 @@ def test_the_normal_equations_are_those_of_the_derivatives_of_residuals() -> Non
     whitening = Whitening(rng.standard_normal(3), np.tril(rng.standard_normal((3, 3))) + 2.0 * np.eye(3))
     for driver in (None, 1):
         layered = Layered.of(points, gradients, whitening, driver, TUNING)
-        at, weights = 0.3 * rng.standard_normal(len(layered.penalties)), rng.uniform(0.2, 1.0, 5)
-        steps = step * np.eye(len(at))
-        rises = [layered.residuals(at + one) - layered.residuals(at - one) for one in steps]
-        jacobian = np.array(rises) / (2.0 * step)
-        residuals = layered.residuals(at)
-        matrix, slope = layered.normal_equations(at, residuals, weights)
-        weighted = weights[:, None] * jacobian
-        expected = np.einsum("pij,qij->pq", weighted, jacobian), np.einsum("pij,ij->p", weighted, residuals)
-        np.testing.assert_allclose(matrix, expected[0], atol=1e-8 * np.abs(expected[0]).max())
-        np.testing.assert_allclose(slope, expected[1], atol=1e-8 * np.abs(expected[1]).max())
+        at = 0.3 * rng.standard_normal(len(layered.penalties))
+        pairs = [(at + one, at - one) for one in step * np.eye(len(at))]
+        changes = [layered.residuals(ahead) - layered.residuals(back) for ahead, back in pairs]
+        jacobian = np.array(changes) / (2.0 * step)
+        weighted = robust_weights(layered.residuals(at))[:, None] * jacobian
+        expected = np.einsum("pij,qij->pq", weighted, jacobian) + np.diag(layered.penalties)
+        matrix, slope = layered.normal_equations(at)
+        np.testing.assert_allclose(matrix, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+        rises = np.array([layered.total(ahead) - layered.total(back) for ahead, back in pairs])
+        np.testing.assert_allclose(slope, rises / (2.0 * step), rtol=0, atol=1e-8 * np.abs(expected).max())
 
 
 def test_a_dozen_gradients_show_a_shear_and_a_conditional_scale() -> None:
@@ -155,7 +155,7 @@ def test_gradients_far_up_hide_no_bend() -> None:
     found = better_bend(archive, units, TUNING)
     assert found is not None
     assert [layer.driver for layer in found.bend.layers] == [6]
-    assert better_bend(archive, units, replace(TUNING, height=(np.inf, 0.0))) is None
+    assert better_bend(archive, units, replace(TUNING, height=np.inf)) is None
 
 
 def test_no_centre_where_gradients_show_none() -> None:

@@ -168,8 +168,8 @@ class Bending:
     # seeds: 133 units, and 160 without that; on Bank, in 25 dimensions, it took eleven of fourteen seconds.
     cheap: int = 12
     points: int = 150  # Latest gradients that are matched, times max(1, d / 10).
-    # Height above the lowest potential, and more for each dimension, up to which gradients are matched.
-    height: tuple[float, float] = (Fitting.plausible, 1.0)
+    # Height above the lowest potential, less d, up to which gradients are matched.
+    height: float = Fitting.plausible
     fewest: float = 1.5  # Minimum number of gradients that are matched, besides `folds`, for each dimension.
     drivers: int = 4  # Drivers that are fitted: those on which residuals of a plain match depend most.
     finalists: int = 2  # Warps that are compared by held-out gradients.
@@ -205,12 +205,9 @@ class Bending:
     # Hessians fitted in turn behind a given layer. With 3, one of centred eight schools was far from there.
     turns: int = 6
     most_curved: float = 10.0  # Largest curvature that a round adds, and inverse of the smallest.
-    steps: int = 12  # Steps of least squares in a round.
-    tries: int = 8  # Dampings tried in each.
-    damping: float = 1e-2  # First damping.
-    least_damping: float = 1e-8
-    factor: float = 5.0  # Factor between two dampings.
-    longest: float = 10.0  # Largest change of a parameter in a step.
+    steps: int = 20  # Steps of least squares in a round, taken or not.
+    damping: float = 1e-2  # First damping, and the factor between two: as Marquardt (1963).
+    factor: float = 10.0
     settled: float = 1e-3  # Relative decrease at which steps end.
 
 

@@ -244,8 +244,7 @@ def _lowest(sloped: Training, heights: Array, tuning: Bending) -> Training:
     Far up, gradients may follow another law, as those of a logistic regression are bounded.
     """
     dim = sloped.points.shape[1]
-    height = tuning.height[0] + tuning.height[1] * dim
-    most = max(int((heights <= height).sum()), int(tuning.fewest * dim) + tuning.folds)
+    most = max(int((heights <= tuning.height + dim).sum()), int(tuning.fewest * dim) + tuning.folds)
     return sloped.where(np.sort(np.argsort(heights, kind="stable")[:most]))
 
 

@@ -100,16 +100,25 @@ class Layered:
             np.exp(logs) * self.whitening.slopes(slopes) - np.exp(-logs) * self.whitening.whiten(y) + shift
         )
 
-    def normal_equations(self, at: Array, residuals: Array, weights: Array) -> tuple[Array, Array]:
-        """J' W J, (p, p), and J' W r, (p,), with residuals r, (n, d), derivatives J of them, and weights W of points.
+    def total(self, at: Array) -> float:
+        """Sum of `losses`, times d, and of the penalties; not finite where a layer overflows."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            of_points = self.points.shape[1] * losses(self.residuals(at)).sum()
+            return float(of_points + 0.5 * self.penalties @ at**2)
 
-        A residual depends on its own l and b, and on the parameters of a layer through three features of each point:
-        their effects on y_j, and on the gradients by y_j and by the driver. Their products are summed over the points
-        once for all d residuals; J itself, of n d rows, is never formed.
+    def normal_equations(self, at: Array) -> tuple[Array, Array]:
+        """Hessian of the total by Gauss and Newton, J' W J + P, (p, p), and its gradient, J' W r + P at, (p,).
+
+        They have residuals r, (n, d), derivatives J of them, weights W of points, and penalties P. A residual depends
+        on its own l and b, and on the parameters of a layer through three features of each point: their effects on
+        y_j, and on the gradients by y_j and by the driver. Their products are summed over the points once for all d
+        residuals; J itself, of n d rows, is never formed.
         """
-        layer, logs, _ = self.parts(at)
+        layer, logs, shift = self.parts(at)
         y, slopes = without_layer(layer, self.points, self.gradients)
-        stretch = np.exp(logs) * self.whitening.slopes(slopes) + np.exp(-logs) * self.whitening.whiten(y)
+        by_slopes, by_points = np.exp(logs) * self.whitening.slopes(slopes), np.exp(-logs) * self.whitening.whiten(y)
+        stretch, residuals = by_slopes + by_points, by_slopes - by_points + shift
+        weights = robust_weights(residuals)
         features, mixing = self._features(layer, logs, y, slopes)
         weighted, count = weights[:, None] * features, features.shape[1] // 3
         own = weights[:, None] * np.concatenate((stretch, np.ones(stretch.shape)), axis=1)
@@ -118,9 +127,10 @@ class Layered:
         across = across.reshape(len(across), 3, count).sum(axis=1)
         sums = (weights @ stretch**2, weights @ stretch, np.full(len(logs), weights.sum()))
         squares, mixed, ones = (np.diag(each) for each in sums)
-        matrix = np.block([[by_layer, across.T], [across, np.block([[squares, mixed], [mixed, ones]])]])
+        matrix: Array = np.block([[by_layer, across.T], [across, np.block([[squares, mixed], [mixed, ones]])]])
         along = (weighted * (residuals @ mixing)).sum(axis=0).reshape(3, count).sum(axis=0)
-        return matrix, np.concatenate((along, (own * np.tile(residuals, 2)).sum(axis=0)))
+        slope = np.concatenate((along, (own * np.tile(residuals, 2)).sum(axis=0)))
+        return matrix + np.diag(self.penalties), slope + self.penalties * at
 
     def _features(self, layer: WarpLayer | None, logs: Array, y: Array, slopes: Array) -> tuple[Array, Array]:
         """Features of each point, (n, 3 q) for q parameters of the layer, and their weights in residuals, (d, 3 q)."""
@@ -161,31 +171,22 @@ def _folded(products: Array, count: int) -> Array:
 
 
 def minimised(layered: Layered, at: Array, tuning: Bending) -> Array:
-    """Damped Gauss-Newton steps from ``at``, with the weights of the robust loss (Levenberg, Marquardt)."""
-    dim, damping = layered.points.shape[1], tuning.damping
+    """Damped Gauss-Newton steps from ``at`` that lower `Layered.total` (Levenberg 1944, Marquardt 1963).
 
-    def total(residuals: Array, at: Array) -> float:
-        return float(dim * losses(residuals).sum() + 0.5 * layered.penalties @ at**2)
-
-    residuals = layered.residuals(at)
-    lowest = total(residuals, at)
+    The minimisers of SciPy were slower or ended higher: docs/development/tried/bends.md.
+    """
+    damping, lowest = tuning.damping, layered.total(at)
+    matrix, slope = layered.normal_equations(at)
     for _ in range(tuning.steps):
-        matrix, slope = layered.normal_equations(at, residuals, robust_weights(residuals))
-        matrix, slope = matrix + np.diag(layered.penalties), slope + layered.penalties * at
-        before = lowest
-        for _ in range(tuning.tries):
-            step = -np.linalg.solve(matrix + damping * np.diag(matrix.diagonal()), slope)
-            step *= tuning.longest / max(tuning.longest, float(np.abs(step).max()))
-            with np.errstate(over="ignore", invalid="ignore"):
-                tried = layered.residuals(at + step)
-                value = total(tried, at + step)
-            if value < lowest:
-                at, residuals, lowest = at + step, tried, value
-                damping = max(damping / tuning.factor, tuning.least_damping)
-                break
+        step = -np.linalg.solve(matrix + damping * np.diag(matrix.diagonal()), slope)
+        value = layered.total(at + step)
+        if not value < lowest:
             damping *= tuning.factor
-        if not before - lowest >= tuning.settled * (1.0 + abs(before)):
+            continue
+        at, damping, decrease, lowest = at + step, damping / tuning.factor, lowest - value, value
+        if decrease < tuning.settled * (1.0 + lowest):
             break
+        matrix, slope = layered.normal_equations(at)
     return at
 
 
